@@ -1,0 +1,7 @@
+/** Time as it is handed in. A simulated clock may jump between calls, never backwards. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after `ms` of this clock's time (at once for `ms <= 0`); rejects with the signal's reason when aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,152 @@
+import type { Validators } from '../domain/crawl/datum.ts';
+import type { FetchOutcome, ParseOutcome } from '../domain/crawl/outcome.ts';
+import type { HostFacts, SegmentState } from './crawl-db.ts';
+
+/**
+ * Segments: what one round fetched and parsed. Append-only and recoverable: a record that an interruption cut short is
+ * dropped when the segment is opened again, everything before it stays.
+ */
+export interface SegmentStore {
+  /**
+   * Writes a whole segment with its fetch list; resolves when it is safely on disk. Before that, `list` does not show it.
+   * Items are consumed as a stream; `index` must count up from 0.
+   */
+  create(info: NewSegment, items: Iterable<FetchItem> | AsyncIterable<FetchItem>): Promise<SegmentInfo>;
+  /** Ids sort by age. Rejects with `CrawlError('segment-missing')`. Opening for writing repairs torn ends. */
+  open(id: string, mode: 'read' | 'write'): Promise<Segment>;
+  /** Whole segments, oldest first. Folders that are no segment, or that lack their end mark, are not shown. */
+  list(): Promise<SegmentInfo[]>;
+  /** Removes a segment, or what a crashed `create` left. Unknown ids are no error. */
+  remove(id: string): Promise<void>;
+}
+
+export interface NewSegment {
+  readonly id: string;
+  readonly createdAt: number;
+  /** Facts of the hosts in the list, so that fetch needs no crawl db. */
+  readonly hosts: Readonly<Record<string, HostFacts>>;
+}
+
+export interface SegmentInfo extends NewSegment {
+  readonly urls: number;
+  readonly state: SegmentState;
+}
+
+/** One line of the fetch list: all that fetch and parse need to know of a URL. */
+export interface FetchItem {
+  /** Position in the list, from 0. */
+  readonly index: number;
+  readonly url: string;
+  /** Politeness key. */
+  readonly host: string;
+  readonly partition: number;
+  readonly depth: number;
+  readonly score: number;
+  readonly validators: Validators;
+  readonly digest: string | null;
+  /** Fetch in full even where headers say "unchanged". */
+  readonly audit: boolean;
+  readonly metadata: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Where a response lies in the segment's WARC files. */
+export interface WarcPointer {
+  readonly file: string;
+  /** Byte offset of the gzip member and its length. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface FetchedRecord {
+  readonly index: number;
+  readonly url: string;
+  readonly host: string;
+  readonly outcome: FetchOutcome;
+  readonly warc: WarcPointer | null;
+  /** What the fetch taught about the host, as increments. */
+  readonly lesson: HostLesson | null;
+}
+
+/** Increments to {@link HostFacts}; absent means 0. */
+export interface HostLesson {
+  readonly audits?: number;
+  readonly lies?: number;
+  readonly conditionalHits?: number;
+  readonly conditionalMisses?: number;
+  readonly headHits?: number;
+  readonly headMisses?: number;
+  readonly bytesSaved?: number;
+}
+
+/** A response as it came over the wire, to be stored as a WARC `response` or, without payload, `revisit` record. */
+export interface WireResponse {
+  readonly url: string;
+  readonly at: number;
+  readonly httpVersion: string;
+  readonly status: number;
+  readonly statusText: string;
+  /** Name, value, name, value, ... in the order and case received. */
+  readonly rawHeaders: readonly string[];
+  /** The body as transferred (codings kept, chunking undone); `null` for a revisit. */
+  readonly body: Uint8Array | null;
+  readonly truncated: boolean;
+  readonly remoteAddress: string | null;
+  /** Why a `revisit` record is written: 304 or equal headers, or an equal body. */
+  readonly revisit: 'server-not-modified' | 'identical-payload-digest' | null;
+}
+
+export interface Outlink {
+  /** Absolute, resolved against the base; not yet canonical. */
+  readonly url: string;
+  /** Text of the anchor, white space folded, cut at 256 characters. */
+  readonly anchor: string;
+  readonly rel: 'link' | 'canonical' | 'alternate' | 'refresh' | 'frame' | 'sitemap' | 'feed';
+  readonly nofollow: boolean;
+  /** Reason why the link is taken for noise; absent for content links. */
+  readonly noise?: string;
+  /** Language of an `hreflang` alternate. */
+  readonly lang?: string;
+  /** `lastmod` or entry date given with the link, ms since the epoch. */
+  readonly lastModifiedAt?: number;
+}
+
+export interface ParsedRecord {
+  readonly index: number;
+  readonly url: string;
+  readonly outcome: ParseOutcome;
+  readonly contentType: string;
+  readonly charset: string | null;
+  readonly lang: string | null;
+  readonly canonical: string | null;
+  readonly text: string;
+  readonly outlinks: readonly Outlink[];
+}
+
+/** One open segment. Records may be appended concurrently; each lands whole. */
+export interface Segment {
+  readonly info: SegmentInfo;
+  /** The fetch list in order, from position `from` (default 0). */
+  fetchList(from?: number): AsyncIterable<FetchItem>;
+  /** Which positions have been fetched, parsed. Bit per position: memory is urls / 8 bytes each. */
+  hasFetched(index: number): boolean;
+  hasParsed(index: number): boolean;
+  readonly fetchedCount: number;
+  readonly parsedCount: number;
+  /** Stores the response (if any) as WARC, then the record, in that order, so a record never points at nothing. */
+  addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord>;
+  /** Appends a record encoded by {@link encodeParsed} of the segment codec (made in a worker, not looked into here). */
+  addParsed(index: number, encoded: Uint8Array): Promise<void>;
+  /** In the order in which they were added. */
+  fetched(): AsyncIterable<FetchedRecord>;
+  parsed(): AsyncIterable<ParsedRecord>;
+  /** The fetched record of one position; `undefined` if not fetched. May scan. */
+  findFetched(url: string): Promise<FetchedRecord | undefined>;
+  findParsed(url: string): Promise<ParsedRecord | undefined>;
+  /** Reads a stored response back. Rejects with `CrawlError('segment-corrupt')`. */
+  readResponse(pointer: WarcPointer): Promise<WireResponse>;
+  /** Throws the parse output away, to parse anew. */
+  resetParsed(): Promise<void>;
+  /** Flushes to disk and marks the state reached. A state never moves back but by `resetParsed` (to `fetched`). */
+  setState(state: SegmentState): Promise<void>;
+  close(): Promise<void>;
+}
