@@ -15,13 +15,19 @@ export type Consequence =
 export const ERRORS = {
   'config-invalid': { consequence: 'refuse', text: 'The configuration has a value that is not allowed.' },
   'usage-invalid': { consequence: 'refuse', text: 'The command was called with arguments that it does not accept.' },
-  'contact-missing': { consequence: 'refuse', text: 'The open web is not crawled without a contact in the User-Agent.' },
+  'contact-missing': {
+    consequence: 'refuse',
+    text: 'The open web is not crawled without a contact in the User-Agent.',
+  },
   'db-locked': { consequence: 'refuse', text: 'Another process holds the crawl db.' },
   'db-version': { consequence: 'refuse', text: 'The crawl db was written by a newer version.' },
   'db-corrupt': { consequence: 'stop-crawl', text: 'A stored record cannot be read.' },
   'disk-full': { consequence: 'stop-crawl', text: 'The disk is full.' },
   'plugin-broken': { consequence: 'refuse', text: 'A plugin could not be loaded or set up.' },
-  'plugin-failed': { consequence: 'drop-url', text: 'A plugin threw, answered with something else than promised, or took too long.' },
+  'plugin-failed': {
+    consequence: 'drop-url',
+    text: 'A plugin threw, answered with something else than promised, or took too long.',
+  },
   'segment-missing': { consequence: 'refuse', text: 'There is no segment in the state that the step expects.' },
   'segment-corrupt': { consequence: 'stop-crawl', text: 'A segment cannot be read.' },
   'url-invalid': { consequence: 'drop-url', text: 'The URL cannot be made canonical.' },
@@ -35,18 +41,30 @@ export const ERRORS = {
   'content-undecodable': { consequence: 'retry-later', text: 'The content coding could not be undone.' },
   'http-client-error': { consequence: 'retry-later', text: 'The server refused the request.' },
   'http-server-error': { consequence: 'retry-later', text: 'The server failed.' },
-  'http-throttled': { consequence: 'pause-host', text: 'The server asks for fewer requests (429 or 503 with Retry-After).' },
+  'http-throttled': {
+    consequence: 'pause-host',
+    text: 'The server asks for fewer requests (429 or 503 with Retry-After).',
+  },
   'host-failing': { consequence: 'pause-host', text: 'The host failed too many times in a row in this round.' },
   'address-blocked': { consequence: 'drop-url', text: 'The address is private or reserved and not on the allow list.' },
   'robots-denied': { consequence: 'drop-url', text: 'robots.txt does not allow the URL.' },
-  'robots-unreachable': { consequence: 'pause-host', text: 'robots.txt could not be had, which forbids the whole origin for now (RFC 9309).' },
-  'crawl-delay-too-long': { consequence: 'drop-url', text: 'The crawl delay asked for is longer than the configured limit.' },
+  'robots-unreachable': {
+    consequence: 'pause-host',
+    text: 'robots.txt could not be had, which forbids the whole origin for now (RFC 9309).',
+  },
+  'crawl-delay-too-long': {
+    consequence: 'drop-url',
+    text: 'The crawl delay asked for is longer than the configured limit.',
+  },
   'scheme-unsupported': { consequence: 'drop-url', text: 'No protocol plugin serves the scheme of the URL.' },
   'redirect-invalid': { consequence: 'drop-url', text: 'A redirect without a target that can be used.' },
   'parse-failed': { consequence: 'drop-url', text: 'The page could not be parsed.' },
   'parse-timeout': { consequence: 'drop-url', text: 'Parsing took longer than allowed.' },
   'parse-unsupported': { consequence: 'drop-url', text: 'No parser plugin serves the MIME type.' },
-  'failure-limit': { consequence: 'stop-crawl', text: 'More fetches in a row failed than allowed; the network may be down.' },
+  'failure-limit': {
+    consequence: 'stop-crawl',
+    text: 'More fetches in a row failed than allowed; the network may be down.',
+  },
   internal: { consequence: 'stop-crawl', text: 'A fault of incrawl itself.' },
 } as const satisfies Record<string, { consequence: Consequence; text: string }>;
 

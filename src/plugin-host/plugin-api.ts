@@ -21,6 +21,7 @@ export type {
 export type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
 export type { Log } from '../ports/log.ts';
 export type { Outlink } from '../ports/segment-store.ts';
+export * from './plugin-library.ts';
 
 /** Extension points by kind of plugin. */
 export interface ExtensionByKind {
@@ -176,6 +177,8 @@ export interface PluginHost {
   readTextFile(path: string): string;
   /** Builders for the transports that ship with incrawl, guarded against private addresses. Only in the main thread. */
   readonly http: { createGotProtocol(): FetchProtocol };
+  /** Start interval and bounds as configured (`schedule.*`), ms; what a schedule is built from. */
+  readonly intervals: { readonly intervalMs: number; readonly minIntervalMs: number; readonly maxIntervalMs: number };
 }
 
 export interface PluginDefinition<Kind extends PluginKind = PluginKind, Options = unknown> {

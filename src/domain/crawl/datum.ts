@@ -42,6 +42,8 @@ export interface Visit {
   readonly elapsedMs: number | null;
   /** Body bytes received, as transferred. */
   readonly bytes: number;
+  /** The revisit interval after this visit, ms: with the one before it, the arithmetic of any visit can be told again. */
+  readonly intervalMs: number;
 }
 
 /** How many visits a record keeps; older ones fall out. */
@@ -86,7 +88,7 @@ export interface CrawlDatum {
   /** True for an injected URL: a seed is never an orphan. */
   readonly seed: boolean;
   readonly score: number;
-  /** Last visit of any outcome, ms since the epoch. */
+  /** Last visit that was answered, be it by a redirect or "gone", ms since the epoch. Failures are in `lastError`. */
   readonly lastFetchAt: number | null;
   /** When the page is due; `null`: never selected any more. */
   readonly nextFetchAt: number | null;

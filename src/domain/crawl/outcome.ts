@@ -1,13 +1,7 @@
 import type { Validators } from './datum.ts';
 
 /** What a fetch came to. A tagged union: redirects and refusals are outcomes, never exceptions and never loops. */
-export type FetchOutcome =
-  | FetchSuccess
-  | FetchUnchanged
-  | FetchRedirect
-  | FetchGone
-  | FetchFailed
-  | FetchDenied;
+export type FetchOutcome = FetchSuccess | FetchUnchanged | FetchRedirect | FetchGone | FetchFailed | FetchDenied;
 
 /** Which rung of the ladder of change said "unchanged". */
 export type UnchangedRung = 'conditional' | 'headers' | 'digest';
@@ -73,11 +67,13 @@ export interface FetchFailed extends OutcomeBase {
   readonly retryAt: number | null;
 }
 
-/** Not asked at all, or refused by rule: robots.txt, address guard, unsupported scheme. */
+/** Not asked at all, or refused by rule: robots.txt, address guard, unsupported scheme, a host that is left alone for now. */
 export interface FetchDenied extends OutcomeBase {
   readonly kind: 'denied';
   readonly code: string;
   readonly message: string;
+  /** When to ask again, if that is known, ms since the epoch. */
+  readonly retryAt: number | null;
 }
 
 /** What parsing added to a successful fetch, as far as the state of the URL is concerned. */

@@ -1,0 +1,73 @@
+import type { CrawlDatum, ScheduleMemory, VisitOutcome } from './datum.ts';
+import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './schedule.ts';
+
+/** What decides over the next visit, beside the page itself. */
+export interface SettlePolicy {
+  readonly schedule: FetchSchedule;
+  /** Bounds of the time to the next visit of a page that answers, ms. */
+  readonly minIntervalMs: number;
+  readonly maxIntervalMs: number;
+  /** First pause after a failure, doubled with each further one up to the maximum, ms. */
+  readonly retryIntervalMs: number;
+  readonly maxRetryIntervalMs: number;
+  /** Pauses after the first, second, ... "gone" in a row, ms; after the last the URL is not selected any more. */
+  readonly goneIntervalsMs: readonly number[];
+}
+
+export interface NextVisit {
+  readonly memory: ScheduleMemory;
+  readonly nextFetchAt: number;
+  readonly terms: readonly ScheduleTerm[];
+}
+
+export const clamp = (value: number, min: number, max: number): number => Math.min(Math.max(value, min), max);
+
+/** Asks the schedule, then applies the operator's fixed interval or else the bounds. */
+export function nextVisit(
+  page: Pick<CrawlDatum, 'schedule' | 'fixedIntervalMs'>,
+  visit: ScheduleVisit,
+  policy: SettlePolicy,
+): NextVisit {
+  const decision = policy.schedule.onVisit(page.schedule, visit);
+  // The schedule goes on learning under a fixed interval, so that taking the interval back finds it well informed.
+  const wanted = page.fixedIntervalMs ?? decision.nextFetchAt - visit.now;
+  const pause = page.fixedIntervalMs ?? clamp(wanted, policy.minIntervalMs, policy.maxIntervalMs);
+  const terms = [...decision.terms];
+  if (page.fixedIntervalMs !== null) terms.push({ label: 'fixed by the operator', value: pause, unit: 'ms' });
+  else if (pause !== wanted) terms.push({ label: 'bounded to', value: pause, unit: 'ms' });
+  const intervalMs = clamp(decision.memory.intervalMs, policy.minIntervalMs, policy.maxIntervalMs);
+  return { memory: { ...decision.memory, intervalMs }, nextFetchAt: visit.now + Math.round(pause), terms };
+}
+
+const REPLAYED: Readonly<Partial<Record<VisitOutcome, Pick<ScheduleVisit, 'outcome' | 'evidence'>>>> = {
+  new: { outcome: 'new', evidence: 'first' },
+  modified: { outcome: 'modified', evidence: 'distance' },
+  'unchanged-304': { outcome: 'unchanged', evidence: 'conditional' },
+  'unchanged-headers': { outcome: 'unchanged', evidence: 'headers' },
+  'unchanged-digest': { outcome: 'unchanged', evidence: 'digest' },
+};
+
+/**
+ * Tells the arithmetic of the last visit again from the record, with the schedule now in force. `null` when there was no visit,
+ * or the last one was none that a schedule hears of.
+ */
+export function replayLastVisit(
+  datum: CrawlDatum,
+  policy: SettlePolicy,
+  lastModifiedAt: number | null,
+): NextVisit | null {
+  const last = datum.visits.at(-1);
+  const replayed = last === undefined ? undefined : REPLAYED[last.outcome];
+  if (last === undefined || replayed === undefined) return null;
+  const before = datum.visits.at(-2)?.intervalMs ?? policy.schedule.initialIntervalMs;
+  const memory = { ...datum.schedule, intervalMs: before };
+  const visit: ScheduleVisit = {
+    ...replayed,
+    now: last.at,
+    elapsedMs: last.elapsedMs,
+    distance: last.distance,
+    changedAt: datum.changedAt,
+    lastModifiedAt,
+  };
+  return nextVisit({ schedule: memory, fixedIntervalMs: datum.fixedIntervalMs }, visit, policy);
+}

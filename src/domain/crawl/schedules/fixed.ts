@@ -1,0 +1,15 @@
+import type { FetchSchedule } from '../schedule.ts';
+
+/** Every page comes back after the same time, whatever its visits found. */
+export function createFixedSchedule(options: { intervalMs: number }): FetchSchedule {
+  const { intervalMs } = options;
+  return {
+    name: 'fixed',
+    initialIntervalMs: intervalMs,
+    onVisit: (memory, visit) => ({
+      memory: { ...memory, intervalMs },
+      nextFetchAt: visit.now + intervalMs,
+      terms: [{ label: 'fixed interval', value: intervalMs, unit: 'ms' }],
+    }),
+  };
+}

@@ -1,0 +1,8 @@
+/** Parts of the crawl's own algorithms that plugins may build on; re-exported by `incrawl/plugin`. */
+export { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from '../domain/crawl/schedules/adaptive.ts';
+export { createFixedSchedule } from '../domain/crawl/schedules/fixed.ts';
+export {
+  createSimilaritySchedule,
+  SIMILARITY_DEFAULTS,
+  type SimilarityOptions,
+} from '../domain/crawl/schedules/similarity.ts';

@@ -1,0 +1,148 @@
+import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { replayLastVisit, type SettlePolicy } from '../domain/crawl/next-visit.ts';
+import type { ScheduleTerm } from '../domain/crawl/schedule.ts';
+import { ERRORS, type ErrorCode } from '../domain/errors.ts';
+import type { Lease } from '../ports/crawl-db.ts';
+import type { RobotsVerdict } from '../ports/robots.ts';
+import { isoTime, type RecordView, recordView } from './views.ts';
+
+export interface UrlStep {
+  readonly name: string;
+  readonly before: string;
+  readonly after: string | null;
+  readonly note?: string | undefined;
+}
+
+export interface Explanation {
+  /** As asked. */
+  readonly input: string;
+  /** Canonical; `null` when the URL is refused. */
+  readonly url: string | null;
+  readonly steps: readonly UrlStep[];
+  readonly admitted: boolean;
+  readonly reason: string | null;
+  /** From the stored copy of robots.txt; `null` when there is none. */
+  readonly robots: {
+    readonly allowed: boolean;
+    readonly code: string | null;
+    readonly rule: { readonly line: number; readonly text: string } | null;
+    /** Seconds. */
+    readonly crawlDelay: number | null;
+    readonly fetchedAt: string;
+  } | null;
+  readonly record: RecordView | null;
+  readonly schedule: {
+    readonly name: string;
+    readonly terms: readonly ScheduleTerm[];
+    readonly nextFetchAt: string | null;
+  } | null;
+  /** Plain sentences, most telling first. */
+  readonly why: readonly string[];
+}
+
+export interface ExplainInput {
+  readonly input: string;
+  readonly url: string | null;
+  readonly steps: readonly UrlStep[];
+  readonly reason: string | null;
+  readonly robots: RobotsVerdict | undefined;
+  readonly datum: CrawlDatum | undefined;
+  readonly lease: Lease | undefined;
+  readonly policy: SettlePolicy;
+  readonly lastModifiedAt: number | null;
+  readonly now: number;
+}
+
+/** The whole trail of one URL, from what is stored: no request is sent. */
+export function explain(input: ExplainInput): Explanation {
+  const { robots, datum, policy } = input;
+  const replay = datum === undefined ? null : replayLastVisit(datum, policy, input.lastModifiedAt);
+  return {
+    input: input.input,
+    url: input.url,
+    steps: input.steps,
+    admitted: input.url !== null,
+    reason: input.reason,
+    robots:
+      robots === undefined
+        ? null
+        : {
+            allowed: robots.allowed,
+            code: robots.code,
+            rule: robots.rule,
+            crawlDelay: robots.crawlDelayMs === null ? null : robots.crawlDelayMs / 1_000,
+            fetchedAt: isoTime(robots.fetchedAt),
+          },
+    record: datum === undefined ? null : recordView(datum),
+    schedule:
+      datum === undefined
+        ? null
+        : {
+            name: policy.schedule.name,
+            terms: replay?.terms ?? pauseTerms(datum),
+            nextFetchAt: datum.nextFetchAt === null ? null : isoTime(datum.nextFetchAt),
+          },
+    why: reasons(input),
+  };
+}
+
+/** The arithmetic where no schedule was asked: failures, refusals and "gone" have pauses of their own. */
+function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
+  const last = datum.visits.at(-1);
+  if (last === undefined) return [];
+  const terms: ScheduleTerm[] = [{ label: `last visit: ${last.outcome}`, value: isoTime(last.at) }];
+  if (datum.failures > 0) terms.push({ label: 'failures in a row', value: datum.failures });
+  if (datum.nextFetchAt !== null) terms.push({ label: 'pause', value: datum.nextFetchAt - last.at, unit: 'ms' });
+  return terms;
+}
+
+function reasons(input: ExplainInput): string[] {
+  const { datum, robots, lease, now } = input;
+  const why: string[] = [];
+  if (input.url === null) why.push(`It is kept out: ${input.reason ?? 'refused'}.`);
+  if (robots !== undefined && !robots.allowed) {
+    const rule = robots.rule === null ? '' : ` by line ${robots.rule.line}, "${robots.rule.text}"`;
+    why.push(`robots.txt does not let it be fetched${rule}.`);
+  }
+  if (datum === undefined) {
+    if (input.url !== null) {
+      why.push('It is not in the crawl db: no seed names it, and no page fetched so far links to it.');
+      why.push('If it were found, it would enter as unfetched and be due at once.');
+    }
+    return why;
+  }
+  if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which is not applied yet.`);
+  why.push(dueSentence(datum, now));
+  why.push(...stateSentences(datum));
+  return why;
+}
+
+function dueSentence(datum: CrawlDatum, now: number): string {
+  if (datum.nextFetchAt === null) {
+    return datum.state === 'orphan'
+      ? 'It is not selected any more: no live page links to it.'
+      : 'It is not selected any more: it was gone too many times in a row.';
+  }
+  return datum.nextFetchAt <= now
+    ? `It has been due since ${isoTime(datum.nextFetchAt)}; the next generate may select it.`
+    : `It is next due at ${isoTime(datum.nextFetchAt)}.`;
+}
+
+function stateSentences(datum: CrawlDatum): string[] {
+  const found =
+    datum.referrer === null
+      ? datum.seed
+        ? 'It is a seed.'
+        : 'It was found without a referrer.'
+      : `It was found on ${datum.referrer}, ${datum.depth} link${datum.depth === 1 ? '' : 's'} from a seed.`;
+  const sentences = [found];
+  if (datum.lastError !== null) {
+    const text = ERRORS[datum.lastError.code as ErrorCode]?.text ?? '';
+    sentences.push(
+      `Last error at ${isoTime(datum.lastError.at)}: ${datum.lastError.code}, ${datum.lastError.message}. ${text}`.trim(),
+    );
+  }
+  if (datum.target !== null) sentences.push(`It redirects to ${datum.target}.`);
+  if (datum.fixedIntervalMs !== null) sentences.push('Its interval is fixed by the operator; no schedule changes it.');
+  return sentences;
+}

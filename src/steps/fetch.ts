@@ -1,0 +1,259 @@
+import type { FetchOutcome } from '../domain/crawl/outcome.ts';
+import { CrawlError, ERRORS, type ErrorCode } from '../domain/errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import { type HostFacts, NO_HOST_FACTS } from '../ports/crawl-db.ts';
+import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import type { HostLanes } from '../ports/host-lanes.ts';
+import type { Log } from '../ports/log.ts';
+import type { Robots } from '../ports/robots.ts';
+import type { FetchItem, Segment } from '../ports/segment-store.ts';
+import { addLesson } from './host-lessons.ts';
+import type { FetchSummary } from './summaries.ts';
+import { type VisitResult, type VisitRoom, visit } from './visit.ts';
+
+export interface FetchOptions {
+  /** URLs of the list held in memory at a time. */
+  readonly window: number;
+  /** Least time between the end of a request and the start of the next one to the same host, ms. */
+  readonly delayMs: number;
+  /** Wall time for the whole step, ms; 0: none. What is left stays due. */
+  readonly timeLimitMs: number;
+  /** Failures in a row after which a host is left alone for the rest of the step. */
+  readonly hostFailureLimit: number;
+  /** Failures in a row over all hosts after which the step ends: the network is down. */
+  readonly failureLimit: number;
+  /** A Retry-After no longer than this is waited for; a longer one leaves the host alone for the step, ms. */
+  readonly patienceMs: number;
+}
+
+export interface FetchRoom extends VisitRoom {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lanes: HostLanes;
+  readonly robots: Robots;
+  /** By scheme, without the colon. */
+  readonly protocols: ReadonlyMap<string, FetchProtocol>;
+  /** Told of each page with a body that is to be parsed; awaited, so that parsing holds fetching back. */
+  readonly onPage?: (item: FetchItem, page: VisitResult) => Promise<void>;
+  readonly onOutcome?: (outcome: FetchOutcome, bytesSaved: number) => void;
+}
+
+/** Codes that speak of the host or the network rather than of one page. */
+const HOST_FAULTS = new Set(['dns-failed', 'connect-failed', 'tls-failed', 'fetch-timeout']);
+
+/**
+ * Fetches what the segment lacks. The list is read in windows, so memory does not grow with it. A stop signal or the time limit
+ * ends the step after the pages in flight; what was not come to stays in the list and can be fetched later.
+ */
+export async function fetchSegment(
+  room: FetchRoom,
+  segment: Segment,
+  options: FetchOptions,
+  signal?: AbortSignal,
+): Promise<FetchSummary> {
+  return new FetchRun(room, segment, options).run(signal);
+}
+
+class FetchRun {
+  private readonly counts = {
+    attempted: 0,
+    fetched: 0,
+    notModified: 0,
+    skippedByHeaders: 0,
+    unchanged: 0,
+    gone: 0,
+    redirected: 0,
+    failed: 0,
+    robotsDenied: 0,
+    requests: 0,
+    bytesReceived: 0,
+    bodyBytes: 0,
+  };
+  private readonly facts = new Map<string, HostFacts>();
+  private readonly failuresInARow = new Map<string, number>();
+  private readonly pausedHosts = new Map<string, { code: ErrorCode; message: string; retryAt: number | null }>();
+  private failuresOverAll = 0;
+  /** Aborted when no further visit may start; visits in flight go on. */
+  private readonly noMore = new AbortController();
+  private fault: unknown = null;
+  private active = 0;
+  private wake: (() => void) | null = null;
+  private readonly room: FetchRoom;
+  private readonly segment: Segment;
+  private readonly options: FetchOptions;
+
+  constructor(room: FetchRoom, segment: Segment, options: FetchOptions) {
+    this.room = room;
+    this.segment = segment;
+    this.options = options;
+  }
+
+  async run(signal: AbortSignal | undefined): Promise<FetchSummary> {
+    const { room, segment, options } = this;
+    const robotsBefore = room.robots.stats();
+    const stop = (): void => this.noMore.abort(new CrawlError('fetch-aborted', 'stopped'));
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
+    const deadline = options.timeLimitMs > 0 ? room.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
+    try {
+      for await (const item of segment.fetchList()) {
+        if (segment.hasFetched(item.index)) continue;
+        while (this.active >= options.window && !this.noMore.signal.aborted) await this.oneIsDone();
+        if (room.clock.now() >= deadline) stop();
+        if (this.noMore.signal.aborted) break;
+        this.start(item);
+      }
+      while (this.active > 0) {
+        if (room.clock.now() >= deadline) stop();
+        await this.oneIsDone();
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+    if (this.fault !== null) throw this.fault;
+    const left = segment.info.urls - segment.fetchedCount;
+    const robots = room.robots.stats();
+    return {
+      segment: segment.info.id,
+      ...this.counts,
+      requests: this.counts.requests + robots.requests - robotsBefore.requests,
+      bytesReceived: this.counts.bytesReceived + robots.receivedBytes - robotsBefore.receivedBytes,
+      left,
+    };
+  }
+
+  private oneIsDone(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve;
+    });
+  }
+
+  private start(item: FetchItem): void {
+    this.active++;
+    this.room.lanes
+      .run(item.host, () => this.visitItem(item), this.noMore.signal)
+      .catch((error: unknown) => {
+        if (error === this.noMore.signal.reason && this.noMore.signal.aborted) return;
+        this.fault ??= error;
+        this.noMore.abort(error);
+      })
+      .finally(() => {
+        this.active--;
+        const wake = this.wake;
+        this.wake = null;
+        wake?.();
+      });
+  }
+
+  private async visitItem(item: FetchItem): Promise<void> {
+    const refusal = await this.refusal(item);
+    if (refusal !== null) {
+      await this.store(item, { outcome: refusal, response: null, body: null, headers: {}, lesson: null });
+      return;
+    }
+    const protocol = this.room.protocols.get(item.url.slice(0, item.url.indexOf(':')));
+    if (protocol === undefined) {
+      const denied = this.denied('scheme-unsupported', ERRORS['scheme-unsupported'].text, null);
+      await this.store(item, { outcome: denied, response: null, body: null, headers: {}, lesson: null });
+      return;
+    }
+    const facts = this.factsOf(item.host);
+    const result = await visit(this.room, protocol, item, facts);
+    if (result.lesson !== null) this.facts.set(item.host, addLesson(facts, result.lesson));
+    this.judgeHost(item.host, result.outcome);
+    await this.store(item, result);
+  }
+
+  private factsOf(host: string): HostFacts {
+    return this.facts.get(host) ?? this.segment.info.hosts[host] ?? NO_HOST_FACTS;
+  }
+
+  /** The reason not to ask for this page at all, if there is one. */
+  private async refusal(item: FetchItem): Promise<FetchOutcome | null> {
+    const paused = this.pausedHosts.get(item.host);
+    if (paused !== undefined) return this.denied(paused.code, paused.message, paused.retryAt);
+    const verdict = this.room.robots.cachedVerdict(item.url) ?? (await this.room.robots.verdict(item.url));
+    this.room.lanes.setDelay(item.host, Math.max(this.options.delayMs, verdict.crawlDelayMs ?? 0));
+    if (verdict.allowed) return null;
+    const code = verdict.code ?? 'robots-denied';
+    const rule = verdict.rule === null ? '' : ` (line ${verdict.rule.line}: ${verdict.rule.text})`;
+    return this.denied(code, `${ERRORS[code].text}${rule}`, null);
+  }
+
+  private denied(code: ErrorCode, message: string, retryAt: number | null): FetchOutcome {
+    const at = this.room.clock.now();
+    return { kind: 'denied', code, message, retryAt, at, requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
+  }
+
+  /** Leaves a host alone that asks for it or that fails over and over; ends the step when nothing at all can be reached. */
+  private judgeHost(host: string, outcome: FetchOutcome): void {
+    const isFault = outcome.kind === 'failed' && HOST_FAULTS.has(outcome.code);
+    this.failuresOverAll = isFault ? this.failuresOverAll + 1 : 0;
+    if (this.failuresOverAll >= this.options.failureLimit) {
+      this.fault ??= new CrawlError(
+        'failure-limit',
+        `${this.failuresOverAll} fetches in a row could not reach their hosts; is the network down?`,
+      );
+      this.noMore.abort(this.fault);
+    }
+    const failures = isFault ? (this.failuresInARow.get(host) ?? 0) + 1 : 0;
+    if (failures === 0) this.failuresInARow.delete(host);
+    else this.failuresInARow.set(host, failures);
+    if (failures >= this.options.hostFailureLimit) {
+      this.pauseHost(host, 'host-failing', `${failures} failures in a row`, null);
+    } else if (outcome.kind === 'failed' && outcome.code === 'http-throttled') {
+      const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
+      if (until - outcome.at <= this.options.patienceMs) this.room.lanes.pauseUntil(host, until);
+      else this.pauseHost(host, 'http-throttled', 'the host asked for a pause', until);
+    }
+  }
+
+  private pauseHost(host: string, code: ErrorCode, message: string, retryAt: number | null): void {
+    this.pausedHosts.set(host, { code, message, retryAt });
+    // Nothing more is asked of this host, so its waiting URLs need not wait for turns.
+    this.room.lanes.setDelay(host, 0);
+    this.room.log.warn('host left alone for this round', { host, code, message });
+  }
+
+  private async store(item: FetchItem, result: VisitResult): Promise<void> {
+    const { outcome } = result;
+    await this.segment.addFetched(
+      { index: item.index, url: item.url, host: item.host, outcome, lesson: result.lesson },
+      result.response,
+    );
+    this.count(outcome);
+    this.room.onOutcome?.(outcome, result.lesson?.bytesSaved ?? 0);
+    if (outcome.kind === 'success' && result.body !== null) await this.room.onPage?.(item, result);
+  }
+
+  private count(outcome: FetchOutcome): void {
+    const { counts } = this;
+    counts.attempted++;
+    counts.requests += outcome.requests;
+    counts.bytesReceived += outcome.receivedBytes;
+    counts.bodyBytes += outcome.bodyBytes;
+    switch (outcome.kind) {
+      case 'success':
+        counts.fetched++;
+        break;
+      case 'unchanged':
+        if (outcome.rung === 'conditional') counts.notModified++;
+        else if (outcome.rung === 'headers') counts.skippedByHeaders++;
+        else counts.unchanged++;
+        break;
+      case 'redirect':
+        counts.redirected++;
+        break;
+      case 'gone':
+        counts.gone++;
+        break;
+      case 'failed':
+        counts.failed++;
+        break;
+      case 'denied':
+        if (outcome.code.startsWith('robots') || outcome.code === 'crawl-delay-too-long') counts.robotsDenied++;
+        else counts.failed++;
+        break;
+    }
+  }
+}

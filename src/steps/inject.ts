@@ -1,0 +1,131 @@
+import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
+import { type InjectMode, parseSeedLine, reinject, type Seed } from '../domain/crawl/seed.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import type { SeenUrls } from '../ports/seen-urls.ts';
+import type { InjectSummary, SeedError } from './summaries.ts';
+import type { UrlChain } from './url-chain.ts';
+
+export interface SeedSource {
+  /** File name or `stdin`, for messages. */
+  readonly name: string;
+  readonly lines: AsyncIterable<string> | Iterable<string>;
+}
+
+export interface InjectRoom {
+  readonly db: CrawlDb;
+  readonly seen: SeenUrls;
+  readonly clock: Clock;
+  readonly urls: UrlChain;
+  readonly hostOf: (url: string) => string;
+  readonly seedScore: (url: string) => number;
+  readonly initialIntervalMs: number;
+  /** Hosts of the seeds so far; those of new seeds are added, since scope filters go by them. */
+  readonly seedHosts: Set<string>;
+}
+
+/** Seeds written per batch. */
+const WINDOW = 1_000;
+
+interface Tally {
+  urls: number;
+  injected: number;
+  updated: number;
+  overwritten: number;
+  kept: number;
+  filtered: number;
+}
+
+/**
+ * Brings seeds into the crawl db. Bad lines are reported with their number and what was expected; the good ones are injected all
+ * the same. Running it again changes nothing in mode `keep`.
+ */
+export async function inject(
+  room: InjectRoom,
+  sources: readonly SeedSource[],
+  mode: InjectMode,
+): Promise<InjectSummary> {
+  const tally: Tally = { urls: 0, injected: 0, updated: 0, overwritten: 0, kept: 0, filtered: 0 };
+  const errors: SeedError[] = [];
+  let window = new Map<string, Seed>();
+  const flush = async (): Promise<void> => {
+    await writeSeeds(room, window, mode, tally);
+    window = new Map();
+  };
+  for (const source of sources) {
+    let line = 0;
+    for await (const text of source.lines) {
+      line++;
+      const seed = parseSeedLine(text);
+      if (seed === null) continue;
+      const report = (message: string): void => {
+        errors.push({ source: source.name, line, text: text.slice(0, 200), message });
+      };
+      if ('error' in seed) {
+        report(seed.error);
+        continue;
+      }
+      const { url, reason } = room.urls.apply(seed.url, SEED_CONTEXT);
+      if (url === null) {
+        report(reason ?? 'kept out');
+        if (URL.canParse(seed.url)) tally.filtered++;
+        continue;
+      }
+      tally.urls++;
+      window.set(url, { ...seed, url });
+      if (window.size >= WINDOW) await flush();
+    }
+  }
+  await flush();
+  return { ...tally, errors };
+}
+
+/** Scope goes by the hosts of the seeds, so seeds themselves are asked about without any. */
+const SEED_CONTEXT = { from: null, depth: 0, seedHosts: new Set<string>() } as const;
+
+export const SEED_HOSTS_KEY = 'seedHosts';
+
+async function writeSeeds(
+  room: InjectRoom,
+  seeds: ReadonlyMap<string, Seed>,
+  mode: InjectMode,
+  tally: Tally,
+): Promise<void> {
+  if (seeds.size === 0) return;
+  const urls = [...seeds.keys()];
+  const records = await room.db.getMany(urls);
+  const now = room.clock.now();
+  const puts: CrawlDbPut[] = [];
+  for (const [i, url] of urls.entries()) {
+    const seed = seeds.get(url) as Seed;
+    const previous = records[i] ?? null;
+    const datum = injected(room, seed, previous, mode, now);
+    if (previous === null) tally.injected++;
+    else if (mode === 'overwrite') tally.overwritten++;
+    else if (mode === 'update') tally.updated++;
+    else tally.kept++;
+    if (datum !== previous) puts.push({ datum, previous });
+    room.seedHosts.add(room.hostOf(url));
+  }
+  await room.db.write({ puts, meta: { [SEED_HOSTS_KEY]: JSON.stringify([...room.seedHosts]) } }, { durable: true });
+  room.seen.add(urls);
+}
+
+function injected(
+  room: InjectRoom,
+  seed: Seed,
+  previous: CrawlDatum | null,
+  mode: InjectMode,
+  now: number,
+): CrawlDatum {
+  const fresh = newDatum({
+    url: seed.url,
+    now,
+    intervalMs: seed.intervalMs ?? room.initialIntervalMs,
+    seed: true,
+    score: seed.score ?? room.seedScore(seed.url),
+    fixedIntervalMs: seed.fixedIntervalMs,
+    metadata: seed.metadata,
+  });
+  return previous === null ? fresh : reinject(previous, seed, mode, fresh);
+}

@@ -1,0 +1,89 @@
+import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { type SettlePolicy, settle } from '../domain/crawl/settle.ts';
+import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import type { SeenUrls } from '../ports/seen-urls.ts';
+
+export interface OrphanSummary {
+  readonly orphaned: number;
+  readonly revived: number;
+  readonly purged: number;
+}
+
+/** Link targets held in memory per pass; a crawl with more URLs takes more passes over the stored links. */
+const TARGETS_PER_PASS = 1_000_000;
+const WRITE_WINDOW = 1_000;
+
+/**
+ * Marks the URLs to which no live page links any more, and brings orphans back that are linked again. Exact, because the
+ * outlinks of every page are stored: pages that are seldom visited keep their children, however long the interval.
+ * Costs one pass over links and records per million URLs, so it runs by the calendar, not with every update.
+ */
+export async function sweepOrphans(
+  room: { readonly db: CrawlDb; readonly seen: SeenUrls; readonly policy: SettlePolicy },
+  options: { readonly mode: 'mark' | 'purge'; readonly partitionOf: (url: string) => number; readonly now: number },
+): Promise<OrphanSummary> {
+  const { db } = room;
+  const { urls } = await db.counters();
+  const passes = Math.min(256, Math.ceil(urls / TARGETS_PER_PASS));
+  const summary = { orphaned: 0, revived: 0, purged: 0 };
+  for (let pass = 0; pass < passes; pass++) {
+    const isOfPass = (url: string): boolean => passes === 1 || options.partitionOf(url) % passes === pass;
+    const linked = await linkedTargets(db, isOfPass);
+    let puts: CrawlDbPut[] = [];
+    let deletes: CrawlDatum[] = [];
+    const flush = async (): Promise<void> => {
+      if (puts.length + deletes.length === 0) return;
+      await db.write({ puts, deletes, links: deletes.map(({ url }) => ({ url, targets: [] })) });
+      room.seen.remove(deletes.map(({ url }) => url));
+      puts = [];
+      deletes = [];
+    };
+    for await (const datum of db.scan()) {
+      if (datum.seed || !isOfPass(datum.url)) continue;
+      if (linked.has(datum.url)) {
+        if (datum.state !== 'orphan') continue;
+        puts.push({
+          datum: settle(datum, { kind: 'linked', depth: datum.depth }, room.policy, options.now).datum,
+          previous: datum,
+        });
+        summary.revived++;
+      } else if (options.mode === 'purge') {
+        deletes.push(datum);
+        summary.purged++;
+      } else {
+        const { datum: orphan } = settle(datum, { kind: 'orphaned' }, room.policy, options.now);
+        if (orphan === datum) continue;
+        puts.push({ datum: orphan, previous: datum });
+        summary.orphaned++;
+      }
+      if (puts.length + deletes.length >= WRITE_WINDOW) await flush();
+    }
+    await flush();
+  }
+  return summary;
+}
+
+/** Targets of links and redirects of pages that are alive. The links of a page that is gone, or itself an orphan, do not count. */
+async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): Promise<Set<string>> {
+  const linked = new Set<string>();
+  let batch: { url: string; targets: readonly string[] }[] = [];
+  const flush = async (): Promise<void> => {
+    const records = await db.getMany(batch.map(({ url }) => url));
+    for (const [i, { targets }] of batch.entries()) {
+      const state = records[i]?.state;
+      if (state === undefined || state === 'gone' || state === 'orphan') continue;
+      for (const target of targets) if (isOfPass(target)) linked.add(target);
+    }
+    batch = [];
+  };
+  for await (const row of db.scanLinks()) {
+    batch.push(row);
+    if (batch.length >= WRITE_WINDOW) await flush();
+  }
+  await flush();
+  for (const state of ['redir_perm', 'redir_temp'] as const) {
+    for await (const datum of db.scan({ state }))
+      if (datum.target !== null && isOfPass(datum.target)) linked.add(datum.target);
+  }
+  return linked;
+}

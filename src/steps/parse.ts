@@ -1,0 +1,67 @@
+import type { PageParser, ParsedPage } from '../ports/page-parser.ts';
+import type { Segment } from '../ports/segment-store.ts';
+import type { ParseSummary } from './summaries.ts';
+
+export interface ParseRoom {
+  readonly parser: PageParser;
+  /** Undoes the content codings of a stored response body; as much as fits into the configured size. */
+  readonly undoContentCoding: (body: Uint8Array, codings: string | undefined) => Uint8Array;
+  /** Pages handed to the parser at a time. */
+  readonly window: number;
+}
+
+/**
+ * Parses what was fetched with a body and has no parse output yet, from the stored responses. Interrupted, it goes on with what
+ * is missing; after `resetParsed` it does all anew.
+ */
+export async function parseSegment(room: ParseRoom, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
+  const counts = { parsed: 0, failed: 0, outlinks: 0 };
+  const running = new Set<Promise<void>>();
+  let fault: unknown = null;
+  const parseOne = async (index: number, page: Promise<ParsedPage>): Promise<void> => {
+    const result = await page;
+    await segment.addParsed(index, result.encoded);
+    tally(counts, result);
+  };
+  for await (const record of segment.fetched()) {
+    if (signal?.aborted || fault !== null) break;
+    if (record.outcome.kind !== 'success' || record.warc === null || segment.hasParsed(record.index)) continue;
+    const response = await segment.readResponse(record.warc);
+    const headers = headersOf(response.rawHeaders);
+    const page = room.parser.parse({
+      index: record.index,
+      url: record.url,
+      contentType: record.outcome.contentType,
+      headers,
+      body: room.undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']),
+      metadata: {},
+    });
+    const task: Promise<void> = parseOne(record.index, page)
+      .catch((error: unknown) => {
+        fault ??= error;
+      })
+      .finally(() => running.delete(task));
+    running.add(task);
+    if (running.size >= room.window) await Promise.race(running);
+  }
+  await Promise.all(running);
+  if (fault !== null) throw fault;
+  return { segment: segment.info.id, ...counts };
+}
+
+export function tally(counts: { parsed: number; failed: number; outlinks: number }, page: ParsedPage): void {
+  if (page.failed) counts.failed++;
+  else counts.parsed++;
+  counts.outlinks += page.outlinks;
+}
+
+/** Lower-case names, repeated fields joined. */
+function headersOf(rawHeaders: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase();
+    const value = rawHeaders[i + 1] as string;
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return headers;
+}

@@ -1,0 +1,144 @@
+/** What each step answers: counts, as they appear under `--json` (a fixed contract). */
+
+/** Why generate passed over a due URL; a counter each. */
+export interface GenerateRejections {
+  urlFilter: number;
+  status: number;
+  minScore: number;
+  minInterval: number;
+  hostCap: number;
+  domainCap: number;
+  topN: number;
+}
+
+export interface InjectSummary {
+  /** Lines that named a URL. */
+  readonly urls: number;
+  readonly injected: number;
+  readonly updated: number;
+  readonly overwritten: number;
+  readonly kept: number;
+  readonly filtered: number;
+  readonly errors: readonly SeedError[];
+}
+
+export interface SeedError {
+  readonly source: string;
+  /** From 1. */
+  readonly line: number;
+  readonly text: string;
+  readonly message: string;
+}
+
+export interface GenerateSummary {
+  /** `null`: nothing was due, or a dry run. */
+  readonly segment: string | null;
+  readonly due: number;
+  readonly selected: number;
+  readonly hosts: number;
+  readonly rejected: GenerateRejections;
+  /** In a dry run: the URLs in the order of the fetch list. */
+  readonly urls?: readonly string[];
+}
+
+export interface FetchSummary {
+  readonly segment: string;
+  /** URLs of the fetch list that this run came to. */
+  readonly attempted: number;
+  /** Answers with a body that is new or differs. */
+  readonly fetched: number;
+  /** 304 answers. */
+  readonly notModified: number;
+  /** Content-Length and Last-Modified equal, body not transferred. */
+  readonly skippedByHeaders: number;
+  /** Body digest equal. */
+  readonly unchanged: number;
+  readonly gone: number;
+  readonly redirected: number;
+  readonly failed: number;
+  readonly robotsDenied: number;
+  readonly requests: number;
+  readonly bytesReceived: number;
+  readonly bodyBytes: number;
+  /** URLs of the list not come to (stop signal, time limit, paused hosts). */
+  readonly left: number;
+}
+
+export interface ParseSummary {
+  readonly segment: string;
+  readonly parsed: number;
+  readonly failed: number;
+  readonly outlinks: number;
+}
+
+export interface UpdateSummary {
+  readonly segment: string;
+  readonly applied: number;
+  /** Pages seen for the first time. */
+  readonly new: number;
+  readonly modified: number;
+  /** Mean Hamming distance of the modified pages, bits; `null` without any. */
+  readonly meanDistance: number | null;
+  readonly unchanged: number;
+  readonly gone: number;
+  readonly redirected: number;
+  readonly failed: number;
+  readonly outlinks: number;
+  readonly newUrls: number;
+  readonly filteredUrls: number;
+  readonly purged: number;
+  readonly orphans: number;
+  readonly released: number;
+}
+
+/** One round of the loop. The names are a fixed contract of `crawl --json`. */
+export interface RoundSummary {
+  readonly round: number;
+  readonly segment: string;
+  readonly generated: number;
+  readonly fetched: number;
+  readonly notModified: number;
+  readonly skippedByHeaders: number;
+  readonly unchanged: number;
+  readonly modified: number;
+  readonly new: number;
+  readonly gone: number;
+  readonly redirected: number;
+  readonly failed: number;
+  readonly robotsDenied: number;
+  readonly requests: number;
+  readonly bytesReceived: number;
+  readonly bodyBytes: number;
+  readonly outlinks: number;
+  readonly newUrls: number;
+  /** Mean Hamming distance of the modified pages, bits; `null` without any. */
+  readonly meanDistance: number | null;
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+export type StoppedBy = 'nothing-due' | 'rounds' | 'signal' | 'failure-limit' | 'disk-full';
+
+export interface CrawlSummary {
+  readonly rounds: readonly RoundSummary[];
+  readonly totals: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>;
+  readonly stoppedBy: StoppedBy;
+}
+
+/** Given to the live view several times a second. */
+export interface CrawlProgress {
+  readonly round: number;
+  readonly stage: 'resume' | 'generate' | 'fetch' | 'update';
+  readonly segment: string | null;
+  /** URLs in the fetch list, and those done. */
+  readonly urls: number;
+  readonly done: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly parsing: number;
+  readonly pagesPerSecond: number;
+  readonly bytesReceived: number;
+  /** Body bytes that were not transferred because the page had not changed. */
+  readonly bytesSaved: number;
+  readonly busiest: readonly { readonly host: string; readonly waiting: number; readonly running: number }[];
+}

@@ -1,0 +1,326 @@
+import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
+import { type Settled, type SettlePolicy, settle } from '../domain/crawl/settle.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { type CrawlDb, type CrawlDbPut, type HostFacts, NO_HOST_FACTS, type StoredLinks } from '../ports/crawl-db.ts';
+import type { SeenUrls } from '../ports/seen-urls.ts';
+import type { FetchedRecord, Outlink, ParsedRecord, Segment } from '../ports/segment-store.ts';
+import { learn } from './host-lessons.ts';
+import { type JoinedRecord, joinParsed } from './joined-records.ts';
+import type { UpdateSummary } from './summaries.ts';
+import type { UrlChain } from './url-chain.ts';
+
+export interface UpdateOptions {
+  /** Whether newly found URLs enter the crawl db. */
+  readonly additions: boolean;
+  /** Whether a page that is gone leaves the crawl db at once. */
+  readonly purgeGone: boolean;
+  /** Records applied per batch. */
+  readonly chunk: number;
+  readonly maxOutlinksPerPage: number;
+  readonly followNofollow: boolean;
+  /** How long the headers of a host are not believed after a lie, ms. */
+  readonly distrustMs: number;
+}
+
+export interface UpdateRoom {
+  readonly db: CrawlDb;
+  readonly seen: SeenUrls;
+  readonly urls: UrlChain;
+  readonly policy: SettlePolicy;
+  readonly parseHttpDate: (text: string) => number | null;
+  readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
+  readonly seedScore: (url: string) => number;
+  readonly seedHosts: ReadonlySet<string>;
+}
+
+/** What one chunk adds to the counts; kept apart until the chunk is written. */
+interface Tally {
+  applied: number;
+  new: number;
+  modified: number;
+  distances: number;
+  distanceSum: number;
+  unchanged: number;
+  gone: number;
+  redirected: number;
+  failed: number;
+  outlinks: number;
+  newUrls: number;
+  filteredUrls: number;
+  purged: number;
+}
+
+/**
+ * Applies a segment to the crawl db, chunk by chunk. The progress mark is written in the same batch as what it counts, so that an
+ * interrupted run goes on where it stopped and applying a segment twice is the same as once. What the segment did not come to
+ * is given back to the due index at the end.
+ */
+export async function updateFromSegment(
+  room: UpdateRoom,
+  segment: Segment,
+  options: UpdateOptions,
+): Promise<Omit<UpdateSummary, 'orphans'>> {
+  const { id } = segment.info;
+  const row = (await room.db.segments()).find((each) => each.id === id);
+  if (row === undefined) {
+    throw new CrawlError('segment-missing', `segment ${id} does not belong to this crawl db`);
+  }
+  const total: Tally = emptyTally();
+  let applied = row.applied;
+  let chunk: JoinedRecord[] = [];
+  const flush = async (): Promise<void> => {
+    if (chunk.length === 0) return;
+    applied += chunk.length;
+    addTally(total, await applyChunk(room, chunk, options, id, { ...row, applied }));
+    chunk = [];
+  };
+  if (row.state !== 'updated') {
+    let position = 0;
+    for await (const joined of joinParsed(segment)) {
+      if (position++ < row.applied) continue;
+      chunk.push(joined);
+      if (chunk.length >= options.chunk) await flush();
+    }
+    await flush();
+  }
+  const released = row.state === 'updated' ? 0 : await releaseRest(room.db, segment);
+  await room.db.write({ segments: [{ ...row, applied, state: 'updated' }] }, { durable: true });
+  await segment.setState('updated');
+  const { distances, distanceSum, ...counts } = total;
+  return { segment: id, ...counts, meanDistance: distances === 0 ? null : distanceSum / distances, released };
+}
+
+/** URLs handed back per batch. */
+const RELEASE_WINDOW = 5_000;
+
+async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {
+  let released = 0;
+  let urls: string[] = [];
+  const flush = async (): Promise<void> => {
+    if (urls.length === 0) return;
+    await db.write({ release: { segment: segment.info.id, urls } });
+    released += urls.length;
+    urls = [];
+  };
+  if (segment.fetchedCount === segment.info.urls) return 0;
+  for await (const item of segment.fetchList()) {
+    if (segment.hasFetched(item.index)) continue;
+    urls.push(item.url);
+    if (urls.length >= RELEASE_WINDOW) await flush();
+  }
+  await flush();
+  return released;
+}
+
+async function applyChunk(
+  room: UpdateRoom,
+  chunk: readonly JoinedRecord[],
+  options: UpdateOptions,
+  segmentId: string,
+  row: { id: string; state: 'generated' | 'updated'; createdAt: number; urls: number; applied: number },
+): Promise<Tally> {
+  const tally = emptyTally();
+  const records = await room.db.getMany(chunk.map(({ fetched }) => fetched.url));
+  const puts: CrawlDbPut[] = [];
+  const deletes: CrawlDatum[] = [];
+  const links: StoredLinks[] = [];
+  const found = new Map<string, Found>();
+  for (const [i, { fetched, parsed }] of chunk.entries()) {
+    const previous = records[i];
+    // A record that was purged while its page was on the way is not brought back.
+    if (previous === undefined) continue;
+    const target = redirectTarget(room, fetched, previous, found, tally);
+    const { outcome } = fetched;
+    const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;
+    const settled = settle(
+      previous,
+      {
+        kind: 'visited',
+        outcome,
+        parse: parsed?.outcome ?? null,
+        target,
+        lastModifiedAt: lastModified === null ? null : room.parseHttpDate(lastModified),
+      },
+      room.policy,
+      outcome.at,
+    );
+    count(tally, settled);
+    if (parsed !== null && parsed.outcome.kind === 'parsed') {
+      const targets = outlinkTargets(room, parsed, previous, options, found, tally);
+      links.push({ url: previous.url, targets });
+    }
+    if (options.purgeGone && settled.datum.state === 'gone') {
+      deletes.push(previous);
+      links.push({ url: previous.url, targets: [] });
+      tally.purged++;
+    } else {
+      puts.push({ datum: settled.datum, previous, leasedBy: segmentId });
+    }
+  }
+  tally.applied = chunk.length;
+  const added = options.additions ? await additions(room, found) : [];
+  tally.newUrls = added.length;
+  await room.db.write({
+    puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
+    deletes,
+    links,
+    hostFacts: await lessons(room.db, chunk, options.distrustMs),
+    segments: [row],
+  });
+  room.seen.add(added.map((datum) => datum.url));
+  room.seen.remove(deletes.map((datum) => datum.url));
+  return tally;
+}
+
+/** How a URL was met first in this chunk. */
+interface Found {
+  readonly parent: CrawlDatum;
+  readonly outlink: Outlink;
+  readonly depth: number;
+  readonly at: number;
+}
+
+/** The target enters by the same door as any outlink, at the depth of the page that moved. */
+function redirectTarget(
+  room: UpdateRoom,
+  fetched: FetchedRecord,
+  page: CrawlDatum,
+  found: Map<string, Found>,
+  tally: Tally,
+): string | null {
+  if (fetched.outcome.kind !== 'redirect') return null;
+  let absolute: string;
+  try {
+    absolute = new URL(fetched.outcome.target, page.url).href;
+  } catch {
+    return null;
+  }
+  const context = { from: page.url, depth: page.depth, seedHosts: room.seedHosts };
+  const { url } = room.urls.apply(absolute, context);
+  if (url === null) {
+    tally.filteredUrls++;
+    return absolute;
+  }
+  if (url === page.url) return url;
+  const outlink: Outlink = { url, anchor: '', rel: 'link', nofollow: false };
+  if (!found.has(url)) found.set(url, { parent: page, outlink, depth: page.depth, at: fetched.outcome.at });
+  return url;
+}
+
+/** The page's outlinks as canonical URLs that pass the filters, each once, in page order. */
+function outlinkTargets(
+  room: UpdateRoom,
+  parsed: ParsedRecord,
+  page: CrawlDatum,
+  options: UpdateOptions,
+  found: Map<string, Found>,
+  tally: Tally,
+): string[] {
+  const targets = new Set<string>();
+  const depth = page.depth + 1;
+  const context = { from: page.url, depth, seedHosts: room.seedHosts };
+  for (const outlink of parsed.outlinks) {
+    if (targets.size >= options.maxOutlinksPerPage) break;
+    if (outlink.nofollow && !options.followNofollow) continue;
+    tally.outlinks++;
+    const { url } = room.urls.apply(outlink.url, context);
+    if (url === null) tally.filteredUrls++;
+    else if (url !== page.url && !targets.has(url)) {
+      targets.add(url);
+      const known = found.get(url);
+      if (known === undefined || depth < known.depth) {
+        found.set(url, { parent: page, outlink, depth, at: page.lastFetchAt ?? page.discoveredAt });
+      }
+    }
+  }
+  return [...targets];
+}
+
+async function additions(room: UpdateRoom, found: ReadonlyMap<string, Found>): Promise<CrawlDatum[]> {
+  const urls = [...found.keys()];
+  const seen = await room.seen.probe(urls);
+  const added: CrawlDatum[] = [];
+  for (const [i, url] of urls.entries()) {
+    if (seen[i]) continue;
+    const { parent, outlink, depth, at } = found.get(url) as Found;
+    added.push(
+      newDatum({
+        url,
+        now: at,
+        intervalMs: room.policy.schedule.initialIntervalMs,
+        referrer: parent.url,
+        depth,
+        score: room.outlinkScore(parent, outlink, depth),
+      }),
+    );
+  }
+  return added;
+}
+
+async function lessons(
+  db: CrawlDb,
+  chunk: readonly JoinedRecord[],
+  distrustMs: number,
+): Promise<{ host: string; facts: HostFacts }[]> {
+  const taught = chunk.filter(({ fetched }) => fetched.lesson !== null);
+  const hosts = [...new Set(taught.map(({ fetched }) => fetched.host))];
+  if (hosts.length === 0) return [];
+  const rows = await db.hostRows(hosts);
+  const facts = new Map(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
+  for (const { fetched } of taught) {
+    const before = facts.get(fetched.host) ?? NO_HOST_FACTS;
+    if (fetched.lesson !== null) facts.set(fetched.host, learn(before, fetched.lesson, fetched.outcome.at, distrustMs));
+  }
+  return [...facts].map(([host, fact]) => ({ host, facts: fact }));
+}
+
+function count(tally: Tally, settled: Settled): void {
+  switch (settled.verdict) {
+    case 'new':
+      tally.new++;
+      break;
+    case 'modified':
+      tally.modified++;
+      if (settled.distance !== null) {
+        tally.distances++;
+        tally.distanceSum += settled.distance;
+      }
+      break;
+    case 'unchanged':
+      tally.unchanged++;
+      break;
+    case 'gone':
+      tally.gone++;
+      break;
+    case 'redirected':
+      tally.redirected++;
+      break;
+    case 'failed':
+    case 'denied':
+    case 'parse-failed':
+      tally.failed++;
+      break;
+    case 'kept':
+      break;
+  }
+}
+
+const emptyTally = (): Tally => ({
+  applied: 0,
+  new: 0,
+  modified: 0,
+  distances: 0,
+  distanceSum: 0,
+  unchanged: 0,
+  gone: 0,
+  redirected: 0,
+  failed: 0,
+  outlinks: 0,
+  newUrls: 0,
+  filteredUrls: 0,
+  purged: 0,
+});
+
+function addTally(total: Tally, part: Tally): void {
+  for (const key of Object.keys(part) as (keyof Tally)[]) total[key] += part[key];
+}

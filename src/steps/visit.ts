@@ -1,0 +1,318 @@
+import type { Validators } from '../domain/crawl/datum.ts';
+import {
+  conditionalHeaders,
+  type HeaderRecord,
+  type ProbeMode,
+  type ProbePlan,
+  planProbe,
+  saysUnchanged,
+  validatorsOf,
+  wouldHaveSkipped,
+} from '../domain/crawl/ladder.ts';
+import type { AuditVerdict, FetchFailed, FetchOutcome, UnchangedRung } from '../domain/crawl/outcome.ts';
+import { CrawlError, type ErrorCode } from '../domain/errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Exchange, FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
+import type { FetchItem, HostLesson, WireResponse } from '../ports/segment-store.ts';
+
+export interface VisitRoom {
+  readonly clock: Clock;
+  /** First 128 bits of SHA-256 as 32 hex digits. */
+  readonly digestOf: (body: Uint8Array) => string;
+  /** Retry-After (RFC 9110 section 10.2.3) to ms since the epoch; `null` when it cannot be read. */
+  readonly parseRetryAfter: (value: string, now: number) => number | null;
+  readonly probe: ProbeMode;
+  readonly maxBodyBytes: number;
+  readonly timeoutMs: number;
+}
+
+export interface VisitResult {
+  readonly outcome: FetchOutcome;
+  readonly response: WireResponse | null;
+  /** Decoded body, to be parsed; only with a success. */
+  readonly body: Uint8Array | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly lesson: HostLesson | null;
+}
+
+interface Account {
+  requests: number;
+  bodyBytes: number;
+  receivedBytes: number;
+  readonly startedAt: number;
+}
+
+/** Visits one URL by the ladder of change, cheapest rung first. Never rejects for what a server or the network does. */
+export async function visit(
+  room: VisitRoom,
+  protocol: FetchProtocol,
+  item: FetchItem,
+  host: HeaderRecord,
+  signal?: AbortSignal,
+): Promise<VisitResult> {
+  const account: Account = { requests: 0, bodyBytes: 0, receivedBytes: 0, startedAt: room.clock.now() };
+  const plan = planProbe(item, host, room.probe, item.audit, account.startedAt);
+  const lesson: Mutable<HostLesson> = {};
+  try {
+    if (plan.head) {
+      const probed = await probeByHead(room, protocol, item, account, lesson, signal);
+      if (probed !== null) return probed;
+    }
+    return await get(room, protocol, item, plan, account, lesson, signal);
+  } catch (error) {
+    if (!(error instanceof CrawlError)) throw error;
+    const base = { at: room.clock.now(), ...costs(room, account) };
+    const outcome: FetchOutcome =
+      error.consequence === 'drop-url'
+        ? { kind: 'denied', code: error.code, message: error.message, retryAt: null, ...base }
+        : { kind: 'failed', code: error.code, message: error.message, status: null, retryAt: null, ...base };
+    return { outcome, response: null, body: null, headers: {}, lesson: null };
+  }
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+async function exchange(
+  room: VisitRoom,
+  protocol: FetchProtocol,
+  item: FetchItem,
+  account: Account,
+  request: {
+    method: 'GET' | 'HEAD';
+    headers: Readonly<Record<string, string>>;
+    onHead?: (head: ResponseHead) => 'read' | 'drop';
+    signal?: AbortSignal | undefined;
+  },
+): Promise<Exchange> {
+  account.requests++;
+  const { signal, ...rest } = request;
+  const result = await protocol.exchange({
+    url: item.url,
+    maxBodyBytes: room.maxBodyBytes,
+    timeoutMs: room.timeoutMs,
+    ...rest,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  account.bodyBytes += result.bodyBytes;
+  account.receivedBytes += result.receivedBytes;
+  return result;
+}
+
+/** Rung 3 by HEAD. `null`: it left doubt, the GET decides. */
+async function probeByHead(
+  room: VisitRoom,
+  protocol: FetchProtocol,
+  item: FetchItem,
+  account: Account,
+  lesson: Mutable<HostLesson>,
+  signal: AbortSignal | undefined,
+): Promise<VisitResult | null> {
+  const headers = conditionalHeaders(item.validators);
+  const { head } = await exchange(room, protocol, item, account, { method: 'HEAD', headers, signal });
+  const answer = validatorsOf(head.headers);
+  if (head.status === 304) {
+    lesson.headHits = 1;
+    return unchanged(room, item, head, 'conditional', answer, account, lesson);
+  }
+  const conclusive = head.status === 200 && answer.lastModified !== null && answer.contentLength !== null;
+  if (conclusive) lesson.headHits = 1;
+  else lesson.headMisses = 1;
+  if (conclusive && saysUnchanged(item.validators, answer)) {
+    return unchanged(room, item, head, 'headers', answer, account, lesson);
+  }
+  return null;
+}
+
+async function get(
+  room: VisitRoom,
+  protocol: FetchProtocol,
+  item: FetchItem,
+  plan: ProbePlan,
+  account: Account,
+  lesson: Mutable<HostLesson>,
+  signal: AbortSignal | undefined,
+): Promise<VisitResult> {
+  let dropped = false;
+  const result = await exchange(room, protocol, item, account, {
+    method: 'GET',
+    headers: plan.conditional ? conditionalHeaders(item.validators) : {},
+    signal,
+    onHead: (head) => {
+      if (head.status < 200 || head.status > 299) return 'drop';
+      dropped = plan.drop && head.status === 200 && saysUnchanged(item.validators, validatorsOf(head.headers));
+      return dropped ? 'drop' : 'read';
+    },
+  });
+  const { head } = result;
+  const answer = validatorsOf(head.headers);
+  if (head.status === 304 && plan.conditional) {
+    lesson.conditionalHits = 1;
+    return unchanged(room, item, head, 'conditional', answer, account, lesson);
+  }
+  if (dropped) {
+    if (plan.conditional) lesson.conditionalMisses = 1;
+    return unchanged(room, item, head, 'headers', answer, account, lesson);
+  }
+  if (head.status >= 200 && head.status <= 299) return answered(room, item, plan, result, answer, account, lesson);
+  return notOk(room, item, head, account);
+}
+
+/** A whole body came: the digest decides whether it is new, and whether the headers would have told the truth. */
+function answered(
+  room: VisitRoom,
+  item: FetchItem,
+  plan: ProbePlan,
+  result: Exchange,
+  answer: Validators,
+  account: Account,
+  lesson: Mutable<HostLesson>,
+): VisitResult {
+  const body = result.body ?? new Uint8Array(0);
+  const digest = room.digestOf(body);
+  const equal = digest === item.digest;
+  let audit: AuditVerdict | null = null;
+  if (plan.audit && wouldHaveSkipped(item.validators, answer)) {
+    audit = equal ? 'honest' : 'lied';
+    lesson.audits = 1;
+    if (!equal) lesson.lies = 1;
+  }
+  if (plan.conditional && equal) lesson.conditionalMisses = 1;
+  if (equal) return unchanged(room, item, result.head, 'digest', answer, account, lesson, audit);
+  return {
+    outcome: {
+      kind: 'success',
+      status: result.head.status,
+      contentType: result.head.headers['content-type'] ?? null,
+      validators: answer,
+      digest,
+      truncated: result.truncated,
+      audit,
+      at: room.clock.now(),
+      ...costs(room, account),
+    },
+    response: wireResponse(room, item, result.head, result.wireBody, result.truncated, null),
+    body,
+    headers: result.head.headers,
+    lesson: lessonOrNull(lesson),
+  };
+}
+
+function unchanged(
+  room: VisitRoom,
+  item: FetchItem,
+  head: ResponseHead,
+  rung: UnchangedRung,
+  answer: Validators,
+  account: Account,
+  lesson: Mutable<HostLesson>,
+  audit: AuditVerdict | null = null,
+): VisitResult {
+  if (rung !== 'digest') lesson.bytesSaved = item.validators.contentLength ?? 0;
+  // A 304 and a HEAD name no length of the body, or one that GET would not: the stored one stays.
+  const validators = rung === 'conditional' ? { ...answer, contentLength: null } : answer;
+  return {
+    outcome: {
+      kind: 'unchanged',
+      rung,
+      status: head.status,
+      validators,
+      audit,
+      at: room.clock.now(),
+      ...costs(room, account),
+    },
+    response: wireResponse(
+      room,
+      item,
+      head,
+      null,
+      false,
+      rung === 'digest' ? 'identical-payload-digest' : 'server-not-modified',
+    ),
+    body: null,
+    headers: head.headers,
+    lesson: lessonOrNull(lesson),
+  };
+}
+
+const PERMANENT = new Set([300, 301, 308]);
+const TEMPORARY = new Set([302, 303, 307]);
+const GONE = new Set([404, 410]);
+/** Answers that ask for patience rather than report a fault. */
+const THROTTLED = new Set([429, 503]);
+
+function notOk(room: VisitRoom, item: FetchItem, head: ResponseHead, account: Account): VisitResult {
+  const { status } = head;
+  const base = { at: room.clock.now(), ...costs(room, account) };
+  const location = head.headers.location;
+  let outcome: FetchOutcome;
+  if ((PERMANENT.has(status) || TEMPORARY.has(status)) && location !== undefined && location.trim() !== '') {
+    outcome = { kind: 'redirect', status, permanent: PERMANENT.has(status), target: location.trim(), ...base };
+  } else if (GONE.has(status)) {
+    outcome = { kind: 'gone', status, ...base };
+  } else {
+    outcome = failure(room, status, head.headers['retry-after'], base);
+  }
+  return {
+    outcome,
+    response: wireResponse(room, item, head, null, true, null),
+    body: null,
+    headers: head.headers,
+    lesson: null,
+  };
+}
+
+function failure(
+  room: VisitRoom,
+  status: number,
+  retryAfter: string | undefined,
+  base: Pick<FetchFailed, 'at' | 'requests' | 'bodyBytes' | 'receivedBytes' | 'ms'>,
+): FetchFailed {
+  const retryAt = retryAfter === undefined ? null : room.parseRetryAfter(retryAfter, base.at);
+  const throttled = status === 429 || (THROTTLED.has(status) && retryAt !== null);
+  const code: ErrorCode = throttled
+    ? 'http-throttled'
+    : status >= 500
+      ? 'http-server-error'
+      : status >= 400
+        ? 'http-client-error'
+        : status >= 300 && status !== 304
+          ? 'redirect-invalid'
+          : 'protocol-error';
+  return { kind: 'failed', code, message: `status ${status}`, status, retryAt, ...base };
+}
+
+function costs(
+  room: VisitRoom,
+  account: Account,
+): Pick<FetchFailed, 'requests' | 'bodyBytes' | 'receivedBytes' | 'ms'> {
+  return {
+    requests: account.requests,
+    bodyBytes: account.bodyBytes,
+    receivedBytes: account.receivedBytes,
+    ms: Math.max(0, room.clock.now() - account.startedAt),
+  };
+}
+
+function wireResponse(
+  room: VisitRoom,
+  item: FetchItem,
+  head: ResponseHead,
+  body: Uint8Array | null,
+  truncated: boolean,
+  revisit: WireResponse['revisit'],
+): WireResponse {
+  return {
+    url: item.url,
+    at: room.clock.now(),
+    httpVersion: head.httpVersion,
+    status: head.status,
+    statusText: head.statusText,
+    rawHeaders: head.rawHeaders,
+    body,
+    truncated,
+    remoteAddress: head.remoteAddress,
+    revisit,
+  };
+}
+
+const lessonOrNull = (lesson: HostLesson): HostLesson | null => (Object.keys(lesson).length === 0 ? null : lesson);
