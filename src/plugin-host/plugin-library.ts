@@ -6,3 +6,4 @@ export {
   SIMILARITY_DEFAULTS,
   type SimilarityOptions,
 } from '../domain/crawl/schedules/similarity.ts';
+export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../domain/url/canonical-url.ts';

@@ -16,7 +16,7 @@ export interface CrawlDb {
   /**
    * Applies a batch atomically and keeps due index, leases and counters in step with the records.
    * `durable: true` also waits for the disk (a commit point). Rejects with `CrawlError('disk-full')` when the disk is full:
-   * nothing of the batch may then be relied on, and writing it again is harmless.
+   * nothing of the batch may then be relied on, and writing it again, with `previous` read again, is harmless.
    */
   write(batch: CrawlDbBatch, options?: { durable?: boolean }): Promise<void>;
   /** Due entries with `dueAt <= until`, oldest first; leased URLs are not among them. A consistent snapshot. */
@@ -27,7 +27,7 @@ export interface CrawlDb {
   scan(query?: ScanQuery): AsyncIterable<CrawlDatum>;
   /** Counts kept with every write: an index read, never a scan. */
   counters(): Promise<CrawlDbCounters>;
-  /** Hosts in key order, with their counters and facts. */
+  /** Hosts in key order, with their counters and facts; `prefix`: those whose name begins so. */
   hosts(query?: { prefix?: string; limit?: number }): AsyncIterable<HostRow>;
   /** In the order asked; `undefined` for a host without any URL or fact. */
   hostRows(hosts: readonly string[]): Promise<(HostRow | undefined)[]>;
@@ -46,13 +46,18 @@ export interface CrawlDb {
   close(): Promise<void>;
 }
 
+/** Applied in the order of the fields. A URL that one batch names twice counts once. */
 export interface CrawlDbBatch {
   readonly puts?: readonly CrawlDbPut[];
+  /** Removes records with their due entries, leases and stored outlinks. URLs without a record are passed over. */
   readonly deletes?: readonly CrawlDatum[];
   /** Replaces the stored outlinks of a page; an empty list removes them. */
   readonly links?: readonly StoredLinks[];
   readonly hostFacts?: readonly { readonly host: string; readonly facts: HostFacts }[];
-  /** Hands due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. */
+  /**
+   * Hands due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. Entries that are no longer in
+   * the due index at their time, because another segment holds them or the time has moved, are passed over.
+   */
   readonly lease?: { readonly segment: string; readonly entries: readonly DueEntry[] };
   /** Gives leased URLs back: they are due again when they were before. URLs that are not leased by the segment are passed over. */
   readonly release?: { readonly segment: string; readonly urls: readonly string[] };
@@ -150,7 +155,8 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
 export interface Lease {
   readonly url: string;
   readonly segment: string;
-  readonly dueAt: number;
+  /** When the URL is due again once it is given back; `null`: never. */
+  readonly dueAt: number | null;
 }
 
 /** `generated`: the fetch list is whole; `updated`: applied to the crawl db, nothing is left to do. */

@@ -1,0 +1,22 @@
+/** The rules in force when the options name no file; `conf/url-rules.txt` holds the same text for operators to change. */
+export const DEFAULT_RULES = String.raw`# Which URLs are crawled. Used when conf/plugins.yaml says so:
+#
+#   - urlfilter-rules:
+#       file: url-rules.txt
+#
+# Each line is + (let in) or - (keep out) and a JavaScript regular expression, which matches anywhere in the URL unless
+# anchored by ^ or $. (?i) at the beginning: case does not count. The first line that matches decides; a URL that no line
+# matches is kept out. "incrawl check url URL" names the line that decided.
+
+# Pages are fetched over http and https only.
+-^(?!https?:)
+
+# Images, sound, video, fonts, styles, scripts and archives: nothing there can be parsed. PDF and office documents are let in.
+-(?i)\.(?:gif|jpe?g|png|webp|avif|ico|bmp|svgz?|tiff?|psd|eps|heic|mp[34]|m4[av]|mpe?g|mov|avi|wmv|flv|mkv|webm|og[agv]|opus|wav|flac|aac|wma|css|m?js|map|woff2?|ttf|otf|eot|swf|zip|gz|tgz|bz2|xz|7z|rar|tar|jar|war|iso|dmg|exe|msi|deb|rpm|apk|bin)(?:\?|$)
+
+# Paths in which a segment comes three times, next to each other or with one other between: mostly links that loop.
+-^[^?]*?(/[^/?]+)(?:/[^/?]+)?\1(?:/[^/?]+)?\1(?:[/?]|$)
+
+# Everything else.
++.
+`;

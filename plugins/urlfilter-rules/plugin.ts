@@ -1,0 +1,36 @@
+import { definePlugin, MAX_URL_LENGTH } from 'incrawl/plugin';
+import { z } from 'zod';
+import { DEFAULT_RULES } from './default-rules.ts';
+import { createRuleFilter } from './rule-filter.ts';
+import { readRules } from './rules.ts';
+
+const optionsSchema = z.strictObject({
+  file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("File with rules, relative to the configuration's folder. Without it the bundled rules are in force."),
+  maxUrlLength: z
+    .int()
+    .min(64)
+    .max(MAX_URL_LENGTH)
+    .default(MAX_URL_LENGTH)
+    .describe('Longer URLs are kept out, characters. A smaller limit lets more costly rules in.'),
+  slowRuleMs: z
+    .number()
+    .positive()
+    .default(5)
+    .describe('A rule that takes longer over one URL is named in the log, once, ms.'),
+});
+
+export default definePlugin({
+  name: 'urlfilter-rules',
+  api: 1,
+  options: optionsSchema,
+  setup(host, { file, maxUrlLength, slowRuleMs }) {
+    const text = file === undefined ? DEFAULT_RULES : host.readTextFile(file);
+    const { rules, warnings } = readRules(text, file ?? 'bundled rules', maxUrlLength);
+    for (const warning of warnings) host.log.warn(warning);
+    return createRuleFilter(rules, { maxUrlLength, slowRuleMs, log: host.log, now: () => performance.now() });
+  },
+});

@@ -1,0 +1,96 @@
+import { canonicalUrl } from 'incrawl/plugin';
+import type { Options } from './options.ts';
+import { isSessionParam, withoutMatrixSessions } from './session-ids.ts';
+
+/**
+ * The rules in this order, until none changes anything any more: host, session ids of the path, slashes, index file,
+ * trailing slash, query. One pass is nearly always enough; going on makes the whole idempotent, whatever one rule lays bare
+ * for another. Each pass shortens the URL or puts its query in order, so there is an end.
+ *
+ * @returns a function from canonical URLs to canonical URLs; `null` where nothing canonical is left
+ */
+export function createNormalizer(options: Options): (url: string) => string | null {
+  const pass = createPass(options);
+  return (url) => {
+    let current = url;
+    for (;;) {
+      const next = pass(current);
+      if (next === current) return current;
+      const canonical = canonicalUrl(next);
+      if ('error' in canonical) return null;
+      current = canonical.url;
+    }
+  };
+}
+
+function createPass(options: Options): (url: string) => string {
+  const normalizeQuery = createQueryRule(options);
+  const touchesPath = options.duplicateSlashes || options.stripIndexFiles || options.dropTrailingSlash;
+  return (url) => {
+    const queryStart = url.indexOf('?');
+    const hasMark = options.sessionIds !== 'off' && (url.includes(';') || url.includes('/('));
+    if (queryStart < 0 && !touchesPath && !hasMark && !options.stripWww) return url;
+    const pathStart = url.indexOf('/', url.indexOf('://') + 3);
+    let origin = url.slice(0, pathStart);
+    let path = queryStart < 0 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
+    if (options.stripWww) origin = origin.replace(/:\/\/www\.(?=[^.:]+\.)/, '://');
+    if (hasMark) path = withoutMatrixSessions(path) || '/';
+    if (touchesPath) path = normalizePath(path, options);
+    const query = queryStart < 0 ? '' : normalizeQuery(url.slice(queryStart + 1));
+    return query === '' ? origin + path : `${origin}${path}?${query}`;
+  };
+}
+
+const INDEX_FILE = /\/(?:index|default)\.(?:[psx]?html?|php[3-8]?|aspx?|cfm|cgi|pl|js[pf]|jsp[ax])$/i;
+
+function normalizePath(path: string, options: Options): string {
+  let result = path;
+  if (options.duplicateSlashes) result = result.replace(/\/{2,}/g, '/');
+  if (options.stripIndexFiles) result = result.replace(INDEX_FILE, '/');
+  if (options.dropTrailingSlash && result.length > 1 && result.endsWith('/')) result = result.slice(0, -1);
+  return result;
+}
+
+function createQueryRule(options: Options): (query: string) => string {
+  const { sessionIds, sortQuery, tidyQuery } = options;
+  const dropped = createNameMatcher(options.dropQueryParams);
+  const kept = createNameMatcher(options.keepQueryParams);
+
+  const isKept = (part: string): boolean => {
+    if (part === '') return !tidyQuery && !sortQuery;
+    const equals = part.indexOf('=');
+    const name = (equals < 0 ? part : part.slice(0, equals)).toLowerCase();
+    if (name === '') return !sortQuery;
+    const isUnwanted =
+      dropped(name) ||
+      (sessionIds !== 'off' && isSessionParam(name, equals < 0 ? '' : part.slice(equals + 1), sessionIds));
+    return !isUnwanted || kept(name);
+  };
+
+  return (query) => {
+    const whole = sessionIds === 'off' ? query : withoutMatrixSessions(query);
+    const parts = whole.split('&');
+    let result = parts.filter(isKept);
+    if (sortQuery) result = result.map(withoutEmptyValue).sort(byName);
+    else if (result.length === parts.length) return whole;
+    return result.join('&');
+  };
+}
+
+function withoutEmptyValue(part: string): string {
+  return part.indexOf('=') === part.length - 1 ? part.slice(0, -1) : part;
+}
+
+/** Stable, so that several values of one name keep their order. */
+function byName(a: string, b: string): number {
+  const nameA = a.split('=', 1)[0] ?? '';
+  const nameB = b.split('=', 1)[0] ?? '';
+  return nameA < nameB ? -1 : nameA > nameB ? 1 : 0;
+}
+
+function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {
+  const lower = patterns.map((pattern) => pattern.toLowerCase());
+  const names = new Set(lower.filter((pattern) => !pattern.endsWith('*')));
+  const prefixes = lower.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+/** Parameters that say where a visitor came from, never what the page shows. A `*` at the end matches any ending. */
+export const TRACKING_PARAMS: readonly string[] = [
+  'utm_*',
+  'mtm_*',
+  'pk_campaign',
+  'pk_kwd',
+  'piwik_*',
+  'matomo_*',
+  'gclid',
+  'gclsrc',
+  'dclid',
+  'gbraid',
+  'wbraid',
+  'srsltid',
+  '_ga',
+  '_gl',
+  'fbclid',
+  'igsh',
+  'igshid',
+  'msclkid',
+  'yclid',
+  'ysclid',
+  'twclid',
+  'ttclid',
+  'li_fat_id',
+  'epik',
+  'irclickid',
+  'rb_clickid',
+  'mc_cid',
+  'mc_eid',
+  'mkt_tok',
+  '_hsenc',
+  '_hsmi',
+  '__hssc',
+  '__hstc',
+  '__hsfp',
+  'hsctatracking',
+  'vero_id',
+  'vero_conv',
+  'oly_anon_id',
+  'oly_enc_id',
+];
+
+const paramName = z.string().min(1, 'expected a parameter name, or the beginning of one followed by *');
+
+export const optionsSchema = z.strictObject({
+  dropQueryParams: z
+    .array(paramName)
+    .default([...TRACKING_PARAMS])
+    .describe('Query parameters to drop; case does not count, * at the end matches any ending. [] drops none.'),
+  keepQueryParams: z
+    .array(paramName)
+    .default([])
+    .describe('Exceptions to dropQueryParams and sessionIds, written in the same way.'),
+  sessionIds: z
+    .enum(['tokens', 'names', 'off'])
+    .default('tokens')
+    .describe(
+      'Session ids to drop. tokens: parameters that are nothing else (jsessionid, PHPSESSID) always, ambiguous ones (sid) ' +
+        'when their value looks random; names: all of them by name alone, as Nutch does; off: none.',
+    ),
+  tidyQuery: z.boolean().default(true).describe('Drop empty parts of a query: ?&a=1&& becomes ?a=1.'),
+  stripWww: z.boolean().default(false).describe('Take www. off the host.'),
+  duplicateSlashes: z.boolean().default(false).describe('Fold // in paths into /.'),
+  stripIndexFiles: z
+    .boolean()
+    .default(false)
+    .describe('Drop index.html, default.asp and the like at the end of a path.'),
+  dropTrailingSlash: z.boolean().default(false).describe('Write /a/ as /a; the root stays /.'),
+  sortQuery: z
+    .boolean()
+    .default(false)
+    .describe('Sort parameters by name, values of one name in their order; write a= as a, drop parts without a name.'),
+});
+
+export type Options = z.infer<typeof optionsSchema>;

@@ -1,0 +1,114 @@
+import type { AgentOptions, Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
+import { createAddressGuard } from './address-guard.ts';
+
+export interface ConnectionPoolOptions {
+  /** Exceptions of the address guard: host names, `host:port`, IP addresses, CIDR ranges. */
+  readonly allowAddresses: readonly string[];
+  /** Connections to one host and port. */
+  readonly maxSockets: number;
+  /** Idle connections over all hosts; the one idle for longest is closed for the next. */
+  readonly maxIdleSockets: number;
+  /** An idle connection is closed after this time, ms. */
+  readonly idleTimeoutMs: number;
+}
+
+export interface ConnectionPool {
+  readonly agent: { readonly http: HttpAgent; readonly https: HttpsAgent };
+  readonly dnsLookup: LookupFunction;
+}
+
+export interface ConnectionPools {
+  /** Why this URL must not be requested; `null` when only its resolved addresses can tell. */
+  refusal(url: URL): string | null;
+  /** For hosts the operator did not name, and for those that he did. */
+  readonly guarded: ConnectionPool;
+  readonly named: ConnectionPool;
+  isNamed(url: URL): boolean;
+  closeIdle(): void;
+}
+
+/** The agent's list of exceptions starts anew beyond this number; live exceptions are added again when next met. */
+const MAX_EXCEPTIONS = 1000;
+
+/**
+ * Keep-alive connections behind two checks. Our own guard judges the URL and every resolved address, with the operator's
+ * exceptions; request-filtering-agent then refuses to connect to anything but global unicast and the exceptions that the guard
+ * reports, at the one place where sockets are made. An address must pass both.
+ */
+export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
+  // The agents keep this very array, so an address added here is known to them at once.
+  const exceptions: string[] = [];
+  const guard = createAddressGuard(options.allowAddresses, (address) => {
+    if (exceptions.includes(address)) return;
+    if (exceptions.length >= MAX_EXCEPTIONS) exceptions.length = 0;
+    exceptions.push(address);
+  });
+  const idle = createIdleSockets(options.maxIdleSockets);
+  const keepAlive: AgentOptions = {
+    keepAlive: true,
+    maxSockets: options.maxSockets,
+    maxFreeSockets: options.maxSockets,
+    scheduling: 'lifo',
+    timeout: options.idleTimeoutMs,
+  };
+  const unlessListed = { ...keepAlive, allowIPAddressList: exceptions };
+  const any = { ...keepAlive, allowPrivateIPAddress: true, allowMetaIPAddress: true };
+  return {
+    refusal: guard.refusal,
+    isNamed: guard.isNamed,
+    guarded: {
+      agent: {
+        http: idle.countIn(new RequestFilteringHttpAgent(unlessListed)),
+        https: idle.countIn(new RequestFilteringHttpsAgent(unlessListed)),
+      },
+      dnsLookup: guard.lookup,
+    },
+    named: {
+      agent: {
+        http: idle.countIn(new RequestFilteringHttpAgent(any)),
+        https: idle.countIn(new RequestFilteringHttpsAgent(any)),
+      },
+      dnsLookup: guard.lookupNamed,
+    },
+    closeIdle: idle.closeAll,
+  };
+}
+
+/** Bounds what idle connections cost in file descriptors: `http.Agent` has a limit per host only. */
+function createIdleSockets(limit: number): { countIn<A extends HttpAgent>(agent: A): A; closeAll(): void } {
+  const idle = new Set<Duplex>();
+  const closeOldest = (): void => {
+    const [oldest] = idle;
+    if (oldest === undefined) return;
+    idle.delete(oldest);
+    oldest.destroy();
+  };
+  const forget = function (this: Duplex): void {
+    idle.delete(this);
+  };
+  return {
+    countIn(agent) {
+      const { keepSocketAlive, reuseSocket } = agent;
+      agent.keepSocketAlive = (socket) => {
+        const isKept = keepSocketAlive.call(agent, socket);
+        idle.add(socket);
+        socket.once('close', forget);
+        if (idle.size > limit) closeOldest();
+        return isKept;
+      };
+      agent.reuseSocket = (socket, request) => {
+        idle.delete(socket);
+        socket.removeListener('close', forget);
+        reuseSocket.call(agent, socket, request);
+      };
+      return agent;
+    },
+    closeAll() {
+      while (idle.size > 0) closeOldest();
+    },
+  };
+}

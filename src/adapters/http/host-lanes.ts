@@ -1,0 +1,202 @@
+import PQueue from 'p-queue';
+import { type HostTurn, nextStartAt, quietUntil } from '../../domain/crawl/host-turn.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { HostLanes } from '../../ports/host-lanes.ts';
+import { createAbortWatch } from './abort-watch.ts';
+
+export interface HostLanesOptions {
+  readonly clock: Clock;
+  /** Tasks at a time over all hosts. */
+  readonly concurrency: number;
+  /** Tasks at a time of one host. */
+  readonly connectionsPerHost: number;
+  /** Delay of hosts for which no other was set, ms. */
+  readonly defaultDelayMs: number;
+}
+
+/** Delays set for hosts beyond this number are forgotten, longest unused first. */
+const MAX_KEPT_DELAYS = 50_000;
+/** Ends of idle hosts are looked through for those that no longer matter whenever this many have come. */
+const SWEEP_EVERY = 1000;
+
+/** An active host. Made with its first task, dropped with its last. */
+interface Lane extends HostTurn {
+  lastEndAt: number | null;
+  delayMs: number;
+  running: number;
+  pausedUntil: number | null;
+  waiting: number;
+  readonly queue: PQueue;
+  /** Ends the sleep of a task that waits for its turn, so that it looks at the turn anew. */
+  readonly alarms: Set<AbortController>;
+}
+
+/** {@link HostLanes} on p-queue: one queue per active host, and one over all that bounds their sum. */
+export function createHostLanes(options: HostLanesOptions): HostLanes {
+  const { clock, concurrency, connectionsPerHost, defaultDelayMs } = options;
+  const lanes = new Map<string, Lane>();
+  const delays = new Map<string, number>();
+  const resting = new Map<string, Pick<Lane, 'lastEndAt' | 'delayMs' | 'pausedUntil'>>();
+  const all = new PQueue({ concurrency });
+  const aborts = createAbortWatch();
+  let size = 0;
+  let sweepAt = SWEEP_EVERY;
+  let idleWaiters: (() => void)[] = [];
+
+  function laneOf(host: string): Lane {
+    let lane = lanes.get(host);
+    if (lane !== undefined) return lane;
+    const rest = resting.get(host);
+    resting.delete(host);
+    lane = {
+      lastEndAt: rest?.lastEndAt ?? null,
+      pausedUntil: rest?.pausedUntil ?? null,
+      delayMs: delays.get(host) ?? defaultDelayMs,
+      running: 0,
+      waiting: 0,
+      connections: connectionsPerHost,
+      queue: new PQueue({ concurrency: connectionsPerHost }),
+      alarms: new Set(),
+    };
+    lanes.set(host, lane);
+    return lane;
+  }
+
+  function leave(host: string, lane: Lane): void {
+    size--;
+    if (lane.waiting + lane.running === 0) {
+      lanes.delete(host);
+      rest(host, lane);
+    }
+    if (size === 0) {
+      const waiters = idleWaiters;
+      idleWaiters = [];
+      for (const resolve of waiters) resolve();
+    }
+  }
+
+  function rest(host: string, turn: Pick<Lane, 'lastEndAt' | 'delayMs' | 'pausedUntil'>): void {
+    const now = clock.now();
+    if (quietUntil(turn) <= now) return;
+    const { lastEndAt, delayMs, pausedUntil } = turn;
+    resting.set(host, { lastEndAt, delayMs, pausedUntil });
+    if (resting.size < sweepAt) return;
+    for (const [each, past] of resting) if (quietUntil(past) <= now) resting.delete(each);
+    sweepAt = resting.size + SWEEP_EVERY;
+  }
+
+  /** Holds a slot of the lane, not a global one, until the host's turn has come or the task is no longer wanted. */
+  async function waitForTurn(lane: Lane, isWanted: () => boolean): Promise<void> {
+    for (;;) {
+      const waitMs = nextStartAt(lane) - clock.now();
+      if (waitMs <= 0 || !isWanted()) return;
+      const alarm = new AbortController();
+      lane.alarms.add(alarm);
+      try {
+        await clock.sleep(waitMs, alarm.signal);
+      } catch (error) {
+        if (!alarm.signal.aborted) throw error;
+      } finally {
+        lane.alarms.delete(alarm);
+      }
+    }
+  }
+
+  async function perform<T>(lane: Lane, task: () => Promise<T>): Promise<T> {
+    lane.waiting--;
+    lane.running++;
+    try {
+      return await task();
+    } finally {
+      lane.running--;
+      lane.lastEndAt = clock.now();
+    }
+  }
+
+  const wake = (lane: Lane): void => {
+    for (const alarm of lane.alarms) alarm.abort();
+  };
+
+  return {
+    run<T>(host: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      const lane = laneOf(host);
+      lane.waiting++;
+      size++;
+      return new Promise<T>((resolve, reject) => {
+        let state: 'waiting' | 'started' | 'cancelled' = 'waiting';
+        const cancel = (reason: unknown): void => {
+          state = 'cancelled';
+          lane.waiting--;
+          wake(lane);
+          leave(host, lane);
+          reject(reason);
+        };
+        const forget = signal === undefined ? undefined : aborts.watch(signal, cancel);
+        const isWaiting = (): boolean => state === 'waiting';
+        const attempt = async (): Promise<void> => {
+          // While it waited for a global slot the turn may have moved on (a pause, a longer delay): wait again without the slot.
+          if (!isWaiting() || nextStartAt(lane) > clock.now()) return;
+          state = 'started';
+          forget?.();
+          try {
+            resolve(await perform(lane, task));
+          } catch (error) {
+            reject(error);
+          }
+          leave(host, lane);
+        };
+        const turn = async (): Promise<void> => {
+          while (isWaiting()) {
+            if (nextStartAt(lane) > clock.now()) await waitForTurn(lane, isWaiting);
+            if (isWaiting()) await all.add(attempt);
+          }
+        };
+        lane.queue.add(turn).catch((error: unknown) => {
+          // Only a clock that fails to sleep comes here; the task never started.
+          if (isWaiting()) cancel(error);
+        });
+      });
+    },
+
+    setDelay(host, delayMs) {
+      delays.delete(host);
+      if (delayMs !== defaultDelayMs) {
+        delays.set(host, delayMs);
+        if (delays.size > MAX_KEPT_DELAYS) delays.delete(delays.keys().next().value ?? '');
+      }
+      const past = resting.get(host);
+      if (past !== undefined) past.delayMs = delayMs;
+      const lane = lanes.get(host);
+      if (lane === undefined || lane.delayMs === delayMs) return;
+      lane.delayMs = delayMs;
+      wake(lane);
+    },
+
+    pauseUntil(host, at) {
+      const lane = lanes.get(host);
+      if (lane !== undefined) lane.pausedUntil = Math.max(lane.pausedUntil ?? at, at);
+      else rest(host, { lastEndAt: null, delayMs: 0, ...resting.get(host), pausedUntil: at });
+    },
+
+    get size() {
+      return size;
+    },
+
+    sizeOf(host) {
+      const lane = lanes.get(host);
+      return lane === undefined ? 0 : lane.waiting + lane.running;
+    },
+
+    busiest(limit) {
+      return [...lanes]
+        .map(([host, { waiting, running }]) => ({ host, waiting, running }))
+        .sort((a, b) => b.waiting + b.running - (a.waiting + a.running))
+        .slice(0, limit);
+    },
+
+    onIdle() {
+      return size === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve));
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { CrawlError } from '../../domain/errors.ts';
+import type { Exchange, FetchProtocol } from '../../ports/fetch-protocol.ts';
+import { MAX_ROBOTS_BYTES } from './robots-lines.ts';
+import { decodeRobots } from './robots-text.ts';
+
+/** What asking for robots.txt came to (RFC 9309 section 2.3.1). */
+export type RobotsAnswer =
+  /** There is one. */
+  | { readonly kind: 'found'; readonly text: string; readonly status: number }
+  /** There is none, which allows everything. */
+  | { readonly kind: 'none'; readonly status: number | null }
+  /** Nobody can tell, which forbids everything for now. */
+  | { readonly kind: 'unreachable'; readonly status: number | null; readonly reason: string };
+
+export interface RobotsTraffic {
+  requests: number;
+  receivedBytes: number;
+}
+
+const MAX_REDIRECTS = 5;
+const HEADERS = { accept: 'text/plain,*/*;q=0.8' };
+
+/**
+ * Asks an origin for its robots.txt. Up to five redirects are followed, each by an exchange of its own, also to other hosts; the
+ * answer counts for the origin that was asked first. More of them, or one that leads nowhere, count as "none", as RFC 9309 lets
+ * crawlers do. Never rejects for what a server or the network does.
+ */
+export async function fetchRobots(
+  protocol: FetchProtocol,
+  origin: string,
+  timeoutMs: number,
+  traffic: RobotsTraffic,
+): Promise<RobotsAnswer> {
+  let url = `${origin}/robots.txt`;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    let exchange: Exchange;
+    traffic.requests++;
+    try {
+      exchange = await protocol.exchange({
+        url,
+        method: 'GET',
+        headers: HEADERS,
+        maxBodyBytes: MAX_ROBOTS_BYTES,
+        timeoutMs,
+      });
+    } catch (error) {
+      return answerToFailure(error, hop);
+    }
+    traffic.receivedBytes += exchange.receivedBytes;
+    const { status, headers } = exchange.head;
+    if (status >= 200 && status <= 299) {
+      return { kind: 'found', text: decodeRobots(exchange.body ?? new Uint8Array(0)), status };
+    }
+    if (status < 300 || status > 399) return answerToRefusal(status);
+    const target = redirectTarget(headers.location, url);
+    if (target === null) return { kind: 'none', status };
+    url = target;
+  }
+  return { kind: 'none', status: null };
+}
+
+/** 429 is a server in distress, not one without rules. */
+function answerToRefusal(status: number): RobotsAnswer {
+  if (status >= 400 && status <= 499 && status !== 429) return { kind: 'none', status };
+  return { kind: 'unreachable', status, reason: `status ${status}` };
+}
+
+function answerToFailure(error: unknown, hop: number): RobotsAnswer {
+  if (!(error instanceof CrawlError)) throw error;
+  // The guard refuses every page of this origin as well, and says so in terms that help more than "robots.txt unreachable".
+  if (error.code === 'address-blocked' && hop === 0) return { kind: 'none', status: null };
+  return { kind: 'unreachable', status: null, reason: `${error.code}: ${error.message}` };
+}
+
+function redirectTarget(location: string | undefined, base: string): string | null {
+  if (location === undefined || !URL.canParse(location, base)) return null;
+  const target = new URL(location, base);
+  return target.protocol === 'http:' || target.protocol === 'https:' ? target.href : null;
+}

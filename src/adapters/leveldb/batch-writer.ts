@@ -1,0 +1,111 @@
+import { CrawlError } from '../../domain/errors.ts';
+import type { CrawlDbBatch, CrawlDbCounters } from '../../ports/crawl-db.ts';
+import { COUNTERS_KEY, hostKey } from './keys.ts';
+import { crawlDbError } from './level-errors.ts';
+import type { StoredCounters, StoredHost } from './row-codecs.ts';
+import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from './row-codecs.ts';
+import { type Rows, readMany } from './rows.ts';
+import { readsOf, StagedBatch } from './staged-batch.ts';
+import { countersView, HostRowCache } from './tallies.ts';
+
+/** Host rows kept between batches; about half a kilobyte each. */
+const CACHED_HOSTS = 8_192;
+
+/**
+ * Writes batches one after the other, in the order of the calls. Counters in memory move only after LevelDB has taken the batch. A
+ * failed write may still be found on disk later, so nothing is known after one: the writer then refuses all further batches
+ * until the db is opened again, which reads what really happened.
+ */
+export class BatchWriter {
+  readonly #rows: Rows;
+  readonly #hosts = new HostRowCache(CACHED_HOSTS);
+  #counters: StoredCounters;
+  #last: Promise<void> = Promise.resolve();
+  #failure: CrawlError | null = null;
+
+  private constructor(rows: Rows, counters: StoredCounters) {
+    this.#rows = rows;
+    this.#counters = counters;
+  }
+
+  static async open(rows: Rows): Promise<BatchWriter> {
+    const [bytes] = await readMany(rows, [COUNTERS_KEY]);
+    return new BatchWriter(rows, bytes === undefined ? NO_COUNTERS : decodeCounters(bytes));
+  }
+
+  counters(): CrawlDbCounters {
+    return countersView(this.#counters);
+  }
+
+  write(batch: CrawlDbBatch, durable: boolean): Promise<void> {
+    const written = this.#last.then(async () => {
+      try {
+        await this.#apply(batch, durable);
+      } catch (error) {
+        throw crawlDbError(error);
+      }
+    });
+    this.#last = written.catch(() => undefined);
+    return written;
+  }
+
+  /** Resolves when all batches so far are written or refused. */
+  settled(): Promise<void> {
+    return this.#last;
+  }
+
+  /** Rows in the order of `hosts`; `undefined` for a host without one. */
+  async hostRows(hosts: readonly string[]): Promise<(StoredHost | undefined)[]> {
+    const cached = hosts.map((host) => this.#hosts.get(host));
+    const missing = hosts.filter((_, i) => cached[i] === undefined);
+    const read = await readMany(this.#rows, missing.map(hostKey));
+    let next = 0;
+    return hosts.map((host, i) => {
+      const row = cached[i];
+      if (row !== undefined) return row ?? undefined;
+      const bytes = read[next++];
+      return bytes === undefined ? undefined : decodeHost(host, bytes);
+    });
+  }
+
+  async #apply(batch: CrawlDbBatch, durable: boolean): Promise<void> {
+    if (this.#failure !== null) {
+      const { code, message } = this.#failure;
+      throw new CrawlError(code, `not written, since an earlier write failed; open the crawl db again: ${message}`, {
+        cause: this.#failure,
+      });
+    }
+    const reads = await readsOf(this.#rows, batch, this.#counters.leased);
+    const native = this.#rows.batch();
+    try {
+      const staged = new StagedBatch(native, reads.leases);
+      staged.stage(batch, reads);
+      const touched = staged.tallies.hosts();
+      const rows = await this.hostRows(touched);
+      const { counters, hosts } = staged.tallies.apply(
+        this.#counters,
+        new Map(touched.map((host, i) => [host, rows[i]])),
+      );
+      for (const [host, row] of hosts) {
+        if (row === null) native.del(hostKey(host));
+        else native.put(hostKey(host), encodeHost(row));
+      }
+      native.put(COUNTERS_KEY, encodeCounters(counters));
+      await this.#commit(() => native.write({ sync: durable }));
+      this.#counters = counters;
+      for (const [host, row] of hosts) this.#hosts.set(host, row);
+    } finally {
+      await native.close();
+    }
+  }
+
+  async #commit(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      const failure = crawlDbError(error);
+      if (failure instanceof CrawlError) this.#failure = failure;
+      throw failure;
+    }
+  }
+}

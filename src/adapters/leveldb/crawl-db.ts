@@ -1,0 +1,92 @@
+import { Level } from 'level';
+import { CrawlError } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { Log } from '../../ports/log.ts';
+import { BatchWriter } from './batch-writer.ts';
+import { lockedError, removeHolder, writeHolder } from './holder.ts';
+import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
+import { LevelCrawlDb } from './level-crawl-db.ts';
+import { crawlDbError, isLocked } from './level-errors.ts';
+import type { Rows } from './rows.ts';
+
+/** Layout of all rows; a change that older versions cannot read raises it. */
+export const DB_FORMAT_VERSION = 1;
+
+export interface LevelCrawlDbOptions {
+  /** Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db. */
+  readonly dir: string;
+  readonly log: Log;
+  /** Tells since when the db is held; default: the system's time. */
+  readonly clock?: Clock;
+  /** Cache of uncompressed blocks, bytes; default 32 MiB. */
+  readonly cacheBytes?: number;
+  /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 16 MiB. */
+  readonly writeBufferBytes?: number;
+}
+
+/**
+ * Opens or creates a crawl db on LevelDB.
+ * Rejects with `CrawlError`: `db-locked` (another process has it; the message names it), `db-version` (written by a newer
+ * incrawl), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
+ */
+export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<CrawlDb> {
+  const { dir, log } = options;
+  const rows = await openRows(options);
+  try {
+    await checkFormat(rows, dir);
+    const writer = await BatchWriter.open(rows);
+    await tellHolder(options);
+    log.debug('crawl db opened', { dir, ...writer.counters() });
+    return new LevelCrawlDb(rows, writer, () => removeHolder(dir));
+  } catch (error) {
+    await rows.close();
+    throw crawlDbError(error);
+  }
+}
+
+/** Only for the message that others get; a db that cannot say who holds it is as good. */
+async function tellHolder({ dir, log, clock }: LevelCrawlDbOptions): Promise<void> {
+  try {
+    await writeHolder(dir, clock?.now() ?? Date.now());
+  } catch (error) {
+    log.warn('the file that names the holder of the crawl db could not be written', { dir, error: String(error) });
+  }
+}
+
+async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
+  const rows: Rows = new Level<string, Buffer>(dir, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'buffer',
+    cacheSize: cacheBytes ?? 32 * 1024 * 1024,
+    writeBufferSize: writeBufferBytes ?? 16 * 1024 * 1024,
+  });
+  try {
+    await rows.open();
+    return rows;
+  } catch (error) {
+    throw isLocked(error) ? await lockedError(dir, error) : crawlDbError(error);
+  }
+}
+
+async function checkFormat(rows: Rows, dir: string): Promise<void> {
+  const key = ROW.meta + FORMAT_VERSION_FACT;
+  const [stored] = await rows.getMany([key]);
+  if (stored === undefined) {
+    if ((await rows.keys({ limit: 1 }).all()).length > 0) {
+      throw new CrawlError('db-corrupt', `${dir} holds a LevelDB that is not a crawl db`);
+    }
+    await rows.put(key, Buffer.from(String(DB_FORMAT_VERSION)), { sync: true });
+    return;
+  }
+  const version = Number(stored.toString());
+  if (!Number.isInteger(version) || version < 1) {
+    throw new CrawlError('db-corrupt', `the crawl db ${dir} has the format version "${stored.toString()}"`);
+  }
+  if (version > DB_FORMAT_VERSION) {
+    throw new CrawlError(
+      'db-version',
+      `the crawl db ${dir} has format ${version}; this incrawl reads formats up to ${DB_FORMAT_VERSION}, a newer one is needed`,
+    );
+  }
+}

@@ -1,0 +1,81 @@
+import type { KeyRange } from '../../domain/url/url-key.ts';
+import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../../domain/url/url-key.ts';
+
+/**
+ * One LevelDB for all: a letter says what a row is, text keys in UTF-8 sort as they read.
+ *
+ * | key | row |
+ * |---|---|
+ * | `c` | counters of the whole db |
+ * | `d` + time + URL key | due index: one row per URL that is due some time and not leased |
+ * | `h` + host key | host: counters and facts |
+ * | `k` + URL key | stored outlinks |
+ * | `l` + URL key | lease |
+ * | `m` + name | small facts, the format version among them |
+ * | `s` + id | segment |
+ * | `u` + URL key | record |
+ */
+export const ROW = { due: 'd', host: 'h', links: 'k', lease: 'l', meta: 'm', segment: 's', record: 'u' } as const;
+export type RowKind = (typeof ROW)[keyof typeof ROW];
+
+export const COUNTERS_KEY = 'c';
+
+/** Name of the fact that tells the format version of the db. */
+export const FORMAT_VERSION_FACT = 'formatVersion';
+
+/** Hexadecimal digits of a time in a key: 48 bits of milliseconds last to the year 10,889. */
+const TIME_DIGITS = 12;
+const TIME_MAX = 2 ** 48 - 1;
+
+/** Sortable text of a time. A fraction of a millisecond counts as a whole one: no entry is due before its time. */
+export function timeKey(at: number): string {
+  return Math.min(Math.max(Math.ceil(at), 0), TIME_MAX)
+    .toString(16)
+    .padStart(TIME_DIGITS, '0');
+}
+
+export function dueKey(dueAt: number, key: string): string {
+  return `${ROW.due}${timeKey(dueAt)}${key}`;
+}
+
+export function parseDueKey(text: string): { url: string; dueAt: number } {
+  const start = ROW.due.length + TIME_DIGITS;
+  return { dueAt: Number.parseInt(text.slice(ROW.due.length, start), 16), url: urlFromKey(text.slice(start)) };
+}
+
+/** All due rows with a time of at most `until`. */
+export function dueRange(until: number): KeyRange {
+  const last = Math.floor(until);
+  return { from: ROW.due, to: last >= TIME_MAX ? prefixRange(ROW.due).to : `${ROW.due}${timeKey(last + 1)}` };
+}
+
+export function recordKey(url: string): string {
+  return ROW.record + urlKey(url);
+}
+
+export function leaseKey(url: string): string {
+  return ROW.lease + urlKey(url);
+}
+
+export function linksKey(url: string): string {
+  return ROW.links + urlKey(url);
+}
+
+export function hostKey(host: string): string {
+  return ROW.host + hostPrefix(host);
+}
+
+/** The host of a host row. */
+export function hostOfKey(key: string): string {
+  return hostFromPrefix(key.slice(ROW.host.length));
+}
+
+/** The URL of a record, lease or links row. */
+export function urlOfRow(key: string): string {
+  return urlFromKey(key.slice(1));
+}
+
+/** All rows of a kind, or those whose URL keys lie in a range. */
+export function rowRange(kind: RowKind, range?: KeyRange): KeyRange {
+  return range === undefined ? prefixRange(kind) : { from: kind + range.from, to: kind + range.to };
+}

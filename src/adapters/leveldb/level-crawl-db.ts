@@ -1,0 +1,178 @@
+import type { CrawlDatum } from '../../domain/crawl/datum.ts';
+import type { KeyRange } from '../../domain/url/url-key.ts';
+import { domainRange, hostRange, urlPrefixRange } from '../../domain/url/url-key.ts';
+import type {
+  CrawlDb,
+  CrawlDbBatch,
+  CrawlDbCounters,
+  DueEntry,
+  DueQuery,
+  HostRow,
+  Lease,
+  ScanQuery,
+  SegmentRow,
+  StoredLinks,
+} from '../../ports/crawl-db.ts';
+import type { BatchWriter } from './batch-writer.ts';
+import { dueRange, hostOfKey, leaseKey, linksKey, parseDueKey, ROW, recordKey, rowRange, urlOfRow } from './keys.ts';
+import { decodeRecord } from './record-codec.ts';
+import { decodeDue, decodeHost, decodeLease, decodeLinks, decodeSegment } from './row-codecs.ts';
+import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts';
+import { hostView } from './tallies.ts';
+
+/** The crawl db on LevelDB; made by `openLevelCrawlDb`. */
+export class LevelCrawlDb implements CrawlDb {
+  readonly #rows: Rows;
+  readonly #writer: BatchWriter;
+  /** What has to be done while the lock is still held. */
+  readonly #beforeUnlock: () => Promise<void>;
+  #closing: Promise<void> | null = null;
+
+  constructor(rows: Rows, writer: BatchWriter, beforeUnlock: () => Promise<void>) {
+    this.#rows = rows;
+    this.#writer = writer;
+    this.#beforeUnlock = beforeUnlock;
+  }
+
+  async get(url: string): Promise<CrawlDatum | undefined> {
+    const [datum] = await this.getMany([url]);
+    return datum;
+  }
+
+  async getMany(urls: readonly string[]): Promise<(CrawlDatum | undefined)[]> {
+    const found = await readMany(this.#rows, urls.map(recordKey));
+    return found.map((bytes, i) => (bytes === undefined ? undefined : decodeRecord(urls[i]!, bytes)));
+  }
+
+  hasMany(urls: readonly string[]): Promise<boolean[]> {
+    return existMany(this.#rows, urls.map(recordKey));
+  }
+
+  write(batch: CrawlDbBatch, options: { durable?: boolean } = {}): Promise<void> {
+    return this.#writer.write(batch, options.durable ?? false);
+  }
+
+  async *due({ until, limit }: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
+    for await (const batch of readRange(this.#rows, dueRange(until), limit)) {
+      for (const [key, bytes] of batch) {
+        const { url, dueAt } = parseDueKey(key);
+        yield decodeDue(url, dueAt, bytes);
+      }
+    }
+  }
+
+  countDue(until: number): Promise<number> {
+    return countRange(this.#rows, dueRange(until));
+  }
+
+  async *scan(query: ScanQuery = {}): AsyncGenerator<CrawlDatum, void, undefined> {
+    const { state, limit = Number.POSITIVE_INFINITY } = query;
+    const range = rowRange(ROW.record, scanRange(query));
+    let left = limit;
+    for await (const batch of readRange(this.#rows, range, state === undefined ? limit : undefined)) {
+      for (const [key, bytes] of batch) {
+        const datum = decodeRecord(urlOfRow(key), bytes);
+        if (state !== undefined && datum.state !== state) continue;
+        if (left-- <= 0) return;
+        yield datum;
+      }
+    }
+  }
+
+  async counters(): Promise<CrawlDbCounters> {
+    return this.#writer.counters();
+  }
+
+  async *hosts(query: { prefix?: string; limit?: number } = {}): AsyncGenerator<HostRow, void, undefined> {
+    const { prefix = '', limit = Number.POSITIVE_INFINITY } = query;
+    let left = limit;
+    for await (const batch of readRange(this.#rows, rowRange(ROW.host))) {
+      for (const [key, bytes] of batch) {
+        const host = hostOfKey(key);
+        if (!host.startsWith(prefix)) continue;
+        if (left-- <= 0) return;
+        yield hostView(host, decodeHost(host, bytes));
+      }
+    }
+  }
+
+  async hostRows(hosts: readonly string[]): Promise<(HostRow | undefined)[]> {
+    const rows = await this.#writer.hostRows(hosts);
+    return rows.map((row, i) => (row === undefined ? undefined : hostView(hosts[i]!, row)));
+  }
+
+  async links(url: string): Promise<readonly string[]> {
+    const [bytes] = await readMany(this.#rows, [linksKey(url)]);
+    return bytes === undefined ? [] : decodeLinks(url, bytes);
+  }
+
+  async *scanLinks(): AsyncGenerator<StoredLinks, void, undefined> {
+    for await (const batch of readRange(this.#rows, rowRange(ROW.links))) {
+      for (const [key, bytes] of batch) {
+        const url = urlOfRow(key);
+        yield { url, targets: decodeLinks(url, bytes) };
+      }
+    }
+  }
+
+  async leases(urls: readonly string[]): Promise<(Lease | undefined)[]> {
+    const found = await readMany(this.#rows, urls.map(leaseKey));
+    return found.map((bytes, i) => (bytes === undefined ? undefined : leaseView(urls[i]!, bytes)));
+  }
+
+  async *scanLeases(segment?: string): AsyncGenerator<Lease, void, undefined> {
+    for await (const batch of readRange(this.#rows, rowRange(ROW.lease))) {
+      for (const [key, bytes] of batch) {
+        const lease = leaseView(urlOfRow(key), bytes);
+        if (segment === undefined || lease.segment === segment) yield lease;
+      }
+    }
+  }
+
+  async segments(): Promise<SegmentRow[]> {
+    const segments: SegmentRow[] = [];
+    for await (const batch of readRange(this.#rows, rowRange(ROW.segment))) {
+      for (const [key, bytes] of batch) segments.push(decodeSegment(key.slice(ROW.segment.length), bytes));
+    }
+    // Rows come by id, which decides between equal times.
+    return segments.sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  async meta(name: string): Promise<string | undefined> {
+    const [bytes] = await readMany(this.#rows, [ROW.meta + name]);
+    return bytes?.toString();
+  }
+
+  /** Waits for the writes under way. Closing again is harmless. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#writer.settled();
+    await this.#beforeUnlock();
+    await this.#rows.close();
+  }
+}
+
+function leaseView(url: string, bytes: Uint8Array): Lease {
+  const { segment, dueAt } = decodeLease(url, bytes);
+  return { url, segment, dueAt };
+}
+
+/** Host, domain and prefix narrow each other down. */
+function scanRange({ host, domain, prefix }: ScanQuery): KeyRange | undefined {
+  const ranges: KeyRange[] = [];
+  if (host !== undefined) ranges.push(hostRange(host));
+  if (domain !== undefined) ranges.push(domainRange(domain));
+  if (prefix !== undefined) ranges.push(urlPrefixRange(prefix));
+  const [first, ...others] = ranges;
+  if (first === undefined) return undefined;
+  let { from, to } = first;
+  for (const other of others) {
+    if (other.from > from) from = other.from;
+    if (other.to < to) to = other.to;
+  }
+  return { from, to };
+}

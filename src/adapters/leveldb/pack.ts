@@ -1,0 +1,15 @@
+import { Packr } from 'msgpackr';
+
+const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
+
+/** MessagePack without shared structures: every row can be read by itself, in any thread. */
+export function pack(tuple: readonly unknown[]): Buffer {
+  return packr.pack(tuple);
+}
+
+/** Throws whatever the decoder throws for bytes that are no tuple. */
+export function unpack(bytes: Uint8Array): unknown[] {
+  const tuple: unknown = packr.unpack(bytes);
+  if (!Array.isArray(tuple)) throw new TypeError('the row is not a tuple');
+  return tuple;
+}

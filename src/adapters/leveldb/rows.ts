@@ -1,0 +1,95 @@
+import type { Level } from 'level';
+import type { KeyRange } from '../../domain/url/url-key.ts';
+import { crawlDbError } from './level-errors.ts';
+
+/** Text keys, bytes as values. */
+export type Rows = Level<string, Buffer>;
+
+/** Keys per call into LevelDB: enough to hide the cost of the call, few enough not to hold up other calls for long. */
+const READ_WINDOW = 1_000;
+
+/** Bytes that an iterator reads ahead. */
+const READ_AHEAD_BYTES = 256 * 1024;
+
+/** Values in the order of `keys`, read in sorted order: neighbours share blocks, which makes sorted reads a third cheaper. */
+export function readMany(rows: Rows, keys: readonly string[]): Promise<(Buffer | undefined)[]> {
+  return inKeyOrder<Buffer | undefined>(keys, (window) => rows.getMany(window));
+}
+
+/** As {@link readMany}, without transferring values. */
+export function existMany(rows: Rows, keys: readonly string[]): Promise<boolean[]> {
+  return inKeyOrder(keys, (window) => rows.hasMany(window));
+}
+
+async function inKeyOrder<T>(keys: readonly string[], read: (window: string[]) => Promise<T[]>): Promise<T[]> {
+  const order = Array.from(keys, (_, i) => i).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1));
+  const answers = new Array<T>(keys.length);
+  for (let start = 0; start < order.length; start += READ_WINDOW) {
+    const window = order.slice(start, start + READ_WINDOW);
+    try {
+      const values = await read(window.map((i) => keys[i]!));
+      for (let i = 0; i < window.length; i++) answers[window[i]!] = values[i]!;
+    } catch (error) {
+      throw crawlDbError(error);
+    }
+  }
+  return answers;
+}
+
+/**
+ * The rows of a range as of now, in batches. The iterator is closed however the consumer leaves.
+ * @param limit most rows
+ */
+export async function* readRange(
+  rows: Rows,
+  range: KeyRange,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<[string, Buffer][], void, undefined> {
+  if (limit <= 0) return;
+  const options = { ...bounds(range), limit: Number.isFinite(limit) ? limit : -1 };
+  const iterator = opened(() => rows.iterator(options));
+  try {
+    for (;;) {
+      const batch = await nextRows(iterator);
+      if (batch.length === 0) return;
+      yield batch;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+/** Number of rows in a range; the values are not transferred. */
+export async function countRange(rows: Rows, range: KeyRange): Promise<number> {
+  const iterator = opened(() => rows.keys(bounds(range)));
+  let count = 0;
+  try {
+    for (;;) {
+      const { length } = await nextRows(iterator);
+      if (length === 0) return count;
+      count += length;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+function bounds({ from, to }: KeyRange) {
+  return { gte: from, lt: to, highWaterMarkBytes: READ_AHEAD_BYTES };
+}
+
+function opened<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw crawlDbError(error);
+  }
+}
+
+async function nextRows<T>(iterator: { nextv(size: number): Promise<T[]> }): Promise<T[]> {
+  try {
+    return await iterator.nextv(READ_WINDOW);
+  } catch (error) {
+    throw crawlDbError(error);
+  }
+}

@@ -1,0 +1,201 @@
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
+import type { KeyRange } from '../../domain/url/url-key.ts';
+import { domainRange, hostOf, hostPrefix, hostRange, urlKey, urlPrefixRange } from '../../domain/url/url-key.ts';
+import type {
+  CrawlDb,
+  CrawlDbBatch,
+  CrawlDbCounters,
+  DueEntry,
+  HostFacts,
+  HostRow,
+  Lease,
+  ScanQuery,
+  SegmentRow,
+  StoredLinks,
+} from '../../ports/crawl-db.ts';
+import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+
+/**
+ * The reference crawl db: plain maps, nothing derived is stored. Due index and counters are worked out when asked for, so every
+ * question costs a pass over all records.
+ */
+export function createMemoryCrawlDb(): CrawlDb {
+  return new MemoryCrawlDb();
+}
+
+class MemoryCrawlDb implements CrawlDb {
+  readonly #records = new Map<string, CrawlDatum>();
+  /** Segment that holds the URL. */
+  readonly #leases = new Map<string, string>();
+  readonly #links = new Map<string, readonly string[]>();
+  readonly #facts = new Map<string, HostFacts>();
+  readonly #segments = new Map<string, SegmentRow>();
+  readonly #meta = new Map<string, string>();
+
+  async get(url: string): Promise<CrawlDatum | undefined> {
+    return this.#records.get(url);
+  }
+
+  async getMany(urls: readonly string[]): Promise<(CrawlDatum | undefined)[]> {
+    return urls.map((url) => this.#records.get(url));
+  }
+
+  async hasMany(urls: readonly string[]): Promise<boolean[]> {
+    return urls.map((url) => this.#records.has(url));
+  }
+
+  async write(batch: CrawlDbBatch): Promise<void> {
+    checkUrls(batch);
+    for (const { datum, leasedBy } of batch.puts ?? []) {
+      this.#records.set(datum.url, datum);
+      if (leasedBy !== undefined && this.#leases.get(datum.url) === leasedBy) this.#leases.delete(datum.url);
+    }
+    for (const { url } of batch.deletes ?? []) {
+      if (this.#records.delete(url)) this.#links.delete(url);
+      this.#leases.delete(url);
+    }
+    for (const { url, targets } of batch.links ?? []) {
+      if (targets.length === 0) this.#links.delete(url);
+      else this.#links.set(url, [...targets]);
+    }
+    for (const { host, facts } of batch.hostFacts ?? []) this.#facts.set(host, { ...facts });
+    for (const { url, dueAt } of batch.lease?.entries ?? []) {
+      const isDueAsTold = this.#records.get(url)?.nextFetchAt === dueAt && !this.#leases.has(url);
+      if (isDueAsTold) this.#leases.set(url, batch.lease!.segment);
+    }
+    for (const url of batch.release?.urls ?? []) {
+      if (this.#leases.get(url) === batch.release!.segment) this.#leases.delete(url);
+    }
+    for (const row of batch.segments ?? []) this.#segments.set(row.id, { ...row });
+    for (const id of batch.removeSegments ?? []) this.#segments.delete(id);
+    for (const [name, value] of Object.entries(batch.meta ?? {})) this.#meta.set(name, value);
+  }
+
+  async *due({ until, limit = Number.POSITIVE_INFINITY }: { until: number; limit?: number }): AsyncGenerator<DueEntry> {
+    const due: { entry: DueEntry; key: string }[] = [];
+    for (const datum of this.#records.values()) {
+      if (datum.nextFetchAt === null || datum.nextFetchAt > until || this.#leases.has(datum.url)) continue;
+      due.push({ entry: dueEntry(datum, datum.nextFetchAt), key: urlKey(datum.url) });
+    }
+    due.sort((a, b) => a.entry.dueAt - b.entry.dueAt || byText(a.key, b.key));
+    for (const { entry } of due.slice(0, limit)) yield entry;
+  }
+
+  async countDue(until: number): Promise<number> {
+    let count = 0;
+    for await (const _ of this.due({ until })) count++;
+    return count;
+  }
+
+  async *scan(query: ScanQuery = {}): AsyncGenerator<CrawlDatum> {
+    const ranges = rangesOf(query);
+    const matching = inKeyOrder([...this.#records.values()], ({ url }) => urlKey(url)).filter(({ key, value }) => {
+      const isInState = query.state === undefined || value.state === query.state;
+      return isInState && ranges.every(({ from, to }) => key >= from && key < to);
+    });
+    for (const { value } of matching.slice(0, query.limit)) yield value;
+  }
+
+  async counters(): Promise<CrawlDbCounters> {
+    const hosts = new Set([...this.#records.keys()].map(hostOf));
+    return {
+      urls: this.#records.size,
+      byState: countStates(this.#records.values()),
+      hosts: hosts.size,
+      leased: this.#leases.size,
+    };
+  }
+
+  async *hosts({ prefix = '', limit }: { prefix?: string; limit?: number } = {}): AsyncGenerator<HostRow> {
+    const known = new Set([...[...this.#records.keys()].map(hostOf), ...this.#facts.keys()]);
+    const matching = inKeyOrder([...known], hostPrefix).filter(({ value }) => value.startsWith(prefix));
+    for (const { value } of matching.slice(0, limit)) yield this.#hostRow(value);
+  }
+
+  async hostRows(hosts: readonly string[]): Promise<(HostRow | undefined)[]> {
+    return hosts.map((host) => {
+      const row = this.#hostRow(host);
+      return row.urls === 0 && !this.#facts.has(host) ? undefined : row;
+    });
+  }
+
+  async links(url: string): Promise<readonly string[]> {
+    return this.#links.get(url) ?? [];
+  }
+
+  async *scanLinks(): AsyncGenerator<StoredLinks> {
+    for (const { value } of inKeyOrder([...this.#links], ([url]) => urlKey(url))) {
+      yield { url: value[0], targets: value[1] };
+    }
+  }
+
+  async leases(urls: readonly string[]): Promise<(Lease | undefined)[]> {
+    return urls.map((url) => this.#lease(url));
+  }
+
+  async *scanLeases(segment?: string): AsyncGenerator<Lease> {
+    for (const { value } of inKeyOrder([...this.#leases.keys()], urlKey)) {
+      const lease = this.#lease(value);
+      if (lease !== undefined && (segment === undefined || lease.segment === segment)) yield lease;
+    }
+  }
+
+  async segments(): Promise<SegmentRow[]> {
+    return [...this.#segments.values()].sort((a, b) => a.createdAt - b.createdAt || byText(a.id, b.id));
+  }
+
+  async meta(name: string): Promise<string | undefined> {
+    return this.#meta.get(name);
+  }
+
+  async close(): Promise<void> {}
+
+  #lease(url: string): Lease | undefined {
+    const segment = this.#leases.get(url);
+    return segment === undefined ? undefined : { url, segment, dueAt: this.#records.get(url)?.nextFetchAt ?? null };
+  }
+
+  #hostRow(host: string): HostRow {
+    const records = [...this.#records.values()].filter(({ url }) => hostOf(url) === host);
+    return {
+      host,
+      urls: records.length,
+      byState: countStates(records),
+      facts: this.#facts.get(host) ?? NO_HOST_FACTS,
+    };
+  }
+}
+
+function dueEntry(datum: CrawlDatum, dueAt: number): DueEntry {
+  const { url, state, score, depth, schedule, lastFetchAt, failures } = datum;
+  return { url, dueAt, state, score, depth, intervalMs: schedule.intervalMs, lastFetchAt, failures };
+}
+
+function countStates(records: Iterable<CrawlDatum>): Partial<Record<CrawlState, number>> {
+  const counts: Partial<Record<CrawlState, number>> = {};
+  for (const { state } of records) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+function rangesOf({ host, domain, prefix }: ScanQuery): KeyRange[] {
+  const ranges: KeyRange[] = [];
+  if (host !== undefined) ranges.push(hostRange(host));
+  if (domain !== undefined) ranges.push(domainRange(domain));
+  if (prefix !== undefined) ranges.push(urlPrefixRange(prefix));
+  return ranges;
+}
+
+function inKeyOrder<T>(values: readonly T[], keyOf: (value: T) => string): { key: string; value: T }[] {
+  return values.map((value) => ({ key: keyOf(value), value })).sort((a, b) => byText(a.key, b.key));
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** A batch is refused as a whole, so a URL without scheme and host is found before anything is written. */
+function checkUrls(batch: CrawlDbBatch): void {
+  for (const { datum } of batch.puts ?? []) urlKey(datum.url);
+  for (const { url } of batch.deletes ?? []) urlKey(url);
+  for (const { url } of batch.links ?? []) urlKey(url);
+}

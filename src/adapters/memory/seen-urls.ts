@@ -1,0 +1,17 @@
+import type { SeenUrls } from '../../ports/seen-urls.ts';
+
+/** The reference: asks the crawl db about every URL. */
+export function createMemorySeenUrls(options: {
+  readonly hasMany: (urls: readonly string[]) => Promise<boolean[]>;
+}): SeenUrls {
+  let probes = 0;
+  return {
+    async probe(urls) {
+      probes += urls.length;
+      return options.hasMany(urls);
+    },
+    add() {},
+    remove() {},
+    stats: () => ({ probes, cacheHits: 0, reads: probes }),
+  };
+}

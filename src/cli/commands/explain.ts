@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import type { Run } from '../program.ts';
+import { explanationText } from '../render/explanation-text.ts';
+
+export function addExplain(program: Command, run: Run): void {
+  const command = program
+    .command('explain')
+    .argument('<url>')
+    .description('Why a URL is or is not fetched: filters, robots.txt, state, visits, the arithmetic of the next one.')
+    .addHelpText('after', '\nExample:\n  incrawl explain https://example.org/news/');
+  command.action((url: string) =>
+    run(command, async (session) => {
+      const explanation = await session.withCrawler((crawler) => crawler.explain(url));
+      await session.out.write(
+        session.json ? `${JSON.stringify(explanation)}\n` : explanationText(explanation, session.bold),
+      );
+    }),
+  );
+}

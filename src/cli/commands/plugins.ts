@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import type { PluginView } from '../../crawler.ts';
+import type { Run } from '../program.ts';
+import { writeListing } from '../render/listing.ts';
+import { safeText } from '../render/safe-text.ts';
+import type { Column } from '../render/table.ts';
+
+const COLUMNS: readonly Column<PluginView>[] = [
+  { title: 'plugin', cell: (row) => row.name },
+  { title: 'kind', cell: (row) => row.kind },
+  { title: 'from', max: 60, cell: (row) => (row.bundled ? 'bundled' : row.file) },
+  {
+    title: 'options',
+    max: 80,
+    cell: (row) => (Object.keys(row.options).length === 0 ? '' : JSON.stringify(row.options)),
+  },
+];
+
+export function addPlugins(program: Command, run: Run): void {
+  const plugins = program
+    .command('plugins')
+    .description('The plugins in force, and new ones.')
+    .addHelpText('after', '\nExamples:\n  incrawl plugins list\n  incrawl plugins new urlfilter-no-calendar');
+
+  const list = plugins
+    .command('list', { isDefault: true })
+    .description('The plugins in force, in their order, with their options.')
+    .addHelpText('after', '\nExample:\n  incrawl plugins list --json');
+  list.action(() =>
+    run(list, async (session) => {
+      await session.withChecker(async (checker) => {
+        const format = session.json ? 'json' : 'table';
+        await writeListing(session.out, checker.plugins(), { format, columns: COLUMNS, bold: session.bold });
+      });
+    }),
+  );
+
+  const create = plugins
+    .command('new')
+    .argument('<name>', '<kind>-<name>, such as urlfilter-no-calendar')
+    .argument('[folder]', 'where its folder is made', 'conf/plugins')
+    .description('Write a working plugin with a test, to start from. Nothing is overwritten.')
+    .addHelpText('after', '\nExample:\n  incrawl plugins new parsefilter-prices');
+  create.action((name: string, folder: string) =>
+    run(create, async (session) => {
+      const { scaffoldPlugin } = await import('../../crawler.ts');
+      const files = await scaffoldPlugin(name, folder);
+      if (session.json) return session.out.write(`${JSON.stringify({ name, files })}\n`);
+      const lines = [
+        ...files.map((file) => `wrote ${file}`),
+        '',
+        `Next: add "- ${name}" to the list in conf/plugins.yaml.`,
+      ];
+      await session.out.write(`${lines.map(safeText).join('\n')}\n`);
+    }),
+  );
+}

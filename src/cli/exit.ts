@@ -1,0 +1,52 @@
+/** Exit codes: a contract with scripts, never renumbered. */
+export const EXIT = {
+  done: 0,
+  error: 1,
+  usage: 2,
+  diskFull: 3,
+  nothingDue: 4,
+  locked: 5,
+  stopped: 11,
+  failureLimit: 12,
+  forced: 13,
+} as const;
+
+const EXIT_BY_ERROR: ReadonlyMap<string, number> = new Map([
+  ['config-invalid', EXIT.usage],
+  ['usage-invalid', EXIT.usage],
+  ['contact-missing', EXIT.usage],
+  ['plugin-broken', EXIT.usage],
+  ['disk-full', EXIT.diskFull],
+  ['ENOSPC', EXIT.diskFull],
+  ['db-locked', EXIT.locked],
+  ['failure-limit', EXIT.failureLimit],
+]);
+
+/** An error that is no fault of the program: its message is meant for people and needs no stack. */
+export interface ForeseenError extends Error {
+  readonly code: string;
+}
+
+/**
+ * A `CrawlError` (by shape, not by class: errors also come out of worker threads and plugins), or what the operating system
+ * says about a file.
+ */
+export function isForeseen(error: unknown): error is ForeseenError {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.name === 'CrawlError' ? error.code !== 'internal' : 'syscall' in error;
+}
+
+export function exitCodeOf(error: unknown): number {
+  return isForeseen(error) ? (EXIT_BY_ERROR.get(error.code) ?? EXIT.error) : EXIT.error;
+}
+
+const EXIT_BY_STOP: ReadonlyMap<string, number> = new Map([
+  ['signal', EXIT.stopped],
+  ['failure-limit', EXIT.failureLimit],
+  ['disk-full', EXIT.diskFull],
+]);
+
+/** Exit code of a crawl by the reason it ended. */
+export function exitCodeOfStop(stoppedBy: string): number {
+  return EXIT_BY_STOP.get(stoppedBy) ?? EXIT.done;
+}

@@ -1,0 +1,66 @@
+import type { CrawlProgress } from '../crawler.ts';
+import { progressFields, progressLines } from './render/progress.ts';
+
+/** Progress while a crawl runs: a view that is redrawn on a terminal, a log record every few seconds elsewhere. */
+export interface Live {
+  progress(progress: CrawlProgress): void;
+  /** Runs `print`, which writes to the terminal, with the view out of its way. */
+  around(print: () => void): void;
+  /** Takes the view away. */
+  stop(): void;
+}
+
+export interface LiveOptions {
+  /** Terminal to draw on; `null` where there is none. */
+  readonly terminal: NodeJS.WriteStream | null;
+  readonly record: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+  readonly now?: () => number;
+}
+
+const REDRAW_MS = 150;
+const RECORD_MS = 5_000;
+
+export const NO_LIVE: Live = { progress() {}, around: (print) => print(), stop() {} };
+
+export async function createLive(options: LiveOptions): Promise<Live> {
+  return options.terminal === null ? recordingLive(options) : drawingLive(options.terminal, options.now ?? Date.now);
+}
+
+function recordingLive({ record, now = Date.now }: LiveOptions): Live {
+  let last = now();
+  return {
+    ...NO_LIVE,
+    progress(progress) {
+      if (now() - last < RECORD_MS) return;
+      last = now();
+      record('progress', progressFields(progress));
+    },
+  };
+}
+
+async function drawingLive(terminal: NodeJS.WriteStream, now: () => number): Promise<Live> {
+  const { createLogUpdate } = await import('log-update');
+  const draw = createLogUpdate(terminal);
+  let last = 0;
+  let shown: CrawlProgress | null = null;
+  const redraw = (progress: CrawlProgress): void =>
+    draw(progressLines(progress, (terminal.columns || 80) - 1).join('\n'));
+  return {
+    progress(progress) {
+      shown = progress;
+      if (now() - last < REDRAW_MS) return;
+      last = now();
+      redraw(progress);
+    },
+    around(print) {
+      draw.clear();
+      print();
+      if (shown !== null) redraw(shown);
+    },
+    stop() {
+      draw.clear();
+      draw.done();
+      shown = null;
+    },
+  };
+}

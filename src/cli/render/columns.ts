@@ -1,0 +1,65 @@
+import type { DueView, HostView, RecordView, SegmentRecordView, SegmentView } from '../../crawler.ts';
+import { bytes, count, span } from './quantities.ts';
+import { outcomeInLine } from './segment-text.ts';
+import type { Column } from './table.ts';
+
+const URL_WIDTH = 80;
+
+/** `2026-03-01 14:05`, UTC; a dash for never. */
+export function shortTime(iso: string | null): string {
+  return iso === null ? '-' : iso.slice(0, 16).replace('T', ' ');
+}
+
+export const RECORD_COLUMNS: readonly Column<RecordView>[] = [
+  { title: 'url', max: URL_WIDTH, cell: (record) => record.url },
+  { title: 'state', cell: (record) => record.state },
+  { title: 'http', align: 'right', cell: (record) => String(record.httpStatus ?? '-') },
+  { title: 'score', align: 'right', cell: (record) => count(record.score) },
+  { title: 'fetched (UTC)', cell: (record) => shortTime(record.lastFetchAt) },
+  { title: 'next', cell: (record) => shortTime(record.nextFetchAt) },
+  { title: 'interval', align: 'right', cell: (record) => span(record.interval) },
+  { title: 'failures', align: 'right', cell: (record) => (record.failures === 0 ? '-' : count(record.failures)) },
+  { title: 'title', max: 40, cell: (record) => record.title ?? '' },
+];
+
+export const DUE_COLUMNS: readonly Column<DueView>[] = [
+  { title: 'due since (UTC)', cell: (entry) => shortTime(entry.dueAt) },
+  { title: 'url', max: URL_WIDTH, cell: (entry) => entry.url },
+  { title: 'state', cell: (entry) => entry.state },
+  { title: 'score', align: 'right', cell: (entry) => count(entry.score) },
+  { title: 'interval', align: 'right', cell: (entry) => span(entry.interval) },
+];
+
+export const HOST_COLUMNS: readonly Column<HostView>[] = [
+  { title: 'host', max: 60, cell: (row) => row.host },
+  { title: 'urls', align: 'right', cell: (row) => count(row.urls) },
+  { title: 'states', cell: (row) => statesInLine(row.byState) },
+  { title: 'headers', cell: (row) => (row.headersTrusted ? 'trusted' : 'distrusted') },
+  { title: 'audits', align: 'right', cell: (row) => count(row.audits) },
+  { title: 'lies', align: 'right', cell: (row) => count(row.lies) },
+  { title: 'saved', align: 'right', cell: (row) => bytes(row.bytesSaved) },
+];
+
+export const SEGMENT_COLUMNS: readonly Column<SegmentView>[] = [
+  { title: 'segment', cell: (row) => row.id },
+  { title: 'state', cell: (row) => row.state },
+  { title: 'created (UTC)', cell: (row) => shortTime(row.createdAt) },
+  { title: 'urls', align: 'right', cell: (row) => count(row.urls) },
+  { title: 'fetched', align: 'right', cell: (row) => count(row.fetched) },
+  { title: 'parsed', align: 'right', cell: (row) => count(row.parsed) },
+];
+
+export const SEGMENT_RECORD_COLUMNS: readonly Column<SegmentRecordView>[] = [
+  { title: 'url', max: URL_WIDTH, cell: (row) => row.fetched.url },
+  { title: 'outcome', max: URL_WIDTH, cell: (row) => outcomeInLine(row.fetched.outcome) },
+  { title: 'body', align: 'right', cell: (row) => bytes(row.fetched.outcome.bodyBytes) },
+  { title: 'text', align: 'right', cell: (row) => (row.parsed === null ? '-' : count(row.parsed.text.length)) },
+  { title: 'links', align: 'right', cell: (row) => (row.parsed === null ? '-' : count(row.parsed.outlinks.length)) },
+];
+
+export function statesInLine(byState: Readonly<Partial<Record<string, number>>>): string {
+  return Object.entries(byState)
+    .filter(([, each]) => each !== undefined && each > 0)
+    .map(([state, each]) => `${state} ${count(each ?? 0)}`)
+    .join(', ');
+}

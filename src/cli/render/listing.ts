@@ -1,0 +1,64 @@
+import type { Output } from '../output.ts';
+import { csvRow } from './csv.ts';
+import { type Column, createTable } from './table.ts';
+
+export const LIST_FORMATS = ['table', 'json', 'jsonl', 'csv'] as const;
+export type ListFormat = (typeof LIST_FORMATS)[number];
+
+export interface Listing<Row extends object> {
+  readonly format: ListFormat;
+  readonly columns: readonly Column<Row>[];
+  readonly bold: (text: string) => string;
+}
+
+/**
+ * Writes rows as they come, in memory bounded whatever their number: a table, one JSON array, JSON lines, or CSV with the fields of
+ * the first row as its columns. Stops early when the reader has gone. Resolves with the number of rows written.
+ */
+export async function writeListing<Row extends object>(
+  out: Output,
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  listing: Listing<Row>,
+): Promise<number> {
+  const writer = WRITERS[listing.format]<Row>(listing);
+  let written = 0;
+  for await (const row of rows) {
+    await out.write(writer.row(row, written++));
+    if (out.closed) break;
+  }
+  await out.write(writer.end(written));
+  await out.flush();
+  return written;
+}
+
+interface RowWriter<Row> {
+  row(row: Row, index: number): string;
+  end(written: number): string;
+}
+
+const WRITERS: { [Format in ListFormat]: <Row extends object>(listing: Listing<Row>) => RowWriter<Row> } = {
+  table({ columns, bold }) {
+    const writer = createTable(columns, bold);
+    return { row: (row) => writer.add(row), end: () => writer.end() };
+  },
+  json() {
+    return {
+      row: (row, index) => `${index === 0 ? '[\n' : ',\n'}${JSON.stringify(row)}`,
+      end: (written) => (written === 0 ? '[]\n' : '\n]\n'),
+    };
+  },
+  jsonl() {
+    return { row: (row) => `${JSON.stringify(row)}\n`, end: () => '' };
+  },
+  csv() {
+    let names: string[] = [];
+    return {
+      row(row, index) {
+        if (index === 0) names = Object.keys(row);
+        const cells = csvRow(names.map((name) => (row as Readonly<Record<string, unknown>>)[name]));
+        return index === 0 ? csvRow(names) + cells : cells;
+      },
+      end: () => '',
+    };
+  },
+};

@@ -1,0 +1,39 @@
+/** Quantities for people, rounded to what can be taken in at a glance. Machines get the exact figures under `--json`. */
+
+const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** `0 B`, `1.5 KiB`, `213 MiB`. */
+export function bytes(count: number): string {
+  let value = count;
+  let unit = 0;
+  while (Math.abs(value) >= 1024 && unit < BYTE_UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : threeDigits(value)} ${BYTE_UNITS[unit]}`;
+}
+
+const TIME_UNITS: readonly (readonly [number, string])[] = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+];
+
+/** `350 ms`, `12 s`, `1.5 h`, `30 d`. */
+export function span(seconds: number): string {
+  const [size, unit] = TIME_UNITS.find(([each]) => Math.abs(seconds) >= each) ?? [0.001, 'ms'];
+  return `${threeDigits(seconds / size)} ${unit}`;
+}
+
+const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
+/** `0`, `1,234,567`, `12.5`. */
+export function count(value: number): string {
+  return GROUPED.format(value);
+}
+
+function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  return String(Number(value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2)));
+}

@@ -1,0 +1,147 @@
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Override } from '../config/override.ts';
+import type { Config } from '../config/schema.ts';
+import type { Checker, Crawler, CrawlerOptions } from '../crawler.ts';
+import { createLive, type Live, NO_LIVE } from './live.ts';
+import type { ClosableLog, Log, LogLevel } from './log.ts';
+import { createOutput, type Output } from './output.ts';
+import { networkOverrides } from './shared-options.ts';
+
+/** The process as the commands see it. */
+export interface Surroundings {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opened only by those who read it. */
+  readonly stdin: () => NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+/** Options that every command has. */
+export interface CommonOptions {
+  readonly config?: string;
+  readonly dir: string;
+  readonly json?: true;
+  readonly quiet?: true;
+  readonly verbose?: true;
+  readonly define?: readonly string[];
+}
+
+/** What a command works with. Made once per run; opens things when they are first asked for. */
+export interface Session {
+  readonly options: CommonOptions;
+  readonly surroundings: Surroundings;
+  readonly loaded: LoadedConfig;
+  readonly config: Config;
+  readonly json: boolean;
+  readonly out: Output;
+  readonly live: Live;
+  /** Bold for headings, when stdout is a terminal that wants colours. */
+  bold(text: string): string;
+  /** One line for people on stderr; nothing under `--quiet`. */
+  note(text: string): void;
+  log(): Promise<Log>;
+  /** From now on, progress is shown. */
+  showProgress(): Promise<void>;
+  /** Opens the state directory for as long as `use` runs. */
+  withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>, access?: 'write' | 'read'): Promise<Value>;
+  withChecker<Value>(use: (checker: Checker) => Promise<Value>): Promise<Value>;
+  /** Ends the run as wrong usage, exit code 2. */
+  refuse(message: string): never;
+  close(): Promise<void>;
+}
+
+/** What a command's handler gives back: its exit code, 0 when it gives none. */
+export type Handler = (session: Session) => Promise<number | undefined> | Promise<void>;
+
+/** Reads the configuration that the command's options ask for. Rejects with `CrawlError('config-invalid')`. */
+export async function openSession(command: Command, surroundings: Surroundings): Promise<Session> {
+  const options = command.optsWithGlobals<CommonOptions>();
+  const { loadConfig } = await import('../config/load.ts');
+  const overrides: (string | Override)[] = [...(options.define ?? []), ...networkOverrides(command.opts())];
+  const loaded = await loadConfig({ ...(options.config === undefined ? {} : { file: options.config }), overrides });
+  const { stdout, stderr, env } = surroundings;
+  const out = createOutput(stdout);
+  let live: Live = NO_LIVE;
+  let log: Promise<ClosableLog> | null = null;
+
+  const openLog = async (): Promise<ClosableLog> => {
+    const { createLog } = await import('./log.ts');
+    return createLog({
+      level: levelOf(options, loaded.config),
+      human: stderr.isTTY,
+      color: wantsColor(stderr, env),
+      write: (lines) => live.around(() => stderr.write(lines)),
+    });
+  };
+  const logOf = (): Promise<ClosableLog> => {
+    log ??= openLog();
+    return log;
+  };
+  const crawlerOptions = async (): Promise<Omit<CrawlerOptions, 'dir'>> => ({
+    config: loaded.config,
+    baseDir: loaded.baseDir,
+    log: await logOf(),
+  });
+  const session: Session = {
+    options,
+    surroundings,
+    loaded,
+    config: loaded.config,
+    json: options.json === true,
+    out,
+    get live() {
+      return live;
+    },
+    bold: (text) => (wantsColor(stdout, env) ? styleText('bold', text, { validateStream: false }) : text),
+    note(text) {
+      if (!options.quiet) live.around(() => stderr.write(`${text}\n`));
+    },
+    log: logOf,
+    async showProgress() {
+      if (options.quiet) return;
+      const record = await logOf();
+      live = await createLive({ terminal: stderr.isTTY ? stderr : null, record: record.info });
+    },
+    async withCrawler(use, access = 'write') {
+      const { openCrawler } = await import('../crawler.ts');
+      const crawler = await openCrawler({ ...(await crawlerOptions()), dir: options.dir, access });
+      return closing(crawler, use);
+    },
+    async withChecker(use) {
+      const { openChecker } = await import('../crawler.ts');
+      return closing(await openChecker(await crawlerOptions()), use);
+    },
+    refuse: (message) => command.error(`error: ${message}`),
+    async close() {
+      live.stop();
+      live = NO_LIVE;
+      await (await log)?.close();
+      await out.flush();
+    },
+  };
+  return session;
+}
+
+async function closing<Resource extends { close(): Promise<void> }, Value>(
+  resource: Resource,
+  use: (resource: Resource) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await use(resource);
+  } finally {
+    await resource.close();
+  }
+}
+
+function levelOf(options: CommonOptions, config: Config): LogLevel {
+  if (options.quiet) return 'error';
+  return options.verbose ? 'debug' : config.log.level;
+}
+
+/** https://no-color.org: any non-empty NO_COLOR turns colours off. */
+function wantsColor(stream: NodeJS.WriteStream, env: Surroundings['env']): boolean {
+  return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+}

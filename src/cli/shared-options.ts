@@ -1,0 +1,74 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Override } from '../config/override.ts';
+import { DURATION_EXAMPLES, parseDuration } from '../config/units.ts';
+import { CRAWL_STATES, type CrawlState } from '../domain/crawl/datum.ts';
+import { near } from '../domain/near-name.ts';
+
+/** Parser of an option's value: a whole number. */
+export function wholeNumber(min: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= min) return value;
+    throw new InvalidArgumentError(`Expected a whole number, at least ${min}.`);
+  };
+}
+
+export function anyNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('Expected a number.');
+}
+
+/** A duration, in ms. */
+export function durationMs(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError(`Expected a duration such as ${DURATION_EXAMPLES}.`);
+}
+
+export function crawlState(text: string): CrawlState {
+  const state = CRAWL_STATES.find((each) => each === text.trim());
+  if (state !== undefined) return state;
+  const guess = near(text, CRAWL_STATES);
+  const hint = guess === undefined ? '' : ` Did you mean ${guess}?`;
+  throw new InvalidArgumentError(`Expected one of ${CRAWL_STATES.join(', ')}.${hint}`);
+}
+
+/** States separated by commas. */
+export function crawlStates(text: string): CrawlState[] {
+  return text.split(',').map(crawlState);
+}
+
+/** For options that may be given several times. */
+export function collect(text: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), text];
+}
+
+/** Shorthand for the settings that a first crawl needs. */
+export function addNetworkOptions(command: Command): Command {
+  return command
+    .option('--delay <duration>', 'pause between requests to a host; 0 for servers of your own (fetch.delay)')
+    .addOption(
+      new Option(
+        '--allow <address>',
+        'let this private address through the guard: host, host:port, IP, CIDR; repeatable',
+      ).argParser(collect),
+    )
+    .option('--contact <mail-or-url>', 'where site owners reach you, sent with every request (agent.contact)');
+}
+
+/** The settings that {@link addNetworkOptions} stand for. */
+export function networkOverrides(options: {
+  readonly delay?: string;
+  readonly allow?: readonly string[];
+  readonly contact?: string;
+}): Override[] {
+  const overrides: Override[] = [];
+  const add = (key: string, value: unknown, origin: string): void => {
+    if (value !== undefined) overrides.push({ key, value, origin });
+  };
+  add('fetch.delay', options.delay, '--delay');
+  add('http.allowAddresses', options.allow, '--allow');
+  add('agent.contact', options.contact, '--contact');
+  return overrides;
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { outlinks, parse, segments } from './sections/content.ts';
+import { agent, fetch, http } from './sections/fetching.ts';
+import { db, log, plugins, seen } from './sections/machinery.ts';
+import { generate, schedule, updatedb } from './sections/revisits.ts';
+import { formatDuration } from './units.ts';
+
+/** The sections by name: what {@link configSchema} is made of, for those who walk over all keys. */
+export const SECTIONS = {
+  agent,
+  http,
+  fetch,
+  parse,
+  outlinks,
+  generate,
+  updatedb,
+  schedule,
+  segments,
+  seen,
+  db,
+  plugins,
+  log,
+};
+
+/**
+ * Every key of the configuration: type, default, unit, limits and meaning. Keys of durations end in `Ms` here and in
+ * {@link Config}; operators write them without (`fetch.delay: 5s`).
+ */
+export const configSchema = z
+  .strictObject({
+    agent: agent.prefault({}),
+    http: http.prefault({}),
+    fetch: fetch.prefault({}),
+    parse: parse.prefault({}),
+    outlinks: outlinks.prefault({}),
+    generate: generate.prefault({}),
+    updatedb: updatedb.prefault({}),
+    schedule: schedule.prefault({}),
+    segments: segments.prefault({}),
+    seen: seen.prefault({}),
+    db: db.prefault({}),
+    plugins: plugins.prefault({}),
+    log: log.prefault({}),
+  })
+  .superRefine((config, context) => {
+    const { intervalMs, minIntervalMs, maxIntervalMs, retryIntervalMs, maxRetryIntervalMs } = config.schedule;
+    const refuse = (key: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: ['schedule', key], message });
+    if (minIntervalMs > maxIntervalMs) {
+      refuse('minIntervalMs', `expected at most schedule.maxInterval (${formatDuration(maxIntervalMs)})`);
+    } else if (intervalMs < minIntervalMs || intervalMs > maxIntervalMs) {
+      const range = `${formatDuration(minIntervalMs)} to ${formatDuration(maxIntervalMs)}`;
+      refuse('intervalMs', `expected a value between schedule.minInterval and schedule.maxInterval (${range})`);
+    }
+    if (retryIntervalMs > maxRetryIntervalMs) {
+      refuse('retryIntervalMs', `expected at most schedule.maxRetryInterval (${formatDuration(maxRetryIntervalMs)})`);
+    }
+  });
+
+type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> } : Value;
+
+/** The configuration in force: validated and deeply frozen. Durations in ms, sizes in bytes. */
+export type Config = DeepReadonly<z.output<typeof configSchema>>;

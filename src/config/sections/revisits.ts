@@ -1,0 +1,77 @@
+/** Sections of the configuration: which pages are visited, when, and what becomes of the rest. */
+import { z } from 'zod';
+import { choice, decimal, duration, durations, flag, integer, text } from '../fields.ts';
+
+export const generate = z.strictObject({
+  topN: integer({ default: 50_000, min: 1, unit: 'URLs', prose: 'URLs in a fetch list, best ranked first.' }),
+  maxPerHost: integer({ default: 0, unit: 'URLs', prose: 'URLs of one host in a fetch list. 0: no limit.' }),
+  maxPerDomain: integer({
+    default: 0,
+    unit: 'URLs',
+    prose: 'URLs of one registrable domain in a fetch list. 0: no limit.',
+  }),
+  minScore: decimal({ default: 0, prose: 'URLs with a lower score are passed over.' }),
+  minIntervalMs: duration({
+    default: '0s',
+    min: '0s',
+    max: '3650d',
+    prose: 'URLs with a shorter revisit interval are passed over: keeps restless pages out of a large round.',
+  }),
+});
+
+export const updatedb = z.strictObject({
+  additions: flag({ default: true, prose: 'Add newly found URLs. Without it only known pages are visited again.' }),
+  purgeGone: flag({ default: false, prose: 'Delete records of pages that are gone for good.' }),
+  orphans: choice(['off', 'mark', 'purge'], {
+    default: 'mark',
+    prose: 'Pages that no page links to any more: leave them, mark them as orphans, or delete their records.',
+  }),
+  orphanSweepEveryMs: duration({
+    default: '7d',
+    min: '0s',
+    max: '3650d',
+    prose: 'Time between two searches for orphans, each of which reads all stored links.',
+  }),
+  chunk: integer({
+    default: 500,
+    min: 1,
+    max: 100_000,
+    unit: 'pages',
+    prose: 'Pages applied to the crawl db in one batch, which lands as a whole or not at all.',
+  }),
+});
+
+export const schedule = z.strictObject({
+  name: text({
+    default: 'similarity',
+    pattern: /^[\w-]+$/,
+    wanted: 'the name of a schedule plugin without "schedule-"',
+    prose: 'Schedule plugin that decides when a page is visited again, named without "schedule-".',
+  }),
+  intervalMs: duration({
+    default: '30d',
+    min: '1s',
+    max: '3650d',
+    prose: 'Revisit interval of a page of which nothing is known yet.',
+  }),
+  minIntervalMs: duration({ default: '1h', min: '1s', max: '3650d', prose: 'Shortest revisit interval.' }),
+  maxIntervalMs: duration({ default: '90d', min: '1s', max: '3650d', prose: 'Longest revisit interval.' }),
+  retryIntervalMs: duration({
+    default: '1d',
+    min: '1s',
+    max: '3650d',
+    prose: 'Pause after a failed fetch; doubled with each further failure in a row.',
+  }),
+  maxRetryIntervalMs: duration({
+    default: '30d',
+    min: '1s',
+    max: '3650d',
+    prose: 'Longest pause between tries of a failing page.',
+  }),
+  goneIntervalsMs: durations({
+    default: ['7d', '14d', '28d', '56d', '112d'],
+    min: '1s',
+    max: '3650d',
+    prose: 'Pauses between visits to a page that is gone, in case it comes back; after the last it is not asked again.',
+  }),
+});

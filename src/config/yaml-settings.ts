@@ -1,0 +1,59 @@
+import { isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+
+/** A value as the operator gave it, and where. */
+export interface Setting {
+  /** As written: `fetch.delay`. */
+  readonly key: string;
+  readonly value: unknown;
+  /** Where the value stands: `conf/incrawl.yaml:12:10`, `-D`, `--delay`. */
+  readonly origin: string;
+  /** Where the key stands, for complaints about the key itself. */
+  readonly keyOrigin: string;
+}
+
+export interface YamlSettings {
+  readonly settings: readonly Setting[];
+  /** Complete messages with positions. */
+  readonly errors: readonly string[];
+}
+
+/**
+ * Reads `section: {key: value}`, and `section.key: value` for those who write it as the documentation names it.
+ * Judges the form alone; whether keys exist and values fit is the schema's business.
+ */
+export function readYamlSettings(source: string, file: string): YamlSettings {
+  const lines = new LineCounter();
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number | undefined): string => {
+    const { line, col } = lines.linePos(offset ?? 0);
+    return `${file}:${line}:${col}`;
+  };
+  const errors = document.errors.map((error) => `${at(error.pos[0])} ${error.message}`);
+  const root = document.contents;
+  if (errors.length > 0 || root === null) return { settings: [], errors };
+  if (!isMap(root))
+    return { settings: [], errors: [`${at(root.range?.[0])} expected sections such as "fetch:" with keys`] };
+
+  const settings: Setting[] = [];
+  const add = (key: string, pair: Pair): void => {
+    const keyOrigin = at((pair.key as Node | null)?.range?.[0]);
+    const value = pair.value as Node | null;
+    settings.push({
+      key,
+      value: value?.toJS(document),
+      origin: value?.range ? at(value.range[0]) : keyOrigin,
+      keyOrigin,
+    });
+  };
+  for (const pair of root.items) {
+    const section = nameOf(pair);
+    const value = isAlias(pair.value) ? pair.value.resolve(document) : pair.value;
+    // A section without keys (all of them commented out) comes through as a setting of its own: null, or an empty map.
+    if (isMap(value) && value.items.length > 0 && !section.includes('.'))
+      for (const inner of value.items) add(`${section}.${nameOf(inner)}`, inner);
+    else add(section, pair);
+  }
+  return { settings, errors };
+}
+
+const nameOf = (pair: Pair): string => String(isScalar(pair.key) ? pair.key.value : pair.key);

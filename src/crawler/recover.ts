@@ -1,0 +1,33 @@
+import type { CrawlDb } from '../ports/crawl-db.ts';
+import type { Log } from '../ports/log.ts';
+import type { SegmentStore } from '../ports/segment-store.ts';
+
+/**
+ * Puts right what a crash of generate may have left, before anything else is done:
+ * a fetch list without a row in the crawl db was never leased, so it is removed; a row whose segment is not on disk
+ * any more (somebody deleted the folder) gives its leased URLs back.
+ */
+export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Promise<void> {
+  for (const id of await segments.listIncomplete()) {
+    log.info('removing a segment that was never finished', { segment: id });
+    await segments.remove(id);
+  }
+  const rows = await db.segments();
+  const known = new Set(rows.map((row) => row.id));
+  const onDisk = await segments.list();
+  for (const segment of onDisk) {
+    if (known.has(segment.id) || segment.state !== 'generated') continue;
+    log.info('removing a fetch list that was never leased', { segment: segment.id });
+    await segments.remove(segment.id);
+  }
+  const present = new Set(onDisk.map((segment) => segment.id));
+  for (const row of rows) {
+    if (present.has(row.id)) continue;
+    const urls: string[] = [];
+    for await (const lease of db.scanLeases(row.id)) urls.push(lease.url);
+    if (row.state !== 'updated') {
+      log.warn('a segment is missing from disk; its URLs are due again', { segment: row.id, urls: urls.length });
+    }
+    await db.write({ release: { segment: row.id, urls }, removeSegments: [row.id] }, { durable: true });
+  }
+}

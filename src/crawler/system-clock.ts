@@ -1,0 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../ports/clock.ts';
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    if (ms <= 0) {
+      signal?.throwIfAborted();
+      return;
+    }
+    try {
+      await delay(ms, undefined, signal === undefined ? {} : { signal });
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    }
+  },
+};

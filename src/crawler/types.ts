@@ -1,0 +1,138 @@
+import type { Config } from '../config/schema.ts';
+import type { CrawlState } from '../domain/crawl/datum.ts';
+import type { InjectMode } from '../domain/crawl/seed.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { SegmentState } from '../ports/crawl-db.ts';
+import type { Log } from '../ports/log.ts';
+import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
+import type { Explanation } from '../steps/explain.ts';
+import type { GenerateOptions } from '../steps/generate.ts';
+import type { SeedSource } from '../steps/inject.ts';
+import type { DbStats } from '../steps/stats.ts';
+import type {
+  CrawlProgress,
+  CrawlSummary,
+  FetchSummary,
+  GenerateSummary,
+  InjectSummary,
+  ParseSummary,
+  RoundSummary,
+  UpdateSummary,
+} from '../steps/summaries.ts';
+import type { DueView, HostView, RecordView } from '../steps/views.ts';
+
+export interface CrawlerOptions {
+  /** Validated and frozen, as `loadConfig` gives it. */
+  readonly config: Config;
+  /** State directory; made when it does not exist. */
+  readonly dir: string;
+  readonly log: Log;
+  /** Default: the system's clock. */
+  readonly clock?: Clock;
+  /** Uniform in [0, 1); chooses audits. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Folder against which paths in the configuration are meant; default: the current folder. */
+  readonly baseDir?: string;
+  /** `read` opens the segments only, for what needs no crawl db: fetch, parse, readseg. */
+  readonly access?: 'write' | 'read';
+}
+
+export interface FetchStepOptions {
+  /** Default: the newest segment that still has something to fetch. */
+  readonly segment?: string;
+  readonly signal?: AbortSignal;
+  /** Parse while fetching. */
+  readonly parse?: boolean;
+  readonly onProgress?: (progress: CrawlProgress) => void;
+}
+
+export interface ParseStepOptions {
+  readonly segment?: string;
+  /** Throw the parse output away and do it anew. */
+  readonly force?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface UpdateStepOptions {
+  readonly segment?: string;
+  readonly additions?: boolean;
+  readonly purgeGone?: boolean;
+  readonly orphans?: 'off' | 'mark' | 'purge';
+}
+
+export interface CrawlOptions {
+  /** Default: until nothing is due. */
+  readonly rounds?: number;
+  readonly topN?: number;
+  readonly seeds?: readonly SeedSource[];
+  readonly signal?: AbortSignal;
+  readonly onRound?: (round: RoundSummary) => void;
+  readonly onProgress?: (progress: CrawlProgress) => void;
+  readonly generate?: GenerateOptions;
+}
+
+export interface RecordQuery {
+  readonly host?: string;
+  readonly status?: CrawlState;
+  readonly prefix?: string;
+  readonly limit?: number;
+}
+
+export interface SegmentView {
+  readonly id: string;
+  readonly state: SegmentState;
+  readonly createdAt: string;
+  readonly urls: number;
+  readonly fetched: number;
+  readonly parsed: number;
+}
+
+export interface SegmentRecordView {
+  readonly segment: string;
+  readonly fetched: FetchedRecord;
+  readonly parsed: ParsedRecord | null;
+  /** Only where one page was asked for. `body` is text where the type is textual, else base64. */
+  readonly response?: {
+    readonly status: number;
+    readonly headers: readonly (readonly [string, string])[];
+    readonly body: string | null;
+    readonly bodyEncoding: 'text' | 'base64' | null;
+  } | null;
+}
+
+export interface PluginView {
+  readonly name: string;
+  readonly kind: string;
+  readonly bundled: boolean;
+  readonly file: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** One crawl on one state directory. All methods reject with a `CrawlError` whose code is stable. */
+export interface Crawler {
+  inject(sources: readonly SeedSource[], options?: { readonly mode?: InjectMode }): Promise<InjectSummary>;
+  generate(options?: GenerateOptions): Promise<GenerateSummary>;
+  fetch(options?: FetchStepOptions): Promise<FetchSummary & { readonly parse?: ParseSummary }>;
+  parse(options?: ParseStepOptions): Promise<ParseSummary>;
+  updatedb(options?: UpdateStepOptions): Promise<UpdateSummary>;
+  crawl(options?: CrawlOptions): Promise<CrawlSummary>;
+  stats(): Promise<DbStats>;
+  record(url: string): Promise<RecordView | null>;
+  records(query?: RecordQuery): AsyncIterable<RecordView>;
+  /** By score, highest first. */
+  topN(count: number): Promise<RecordView[]>;
+  due(options?: { readonly limit?: number; readonly at?: number }): AsyncIterable<DueView>;
+  hosts(options?: { readonly limit?: number }): AsyncIterable<HostView>;
+  segments(): Promise<SegmentView[]>;
+  segmentRecord(url: string, segment?: string): Promise<SegmentRecordView | null>;
+  segmentRecords(segment?: string): AsyncIterable<SegmentRecordView>;
+  explain(url: string): Promise<Explanation>;
+  /** Chunks of text in the format of an exporter plugin. */
+  export(options: {
+    readonly format: string;
+    readonly status?: readonly CrawlState[];
+    readonly host?: string;
+  }): AsyncIterable<string>;
+  plugins(): readonly PluginView[];
+  close(): Promise<void>;
+}

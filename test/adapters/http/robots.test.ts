@@ -1,0 +1,221 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createGotProtocol } from '../../../src/adapters/http/got-protocol.ts';
+import { createRobots, type RobotsOptions } from '../../../src/adapters/http/robots.ts';
+import type { FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
+import type { Log } from '../../../src/ports/log.ts';
+import type { Robots, RobotsStore, StoredRobots } from '../../../src/ports/robots.ts';
+import { type RobotsServer, startRobotsServer } from './robots-server.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const DENY_PRIVATE = 'User-agent: *\nDisallow: /private\nCrawl-delay: 7\nSitemap: /map.xml\n';
+
+describe('createRobots', () => {
+  let site: RobotsServer;
+  let protocol: FetchProtocol;
+  let now = 0;
+  const clock = { now: () => now, sleep: async (): Promise<void> => {} };
+
+  beforeEach(async () => {
+    now = 1_700_000_000_000;
+    site = await startRobotsServer();
+    protocol = createGotProtocol({ userAgent: 'incrawl/1', allowAddresses: ['127.0.0.0/8'] });
+  });
+  afterEach(async () => {
+    await protocol.close();
+    await site.close();
+  });
+
+  const open = (change: Partial<RobotsOptions> = {}): Robots =>
+    createRobots({
+      protocol,
+      clock,
+      log: silent,
+      productToken: 'incrawl',
+      maxCrawlDelayMs: 30_000,
+      crawlDelayPolicy: 'obey',
+      timeoutMs: 3000,
+      ...change,
+    });
+  const memoryStore = (): RobotsStore & { readonly entries: Map<string, StoredRobots> } => {
+    const entries = new Map<string, StoredRobots>();
+    return {
+      entries,
+      load: async (origin) => entries.get(origin),
+      save: async (origin, entry) => void entries.set(origin, entry),
+    };
+  };
+  const text =
+    (body: string, status = 200) =>
+    (_request: unknown, response: ServerResponse) =>
+      void response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
+
+  it('gives a verdict with rule, delay and sitemaps', async () => {
+    site.answer(text(DENY_PRIVATE));
+    const robots = open();
+    expect(robots.cachedVerdict(`${site.origin}/private/a`)).toBeUndefined();
+    expect(await robots.verdict(`${site.origin}/private/a`)).toEqual({
+      allowed: false,
+      code: 'robots-denied',
+      rule: { line: 2, text: 'Disallow: /private' },
+      crawlDelayMs: 7000,
+      sitemaps: [`${site.origin}/map.xml`],
+      status: 200,
+      fetchedAt: now,
+    });
+    expect(robots.cachedVerdict(`${site.origin}/public`)).toMatchObject({ allowed: true, code: null, rule: null });
+    expect(robots.cachedVerdict(`${site.origin}/x`)).toBe(robots.cachedVerdict(`${site.origin}/y`));
+    expect(robots.stats()).toMatchObject({ requests: 1 });
+    expect(robots.stats().receivedBytes).toBeGreaterThan(DENY_PRIVATE.length);
+  });
+
+  it('asks once for many pages, also when they come at the same time, and again after a day', async () => {
+    site.answer(text(DENY_PRIVATE));
+    const robots = open();
+    await Promise.all(Array.from({ length: 20 }, (_, i) => robots.verdict(`${site.origin}/${i}`)));
+    now += DAY - 1;
+    await robots.verdict(`${site.origin}/`);
+    expect(site.asked).toEqual(['/robots.txt']);
+    now += 1;
+    expect(robots.cachedVerdict(`${site.origin}/`)).toBeUndefined();
+    await robots.verdict(`${site.origin}/`);
+    expect(site.asked).toHaveLength(2);
+  });
+
+  it.each([400, 401, 403, 404, 410, 451])('%i allows all', async (status) => {
+    site.answer(text('User-agent: *\nDisallow: /', status));
+    expect(await open().verdict(`${site.origin}/a`)).toMatchObject({ allowed: true, code: null, status });
+  });
+
+  it.each([429, 500, 503])('%i denies all, and is asked again after ten minutes', async (status) => {
+    site.answer(text('', status));
+    const robots = open();
+    const denied = { allowed: false, code: 'robots-unreachable', status };
+    expect(await robots.verdict(`${site.origin}/a`)).toMatchObject(denied);
+    now += 10 * MINUTE - 1;
+    expect(robots.cachedVerdict(`${site.origin}/b`)).toMatchObject(denied);
+    now += 1;
+    site.answer(text(''));
+    expect(await robots.verdict(`${site.origin}/a`)).toMatchObject({ allowed: true });
+    expect(site.asked).toHaveLength(2);
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['a timeout', () => {}],
+    ['a reset', (response) => void response.socket?.resetAndDestroy()],
+    ['nonsense', (response) => void response.socket?.end('nonsense')],
+    [
+      'a coding that cannot be undone',
+      (response) => void response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'),
+    ],
+  ])('%s denies all', async (_name, misbehave) => {
+    site.answer((_request, response) => misbehave(response));
+    const verdict = await open({ timeoutMs: 150 }).verdict(`${site.origin}/a`);
+    expect(verdict).toMatchObject({ allowed: false, code: 'robots-unreachable', status: null });
+  });
+
+  it.each(['with a store', 'without'])(
+    'while the server fails, the last usable copy goes on for 30 days (%s)',
+    async (how) => {
+      site.answer(text(DENY_PRIVATE));
+      const robots = open(how === 'without' ? {} : { store: memoryStore() });
+      await robots.verdict(`${site.origin}/`);
+      site.answer(text('', 503));
+      now += 29 * DAY;
+      expect(await robots.verdict(`${site.origin}/public`)).toMatchObject({ allowed: true, status: 503 });
+      expect(robots.cachedVerdict(`${site.origin}/private`)).toMatchObject({ code: 'robots-denied' });
+      now += DAY;
+      expect(await robots.verdict(`${site.origin}/public`)).toMatchObject({
+        allowed: false,
+        code: 'robots-unreachable',
+      });
+    },
+  );
+
+  it('uses the copy of an earlier process', async () => {
+    site.answer(text(DENY_PRIVATE));
+    const store = memoryStore();
+    await open({ store }).verdict(`${site.origin}/`);
+    now += DAY / 2;
+    expect(await open({ store }).verdict(`${site.origin}/private`)).toMatchObject({ allowed: false });
+    expect(site.asked).toHaveLength(1);
+  });
+
+  it('goes on without a store that fails', async () => {
+    site.answer(text(DENY_PRIVATE));
+    const warnings: string[] = [];
+    const fail = async (): Promise<never> => {
+      throw new Error('disk');
+    };
+    const robots = open({
+      store: { load: fail, save: fail },
+      log: { ...silent, warn: (message) => void warnings.push(message) },
+    });
+    expect(await robots.verdict(`${site.origin}/private`)).toMatchObject({ code: 'robots-denied' });
+    expect(warnings).toHaveLength(2);
+  });
+
+  it('follows five redirects, also to another origin, and judges the origin asked first', async () => {
+    const other = await startRobotsServer();
+    other.answer(text('User-agent: *\nDisallow: /private'));
+    site.answer((request, response) => {
+      const hop = Number(new URL(request.url ?? '', site.origin).searchParams.get('hop') ?? 0);
+      const location = hop < 4 ? `/robots.txt?hop=${hop + 1}` : `${other.origin}/else.txt`;
+      response.writeHead(302, { location }).end();
+    });
+    const robots = open();
+    expect(await robots.verdict(`${site.origin}/private`)).toMatchObject({ code: 'robots-denied' });
+    expect(robots.cachedVerdict(`${other.origin}/private`)).toBeUndefined();
+    expect([site.asked.length, other.asked]).toEqual([5, ['/else.txt']]);
+    expect(robots.stats().requests).toBe(6);
+    await other.close();
+  });
+
+  it.each([
+    ['a loop', '/robots.txt'],
+    ['no target', undefined],
+    ['a target of another scheme', 'ftp://127.0.0.1/robots.txt'],
+  ])('a redirect with %s counts as no robots.txt', async (_name, location) => {
+    site.answer((_request, response) => void response.writeHead(301, location === undefined ? {} : { location }).end());
+    expect(await open().verdict(`${site.origin}/`)).toMatchObject({ allowed: true });
+    expect(site.asked.length).toBeLessThanOrEqual(6);
+  });
+
+  it('a redirect to a private address is not followed', async () => {
+    site.answer((_request, response) => void response.writeHead(302, { location: 'http://10.0.0.1/' }).end());
+    expect(await open().verdict(`${site.origin}/`)).toMatchObject({ allowed: false, code: 'robots-unreachable' });
+  });
+
+  it('leaves the refusal of a blocked address to the page itself', async () => {
+    const closed = createGotProtocol({ userAgent: 'incrawl/1' });
+    expect(await open({ protocol: closed }).verdict(`${site.origin}/`)).toMatchObject({ allowed: true });
+    await expect(
+      closed.exchange({ url: `${site.origin}/`, method: 'GET', headers: {}, maxBodyBytes: 1000, timeoutMs: 1000 }),
+    ).rejects.toMatchObject({ code: 'address-blocked' });
+    expect(site.asked).toEqual([]);
+  });
+
+  it('a delay beyond the limit is obeyed or leaves the host out, as configured', async () => {
+    site.answer(text('User-agent: *\nCrawl-delay: 60\nDisallow: /private'));
+    expect(await open().verdict(`${site.origin}/a`)).toMatchObject({ allowed: true, crawlDelayMs: 60_000 });
+    const strict = open({ crawlDelayPolicy: 'skip' });
+    expect(await strict.verdict(`${site.origin}/a`)).toMatchObject({ allowed: false, code: 'crawl-delay-too-long' });
+    expect(await strict.verdict(`${site.origin}/private`)).toMatchObject({ allowed: false, code: 'robots-denied' });
+  });
+
+  it('reads no more than 500 KiB', async () => {
+    const filler = `User-agent: *\nDisallow: /first\n`.padEnd(500 * 1024, '# filler\n');
+    site.answer(text(`${filler}\nDisallow: /last\n`));
+    const robots = open();
+    expect(await robots.verdict(`${site.origin}/first`)).toMatchObject({ allowed: false });
+    expect(await robots.verdict(`${site.origin}/last`)).toMatchObject({ allowed: true });
+  });
+
+  it.each(['', '/', '?q=private', '/#x'])('a URL that ends in %j has the origin before it', async (end) => {
+    site.answer(text('User-agent: *\nDisallow: /?q=private'));
+    const verdict = await open().verdict(site.origin + end);
+    expect([verdict.allowed, site.asked]).toEqual([end !== '?q=private', ['/robots.txt']]);
+  });
+});

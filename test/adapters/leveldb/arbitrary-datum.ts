@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/datum.ts';
+
+const time = fc.integer({ min: 0, max: 4e12 });
+const hex = (digits: number): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: digits, maxLength: digits });
+const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { nil: null });
+const real = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
+
+/** Any record, the odd ones too: names such as `__proto__`, digests that are no digests. */
+export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
+  url: fc.nat(99).map((i) => `https://a.example/${i}`),
+  state: fc.constantFrom(...CRAWL_STATES),
+  discoveredAt: time,
+  referrer: maybe(fc.webUrl()),
+  depth: fc.nat(),
+  seed: fc.boolean(),
+  score: real,
+  lastFetchAt: maybe(time),
+  nextFetchAt: maybe(time),
+  changedAt: maybe(time),
+  schedule: fc.record({ intervalMs: time, belief: maybe(fc.record({ a: real, b: real })) }),
+  fixedIntervalMs: maybe(time),
+  failures: fc.nat(50),
+  lastError: maybe(fc.record({ code: fc.string(), message: fc.string({ unit: 'grapheme' }), at: time })),
+  httpStatus: maybe(fc.integer({ min: 100, max: 599 })),
+  contentType: maybe(fc.string()),
+  validators: fc.record({
+    etag: maybe(fc.string()),
+    lastModified: maybe(fc.string()),
+    contentLength: maybe(fc.maxSafeNat()),
+  }),
+  digest: maybe(fc.oneof(hex(32), hex(3), fc.constantFrom('', 'ABCDEF', 'no digest'))),
+  signature: maybe(hex(16)),
+  signatureName: maybe(fc.string()),
+  title: maybe(fc.string({ unit: 'grapheme', maxLength: 100 })),
+  target: maybe(fc.webUrl()),
+  visits: fc.array(
+    fc.record({
+      at: time,
+      outcome: fc.constantFrom(...VISIT_OUTCOMES),
+      distance: maybe(fc.nat(64)),
+      elapsedMs: maybe(time),
+      bytes: fc.maxSafeNat(),
+      intervalMs: time,
+    }),
+    { maxLength: 16 },
+  ),
+  metadata: fc.dictionary(
+    fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'plugin.key')),
+    fc.oneof(fc.string(), real, fc.boolean()),
+    { noNullPrototype: true },
+  ),
+});

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMemoryCrawlDb } from '../../../src/adapters/memory/crawl-db.ts';
+import { CRAWL_STATES, type CrawlDatum, newDatum } from '../../../src/domain/crawl/datum.ts';
+import { type CrawlDb, type CrawlDbBatch, NO_HOST_FACTS } from '../../../src/ports/crawl-db.ts';
+import { contentOf, listOf } from '../../contracts/crawl-db-exam.ts';
+import { openAt, temporaryDir } from './temporary-db.ts';
+
+/** Few URLs, segments and times, so that everything meets everything. */
+const URLS = [
+  'https://a.example/',
+  'https://a.example/1',
+  'http://a.example/1',
+  'https://a.example:8080/',
+  'https://www.a.example/',
+  'https://b.example/',
+  'http://10.0.0.1/',
+  'http://10.0.0.1/x',
+];
+const url = fc.constantFrom(...URLS);
+const urls = fc.array(url, { maxLength: 4 });
+const segment = fc.constantFrom('s1', 's2');
+const dueAt = fc.option(fc.integer({ min: 0, max: 6 }), { nil: null });
+
+const put = fc.record({
+  url,
+  state: fc.constantFrom(...CRAWL_STATES),
+  nextFetchAt: dueAt,
+  score: fc.integer({ min: 0, max: 2 }),
+  leasedBy: fc.option(segment, { nil: null, freq: 2 }),
+});
+
+const plan = fc.record({
+  puts: fc.array(put, { maxLength: 6 }),
+  deletes: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, urls),
+  links: fc.array(fc.record({ url, targets: urls }), { maxLength: 2 }),
+  facts: fc.array(fc.record({ host: fc.constantFrom('a.example', 'b.example', 'c.example'), audits: fc.nat(3) }), {
+    maxLength: 1,
+  }),
+  lease: fc.option(fc.record({ segment, until: fc.integer({ min: 0, max: 6 }), shift: fc.constantFrom(0, 0, 1) })),
+  release: fc.option(fc.record({ segment, urls })),
+  rows: fc.array(segment, { maxLength: 1 }),
+  removed: fc.array(segment, { maxLength: 1 }),
+  reopens: fc.constantFrom(false, false, false, true),
+});
+
+type Plan = Parameters<Parameters<typeof plan.map>[0]>[0];
+
+/** The batch that a caller of `db` would make of a plan: with the records and due entries that it reads there. */
+async function batchOf(db: CrawlDb, planned: Plan): Promise<CrawlDbBatch> {
+  const records = new Map<string, CrawlDatum | undefined>();
+  for (const url of URLS) records.set(url, await db.get(url));
+  const entries = planned.lease === null ? [] : await listOf(db.due({ until: planned.lease.until }));
+  return {
+    puts: planned.puts.map(({ url, state, nextFetchAt, score, leasedBy }) => {
+      const previous = records.get(url) ?? null;
+      const before = previous ?? newDatum({ url, now: 0, intervalMs: 1 });
+      const datum = { ...before, state, nextFetchAt, score };
+      return leasedBy === null ? { datum, previous } : { datum, previous, leasedBy };
+    }),
+    deletes: planned.deletes.map((url) => records.get(url) ?? newDatum({ url, now: 0, intervalMs: 1 })),
+    links: planned.links,
+    hostFacts: planned.facts.map(({ host, audits }) => ({ host, facts: { ...NO_HOST_FACTS, audits } })),
+    ...(planned.lease === null
+      ? {}
+      : {
+          lease: {
+            segment: planned.lease.segment,
+            entries: entries.map((entry) => ({ ...entry, dueAt: entry.dueAt + planned.lease!.shift })),
+          },
+        }),
+    ...(planned.release === null ? {} : { release: planned.release }),
+    segments: planned.rows.map((id) => ({ id, state: 'generated', createdAt: 1, urls: 1, applied: 0 })),
+    removeSegments: planned.removed,
+  };
+}
+
+describe('LevelDB against the reference', () => {
+  it('holds the same after any sequence of batches', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(plan, { minLength: 1, maxLength: 12 }), async (plans) => {
+        const dir = await temporaryDir();
+        const reference = createMemoryCrawlDb();
+        let db = await openAt(dir);
+        try {
+          for (const planned of plans) {
+            const batch = await batchOf(reference, planned);
+            await reference.write(batch);
+            await db.write(batch);
+            if (planned.reopens) {
+              await db.close();
+              db = await openAt(dir);
+            }
+            expect(await contentOf(db)).toEqual(await contentOf(reference));
+          }
+        } finally {
+          await db.close();
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { Level } from 'level';
+import { describe, expect, it } from 'vitest';
+import { DB_FORMAT_VERSION } from '../../../src/adapters/leveldb/crawl-db.ts';
+import { holderFile } from '../../../src/adapters/leveldb/holder.ts';
+import { FORMAT_VERSION_FACT, recordKey } from '../../../src/adapters/leveldb/keys.ts';
+import { pack } from '../../../src/adapters/leveldb/pack.ts';
+import { RECORD_VERSION } from '../../../src/adapters/leveldb/record-codec.ts';
+import { listOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
+import { openAt, temporaryDir } from './temporary-db.ts';
+
+const URL_A = 'https://a.example/';
+const coded = (code: string, text = '') =>
+  expect.objectContaining({ name: 'CrawlError', code, message: expect.stringContaining(text) });
+
+/** Puts rows into a db behind the back of the crawl db. */
+async function tamper(dir: string, rows: Record<string, Buffer>): Promise<void> {
+  const level = new Level<string, Buffer>(dir, { valueEncoding: 'buffer' });
+  await level.open();
+  for (const [key, value] of Object.entries(rows)) await level.put(key, value);
+  await level.close();
+}
+
+describe('the lock', () => {
+  it('keeps a second opener out and names the holder', async () => {
+    const dir = await temporaryDir();
+    const db = await openAt(dir);
+    await expect(openAt(dir)).rejects.toEqual(coded('db-locked', `process ${process.pid} on ${hostname()} since 20`));
+    await db.write({ meta: { still: 'mine' } });
+    await db.close();
+    const again = await openAt(dir);
+    expect(await again.meta('still')).toBe('mine');
+    await again.close();
+  });
+
+  it('of a process that has not said who it is is a lock all the same', async () => {
+    const dir = await temporaryDir();
+    await (await openAt(dir)).close();
+    const level = createRequire(import.meta.url).resolve('level');
+    const script = `const { Level } = require(${JSON.stringify(level)});
+      new Level(${JSON.stringify(dir)}).open().then(() => console.log('open'));
+      process.stdin.resume();`;
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      await once(child.stdout, 'data');
+      await expect(openAt(dir)).rejects.toEqual(coded('db-locked', 'has not said yet'));
+      await writeFile(
+        holderFile(dir),
+        JSON.stringify({ pid: child.pid, host: hostname(), since: '2025-01-02T03:04:05Z' }),
+      );
+      await expect(openAt(dir)).rejects.toEqual(coded('db-locked', `process ${child.pid} on`));
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    // The file of the dead process is still there, its lock is not.
+    const db = await openAt(dir);
+    expect(JSON.parse(await readFile(holderFile(dir), 'utf8'))).toMatchObject({ pid: process.pid });
+    await db.close();
+  });
+
+  it('is gone after closing, and closing twice is harmless', async () => {
+    const dir = await temporaryDir();
+    const db = await openAt(dir);
+    await Promise.all([db.close(), db.close()]);
+    await db.close();
+    await expect(readFile(holderFile(dir))).rejects.toThrow('ENOENT');
+    await expect(db.write({ meta: { a: 'b' } })).rejects.toEqual(coded('internal', 'closed'));
+    await expect(db.get(URL_A)).rejects.toEqual(coded('internal', 'closed'));
+    await expect(listOf(db.scan())).rejects.toEqual(coded('internal', 'closed'));
+    await expect(db.countDue(1)).rejects.toEqual(coded('internal', 'closed'));
+  });
+
+  it('waits for writes under way before it is given up', async () => {
+    const dir = await temporaryDir();
+    const db = await openAt(dir);
+    const write = db.write({ puts: [{ datum: visitedDatum(URL_A), previous: null }] });
+    await db.close();
+    await write;
+    const again = await openAt(dir);
+    expect((await again.counters()).urls).toBe(1);
+    await again.close();
+  });
+});
+
+describe('the format version', () => {
+  it('is written at creation and kept from callers', async () => {
+    const db = await openAt(await temporaryDir());
+    expect(await db.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
+    await expect(db.write({ meta: { [FORMAT_VERSION_FACT]: '9' } })).rejects.toThrow(TypeError);
+    await db.close();
+  });
+
+  it('of a newer incrawl is refused, and the lock not kept', async () => {
+    const dir = await temporaryDir();
+    await (await openAt(dir)).close();
+    await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from(String(DB_FORMAT_VERSION + 1)) });
+    await expect(openAt(dir)).rejects.toEqual(coded('db-version', `format ${DB_FORMAT_VERSION + 1}`));
+    await expect(openAt(dir)).rejects.toEqual(coded('db-version'));
+    await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from('no number') });
+    await expect(openAt(dir)).rejects.toEqual(coded('db-corrupt', 'no number'));
+  });
+
+  it('is missing from a LevelDB of somebody else', async () => {
+    const dir = await temporaryDir();
+    await tamper(dir, { key: Buffer.from('value') });
+    await expect(openAt(dir)).rejects.toEqual(coded('db-corrupt', 'not a crawl db'));
+  });
+});
+
+describe('damage', () => {
+  it('of a record is told with its URL, wherever it is read', async () => {
+    const dir = await temporaryDir();
+    await (await openAt(dir)).close();
+    await tamper(dir, { [recordKey(URL_A)]: Buffer.from('garbage') });
+    const db = await openAt(dir);
+    await expect(db.get(URL_A)).rejects.toEqual(coded('db-corrupt', URL_A));
+    await expect(listOf(db.scan())).rejects.toEqual(coded('db-corrupt', URL_A));
+    await db.close();
+    await tamper(dir, { [recordKey(URL_A)]: pack([RECORD_VERSION + 1]) });
+    const again = await openAt(dir);
+    await expect(again.get(URL_A)).rejects.toEqual(coded('db-version', URL_A));
+    await again.close();
+  });
+
+  it('of the files is told at the start', async () => {
+    const dir = await temporaryDir();
+    await (await openAt(dir)).close();
+    await writeFile(join(dir, 'CURRENT'), 'MANIFEST-999999\n');
+    await expect(openAt(dir)).rejects.toEqual(coded('db-corrupt'));
+  });
+});

@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { pack, unpack } from '../../../src/adapters/leveldb/pack.ts';
+import { decodeRecord, encodeRecord, RECORD_VERSION } from '../../../src/adapters/leveldb/record-codec.ts';
+import { decodeLinks, encodeLinks } from '../../../src/adapters/leveldb/row-codecs.ts';
+import { CRAWL_STATES, newDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/datum.ts';
+import { CrawlError } from '../../../src/domain/errors.ts';
+import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
+import { anyDatum } from './arbitrary-datum.ts';
+
+const URL_A = 'https://a.example/';
+
+/** What version 1 wrote for `visitedDatum(URL_A)`. It must be readable for ever: never edit it. */
+const VERSION_1 =
+  '3AAbAQHLQni8/laAAAC5aHR0cHM6Ly9yZWZlcnJlci5leGFtcGxlLwLDyz/4AAAAAAAAy0J4vVDUqgAAzgUmXADOBSZcAJaqcGx1' +
+  'Z2luLmtleaV2YWx1ZaVjb3VudMtABAAAAAAAAKRmbGFnwgGTrWZldGNoLXRpbWVvdXSqYWZ0ZXIgNjAgc8tCeLz+YrUAAMzIy0J4' +
+  'vP5u6gAAt2h0dHBzOi8vdGFyZ2V0LmV4YW1wbGUvqXRleHQvaHRtbMtCeLz+buoAAKVXLyJ4Ir1UdWUsIDE0IE5vdiAyMDIzIDIy' +
+  'OjEzOjIwIEdNVM2QAMQQABEiM0RVZneImaq7zN3u/8QIASNFZ4mrze+pc2ltaGFzaC8xtUVpbiBUaXRlbCDigJMgdMOtdHVsb5LL' +
+  'P+AAAAAAAADOO5rKAJzLQni8/lafQAAAwMBkzQPozgABhKwBA8N4zQfQ';
+
+describe('the record codec', () => {
+  it('gives back what it was given', () => {
+    fc.assert(
+      fc.property(anyDatum, (datum) => {
+        expect(decodeRecord(datum.url, encodeRecord(datum))).toEqual(datum);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('knows every state and every outcome of a visit', () => {
+    for (const state of CRAWL_STATES) {
+      expect(decodeRecord(URL_A, encodeRecord(visitedDatum(URL_A, { state }))).state).toBe(state);
+    }
+    const [visit] = visitedDatum(URL_A).visits;
+    const visits = VISIT_OUTCOMES.map((outcome) => ({ ...visit!, outcome }));
+    expect(decodeRecord(URL_A, encodeRecord(visitedDatum(URL_A, { visits }))).visits).toEqual(visits);
+  });
+
+  it('reads what version 1 wrote', () => {
+    expect(decodeRecord(URL_A, Buffer.from(VERSION_1, 'base64'))).toEqual(visitedDatum(URL_A));
+  });
+
+  it('takes little room for a URL that was never visited', () => {
+    const datum = newDatum({ url: URL_A, now: 1.7e12, intervalMs: 2.592e9, referrer: URL_A, depth: 3 });
+    expect(encodeRecord(datum).length).toBeLessThan(64);
+  });
+
+  it('refuses a newer version, and says so', () => {
+    const newer = pack([RECORD_VERSION + 1, 'something else']);
+    expect(() => decodeRecord(URL_A, newer)).toThrow(expect.objectContaining({ code: 'db-version' }));
+    expect(() => decodeRecord(URL_A, newer)).toThrow(`version ${RECORD_VERSION + 1}`);
+  });
+
+  it('migrates an older version step by step', () => {
+    const current = unpack(encodeRecord(visitedDatum(URL_A)));
+    // Suppose that version 0 had no state.
+    const old = pack([0, ...current.slice(2)]);
+    const migrations = { 0: (tuple: readonly unknown[]) => [1, 1, ...tuple.slice(1)] };
+    expect(decodeRecord(URL_A, old, migrations)).toEqual(visitedDatum(URL_A));
+    expect(() => decodeRecord(URL_A, old)).toThrow(expect.objectContaining({ code: 'db-corrupt' }));
+    const lost = { 0: (tuple: readonly unknown[]) => [...tuple] };
+    expect(() => decodeRecord(URL_A, old, lost)).toThrow('led to 0');
+  });
+
+  it('names the URL of bytes that are no record', () => {
+    const whole = encodeRecord(visitedDatum(URL_A));
+    const broken = [
+      Buffer.alloc(0),
+      Buffer.from('text'),
+      pack(['1']),
+      pack([RECORD_VERSION, 99]),
+      whole.subarray(0, whole.length - 9),
+    ];
+    for (const bytes of broken) {
+      let error: unknown;
+      try {
+        decodeRecord(URL_A, bytes);
+      } catch (thrown) {
+        error = thrown;
+      }
+      expect(error).toBeInstanceOf(CrawlError);
+      expect(error).toMatchObject({ code: 'db-corrupt', message: expect.stringContaining(URL_A) });
+    }
+  });
+});
+
+describe('the links codec', () => {
+  it('gives back what it was given', () => {
+    const target = fc.oneof(
+      fc.webUrl({ withQueryParameters: true }),
+      fc.constantFrom(
+        URL_A,
+        'https://a.example:8080/',
+        'https://a.example.org/x',
+        'http://a.example/',
+        'https://a.example/b',
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(target, { minLength: 1 }), (targets) => {
+        expect(decodeLinks(URL_A, encodeLinks(URL_A, targets))).toEqual(targets);
+      }),
+    );
+  });
+});

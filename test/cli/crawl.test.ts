@@ -1,0 +1,134 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DbStats } from '../../src/steps/stats.ts';
+import type { CrawlSummary } from '../../src/steps/summaries.ts';
+import { json, run, start, workDir } from './binary.ts';
+import { type LocalSite, startSite } from './local-site.ts';
+
+let site: LocalSite | null = null;
+afterEach(async () => {
+  await site?.close();
+  site = null;
+});
+
+const NETWORK = ['--allow', '127.0.0.1', '--delay', '0'];
+const ROUND_FIELDS = [
+  // biome-ignore format: one list
+  'generated',
+  'fetched',
+  'notModified',
+  'skippedByHeaders',
+  'unchanged',
+  'modified',
+  'new',
+  'gone',
+  'redirected',
+  'failed',
+  'robotsDenied',
+  'requests',
+  'bytesReceived',
+  'bodyBytes',
+  'outlinks',
+  'newUrls',
+  'ms',
+  'cpuMs',
+];
+
+describe('crawl', () => {
+  it('goes on until nothing is due, and answers with the fields that are a contract', async () => {
+    site = await startSite({ pages: 5 });
+    const cwd = workDir();
+    const summary = await json<CrawlSummary>(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    expect(summary.stoppedBy).toBe('nothing-due');
+    for (const part of [...summary.rounds, summary.totals]) {
+      for (const field of ROUND_FIELDS) expect(part, field).toHaveProperty(field, expect.any(Number));
+    }
+    expect(summary.totals).toMatchObject({ new: 6, gone: 1, redirected: 1, robotsDenied: 1, failed: 0 });
+    expect([...site.log].sort()).toEqual([
+      '/',
+      '/missing',
+      '/old',
+      '/page/1',
+      '/page/2',
+      '/page/3',
+      '/page/4',
+      '/page/5',
+    ]);
+    const again = await json<CrawlSummary>(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    expect(again).toMatchObject({ rounds: [], stoppedBy: 'nothing-due' });
+  });
+
+  it('stops after the rounds asked for, and tells each in a line', async () => {
+    site = await startSite({ pages: 3 });
+    const cwd = workDir();
+    const first = await run(['crawl', '-', '--rounds', '1', ...NETWORK], { cwd, input: `${site.origin}/\n` });
+    expect(first.code).toBe(0);
+    expect(first.stdout.split('\n').slice(0, 2)).toEqual([
+      expect.stringMatching(/^round +urls +new/),
+      expect.stringMatching(/^ +1 +1 +1 /),
+    ]);
+    expect(first.stdout).not.toContain('\u001b');
+    expect(first.stderr).not.toContain('\u001b');
+    expect(site.log).toEqual(['/']);
+    expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ due: 6 });
+    expect((await run(['crawl', '--quiet', ...NETWORK], { cwd })).stderr).toBe('');
+  });
+
+  it('refuses the open web without a contact, before anything is sent or written', async () => {
+    const cwd = workDir();
+    const { code, stderr } = await run(['crawl', 'http://open-web.invalid/'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('agent.contact');
+    expect(stderr).toContain('--contact');
+  });
+
+  it('says who holds the crawl db: exit code 5', async () => {
+    site = await startSite({ pages: 3, answerAfterMs: 300 });
+    const cwd = workDir();
+    const holder = start(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    await site.seen(1);
+    const { code, stdout, stderr } = await run(['readdb', '--stats'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toMatch(/^incrawl: /);
+    expect(stderr).toContain(String(holder.child.pid));
+    holder.child.kill('SIGINT');
+    expect((await holder.finished).code).toBe(11);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s finishes what is in flight, tells how to resume, and resumes',
+    async (signal) => {
+      site = await startSite({ pages: 12, answerAfterMs: 40 });
+      const cwd = workDir();
+      const dir = join(cwd, 'state');
+      const crawl = start(['crawl', `${site.origin}/`, '--dir', dir, ...NETWORK], { cwd });
+      await site.seen(4);
+      crawl.child.kill(signal);
+      const { code, stderr } = await crawl.finished;
+      expect(code).toBe(11);
+      expect(stderr).toContain(`incrawl crawl --dir ${dir} --allow 127.0.0.1 --delay 0`);
+      expect(site.log.length).toBeLessThan(15);
+      const summary = await json<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });
+      expect(summary.stoppedBy).toBe('nothing-due');
+      // 12 pages, the start, /old and /missing: each asked for once, be it before or after the signal.
+      expect([...site.log].sort()).toEqual([...new Set(site.log)].sort());
+      expect(site.log).toHaveLength(15);
+    },
+  );
+
+  it('ends at once on the second signal: exit code 13, and the state is still good', async () => {
+    site = await startSite({ pages: 3, answerAfterMs: 3_000 });
+    const cwd = workDir();
+    const crawl = start(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    await site.seen(1);
+    crawl.child.kill('SIGINT');
+    await new Promise<void>((resolve) =>
+      crawl.child.stderr?.on('data', (text) => String(text).includes('once more') && resolve()),
+    );
+    crawl.child.kill('SIGINT');
+    expect((await crawl.finished).code).toBe(13);
+    expect(readdirSync(cwd)).toEqual(['crawldb']);
+    expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 1 });
+  });
+});

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BINARY, json, run, workDir } from './binary.ts';
+
+describe.concurrent('usage and configuration', () => {
+  it.each([
+    [['crawl', '--roundz', '3'], "unknown option '--roundz'", 'Did you mean --rounds?'],
+    [['crwl'], "unknown command 'crwl'", 'Did you mean crawl?'],
+    [['plugins', 'nwe', 'x'], 'too many arguments', ''],
+    [['crawl', '--rounds', '0'], 'Expected a whole number, at least 1.', ''],
+    [['generate', '--status', 'fetchd'], 'Did you mean fetched?', ''],
+    [['generate', '--min-interval', 'soon'], 'Expected a duration such as', ''],
+    [['inject'], 'missing required argument', ''],
+    [['inject', '-', '--update', '--overwrite'], 'cannot be used with', ''],
+    [['inject', 'absent.txt'], 'no such seed file: absent.txt', ''],
+    [['crawl', 'example.org/news'], 'a URL begins with its scheme: https://example.org/news', ''],
+    [['readdb', '--due', '--hosts'], '--due and --hosts are two questions', ''],
+    [['readdb', '--stats', '--host', 'x'], 'not of --stats', ''],
+    [['readseg', '--list', '--dump'], 'ask one', ''],
+    [['check', 'url'], 'expected one input', ''],
+    [['crawl', '-D', 'fetch.dely=0'], '-D fetch.dely: unknown key, did you mean fetch.delay?', ''],
+    [['crawl', '--delay', 'soon'], '--delay fetch.delay: expected a duration', 'got "soon"'],
+    [['config', '--config', 'absent.yaml'], 'absent.yaml: no such file', ''],
+  ] as const)('%j is refused with exit code 2', async (args, first, second) => {
+    const { code, stdout, stderr } = await run(args, { cwd: workDir() });
+    expect(stderr).toContain('incrawl:');
+    expect(stderr).toContain(first);
+    expect(stderr).toContain(second);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('lists all faults of the configuration file with their positions', async () => {
+    const cwd = workDir();
+    mkdirSync(join(cwd, 'conf'));
+    writeFileSync(join(cwd, 'conf', 'incrawl.yaml'), 'fetch:\n  dely: 1s\nhttp:\n  timeout: x\n');
+    const { code, stderr } = await run(['config'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('conf/incrawl.yaml:2:3 fetch.dely: unknown key, did you mean fetch.delay?');
+    expect(stderr).toContain('conf/incrawl.yaml:4:12 http.timeout: expected a duration');
+  });
+
+  it('shows the configuration in force and where each value comes from', async () => {
+    const cwd = workDir();
+    writeFileSync(join(cwd, 'incrawl.yaml'), 'fetch:\n  concurrency: 7\n');
+    const shown = await json(['config', '--origin', '-D', 'fetch.delay=2'], { cwd });
+    expect(shown['fetch.concurrency']).toEqual({ value: 7, origin: 'incrawl.yaml:2:16' });
+    expect(shown['fetch.delay']).toEqual({ value: '2s', origin: '-D' });
+    expect((await json(['config'], { cwd }))['fetch.window']).toBe(2000);
+    const { stdout } = await run(['config', '--origin'], { cwd, env: { NO_COLOR: '1' } });
+    expect(stdout).toMatch(/^fetch\.concurrency +7 +incrawl\.yaml:2:16$/m);
+  });
+
+  it('writes a configuration, the plugin list and seeds, and keeps what is there', async () => {
+    const cwd = workDir();
+    const first = await json<{ written: string[] }>(['init', 'site'], { cwd });
+    expect(first.written).toEqual(
+      ['conf/incrawl.yaml', 'conf/plugins.yaml', 'seeds/example.txt'].map((each) => join('site', each)),
+    );
+    writeFileSync(join(cwd, 'site', 'seeds', 'example.txt'), 'mine');
+    expect(await json(['init', 'site'], { cwd })).toMatchObject({ written: [], kept: first.written });
+    expect(readFileSync(join(cwd, 'site', 'seeds', 'example.txt'), 'utf8')).toBe('mine');
+    expect(existsSync(join(cwd, 'site', 'crawldb'))).toBe(false);
+    expect(await json(['config', '--origin'], { cwd: join(cwd, 'site') })).toMatchObject({
+      'fetch.delay': { value: '5s' },
+    });
+  });
+
+  it('prints version and help on stdout, and help on stderr when nothing was asked', async () => {
+    expect(await run(['--version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      stderr: '',
+    });
+    expect(await run(['crawl', '--help'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Examples:'),
+      stderr: '',
+    });
+    expect(await run([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage: incrawl') });
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('says when stdout cannot be written (needs /dev/full): exit code 3', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [BINARY, 'config'], { stdio: ['ignore', full, 'pipe'], cwd: workDir() });
+    let stderr = '';
+    child.stderr?.on('data', (text) => {
+      stderr += String(text);
+    });
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    closeSync(full);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/^incrawl: ENOSPC/) });
+  });
+
+  it('ends quietly when the reader of stdout has gone', async () => {
+    const child = spawn(process.execPath, [BINARY, 'config'], { stdio: ['ignore', 'pipe', 'pipe'], cwd: workDir() });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += String(text);
+    });
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+});

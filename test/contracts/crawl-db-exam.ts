@@ -1,0 +1,122 @@
+import { expect } from 'vitest';
+import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
+import type { CrawlDb, DueEntry, ScanQuery } from '../../src/ports/crawl-db.ts';
+
+export const A = 'https://a.example/';
+export const B = 'https://a.example/b';
+export const C = 'https://c.example/';
+export const D = 'https://d.example:8080/';
+export const MISSING = 'https://missing.example/';
+
+/** A record with every field set. */
+export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): CrawlDatum {
+  return {
+    url,
+    state: 'fetched',
+    discoveredAt: 1_700_000_000_000,
+    referrer: 'https://referrer.example/',
+    depth: 2,
+    seed: true,
+    score: 1.5,
+    lastFetchAt: 1_700_000_100_000,
+    nextFetchAt: 1_700_086_500_000,
+    changedAt: 1_700_000_100_000,
+    schedule: { intervalMs: 86_400_000, belief: { a: 0.5, b: 1e9 } },
+    fixedIntervalMs: 86_400_000,
+    failures: 1,
+    lastError: { code: 'fetch-timeout', message: 'after 60 s', at: 1_700_000_050_000 },
+    httpStatus: 200,
+    contentType: 'text/html',
+    validators: { etag: 'W/"x"', lastModified: 'Tue, 14 Nov 2023 22:13:20 GMT', contentLength: 36_864 },
+    digest: '00112233445566778899aabbccddeeff',
+    signature: '0123456789abcdef',
+    signatureName: 'simhash/1',
+    title: 'Ein Titel – título',
+    target: 'https://target.example/',
+    visits: [
+      { at: 1_700_000_000_500, outcome: 'new', distance: null, elapsedMs: null, bytes: 100, intervalMs: 1_000 },
+      { at: 1_700_000_100_000, outcome: 'modified', distance: 3, elapsedMs: 99_500, bytes: 120, intervalMs: 2_000 },
+    ],
+    metadata: { 'plugin.key': 'value', count: 2.5, flag: false },
+    ...change,
+  };
+}
+
+/** All that can be read from a crawl db, for comparisons. Checks on the way what must always hold. */
+export async function contentOf(db: CrawlDb) {
+  const records = await listOf(db.scan());
+  const due = await listOf(db.due({ until: Number.POSITIVE_INFINITY }));
+  const leases = await listOf(db.scanLeases());
+  const counters = await db.counters();
+  const hosts = await listOf(db.hosts());
+  const scheduled = records.filter(({ nextFetchAt }) => nextFetchAt !== null).map(({ url }) => url);
+  const leased = new Set(leases.map(({ url }) => url));
+  expect(due.map(({ url }) => url).sort()).toEqual(scheduled.filter((url) => !leased.has(url)).sort());
+  expect(counters.urls).toBe(records.length);
+  expect(counters.leased).toBe(leases.length);
+  expect(counters.byState).toEqual(countBy(records));
+  expect(counters.hosts).toBe(hosts.filter(({ urls }) => urls > 0).length);
+  for (const { host, urls, byState } of hosts) {
+    const own = await listOf(db.scan({ host }));
+    expect(urls).toBe(own.length);
+    expect(byState).toEqual(countBy(own));
+  }
+  return { records, due, leases, counters, hosts, links: await listOf(db.scanLinks()), segments: await db.segments() };
+}
+
+function countBy(records: readonly CrawlDatum[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { state } of records) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+/** The db under test with the steps that the exam repeats. */
+export class CrawlDbExam {
+  #db: CrawlDb | null = null;
+
+  get db(): CrawlDb {
+    if (this.#db === null) throw new Error('no crawl db is open');
+    return this.#db;
+  }
+
+  use(db: CrawlDb): void {
+    this.#db = db;
+  }
+
+  async insert(...data: CrawlDatum[]): Promise<void> {
+    await this.db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
+  }
+
+  async lookedUp(url: string): Promise<CrawlDatum> {
+    const datum = await this.db.get(url);
+    if (datum === undefined) throw new Error(`${url} is not in the db`);
+    return datum;
+  }
+
+  async present(urls: readonly string[]): Promise<CrawlDatum[]> {
+    return (await this.db.getMany(urls)).filter((datum) => datum !== undefined);
+  }
+
+  due(until = Number.POSITIVE_INFINITY, limit?: number): Promise<DueEntry[]> {
+    return listOf(this.db.due(limit === undefined ? { until } : { until, limit }));
+  }
+
+  async dueUrls(until?: number): Promise<string[]> {
+    return (await this.due(until)).map(({ url }) => url);
+  }
+
+  async lease(segment: string, ...urls: string[]): Promise<void> {
+    const entries = (await this.due()).filter(({ url }) => urls.includes(url));
+    await this.db.write({ lease: { segment, entries } });
+  }
+
+  async scanUrls(query?: ScanQuery): Promise<string[]> {
+    return (await listOf(this.db.scan(query))).map(({ url }) => url);
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { CRAWL_STATES, type CrawlDatum, newDatum } from '../../src/domain/crawl/datum.ts';
+import { A, B, C, type CrawlDbExam, contentOf, listOf, MISSING, visitedDatum } from './crawl-db-exam.ts';
+
+/** What a crawl db stores, and what a batch is. */
+export function writingContract(exam: CrawlDbExam): void {
+  describe('records', () => {
+    it('come back as they were written', async () => {
+      const data = [newDatum({ url: A, now: 5, intervalMs: 7 }), visitedDatum(B), visitedDatum(C, { state: 'gone' })];
+      await exam.insert(...data);
+      expect(await exam.db.get(B)).toEqual(data[1]);
+      expect(await exam.db.getMany([C, MISSING, A, B, A])).toEqual([data[2], undefined, data[0], data[1], data[0]]);
+      expect(await exam.db.hasMany([C, MISSING, A, A])).toEqual([true, false, true, true]);
+      expect(await exam.db.get(MISSING)).toBeUndefined();
+      expect(await exam.db.getMany([])).toEqual([]);
+      expect(await exam.db.hasMany([])).toEqual([]);
+    });
+
+    it.each(CRAWL_STATES)('can be %s', async (state) => {
+      await exam.insert(visitedDatum(A, { state }));
+      expect((await exam.lookedUp(A)).state).toBe(state);
+      expect((await exam.db.counters()).byState).toEqual({ [state]: 1 });
+    });
+
+    it('are read by the thousand in the order asked', async () => {
+      const urls = Array.from({ length: 2_500 }, (_, i) => `https://h${i % 7}.example/${(i * 7_919) % 2_500}`);
+      await exam.insert(...urls.map((url, i) => newDatum({ url, now: i, intervalMs: 1 })));
+      const found = await exam.db.getMany(urls);
+      expect(found.map((datum) => datum?.url)).toEqual(urls);
+      expect(found.map((datum) => datum?.discoveredAt)).toEqual(urls.map((_, i) => i));
+    });
+
+    it('leave nothing behind when they are deleted', async () => {
+      await exam.insert(visitedDatum(A), visitedDatum(B));
+      await exam.db.write({ links: [{ url: A, targets: [B] }] });
+      await exam.lease('s1', A);
+      await exam.db.write({ deletes: [await exam.lookedUp(A), await exam.lookedUp(B)] });
+      expect(await exam.db.hasMany([A, B])).toEqual([false, false]);
+      expect(await exam.due()).toEqual([]);
+      expect(await exam.db.links(A)).toEqual([]);
+      expect(await listOf(exam.db.scanLeases())).toEqual([]);
+      expect(await listOf(exam.db.hosts())).toEqual([]);
+      expect(await exam.db.counters()).toEqual({ urls: 0, byState: {}, hosts: 0, leased: 0 });
+    });
+
+    it('are deleted once, however often that is asked', async () => {
+      await exam.insert(visitedDatum(A), visitedDatum(B));
+      const datum = await exam.lookedUp(A);
+      await exam.db.write({ deletes: [datum, datum] });
+      await exam.db.write({ deletes: [datum] });
+      expect(await exam.db.counters()).toEqual({ urls: 1, byState: { fetched: 1 }, hosts: 1, leased: 0 });
+    });
+  });
+
+  describe('a batch', () => {
+    it('is applied as a whole or not at all', async () => {
+      await exam.insert(visitedDatum(A));
+      const broken = { ...visitedDatum(B), url: 'no url' };
+      const before = await exam.lookedUp(A);
+      const batch = {
+        puts: [
+          { datum: { ...before, state: 'gone' as const }, previous: before },
+          { datum: broken, previous: null },
+        ],
+        meta: { mark: 'x' },
+      };
+      await expect(exam.db.write(batch)).rejects.toThrow(TypeError);
+      expect(await exam.db.get(A)).toEqual(before);
+      expect(await exam.db.meta('mark')).toBeUndefined();
+      expect(await exam.db.counters()).toEqual({ urls: 1, byState: { fetched: 1 }, hosts: 1, leased: 0 });
+      await exam.insert(visitedDatum(B));
+      expect(await exam.dueUrls()).toEqual([A, B]);
+    });
+
+    it('takes effect in the order of the calls', async () => {
+      await exam.insert(visitedDatum(A, { score: 0 }));
+      let previous = await exam.lookedUp(A);
+      const writes: Promise<void>[] = [];
+      for (let score = 1; score <= 50; score++) {
+        const datum = { ...previous, score, nextFetchAt: 1_000 - score };
+        writes.push(
+          exam.db.write({ puts: [{ datum, previous }], meta: { last: String(score) } }, { durable: score === 50 }),
+        );
+        previous = datum;
+      }
+      await Promise.all(writes);
+      expect(await exam.db.get(A)).toEqual(previous);
+      expect(await exam.db.meta('last')).toBe('50');
+      expect((await exam.due()).map(({ dueAt, score }) => [dueAt, score])).toEqual([[950, 50]]);
+    });
+
+    it('counts a URL once that it names twice', async () => {
+      const datum = visitedDatum(A);
+      const later: CrawlDatum = { ...datum, state: 'gone', nextFetchAt: 77 };
+      await exam.db.write({
+        puts: [
+          { datum, previous: null },
+          { datum: later, previous: null },
+        ],
+      });
+      expect(await exam.db.get(A)).toEqual(later);
+      expect(await exam.db.counters()).toEqual({ urls: 1, byState: { gone: 1 }, hosts: 1, leased: 0 });
+      expect((await exam.due()).map(({ dueAt }) => dueAt)).toEqual([77]);
+    });
+
+    it('may be empty', async () => {
+      await exam.db.write({});
+      await exam.db.write({ puts: [], deletes: [], links: [] }, { durable: true });
+      expect((await exam.db.counters()).urls).toBe(0);
+    });
+
+    it('applied again, with the records as they are now, changes nothing', async () => {
+      await exam.insert(visitedDatum(A), visitedDatum(B));
+      await exam.lease('s1', A);
+      const datum: CrawlDatum = { ...visitedDatum(A), state: 'gone', nextFetchAt: 500 };
+      const row = { id: 's1', state: 'generated' as const, createdAt: 1, urls: 1, applied: 1 };
+      const apply = async (): Promise<void> =>
+        exam.db.write({
+          puts: [
+            { datum, previous: await exam.lookedUp(A), leasedBy: 's1' },
+            { datum: visitedDatum(C), previous: (await exam.db.get(C)) ?? null },
+          ],
+          links: [{ url: A, targets: [B, C] }],
+          segments: [row],
+        });
+      await apply();
+      const once = await contentOf(exam.db);
+      await apply();
+      expect(await contentOf(exam.db)).toEqual(once);
+      expect(once.counters).toEqual({ urls: 3, byState: { gone: 1, fetched: 2 }, hosts: 2, leased: 0 });
+    });
+  });
+}

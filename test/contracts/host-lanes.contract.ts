@@ -1,0 +1,304 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/ports/clock.ts';
+import type { HostLanes } from '../../src/ports/host-lanes.ts';
+
+export interface HostLanesSettings {
+  readonly clock: Clock;
+  readonly concurrency: number;
+  readonly connectionsPerHost: number;
+  readonly defaultDelayMs: number;
+}
+
+interface Sleeper {
+  readonly at: number;
+  readonly order: number;
+  wake(): void;
+}
+
+/** A clock that jumps to the next sleeper as soon as nothing else can happen. */
+class JumpingClock implements Clock {
+  private time = 1_000_000;
+  private order = 0;
+  private readonly sleepers: Sleeper[] = [];
+
+  now(): number {
+    return this.time;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (ms <= 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const sleeper: Sleeper = { at: this.time + ms, order: this.order++, wake: resolve };
+      this.sleepers.push(sleeper);
+      signal?.addEventListener('abort', () => {
+        const index = this.sleepers.indexOf(sleeper);
+        if (index !== -1) this.sleepers.splice(index, 1);
+        reject(signal.reason);
+      });
+    });
+  }
+
+  get sleeping(): number {
+    return this.sleepers.length;
+  }
+
+  /** Lets everything happen that can, then jumps, until `done` holds or nobody sleeps any more. */
+  async runUntil(done: () => boolean): Promise<void> {
+    for (;;) {
+      await nextTurn();
+      if (done()) return;
+      this.sleepers.sort((a, b) => a.at - b.at || a.order - b.order);
+      const next = this.sleepers.shift();
+      if (next === undefined) return;
+      this.time = Math.max(this.time, next.at);
+      next.wake();
+    }
+  }
+}
+
+/** Repeatable numbers in [0, 1): mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+interface Span {
+  readonly host: string;
+  readonly start: number;
+  end: number;
+}
+
+/** The exam of every {@link HostLanes}. */
+export function hostLanesContract(name: string, create: (settings: HostLanesSettings) => HostLanes): void {
+  const open = (settings: Partial<HostLanesSettings> = {}): { clock: JumpingClock; lanes: HostLanes } => {
+    const clock = new JumpingClock();
+    return {
+      clock,
+      lanes: create({ clock, concurrency: 10, connectionsPerHost: 1, defaultDelayMs: 5000, ...settings }),
+    };
+  };
+  const quick = async (): Promise<void> => {};
+
+  describe(`host lanes: ${name}`, () => {
+    it.each([
+      [1, 1, 1],
+      [2, 4, 1],
+      [3, 50, 1],
+      [4, 4, 3],
+      [5, 1, 2],
+    ])(
+      'keeps gap, host limit and global limit (seed %i, %i in all, %i a host)',
+      async (seed, concurrency, connectionsPerHost) => {
+        const { clock, lanes } = open({ concurrency, connectionsPerHost });
+        const random = seeded(seed);
+        const delayOf = (host: string): number => [0, 1000, 5000, 30_000][Number(host.slice(1)) % 4] ?? 0;
+        const spans: Span[] = [];
+        let running = 0;
+        let maxRunning = 0;
+        const results: Promise<number>[] = [];
+        for (let i = 0; i < 200; i++) {
+          const host = `h${Math.floor(random() * 12)}`;
+          const lengthMs = Math.floor(random() * 4000);
+          lanes.setDelay(host, delayOf(host));
+          results.push(
+            lanes.run(host, async () => {
+              const span = { host, start: clock.now(), end: Number.NaN };
+              spans.push(span);
+              maxRunning = Math.max(maxRunning, ++running);
+              await clock.sleep(lengthMs);
+              running--;
+              span.end = clock.now();
+              return i;
+            }),
+          );
+        }
+        await clock.runUntil(() => lanes.size === 0);
+        expect(await Promise.all(results)).toEqual(results.map((_, i) => i));
+        expect(maxRunning).toBeLessThanOrEqual(concurrency);
+        for (const span of spans) {
+          const others = spans.filter((other) => other.host === span.host && other !== span);
+          const beside = others.filter((other) => other.start <= span.start && other.end > span.start);
+          expect(beside.length, 'running beside').toBeLessThan(connectionsPerHost);
+          for (const other of others) {
+            if (other.end <= span.start && other.start < span.start) {
+              expect(span.start - other.end, `gap on ${span.host}`).toBeGreaterThanOrEqual(delayOf(span.host));
+            }
+          }
+        }
+      },
+    );
+
+    it('keeps the gap over a time in which the host had no task', async () => {
+      const { clock, lanes } = open();
+      await lanes.run('a', quick);
+      const end = clock.now();
+      expect(lanes.sizeOf('a')).toBe(0);
+      let start = 0;
+      void lanes.run('a', async () => {
+        start = clock.now();
+      });
+      await clock.runUntil(() => lanes.size === 0);
+      expect(start - end).toBeGreaterThanOrEqual(5000);
+    });
+
+    it('starts the tasks of a host in the order in which they came', async () => {
+      const { clock, lanes } = open();
+      const order: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        void lanes.run('a', async () => {
+          order.push(i);
+        });
+      }
+      await clock.runUntil(() => lanes.size === 0);
+      expect(order).toEqual([0, 1, 2, 3, 4]);
+    });
+
+    it('a host that waits for its delay takes no global slot', async () => {
+      const { clock, lanes } = open({ concurrency: 1 });
+      await lanes.run('slow', quick);
+      const before = clock.now();
+      const waiting = lanes.run('slow', quick);
+      await lanes.run('other', quick);
+      expect(clock.now()).toBe(before);
+      await clock.runUntil(() => lanes.size === 0);
+      await waiting;
+    });
+
+    it('settles as the task does, and a failed task is an end like any other', async () => {
+      const { clock, lanes } = open();
+      const fault = new Error('task');
+      await expect(lanes.run('a', () => Promise.reject(fault))).rejects.toBe(fault);
+      const end = clock.now();
+      const next = lanes.run('a', async () => clock.now());
+      await clock.runUntil(() => lanes.size === 0);
+      expect((await next) - end).toBeGreaterThanOrEqual(5000);
+    });
+
+    it('a task may set the delay that follows it', async () => {
+      const { clock, lanes } = open({ defaultDelayMs: 0 });
+      await lanes.run('a', async () => lanes.setDelay('a', 60_000));
+      const end = clock.now();
+      const next = lanes.run('a', async () => clock.now());
+      await clock.runUntil(() => lanes.size === 0);
+      expect((await next) - end).toBeGreaterThanOrEqual(60_000);
+    });
+
+    it('a delay that is taken back frees a task that waits for it', async () => {
+      const { clock, lanes } = open({ defaultDelayMs: 60_000 });
+      await lanes.run('a', quick);
+      const before = clock.now();
+      const next = lanes.run('a', async () => clock.now());
+      await nextTurn();
+      lanes.setDelay('a', 0);
+      expect(await next).toBe(before);
+    });
+
+    it.each(['waits for its turn', 'waits for a global slot', 'rests'])(
+      'a pause holds while the host %s',
+      async (when) => {
+        const { clock, lanes } = open({ concurrency: 1, defaultDelayMs: when === 'waits for its turn' ? 1000 : 0 });
+        if (when === 'waits for its turn') await lanes.run('a', quick);
+        let release = (): void => {};
+        const blocker =
+          when === 'waits for a global slot'
+            ? lanes.run(
+                'b',
+                () =>
+                  new Promise<void>((r) => {
+                    release = r;
+                  }),
+              )
+            : null;
+        const until = clock.now() + 90_000;
+        let next: Promise<number>;
+        if (when === 'rests') {
+          lanes.pauseUntil('a', until);
+          next = lanes.run('a', async () => clock.now());
+        } else {
+          next = lanes.run('a', async () => clock.now());
+          lanes.pauseUntil('a', until);
+        }
+        await nextTurn();
+        release();
+        await blocker;
+        await clock.runUntil(() => lanes.size === 0);
+        expect(await next).toBeGreaterThanOrEqual(until);
+      },
+    );
+
+    it('an aborted task that has not started is given up at once, one under way goes on', async () => {
+      const { clock, lanes } = open();
+      const stop = new AbortController();
+      const reason = new Error('stop');
+      let release = (): void => {};
+      const running = lanes.run(
+        'a',
+        () =>
+          new Promise<string>((r) => {
+            release = () => r('done');
+          }),
+        stop.signal,
+      );
+      await nextTurn();
+      let started = 0;
+      const waiting = Array.from({ length: 20 }, (_, i) =>
+        lanes.run(
+          i % 2 === 0 ? 'a' : `b${i}`,
+          async () => {
+            started++;
+          },
+          i % 2 === 0 ? stop.signal : undefined,
+        ),
+      );
+      const outcomes = Promise.allSettled(waiting);
+      stop.abort(reason);
+      const rejected = await Promise.allSettled(waiting.filter((_, i) => i % 2 === 0));
+      expect(rejected.every((each) => each.status === 'rejected' && each.reason === reason)).toBe(true);
+      await expect(lanes.run('a', quick, stop.signal)).rejects.toBe(reason);
+      release();
+      expect(await running).toBe('done');
+      await clock.runUntil(() => lanes.size === 0);
+      await outcomes;
+      expect(started).toBe(10);
+      expect(clock.sleeping).toBe(0);
+    });
+
+    it('an abort ends the wait for a delay, so nothing keeps the process alive', async () => {
+      const { clock, lanes } = open();
+      await lanes.run('a', quick);
+      const stop = new AbortController();
+      const next = lanes.run('a', quick, stop.signal);
+      await nextTurn();
+      expect(clock.sleeping).toBe(1);
+      stop.abort(new Error('stop'));
+      await expect(next).rejects.toThrow('stop');
+      expect(clock.sleeping).toBe(0);
+      expect(lanes.size).toBe(0);
+    });
+
+    it('counts what waits and runs, and says when all is done', async () => {
+      const { clock, lanes } = open({ concurrency: 2 });
+      await lanes.onIdle();
+      for (let i = 0; i < 3; i++) void lanes.run('a', quick);
+      void lanes.run('b', quick);
+      expect([lanes.size, lanes.sizeOf('a'), lanes.sizeOf('b'), lanes.sizeOf('c')]).toEqual([4, 3, 1, 0]);
+      const [busiest] = lanes.busiest(1);
+      expect(busiest?.host).toBe('a');
+      expect((busiest?.waiting ?? 0) + (busiest?.running ?? 0)).toBe(3);
+      let idle = false;
+      const done = lanes.onIdle().then(() => {
+        idle = true;
+      });
+      await clock.runUntil(() => idle);
+      await done;
+      expect([lanes.size, lanes.busiest(5)]).toEqual([0, []]);
+    });
+  });
+}
