@@ -1,16 +1,13 @@
-/** The programming interface: opens a crawl on a state directory and runs its steps. The only module that knows every room. */
-import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { createFileRobotsStore } from './adapters/files/robots-store.ts';
-import { createFileSegmentStore } from './adapters/files/segment-store.ts';
-import { createHostLanes } from './adapters/http/host-lanes.ts';
-import { createRobots } from './adapters/http/robots.ts';
-import { openLevelCrawlDb } from './adapters/leveldb/crawl-db.ts';
-import { createSeenUrls } from './adapters/leveldb/seen-urls.ts';
-import { loadForMainThread, urlChainOf, type WiredPlugins } from './crawler/plugins.ts';
-import { recover } from './crawler/recover.ts';
-import { systemClock } from './crawler/system-clock.ts';
-import type { CrawlerOptions, Crawler } from './crawler/types.ts';
-import { CrawlerOnDisk } from './crawler/crawler-on-disk.ts';
+/** The programming interface: opens a crawl on a state directory and runs its steps. With `src/crawler/`, all that knows every room. */
+export type { Config } from './config/schema.ts';
+export { type Checker, openChecker, type ParseCheck, type SitemapCheck, type UrlCheck } from './crawler/checker.ts';
+export { openCrawler } from './crawler/open-crawler.ts';
 export type * from './crawler/types.ts';
+export type { CrawlState } from './domain/crawl/datum.ts';
+export { scaffoldPlugin } from './plugin-host/scaffold.ts';
+export type { Explanation } from './steps/explain.ts';
+export type { GenerateOptions } from './steps/generate.ts';
+export type { SeedSource } from './steps/inject.ts';
+export type { DbStats } from './steps/stats.ts';
+export type * from './steps/summaries.ts';
+export type * from './steps/views.ts';

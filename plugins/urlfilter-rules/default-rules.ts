@@ -11,6 +11,9 @@ export const DEFAULT_RULES = String.raw`# Which URLs are crawled. Used when conf
 # Pages are fetched over http and https only.
 -^(?!https?:)
 
+# Compressed sitemaps, before the rule about archives.
++(?i)sitemap[^/?]*\.xml\.gz$
+
 # Images, sound, video, fonts, styles, scripts and archives: nothing there can be parsed. PDF and office documents are let in.
 -(?i)\.(?:gif|jpe?g|png|webp|avif|ico|bmp|svgz?|tiff?|psd|eps|heic|mp[34]|m4[av]|mpe?g|mov|avi|wmv|flv|mkv|webm|og[agv]|opus|wav|flac|aac|wma|css|m?js|map|woff2?|ttf|otf|eot|swf|zip|gz|tgz|bz2|xz|7z|rar|tar|jar|war|iso|dmg|exe|msi|deb|rpm|apk|bin)(?:\?|$)
 

@@ -6,4 +6,9 @@ export {
   SIMILARITY_DEFAULTS,
   type SimilarityOptions,
 } from '../domain/crawl/schedules/similarity.ts';
+export { hammingDistance } from '../domain/page/hamming.ts';
+export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../domain/page/shingler.ts';
+export { resemblance, shingles } from '../domain/page/shingles.ts';
+export { createSimhash, type SimhashOptions, type TextDimension } from '../domain/page/simhash.ts';
+export { createWordScanner, type WordList, type WordScanner } from '../domain/page/word-scan.ts';
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../domain/url/canonical-url.ts';

@@ -16,6 +16,8 @@ export interface SegmentStore {
   open(id: string, mode: 'read' | 'write'): Promise<Segment>;
   /** Whole segments, oldest first. Folders that are no segment, or that lack their end mark, are not shown. */
   list(): Promise<SegmentInfo[]>;
+  /** Ids of what a crashed `create` left behind; `remove` takes them away. */
+  listIncomplete(): Promise<string[]>;
   /** Removes a segment, or what a crashed `create` left. Unknown ids are no error. */
   remove(id: string): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { ParseSummary } from './summaries.ts';
 export interface ParseRoom {
   readonly parser: PageParser;
   /** Undoes the content codings of a stored response body; as much as fits into the configured size. */
-  readonly undoContentCoding: (body: Uint8Array, codings: string | undefined) => Uint8Array;
+  readonly undoContentCoding: (body: Uint8Array, codings: string | undefined) => Promise<Uint8Array>;
   /** Pages handed to the parser at a time. */
   readonly window: number;
 }
@@ -33,7 +33,7 @@ export async function parseSegment(room: ParseRoom, segment: Segment, signal?: A
       url: record.url,
       contentType: record.outcome.contentType,
       headers,
-      body: room.undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']),
+      body: await room.undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']),
       metadata: {},
     });
     const task: Promise<void> = parseOne(record.index, page)

@@ -29,7 +29,6 @@ export interface UpdateRoom {
   readonly policy: SettlePolicy;
   readonly parseHttpDate: (text: string) => number | null;
   readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
-  readonly seedScore: (url: string) => number;
   readonly seedHosts: ReadonlySet<string>;
 }
 

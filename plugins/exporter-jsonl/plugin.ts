@@ -1,0 +1,11 @@
+import { definePlugin } from 'incrawl/plugin';
+
+export default definePlugin({
+  name: 'exporter-jsonl',
+  api: 1,
+  setup: () => ({
+    format: 'jsonl',
+    fileExtension: 'jsonl',
+    document: (document) => `${JSON.stringify(document)}\n`,
+  }),
+});

@@ -1,0 +1,35 @@
+import { Parser } from 'htmlparser2';
+
+/** Enough for a summary or an article; bounds the work on one entry. */
+const MAX_HTML_LENGTH = 20_000;
+const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript']);
+
+/** The words of a piece of HTML as feeds carry it, or of plain text; white space folded. */
+export function textOfHtml(html: string): string {
+  const cut = html.length > MAX_HTML_LENGTH ? html.slice(0, MAX_HTML_LENGTH) : html;
+  return foldWhiteSpace(/[<&]/.test(cut) ? withoutMarkup(cut) : cut);
+}
+
+export function foldWhiteSpace(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function withoutMarkup(html: string): string {
+  const words: string[] = [];
+  let unseen = 0;
+  const parser = new Parser({
+    onopentagname(name) {
+      words.push(' ');
+      if (UNSEEN.has(name)) unseen++;
+    },
+    ontext(text) {
+      if (unseen === 0) words.push(text);
+    },
+    onclosetag(name) {
+      words.push(' ');
+      if (UNSEEN.has(name)) unseen--;
+    },
+  });
+  parser.end(html);
+  return words.join('');
+}

@@ -1,0 +1,141 @@
+import { gzipSync } from 'node:zlib';
+import type { Page, ParseResult, PluginHost } from 'incrawl/plugin';
+import { describe, expect, it } from 'vitest';
+import plugin from './plugin.ts';
+
+async function parse(
+  content: string | Uint8Array,
+  options: { type?: string; url?: string } = {},
+): Promise<ParseResult> {
+  const { type = 'application/xml', url = 'http://a.org/dir/file.xml' } = options;
+  const parser = await plugin.setup({} as PluginHost, plugin.options!.parse({}));
+  const result: ParseResult = {
+    title: null,
+    text: '',
+    mainText: null,
+    lang: null,
+    description: null,
+    keywords: [],
+    canonical: null,
+    base: null,
+    noindex: false,
+    nofollow: false,
+    outlinks: [],
+    metadata: {},
+  };
+  const body = typeof content === 'string' ? Buffer.from(content) : content;
+  const page: Page = {
+    url,
+    contentType: type,
+    headers: {},
+    body,
+    charset: 'utf-8',
+    content: body.toString(),
+    dom: null,
+    get $(): never {
+      throw new TypeError('no DOM');
+    },
+    result,
+    metadata: {},
+  };
+  await parser.parse(page);
+  return result;
+}
+
+const DAY = Date.UTC(2024, 4, 31);
+
+describe('parse-feed', () => {
+  it('reads RSS 2.0', async () => {
+    const result = await parse(`<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"
+      xmlns:content="x" xmlns:media="m" xmlns:itunes="i"><channel>
+      <title>News &amp; views</title><link>http://a.org/</link><description>All of it</description><language>en-gb</language>
+      <atom:link rel="self" href="http://a.org/dir/file.xml"/><atom:link rel="next" href="?page=2"/>
+      <image><title>Logo</title><link>http://a.org/logo</link></image>
+      <item><title>One &lt;b&gt;bold&lt;/b&gt;</title><link> /1 </link><pubDate>Fri, 31 May 2024 00:00:00 GMT</pubDate>
+        <description>&lt;p&gt;Short&lt;/p&gt;</description><content:encoded><![CDATA[<p>Long</p><script>no()</script><p>text &amp; more</p>]]></content:encoded>
+        <media:title>Picture</media:title><itunes:summary>Sound</itunes:summary><comments>http://a.org/1#c</comments>
+        <enclosure url="http://a.org/1.mp3"/></item>
+      <item><title>Two</title><guid>http://a.org/2</guid></item>
+      <item><title>Three</title><guid isPermaLink="false">http://a.org/3</guid></item>
+      <item><title>Again</title><link>http://a.org/1</link></item>
+      </channel></rss>`);
+    expect(result).toMatchObject({ title: 'News & views', description: 'All of it', lang: 'en-gb' });
+    expect(result.text).toBe('One bold\nLong text & more\n\nTwo\n\nThree\n\nAgain');
+    expect(result.outlinks).toEqual([
+      { url: 'http://a.org/1', anchor: 'One bold', rel: 'feed', nofollow: false, lastModifiedAt: DAY },
+      { url: 'http://a.org/2', anchor: 'Two', rel: 'feed', nofollow: false },
+      { url: 'http://a.org/', anchor: '', rel: 'link', nofollow: false },
+      { url: 'http://a.org/dir/file.xml?page=2', anchor: '', rel: 'link', nofollow: false },
+    ]);
+    expect(result.metadata).toEqual({ 'parse-feed.kind': 'feed' });
+  });
+
+  it('reads RSS 1.0, whose items stand beside the channel', async () => {
+    const result = await parse(`<rdf:RDF xmlns:rdf="r" xmlns="http://purl.org/rss/1.0/" xmlns:dc="d">
+      <channel rdf:about="http://a.org/"><title>T</title><link>http://a.org/</link><items><rdf:Seq><rdf:li resource="x"/></rdf:Seq></items></channel>
+      <item rdf:about="http://a.org/1"><title>One</title><link>http://a.org/1</link><dc:date>2024-05-31</dc:date></item></rdf:RDF>`);
+    expect(result.title).toBe('T');
+    expect(result.outlinks).toEqual([
+      { url: 'http://a.org/1', anchor: 'One', rel: 'feed', nofollow: false, lastModifiedAt: DAY },
+      { url: 'http://a.org/', anchor: '', rel: 'link', nofollow: false },
+    ]);
+  });
+
+  it('reads Atom with its bases, kinds of links and nested markup', async () => {
+    const result = await parse(`<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de" xml:base="http://b.org/x/">
+      <title type="html">A &amp;amp; B</title><subtitle>Sub</subtitle><link href="./"/><link rel="self" href="feed"/>
+      <link rel="next" href="feed?2"/><author><name>Me</name></author>
+      <entry xml:base="y/"><title>One</title><link rel="edit" href="edit"/><link href="1"/><link href="other"/>
+        <published>2020-01-01T00:00:00Z</published><updated>2024-05-31T00:00:00Z</updated>
+        <content type="xhtml"><div xmlns="h"><p>Hello</p><p>World</p></div></content></entry></feed>`);
+    expect(result).toMatchObject({ title: 'A & B', description: 'Sub', lang: 'de', text: 'One\nHello World' });
+    expect(result.outlinks).toEqual([
+      { url: 'http://b.org/x/y/1', anchor: 'One', rel: 'feed', nofollow: false, lastModifiedAt: DAY },
+      { url: 'http://b.org/x/', anchor: '', rel: 'link', nofollow: false },
+      { url: 'http://b.org/x/feed?2', anchor: '', rel: 'link', nofollow: false },
+    ]);
+  });
+
+  it('turns sitemaps into outlinks, zipped or not', async () => {
+    const text = `<urlset xmlns:xhtml="x"><url><loc>http://a.org/1</loc><lastmod>2024-05-31</lastmod>
+      <xhtml:link rel="alternate" hreflang="en" href="http://a.org/1"/><xhtml:link rel="alternate" hreflang="de" href="http://a.org/de/1"/>
+      </url><url><loc>nonsense://x</loc></url></urlset>`;
+    const expected = [
+      { url: 'http://a.org/1', anchor: '', rel: 'sitemap', nofollow: false, lastModifiedAt: DAY },
+      { url: 'http://a.org/de/1', anchor: '', rel: 'alternate', nofollow: false, lang: 'de' },
+    ];
+    const plain = await parse(text, { type: 'text/xml' });
+    expect(plain.outlinks).toEqual(expected);
+    expect(plain.text).toBe('http://a.org/1');
+    expect(plain.metadata['parse-feed.errors']).toMatch(/^1, first in line 3: bad location/);
+    expect((await parse(gzipSync(text), { type: 'application/gzip' })).outlinks).toEqual(expected);
+    await expect(parse(gzipSync('<doc/>'), { type: 'application/x-gzip' })).rejects.toThrow('no sitemap and no feed');
+  });
+
+  it('takes only the text of other XML', async () => {
+    const result = await parse(
+      '<doc xmlns:l="x"><p l:href="http://a.org/x">Some  text</p><p>and more</p><!-- not this --></doc>',
+    );
+    expect(result).toMatchObject({ title: null, text: 'Some text and more', outlinks: [] });
+    expect(result.metadata).toEqual({ 'parse-feed.kind': 'xml' });
+  });
+
+  it.each(['', 'no XML at all', '<', '<rss', '<feed>', '<rss><channel><item>', '\u0000'])(
+    'takes %j without throwing',
+    async (text) => {
+      const result = await parse(text);
+      expect(result.outlinks).toEqual([]);
+    },
+  );
+
+  it('bounds nested markup in entries', async () => {
+    const result = await parse(
+      `<rss><channel><item><link>/1</link><description><![CDATA[${'<div>'.repeat(100_000)}]]></description></item></channel></rss>`,
+    );
+    expect(result.outlinks).toHaveLength(1);
+  });
+
+  it('refuses options that it does not know', () => {
+    expect(plugin.options!.safeParse({ maxUrl: 1 }).success).toBe(false);
+  });
+});

@@ -1,0 +1,87 @@
+import { definePlugin, type Outlink, type Page } from 'incrawl/plugin';
+import { z } from 'zod';
+import { decodeXml, gunzip } from './decode-xml.ts';
+import type { Feed } from './feed-reader.ts';
+import type { SitemapEntries } from './sitemap-reader.ts';
+import { DEFAULT_LIMITS, readXmlDocument, type XmlDocument } from './xml-document.ts';
+
+export { parseFeedDate } from './feed-date.ts';
+export { parseSitemap, type Sitemap, type SitemapOptions } from './sitemap.ts';
+export type { SitemapReference, SitemapUrl } from './sitemap-reader.ts';
+
+const optionsSchema = z.strictObject({
+  maxUrls: z.int().min(1).max(1_000_000).default(DEFAULT_LIMITS.maxUrls).describe('Entries read of a sitemap or feed.'),
+  maxBytes: z.int().min(1024).default(52_428_800).describe('Uncompressed size of a gzip file that is read, bytes.'),
+  maxDepth: z.int().min(4).max(1000).default(DEFAULT_LIMITS.maxDepth).describe('Elements within each other.'),
+});
+
+type Options = z.infer<typeof optionsSchema>;
+
+export default definePlugin({
+  name: 'parse-feed',
+  api: 1,
+  options: optionsSchema,
+  setup: (_host, options) => ({
+    types: [
+      'application/rss+xml',
+      'application/atom+xml',
+      'application/feed+xml',
+      'application/rdf+xml',
+      'application/xml',
+      'text/xml',
+      'application/gzip',
+      'application/x-gzip',
+    ],
+    parse: (page) => parsePage(page, options),
+  }),
+});
+
+/** Fills the result; the DOM stays unset, since the file is read as a stream. */
+function parsePage(page: Page, { maxUrls, maxBytes, maxDepth }: Options): void {
+  const isZipped = page.contentType.endsWith('gzip');
+  const text = isZipped ? decodeXml(gunzip(page.body, maxBytes)) : page.content;
+  const document = readXmlDocument(text, page.url, { ...DEFAULT_LIMITS, maxUrls, maxDepth });
+  const isSitemap = document.kind === 'urlset' || document.kind === 'sitemapindex';
+  if (isZipped && !isSitemap && document.kind !== 'feed') throw new Error('a gzip file that is no sitemap and no feed');
+  if (isSitemap) fillFromSitemap(page, document);
+  else if (document.kind === 'feed') fillFromFeed(page, document.feed);
+  else page.result.text = document.text;
+  page.result.metadata['parse-feed.kind'] = document.kind;
+  if (document.faults.length > 0) page.result.metadata['parse-feed.errors'] = describeFaults(document);
+}
+
+function describeFaults({ faults }: XmlDocument): string {
+  const [first] = faults;
+  return `${faults.length}, first in line ${first?.line ?? 1}: ${first?.message ?? ''}`.slice(0, 200);
+}
+
+function fillFromSitemap({ result }: Page, { urls, sitemaps }: SitemapEntries): void {
+  for (const { loc, lastmod } of [...sitemaps, ...urls]) result.outlinks.push(outlink(loc, '', 'sitemap', lastmod));
+  // The locations stand for the text, so that the signature tells a sitemap that grew from one that was replaced.
+  result.text = result.outlinks.map(({ url }) => url).join('\n');
+  const seen = new Set(result.outlinks.map(({ url }) => url));
+  for (const { lang, url } of urls.flatMap(({ alternates }) => alternates)) {
+    if (!seen.has(url)) result.outlinks.push({ ...outlink(url, '', 'alternate', null), lang });
+    seen.add(url);
+  }
+}
+
+function fillFromFeed({ result }: Page, feed: Feed): void {
+  result.title = feed.title;
+  result.description = feed.description;
+  result.lang = feed.lang;
+  result.text = feed.entries.map(({ title, text }) => (text === '' ? title : `${title}\n${text}`)).join('\n\n');
+  const seen = new Set<string>();
+  for (const { url, title, modifiedAt } of feed.entries) {
+    if (url === null || seen.has(url)) continue;
+    seen.add(url);
+    const link = outlink(url, title, 'feed', null);
+    result.outlinks.push(modifiedAt === null ? link : { ...link, lastModifiedAt: modifiedAt });
+  }
+  for (const url of feed.links) if (!seen.has(url)) result.outlinks.push(outlink(url, '', 'link', null));
+}
+
+function outlink(url: string, anchor: string, rel: Outlink['rel'], lastmod: string | null): Outlink {
+  const link = { url, anchor: anchor.slice(0, 256), rel, nofollow: false };
+  return lastmod === null ? link : { ...link, lastModifiedAt: Date.parse(lastmod) };
+}

@@ -1,0 +1,254 @@
+import { CDATA, type ChildNode, Comment, Document, Element, type ParentNode, ProcessingInstruction, Text } from 'domhandler';
+import { Tokenizer } from 'htmlparser2';
+import { TAGS, type Tag, unknownTag } from './tags.ts';
+import { TextBuffer } from './text-buffer.ts';
+
+export interface TreeLimits {
+  /** Elements nested deeper become children of the deepest one allowed. */
+  readonly maxDepth: number;
+  /** Attributes beyond are left out. */
+  readonly maxAttributes: number;
+  /** The page is cut off here. */
+  readonly maxNodes: number;
+}
+
+export interface Tree {
+  readonly document: Document;
+  /** The page had more nodes than allowed. */
+  readonly truncated: boolean;
+}
+
+/**
+ * Builds the DOM of a page from the events of htmlparser2's tokenizer, in time proportional to its length whatever it contains.
+ *
+ * htmlparser2's own parser gives the same tree, but takes quadratic time for nested and unmatched tags and has no limits; this
+ * one also builds faster. `isXhtml`: `<x/>` is a whole element everywhere, and CDATA sections are text.
+ */
+export function buildTree(content: string, limits: TreeLimits, isXhtml: boolean): Tree {
+  return new TreeBuilder(content, limits, isXhtml).build();
+}
+
+/** Names longer than this are not kept for the next time they come. */
+const LONGEST_KNOWN_NAME = 32;
+
+class TreeBuilder {
+  private readonly content: string;
+  private readonly limits: TreeLimits;
+  private readonly isXhtml: boolean;
+  private readonly document = new Document([]);
+  private readonly tokenizer: Tokenizer;
+  private parent: ParentNode = this.document;
+  private nodes = 0;
+  private truncated = false;
+
+  /** Open elements, outermost first, and what is known of each. */
+  private readonly open: Element[] = [];
+  private readonly openTags: Tag[] = [];
+  private readonly openForeign: boolean[] = [];
+  /** How often a tag is in `openTags`: an end tag without a start must not cost a search. */
+  private readonly openCounts = new Map<Tag, number>();
+  /** Elements open beyond the depth limit, by tag. They have no content of their own, so only their end tags matter. */
+  private readonly tooDeep = new Map<Tag, number>();
+
+  private readonly unknownTags = new Map<string, Tag>();
+  private readonly names = new Map<string, string>();
+  private readonly text = new TextBuffer();
+  private tag: Tag | null = null;
+  private attributes: Record<string, string> = {};
+  private attributeCount = 0;
+  private attributeName: string | null = null;
+  private readonly attributeValue = new TextBuffer();
+
+  constructor(content: string, limits: TreeLimits, isXhtml: boolean) {
+    this.content = content;
+    this.limits = limits;
+    this.isXhtml = isXhtml;
+    this.tokenizer = new Tokenizer({ decodeEntities: true }, this);
+  }
+
+  build(): Tree {
+    this.tokenizer.write(this.content);
+    this.tokenizer.end();
+    this.endText();
+    return { document: this.document, truncated: this.truncated };
+  }
+
+  // Events of the tokenizer. Positions are offsets in the content, ends exclusive.
+
+  ontext(start: number, end: number): void {
+    this.text.add(this.content.slice(start, end));
+  }
+
+  ontextentity(codePoint: number): void {
+    this.text.add(String.fromCodePoint(codePoint));
+  }
+
+  onopentagname(start: number, end: number): void {
+    const tag = this.tagOf(start, end);
+    this.tag = tag;
+    if (tag.ends !== null && this.tooDeep.size === 0) this.endImplied(tag.ends);
+    this.attributes = {};
+    this.attributeCount = 0;
+  }
+
+  onattribname(start: number, end: number): void {
+    this.attributeName = this.attributeCount++ < this.limits.maxAttributes ? this.nameOf(start, end) : null;
+  }
+
+  onattribdata(start: number, end: number): void {
+    if (this.attributeName !== null) this.attributeValue.add(this.content.slice(start, end));
+  }
+
+  onattribentity(codePoint: number): void {
+    if (this.attributeName !== null) this.attributeValue.add(String.fromCodePoint(codePoint));
+  }
+
+  onattribend(): void {
+    const name = this.attributeName;
+    if (name === null) return;
+    const value = this.attributeValue.take();
+    if (this.attributes[name] === undefined || !Object.hasOwn(this.attributes, name)) this.attributes[name] = value;
+  }
+
+  onopentagend(): void {
+    this.addElement(this.tag!, this.attributes, false);
+  }
+
+  onselfclosingtag(): void {
+    const isWhole = this.isXhtml || this.openForeign.at(-1) === true || this.tag!.foreign === true;
+    this.addElement(this.tag!, this.attributes, isWhole);
+  }
+
+  onclosetag(start: number, end: number): void {
+    const tag = this.tagOf(start, end);
+    if (tag.isVoid) {
+      if (tag.name === 'br') this.addElement(tag, {}, true);
+      return;
+    }
+    const beyond = this.tooDeep.get(tag);
+    if (beyond !== undefined) {
+      if (beyond === 1) this.tooDeep.delete(tag);
+      else this.tooDeep.set(tag, beyond - 1);
+      return;
+    }
+    if ((this.openCounts.get(tag) ?? 0) > 0) {
+      this.tooDeep.clear();
+      while (this.endElement() !== tag);
+    } else if (tag.name === 'p') this.addElement(tag, {}, true);
+  }
+
+  oncomment(start: number, end: number, markLength: number): void {
+    this.endText();
+    this.append(new Comment(this.content.slice(start, end - markLength)));
+  }
+
+  oncdata(start: number, end: number, markLength: number): void {
+    this.endText();
+    const data = this.content.slice(start, end - markLength);
+    if (!this.isXhtml) {
+      this.append(new Comment(`[CDATA[${data}]]`));
+      return;
+    }
+    const text = new Text(data);
+    const section = new CDATA([text]);
+    text.parent = section;
+    this.append(section);
+  }
+
+  ondeclaration(start: number, end: number): void {
+    this.addInstruction('!', this.content.slice(start, end));
+  }
+
+  onprocessinginstruction(start: number, end: number): void {
+    this.addInstruction('?', this.content.slice(start, end));
+  }
+
+  onend(): void {}
+
+  // The tree.
+
+  private addElement(tag: Tag, attributes: Record<string, string>, isWhole: boolean): void {
+    this.endText();
+    const element = new Element(tag.name, attributes);
+    this.append(element);
+    if (isWhole || tag.isVoid) return;
+    if (this.open.length >= this.limits.maxDepth) {
+      this.tooDeep.set(tag, (this.tooDeep.get(tag) ?? 0) + 1);
+      return;
+    }
+    this.open.push(element);
+    this.openTags.push(tag);
+    this.openForeign.push(tag.foreign ?? this.openForeign.at(-1) ?? false);
+    this.openCounts.set(tag, (this.openCounts.get(tag) ?? 0) + 1);
+    this.parent = element;
+  }
+
+  private endElement(): Tag {
+    this.endText();
+    this.open.pop();
+    this.openForeign.pop();
+    const tag = this.openTags.pop()!;
+    this.openCounts.set(tag, this.openCounts.get(tag)! - 1);
+    this.parent = this.open.at(-1) ?? this.document;
+    return tag;
+  }
+
+  private endImplied(ended: ReadonlySet<string>): void {
+    while (this.openTags.length > 0 && ended.has(this.openTags.at(-1)!.name)) this.endElement();
+  }
+
+  private endText(): void {
+    if (!this.text.isEmpty) this.append(new Text(this.text.take()));
+  }
+
+  private addInstruction(mark: string, value: string): void {
+    this.endText();
+    const end = value.search(/[\s/]/);
+    const name = (end < 0 ? value : value.slice(0, end)).toLowerCase();
+    this.append(new ProcessingInstruction(mark + name, mark + value));
+  }
+
+  private append(node: ChildNode): void {
+    if (this.truncated) return;
+    if (++this.nodes > this.limits.maxNodes) {
+      this.truncated = true;
+      this.tokenizer.pause();
+      return;
+    }
+    const { parent } = this;
+    const { children } = parent;
+    const previous = children.length === 0 ? undefined : children[children.length - 1];
+    node.parent = parent;
+    if (previous !== undefined) {
+      previous.next = node;
+      node.prev = previous;
+    }
+    children.push(node);
+  }
+
+  // Names.
+
+  private tagOf(start: number, end: number): Tag {
+    const name = this.content.slice(start, end);
+    return TAGS.get(name) ?? this.unknownTags.get(name) ?? this.lowerCaseTag(name);
+  }
+
+  private lowerCaseTag(written: string): Tag {
+    const name = written.toLowerCase();
+    let tag = TAGS.get(name) ?? this.unknownTags.get(name);
+    if (tag === undefined) {
+      tag = unknownTag(name);
+      this.unknownTags.set(name, tag);
+    }
+    return tag;
+  }
+
+  private nameOf(start: number, end: number): string {
+    const written = this.content.slice(start, end);
+    const known = this.names.get(written);
+    if (known !== undefined) return known;
+    const name = written.toLowerCase();
+    if (written.length <= LONGEST_KNOWN_NAME) this.names.set(written, name);
+    return name;
+  }
+}

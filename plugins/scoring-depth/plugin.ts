@@ -1,0 +1,30 @@
+import { definePlugin } from 'incrawl/plugin';
+import { z } from 'zod';
+
+const options = z.strictObject({
+  seedScore: z.number().positive().default(1).describe('Score of a seed that names none.'),
+  decay: z.number().min(0).max(1).default(0.5).describe('What each link away from the parent leaves of its score.'),
+  noiseFactor: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe('What is left of the score of a link that is taken for noise.'),
+});
+
+const DAY_MS = 86_400_000;
+/** Scores do not sink below this, so that far pages still differ by how long they have been waiting. */
+const LEAST_SCORE = 1e-6;
+
+export default definePlugin({
+  name: 'scoring-depth',
+  api: 1,
+  options,
+  setup: (_host, { seedScore, decay, noiseFactor }) => ({
+    seedScore: () => seedScore,
+    outlinkScore: (parent, outlink) =>
+      Math.max(LEAST_SCORE, parent.score * decay * (outlink.noise === undefined ? 1 : noiseFactor)),
+    // A page that has waited long overtakes: its rank grows by its score with each day overdue.
+    rank: (candidate, now) => candidate.score * (1 + Math.max(0, now - candidate.dueAt) / DAY_MS),
+  }),
+});

@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseSitemap } from '../../plugins/parse-feed/sitemap.ts';
+import { checkRobots, type RobotsCheck } from '../adapters/http/check-robots.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { createInlinePageParser } from '../plugin-host/page-parser.ts';
+import { explainUrlChain, type UrlTraceStep } from '../plugin-host/url-chain.ts';
+import type { Outlink } from '../ports/segment-store.ts';
+import { parsingOptions, readPluginList } from './parsing-options.ts';
+import { pluginViews } from './plugin-views.ts';
+import type { CrawlerOptions, PluginView } from './types.ts';
+import { loadMainPlugins } from './wiring.ts';
+
+export interface UrlCheck {
+  readonly input: string;
+  readonly url: string | null;
+  readonly reason: string | null;
+  readonly steps: readonly UrlTraceStep[];
+}
+
+export interface ParseCheck {
+  readonly file: string | null;
+  readonly url: string;
+  readonly title: string | null;
+  readonly text: string;
+  readonly mainText: string;
+  readonly lang: string | null;
+  readonly charset: string | null;
+  readonly signature: string | null;
+  readonly canonical: string | null;
+  readonly contentType: string;
+  readonly blocks: readonly unknown[];
+  readonly outlinks: readonly (Outlink & { readonly noiseReason?: string })[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface SitemapCheck extends ReturnType<typeof parseSitemap> {
+  readonly file: string;
+}
+
+/** Parts of the chain, each asked about one input; needs no crawl db. */
+export interface Checker {
+  url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
+  parse(input: { readonly file?: string; readonly url?: string; readonly contentType?: string }): Promise<ParseCheck>;
+  robots(input: { readonly robots: string; readonly agent: string; readonly url: string }): Promise<RobotsCheck>;
+  sitemap(file: string): Promise<SitemapCheck>;
+  plugins(): readonly PluginView[];
+  close(): Promise<void>;
+}
+
+export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'>): Promise<Checker> {
+  const { config, log } = options;
+  const baseDir = options.baseDir ?? process.cwd();
+  const list = await readPluginList(config, baseDir);
+  const plugins = await loadMainPlugins(config, list, baseDir, log);
+  const parser = await createInlinePageParser(parsingOptions(config, list, baseDir), log);
+  const context = { from: null, depth: 0, seedHosts: new Set<string>() };
+
+  async function load(input: { file?: string; url?: string; contentType?: string }): Promise<{
+    url: string;
+    body: Uint8Array;
+    contentType: string | null;
+    headers: Readonly<Record<string, string>>;
+  }> {
+    if (input.file !== undefined) {
+      const file = resolve(input.file);
+      const url = input.url ?? pathToFileURL(file).href;
+      const contentType = input.contentType ?? typeByName(file);
+      return { url, body: await readFile(file), contentType, headers: {} };
+    }
+    const { url } = input;
+    if (url === undefined) throw new CrawlError('usage-invalid', 'expected a file or a URL');
+    const protocol = plugins.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
+    if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
+    const { maxBodyBytes, timeoutMs } = config.http;
+    const { head, body } = await protocol.exchange({ url, method: 'GET', headers: {}, maxBodyBytes, timeoutMs });
+    if (body === null) throw new CrawlError('http-client-error', `${url} answered ${head.status} without a body`);
+    const contentType = input.contentType ?? head.headers['content-type'] ?? null;
+    return { url, body, contentType, headers: head.headers };
+  }
+
+  return {
+    async url(input) {
+      const { url, base } = typeof input === 'string' ? { url: input, base: undefined } : input;
+      const { url: result, reason, steps } = explainUrlChain(plugins, url, context, base);
+      return { input: url, url: result, reason, steps };
+    },
+    async parse(input) {
+      const page = await load(input);
+      const record = await parser.record({ index: 0, metadata: {}, ...page });
+      const { outcome } = record;
+      return {
+        file: input.file ?? null,
+        url: record.url,
+        title: outcome.kind === 'parsed' ? outcome.title : null,
+        text: record.text,
+        mainText: record.text,
+        lang: record.lang,
+        charset: record.charset,
+        signature: outcome.kind === 'parsed' ? outcome.signature : null,
+        canonical: record.canonical,
+        contentType: record.contentType,
+        blocks: [],
+        outlinks: record.outlinks,
+        error: outcome.kind === 'parsed' ? null : { code: outcome.code, message: outcome.message },
+      };
+    },
+    robots: async (input) => checkRobots(input),
+    sitemap: async (file) => ({ file, ...parseSitemap(await readFile(file)) }),
+    plugins: () => pluginViews(plugins),
+    close: async () => {
+      await parser.close();
+      for (const protocol of new Set(plugins.protocols.values())) await protocol.close();
+    },
+  };
+}
+
+/** Local files carry no Content-Type; their name tells. Unknown names are sniffed. */
+function typeByName(file: string): string | null {
+  if (/\.x?html?$/i.test(file)) return 'text/html';
+  if (/\.(?:xml|rss|atom)$/i.test(file)) return 'application/xml';
+  return /\.(?:txt|md)$/i.test(file) ? 'text/plain' : null;
+}

@@ -1,0 +1,231 @@
+import { checkRobots } from '../adapters/http/check-robots.ts';
+import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { parseHttpDate } from '../domain/crawl/http-date.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { near } from '../domain/near-name.ts';
+import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import type { ExportDocument } from '../plugin-host/plugin-api.ts';
+import { explainUrlChain } from '../plugin-host/url-chain.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
+import type { RobotsVerdict } from '../ports/robots.ts';
+import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
+import { type Explanation, explain } from '../steps/explain.ts';
+import { isoTime, recordView } from '../steps/views.ts';
+import type { Crawler, RecordQuery, SegmentRecordView } from './types.ts';
+import type { Wiring } from './wiring.ts';
+
+/** Answers to an operator's questions, each from an index or a point read where one serves. */
+export async function explainUrl(
+  wiring: Wiring,
+  db: CrawlDb,
+  seedHosts: ReadonlySet<string>,
+  input: string,
+): Promise<Explanation> {
+  const chain = explainUrlChain(wiring.plugins, input, { from: null, depth: 0, seedHosts });
+  const canonical = canonicalUrl(input);
+  const stored = chain.url ?? ('url' in canonical ? canonical.url : null);
+  const datum = stored === null ? undefined : await db.get(stored);
+  const [lease] = stored === null ? [undefined] : await db.leases([stored]);
+  const lastModified = datum?.validators.lastModified ?? null;
+  return explain({
+    input,
+    url: chain.url,
+    steps: chain.steps,
+    reason: chain.reason,
+    robots: stored === null ? undefined : await storedVerdict(wiring, stored),
+    datum,
+    lease,
+    policy: wiring.policy,
+    lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
+    now: wiring.clock.now(),
+  });
+}
+
+/** What the stored copy of robots.txt says; no request is sent for an explanation. */
+async function storedVerdict(wiring: Wiring, url: string): Promise<RobotsVerdict | undefined> {
+  const copy = await wiring.robotsStore.load(new URL(url).origin);
+  if (copy === undefined) return undefined;
+  const isUsable = copy.usableAt !== null;
+  const { allowed, rule, crawlDelay, sitemaps } = checkRobots({
+    robots: copy.text,
+    agent: wiring.config.agent.name,
+    url,
+  });
+  return {
+    allowed: isUsable && allowed,
+    code: !isUsable ? 'robots-unreachable' : allowed ? null : 'robots-denied',
+    rule,
+    crawlDelayMs: crawlDelay === null ? null : crawlDelay * 1_000,
+    sitemaps,
+    status: copy.status,
+    fetchedAt: copy.fetchedAt,
+  };
+}
+
+export async function* records(db: CrawlDb, query: RecordQuery): AsyncGenerator<ReturnType<typeof recordView>> {
+  const { host, status, prefix, limit } = query;
+  const scan = db.scan({
+    ...(host === undefined ? {} : { host }),
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(status === undefined ? {} : { state: status }),
+    ...(limit === undefined ? {} : { limit }),
+  });
+  for await (const datum of scan) yield recordView(datum);
+}
+
+/** The best by score, in memory of twice their number. */
+export async function topByScore(db: CrawlDb, count: number): Promise<ReturnType<typeof recordView>[]> {
+  let best: CrawlDatum[] = [];
+  const cut = (): void => {
+    best = best.sort((a, b) => b.score - a.score || (a.url < b.url ? -1 : 1)).slice(0, count);
+  };
+  for await (const datum of db.scan()) {
+    best.push(datum);
+    if (best.length >= 2 * count + 100) cut();
+  }
+  cut();
+  return best.map(recordView);
+}
+
+export async function segmentRecord(
+  wiring: Wiring,
+  url: string,
+  id: string | undefined,
+): Promise<SegmentRecordView | null> {
+  const canonical = canonicalUrl(url);
+  if ('error' in canonical) throw new CrawlError('url-invalid', canonical.error);
+  const ids = id === undefined ? (await wiring.segments.list()).map((segment) => segment.id).reverse() : [id];
+  for (const each of ids) {
+    const segment = await wiring.segments.open(each, 'read');
+    try {
+      const fetched = await segment.findFetched(canonical.url);
+      if (fetched === undefined) continue;
+      const parsed = (await segment.findParsed(canonical.url)) ?? null;
+      const response = fetched.warc === null ? null : await segment.readResponse(fetched.warc);
+      return {
+        segment: each,
+        fetched,
+        parsed,
+        response: response === null ? null : await responseView(wiring, response),
+      };
+    } finally {
+      await segment.close();
+    }
+  }
+  return null;
+}
+
+const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|json)\b)/i;
+
+async function responseView(
+  wiring: Wiring,
+  response: { status: number; rawHeaders: readonly string[]; body: Uint8Array | null },
+): Promise<NonNullable<SegmentRecordView['response']>> {
+  const headers: [string, string][] = [];
+  for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {
+    headers.push([response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string]);
+  }
+  const header = (name: string): string | undefined => headers.find(([each]) => each.toLowerCase() === name)?.[1];
+  if (response.body === null) return { status: response.status, headers, body: null, bodyEncoding: null };
+  const body = Buffer.from(await wiring.undoContentCoding(response.body, header('content-encoding')));
+  const isText = TEXTUAL.test(header('content-type') ?? '');
+  return {
+    status: response.status,
+    headers,
+    body: body.toString(isText ? 'utf8' : 'base64'),
+    bodyEncoding: isText ? 'text' : 'base64',
+  };
+}
+
+export async function* segmentRecords(wiring: Wiring, id: string | undefined): AsyncGenerator<SegmentRecordView> {
+  const infos = await wiring.segments.list();
+  const wanted = id === undefined ? infos.map((info) => info.id) : [id];
+  for (const each of wanted) {
+    const segment = await wiring.segments.open(each, 'read');
+    try {
+      const parsed = segment.parsed()[Symbol.asyncIterator]();
+      const waiting = new Map<number, ParsedRecord>();
+      for await (const fetched of segment.fetched()) {
+        yield {
+          segment: each,
+          fetched,
+          parsed: await parsedOf(segment.hasParsed(fetched.index), fetched, parsed, waiting),
+        };
+      }
+    } finally {
+      await segment.close();
+    }
+  }
+}
+
+async function parsedOf(
+  has: boolean,
+  fetched: FetchedRecord,
+  parsed: AsyncIterator<ParsedRecord>,
+  waiting: Map<number, ParsedRecord>,
+): Promise<ParsedRecord | null> {
+  if (!has) return null;
+  while (!waiting.has(fetched.index)) {
+    const next = await parsed.next();
+    if (next.done) return null;
+    waiting.set(next.value.index, next.value);
+  }
+  const own = waiting.get(fetched.index) ?? null;
+  waiting.delete(fetched.index);
+  return own;
+}
+
+/** Pages that were fetched, with the text of their newest parse output. */
+export async function* exportPages(
+  wiring: Wiring,
+  db: CrawlDb,
+  options: Parameters<Crawler['export']>[0],
+): AsyncGenerator<string> {
+  const exporter = wiring.plugins.exporters.get(options.format);
+  if (exporter === undefined) {
+    const known = [...wiring.plugins.exporters.keys()];
+    const guess = near(options.format, known);
+    throw new CrawlError(
+      'usage-invalid',
+      `no exporter for "${options.format}"; there are: ${known.join(', ')}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    );
+  }
+  const states = new Set(options.status ?? ['fetched', 'notmodified']);
+  if (exporter.begin !== undefined) yield exporter.begin();
+  // Newest segment first: the first parse output met of a page is its latest.
+  const done = new Set<string>();
+  for (const info of (await wiring.segments.list()).reverse()) {
+    const segment = await wiring.segments.open(info.id, 'read');
+    try {
+      for await (const parsed of segment.parsed()) {
+        if (parsed.outcome.kind !== 'parsed' || done.has(parsed.url)) continue;
+        done.add(parsed.url);
+        const datum = await db.get(parsed.url);
+        if (datum === undefined || !states.has(datum.state) || datum.metadata.noindex === true) continue;
+        if (options.host !== undefined && new URL(datum.url).host !== options.host) continue;
+        yield exporter.document(documentOf(datum, parsed, await db.links(datum.url)));
+      }
+    } finally {
+      await segment.close();
+    }
+  }
+  if (exporter.end !== undefined) yield exporter.end();
+}
+
+function documentOf(datum: CrawlDatum, parsed: ParsedRecord, outlinks: readonly string[]): ExportDocument {
+  return {
+    url: datum.url,
+    state: datum.state,
+    fetchedAt: datum.lastFetchAt === null ? null : isoTime(datum.lastFetchAt),
+    changedAt: datum.changedAt === null ? null : isoTime(datum.changedAt),
+    status: datum.httpStatus,
+    contentType: datum.contentType,
+    title: datum.title,
+    lang: parsed.lang,
+    text: parsed.text === '' ? null : parsed.text,
+    signature: datum.signature,
+    digest: datum.digest,
+    outlinks,
+    metadata: datum.metadata,
+  };
+}

@@ -1,0 +1,301 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
+import { createSeenUrls } from '../adapters/leveldb/seen-urls.ts';
+import { parseHttpDate } from '../domain/crawl/http-date.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import { partitionOf } from '../domain/url/partition.ts';
+import { hostOf } from '../domain/url/url-key.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
+import type { SeenUrls } from '../ports/seen-urls.ts';
+import type { Segment } from '../ports/segment-store.ts';
+import { crawlLoop } from '../steps/crawl.ts';
+import { type GenerateOptions, generate } from '../steps/generate.ts';
+import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
+import { sweepOrphans } from '../steps/orphans.ts';
+import { statsOf } from '../steps/stats.ts';
+import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../steps/summaries.ts';
+import { updateFromSegment } from '../steps/updatedb.ts';
+import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
+import { domainOf } from './domain-of.ts';
+import { explainUrl, exportPages, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
+import { requireContact } from './own-hosts.ts';
+import { pluginViews } from './plugin-views.ts';
+import { recover } from './recover.ts';
+import { runFetch, runParse } from './run-segment.ts';
+import { systemClock } from './system-clock.ts';
+import type { Crawler, CrawlerOptions, CrawlOptions, UpdateStepOptions } from './types.ts';
+import { segmentFor } from './unfinished.ts';
+import { type Wiring, wire } from './wiring.ts';
+
+/**
+ * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it, `config-invalid` or
+ * `plugin-broken` when it cannot be started as configured.
+ */
+export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
+  const clock = options.clock ?? systemClock;
+  const dir = resolve(options.dir);
+  const baseDir = options.baseDir ?? process.cwd();
+  await mkdir(dir, { recursive: true });
+  const wiring = await wire({ config: options.config, dir, baseDir, log: options.log, clock });
+  if (options.access === 'read') return new OpenCrawler(wiring, null, options.random ?? Math.random);
+  try {
+    const { cacheBytes, writeBufferBytes } = options.config.db;
+    const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log: options.log, clock, cacheBytes, writeBufferBytes });
+    const seen = createSeenUrls({ hasMany: (urls) => db.hasMany(urls), cacheSize: options.config.seen.cacheSize });
+    await recover(db, wiring.segments, options.log);
+    const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
+    return new OpenCrawler(wiring, { db, seen, seedHosts }, options.random ?? Math.random);
+  } catch (error) {
+    await wiring.close();
+    throw error;
+  }
+}
+
+interface Store {
+  readonly db: CrawlDb;
+  readonly seen: SeenUrls;
+  readonly seedHosts: Set<string>;
+}
+
+const ORPHAN_SWEEP_KEY = 'orphanSweptAt';
+
+class OpenCrawler implements Crawler {
+  private readonly wiring: Wiring;
+  private readonly opened: Store | null;
+  private readonly random: () => number;
+
+  constructor(wiring: Wiring, opened: Store | null, random: () => number) {
+    this.wiring = wiring;
+    this.opened = opened;
+    this.random = random;
+  }
+
+  private get store(): Store {
+    if (this.opened === null) throw new TypeError('this crawl is open for its segments only');
+    return this.opened;
+  }
+
+  async inject(
+    sources: readonly SeedSource[],
+    options: { mode?: 'keep' | 'update' | 'overwrite' } = {},
+  ): Promise<InjectSummary> {
+    const { clock, urls, policy, plugins } = this.wiring;
+    const room = {
+      ...this.store,
+      clock,
+      urls,
+      hostOf,
+      seedScore: (url: string) => plugins.scoring?.seedScore(url) ?? 1,
+      initialIntervalMs: policy.schedule.initialIntervalMs,
+    };
+    return inject(room, sources, options.mode ?? 'keep');
+  }
+
+  async generate(options: GenerateOptions = {}): Promise<GenerateSummary> {
+    const { clock, urls, segments, plugins, config } = this.wiring;
+    const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs } = config.generate;
+    const room = {
+      ...this.store,
+      segments,
+      clock,
+      urls,
+      rank: (entry: Parameters<NonNullable<typeof plugins.scoring>['rank']>[0], now: number) =>
+        plugins.scoring?.rank(entry, now) ?? entry.score,
+      hostOf,
+      domainOf,
+      partitionOf,
+      random: this.random,
+      auditShare: config.fetch.auditShare,
+    };
+    const defaults = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, addDaysMs: 0, dryRun: false };
+    return generate(room, { ...defaults, ...options });
+  }
+
+  async fetch(options: Parameters<Crawler['fetch']>[0] = {}): ReturnType<Crawler['fetch']> {
+    const info = await segmentFor(this.wiring.segments, 'fetch', options.segment);
+    return this.withSegment(info.id, async (segment) => {
+      const { onProgress } = options;
+      const { fetch, parse } = await runFetch(this.wiring, segment, {
+        parse: options.parse ?? false,
+        signal: options.signal,
+        onProgress:
+          onProgress === undefined ? undefined : (progress) => onProgress({ round: 1, stage: 'fetch', ...progress }),
+      });
+      return parse === null ? fetch : { ...fetch, parse };
+    });
+  }
+
+  async parse(options: Parameters<Crawler['parse']>[0] = {}): ReturnType<Crawler['parse']> {
+    const info = await segmentFor(this.wiring.segments, 'parse', options.segment);
+    return this.withSegment(info.id, async (segment) => {
+      if (options.force) await segment.resetParsed();
+      const summary = await runParse(this.wiring, segment, options.signal);
+      if (!options.signal?.aborted && segment.info.state === 'fetched') await segment.setState('parsed');
+      return summary;
+    });
+  }
+
+  async updatedb(options: UpdateStepOptions = {}): Promise<UpdateSummary> {
+    const info = await segmentFor(this.wiring.segments, 'updatedb', options.segment);
+    if (info.state === 'fetched' || info.state === 'generated') {
+      await this.withSegment(info.id, (segment) => runParse(this.wiring, segment));
+    }
+    const summary = await this.withSegment(info.id, (segment) => this.update(segment, options));
+    return { ...summary, ...(await this.sweep(options.orphans)) };
+  }
+
+  private update(segment: Segment, options: UpdateStepOptions): Promise<Omit<UpdateSummary, 'orphans'>> {
+    const { config, urls, policy, plugins } = this.wiring;
+    return updateFromSegment(
+      {
+        ...this.store,
+        urls,
+        policy,
+        parseHttpDate,
+        outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
+      },
+      segment,
+      {
+        additions: options.additions ?? config.updatedb.additions,
+        purgeGone: options.purgeGone ?? config.updatedb.purgeGone,
+        chunk: config.updatedb.chunk,
+        maxOutlinksPerPage: config.outlinks.maxPerPage,
+        followNofollow: config.outlinks.followNofollow,
+        distrustMs: config.fetch.distrustMs,
+      },
+    );
+  }
+
+  /** Orphans are looked for by the calendar; asked for by name, at once. */
+  private async sweep(asked: UpdateStepOptions['orphans']): Promise<{ orphans: number }> {
+    const { config, clock, policy } = this.wiring;
+    const mode = asked ?? config.updatedb.orphans;
+    if (mode === 'off') return { orphans: 0 };
+    const { db, seen } = this.store;
+    const now = clock.now();
+    const last = Number((await db.meta(ORPHAN_SWEEP_KEY)) ?? Number.NaN);
+    if (Number.isNaN(last)) {
+      await db.write({ meta: { [ORPHAN_SWEEP_KEY]: String(now) } });
+      if (asked === undefined) return { orphans: 0 };
+    } else if (asked === undefined && now - last < config.updatedb.orphanSweepEveryMs) {
+      return { orphans: 0 };
+    }
+    const options = { mode, partitionOf: (url: string) => partitionOf(hostOf(url)), now };
+    const { orphaned, purged } = await sweepOrphans({ db, seen, policy }, options);
+    await db.write({ meta: { [ORPHAN_SWEEP_KEY]: String(now) } });
+    return { orphans: orphaned + purged };
+  }
+
+  async crawl(options: CrawlOptions = {}): Promise<CrawlSummary> {
+    const { log, config, isOwnHost } = this.wiring;
+    if (options.seeds !== undefined && options.seeds.length > 0) {
+      const { errors } = await this.inject(options.seeds);
+      for (const { source, line, message, text } of errors) log.warn(`${source}:${line}: ${message}`, { text });
+    }
+    requireContact(config.agent.contact, this.store.seedHosts, isOwnHost);
+    const generateOptions = { ...options.generate, ...(options.topN === undefined ? {} : { topN: options.topN }) };
+    return crawlLoop(
+      {
+        unfinished: async () =>
+          (await this.store.db.segments()).filter((row) => row.state === 'generated').map((row) => row.id),
+        generate: () => this.generate(generateOptions),
+        fetchAndParse: (id, signal, onProgress) =>
+          this.withSegment(id, async (segment) => {
+            const { fetch, parse } = await runFetch(this.wiring, segment, { parse: true, signal, onProgress });
+            return { fetch, parse: parse ?? { segment: id, parsed: 0, failed: 0, outlinks: 0 } };
+          }),
+        updatedb: (segment) => this.updatedb({ segment }),
+      },
+      {
+        rounds: options.rounds ?? Number.POSITIVE_INFINITY,
+        signal: options.signal,
+        onRound: options.onRound,
+        onProgress: options.onProgress,
+        stopwatch: () => {
+          const { user, system } = process.cpuUsage();
+          return { ms: performance.now(), cpuMs: (user + system) / 1_000 };
+        },
+      },
+    );
+  }
+
+  stats(): ReturnType<Crawler['stats']> {
+    return statsOf(this.store.db, this.wiring.clock.now());
+  }
+
+  async record(url: string): ReturnType<Crawler['record']> {
+    const canonical = canonicalUrl(url);
+    if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
+    const datum = await this.store.db.get(canonical.url);
+    return datum === undefined ? null : recordView(datum);
+  }
+
+  records(query: Parameters<Crawler['records']>[0] = {}): ReturnType<Crawler['records']> {
+    return records(this.store.db, query);
+  }
+
+  topN(count: number): ReturnType<Crawler['topN']> {
+    return topByScore(this.store.db, count);
+  }
+
+  async *due(options: { limit?: number; at?: number } = {}): AsyncGenerator<ReturnType<typeof dueView>> {
+    const until = options.at ?? this.wiring.clock.now();
+    const query = options.limit === undefined ? { until } : { until, limit: options.limit };
+    for await (const entry of this.store.db.due(query)) yield dueView(entry);
+  }
+
+  async *hosts(options: { limit?: number } = {}): AsyncGenerator<ReturnType<typeof hostView>> {
+    const now = this.wiring.clock.now();
+    for await (const row of this.store.db.hosts(options)) yield hostView(row, now);
+  }
+
+  async segments(): ReturnType<Crawler['segments']> {
+    const views: Awaited<ReturnType<Crawler['segments']>> = [];
+    for (const { id, state, createdAt, urls } of await this.wiring.segments.list()) {
+      const segment = await this.wiring.segments.open(id, 'read');
+      const { fetchedCount: fetched, parsedCount: parsed } = segment;
+      views.push({ id, state, createdAt: isoTime(createdAt), urls, fetched, parsed });
+      await segment.close();
+    }
+    return views;
+  }
+
+  segmentRecord(url: string, segment?: string): ReturnType<Crawler['segmentRecord']> {
+    return segmentRecord(this.wiring, url, segment);
+  }
+
+  segmentRecords(segment?: string): ReturnType<Crawler['segmentRecords']> {
+    return segmentRecords(this.wiring, segment);
+  }
+
+  explain(url: string): ReturnType<Crawler['explain']> {
+    const { db, seedHosts } = this.store;
+    return explainUrl(this.wiring, db, seedHosts, url);
+  }
+
+  export(options: Parameters<Crawler['export']>[0]): ReturnType<Crawler['export']> {
+    return exportPages(this.wiring, this.store.db, options);
+  }
+
+  plugins(): ReturnType<Crawler['plugins']> {
+    return pluginViews(this.wiring.plugins);
+  }
+
+  async close(): Promise<void> {
+    await this.wiring.close();
+    await this.opened?.db.close();
+  }
+
+  private async withSegment<Result>(id: string, use: (segment: Segment) => Promise<Result>): Promise<Result> {
+    const { segments, config, isOwnHost } = this.wiring;
+    const segment = await segments.open(id, 'write');
+    try {
+      requireContact(config.agent.contact, Object.keys(segment.info.hosts), isOwnHost);
+      return await use(segment);
+    } finally {
+      await segment.close();
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { isAbsolute, join, relative } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import type { ParsingOptions } from '../plugin-host/load-parsing.ts';
+import { DEFAULT_PLUGIN_LIST, type PluginList, parsePluginList } from '../plugin-host/plugin-list.ts';
+
+/** The operator's plugin list, or the shipped one where there is no file. */
+export async function readPluginList(config: Config, baseDir: string): Promise<PluginList> {
+  const file = isAbsolute(config.plugins.file) ? config.plugins.file : join(baseDir, config.plugins.file);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return DEFAULT_PLUGIN_LIST;
+    throw error;
+  }
+  const shown = relative(process.cwd(), file);
+  return parsePluginList(text, shown.startsWith('..') ? file : shown);
+}
+
+export function parsingOptions(config: Config, list: PluginList, baseDir: string): ParsingOptions {
+  return {
+    list,
+    baseDir,
+    signature: config.parse.signature,
+    limits: {
+      maxTextChars: config.parse.maxText,
+      maxOutlinks: config.parse.maxOutlinks,
+      storeText: config.parse.storeText,
+    },
+    intervals: intervalsOf(config),
+  };
+}
+
+export const intervalsOf = (config: Config): ParsingOptions['intervals'] => ({
+  intervalMs: config.schedule.intervalMs,
+  minIntervalMs: config.schedule.minIntervalMs,
+  maxIntervalMs: config.schedule.maxIntervalMs,
+});
+
+/** Two threads parse faster than one connection a host can fetch; more would only cost memory. */
+export const threadsOf = (config: Config): number =>
+  config.parse.threads > 0 ? config.parse.threads : Math.min(2, availableParallelism());

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
+import { createFileSegmentStore } from '../adapters/files/segment-store.ts';
+import { isAddressBlocked } from '../adapters/http/address-guard.ts';
+import { contentCodings, decodeBody } from '../adapters/http/content-coding.ts';
+import { createGotProtocol } from '../adapters/http/got-protocol.ts';
+import { createHostLanes } from '../adapters/http/host-lanes.ts';
+import { createRobots } from '../adapters/http/robots.ts';
+import { packageVersion } from '../config/package-version.ts';
+import type { Config } from '../config/schema.ts';
+import { parseRetryAfter } from '../domain/crawl/http-date.ts';
+import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { unknownName } from '../plugin-host/load-parsing.ts';
+import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/load-plugins.ts';
+import { createPageParser } from '../plugin-host/page-parser.ts';
+import { applyUrlChain } from '../plugin-host/url-chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { PageParser } from '../ports/page-parser.ts';
+import type { RobotsStore } from '../ports/robots.ts';
+import type { SegmentStore } from '../ports/segment-store.ts';
+import type { UrlChain } from '../steps/url-chain.ts';
+import { intervalsOf, parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
+import type { SegmentRoom } from './run-segment.ts';
+
+/** Everything but the crawl db, made from the configuration. */
+export interface Wiring extends SegmentRoom {
+  readonly plugins: LoadedPlugins;
+  readonly urls: UrlChain;
+  readonly segments: SegmentStore;
+  readonly robotsStore: RobotsStore;
+  readonly policy: SettlePolicy;
+  /** Whether a host can only be reached by somebody whom its operator let in. */
+  readonly isOwnHost: (host: string) => boolean;
+  close(): Promise<void>;
+}
+
+export interface WiringOptions {
+  readonly config: Config;
+  readonly dir: string;
+  readonly baseDir: string;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+export async function wire({ config, dir, baseDir, log, clock }: WiringOptions): Promise<Wiring> {
+  const list = await readPluginList(config, baseDir);
+  const plugins = await loadMainPlugins(config, list, baseDir, log);
+  const schedule = plugins.schedules.get(config.schedule.name);
+  if (schedule === undefined) throw unknownName('schedule.name', config.schedule.name, plugins.schedules.keys());
+  const robotsProtocol = plugins.protocols.get('https') ?? plugins.protocols.get('http');
+  if (robotsProtocol === undefined) {
+    throw new CrawlError('plugin-broken', 'no protocol plugin serves http or https; add protocol-http to plugins.yaml');
+  }
+  const robotsStore = createFileRobotsStore(join(dir, 'robots'));
+  let parser: PageParser | null = null;
+  return {
+    config,
+    clock,
+    log,
+    plugins,
+    urls: { apply: (url, context) => applyUrlChain(plugins, url, context) },
+    segments: createFileSegmentStore({
+      dir: join(dir, 'segments'),
+      warc: {
+        software: `incrawl/${packageVersion()}`,
+        maxFileBytes: config.segments.warcMaxBytes,
+        gzipLevel: config.segments.gzipLevel,
+      },
+    }),
+    robotsStore,
+    robots: createRobots({
+      protocol: robotsProtocol,
+      store: robotsStore,
+      clock,
+      log,
+      productToken: config.agent.name,
+      maxCrawlDelayMs: config.fetch.maxCrawlDelayMs,
+      crawlDelayPolicy: config.fetch.crawlDelayPolicy,
+      timeoutMs: config.http.timeoutMs,
+    }),
+    lanes: createHostLanes({
+      clock,
+      concurrency: config.fetch.concurrency,
+      connectionsPerHost: config.fetch.connectionsPerHost,
+      defaultDelayMs: config.fetch.delayMs,
+    }),
+    protocols: plugins.protocols,
+    parser: () => {
+      parser ??= createPageParser({
+        parsing: parsingOptions(config, list, baseDir),
+        threads: threadsOf(config),
+        timeoutMs: config.parse.timeoutMs,
+      });
+      return parser;
+    },
+    digestOf: (body) => createHash('sha256').update(body).digest('hex').slice(0, 32),
+    parseRetryAfter,
+    undoContentCoding: async (body, codings) =>
+      (await decodeBody(body, contentCodings(codings), config.http.maxBodyBytes, false)).body,
+    monotonicNow: () => performance.now(),
+    policy: {
+      schedule,
+      minIntervalMs: config.schedule.minIntervalMs,
+      maxIntervalMs: config.schedule.maxIntervalMs,
+      retryIntervalMs: config.schedule.retryIntervalMs,
+      maxRetryIntervalMs: config.schedule.maxRetryIntervalMs,
+      goneIntervalsMs: config.schedule.goneIntervalsMs,
+    },
+    isOwnHost: (host) => isOwnHost(host, config.http.allowAddresses),
+    close: async () => {
+      await parser?.close();
+      for (const protocol of new Set(plugins.protocols.values())) await protocol.close();
+    },
+  };
+}
+
+export async function loadMainPlugins(
+  config: Config,
+  list: Awaited<ReturnType<typeof readPluginList>>,
+  baseDir: string,
+  log: Log,
+): Promise<LoadedPlugins> {
+  const { agent, http, fetch } = config;
+  return loadPlugins({
+    list,
+    baseDir,
+    log,
+    kinds: MAIN_THREAD_KINDS,
+    intervals: intervalsOf(config),
+    http: {
+      createGotProtocol: () =>
+        createGotProtocol({
+          userAgent: `${agent.name}/${agent.version}${agent.contact === '' ? '' : ` (+${agent.contact})`}`,
+          acceptLanguage: agent.acceptLanguage,
+          maxHeaderBytes: http.maxHeaderBytes,
+          connectTimeoutMs: http.connectTimeoutMs,
+          headTimeoutMs: http.headTimeoutMs,
+          stallTimeoutMs: http.stallTimeoutMs,
+          allowAddresses: http.allowAddresses,
+          maxSockets: Math.max(8, fetch.connectionsPerHost),
+        }),
+    },
+  });
+}
+
+/** A private address, which the guard had to be told of, or a name on the allow list. */
+function isOwnHost(host: string, allowed: readonly string[]): boolean {
+  const name = host.replace(/:\d+$/, '');
+  return allowed.includes(host) || allowed.includes(name) || isAddressBlocked(`http://${host}/`);
+}

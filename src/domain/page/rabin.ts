@@ -1,0 +1,44 @@
+/**
+ * Rabin fingerprints of 64 bits: the bytes as a polynomial over GF(2), modulo an irreducible polynomial of degree 64
+ * (M. O. Rabin 1981; A. Z. Broder 1993). Constant and byte order are those of Apache Avro's `CRC-64-AVRO`, where the
+ * non-zero start value tells apart inputs that differ in leading zero bytes only.
+ *
+ * JavaScript has no fast 64-bit integer, so a fingerprint is a pair of 32-bit lanes, `high` and `low`.
+ */
+
+/** The fingerprint of nothing, and the reflected polynomial. */
+export const RABIN_EMPTY_HIGH = 0xc15d213a | 0;
+export const RABIN_EMPTY_LOW = 0xa4d7a795 | 0;
+
+/** What the byte shifted out adds, per lane. One step is `index = (low ^ byte) & 255`, then both lanes shift right by 8. */
+export const RABIN_HIGH = new Int32Array(256);
+export const RABIN_LOW = new Int32Array(256);
+
+for (let byte = 0; byte < 256; byte++) {
+  let high = 0;
+  let low = byte;
+  for (let bit = 0; bit < 8; bit++) {
+    const carry = -(low & 1);
+    low = ((low >>> 1) | (high << 31)) ^ (RABIN_EMPTY_LOW & carry);
+    high = (high >>> 1) ^ (RABIN_EMPTY_HIGH & carry);
+  }
+  RABIN_HIGH[byte] = high;
+  RABIN_LOW[byte] = low;
+}
+
+/** The fingerprint of some bytes, as 16 hex digits. */
+export function rabinFingerprint(bytes: Uint8Array): string {
+  let high = RABIN_EMPTY_HIGH;
+  let low = RABIN_EMPTY_LOW;
+  for (const byte of bytes) {
+    const index = (low ^ byte) & 255;
+    low = ((low >>> 8) | (high << 24)) ^ RABIN_LOW[index]!;
+    high = (high >>> 8) ^ RABIN_HIGH[index]!;
+  }
+  return hexOfLanes(high, low);
+}
+
+/** Two 32-bit lanes as 16 hex digits. */
+export function hexOfLanes(high: number, low: number): string {
+  return (high >>> 0).toString(16).padStart(8, '0') + (low >>> 0).toString(16).padStart(8, '0');
+}

@@ -1,0 +1,38 @@
+/** UTF-8 (RFC 3629) for loops that must not make strings. Reading expects valid input. */
+
+/** Bytes of the code point that begins with this byte. */
+export function lengthFromLead(lead: number): number {
+  if (lead < 0x80) return 1;
+  if (lead < 0xe0) return 2;
+  return lead < 0xf0 ? 3 : 4;
+}
+
+export function codePointAt(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at]!;
+  if (lead < 0x80) return lead;
+  const second = bytes[at + 1]! & 0x3f;
+  if (lead < 0xe0) return ((lead & 0x1f) << 6) | second;
+  const third = bytes[at + 2]! & 0x3f;
+  if (lead < 0xf0) return ((lead & 0x0f) << 12) | (second << 6) | third;
+  return ((lead & 0x07) << 18) | (second << 12) | (third << 6) | (bytes[at + 3]! & 0x3f);
+}
+
+/** Writes a code point at `at`; returns the end of it. */
+export function putCodePoint(bytes: Uint8Array, at: number, codePoint: number): number {
+  let end = at;
+  if (codePoint < 0x80) {
+    bytes[end++] = codePoint;
+    return end;
+  }
+  if (codePoint < 0x800) bytes[end++] = 0xc0 | (codePoint >> 6);
+  else {
+    if (codePoint < 0x10000) bytes[end++] = 0xe0 | (codePoint >> 12);
+    else {
+      bytes[end++] = 0xf0 | (codePoint >> 18);
+      bytes[end++] = 0x80 | ((codePoint >> 12) & 0x3f);
+    }
+    bytes[end++] = 0x80 | ((codePoint >> 6) & 0x3f);
+  }
+  bytes[end++] = 0x80 | (codePoint & 0x3f);
+  return end;
+}

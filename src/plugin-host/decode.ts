@@ -1,0 +1,83 @@
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
+import { getBOMEncoding, normalizeEncoding, TextDecoder } from '@exodus/bytes/encoding.js';
+import { ResultType, Sniffer } from 'encoding-sniffer/sniffer';
+
+export interface DecodeHints {
+  /** The whole `Content-Type` header; `null` when absent. */
+  readonly contentType: string | null;
+  /** Where a declaration inside the body is looked for: `meta` elements, the XML declaration, nowhere. */
+  readonly kind: 'html' | 'xml' | 'text';
+}
+
+export interface DecodedBody {
+  /** Without a byte order mark; bytes that do not fit the encoding are U+FFFD. */
+  readonly text: string;
+  /** Name of the encoding (WHATWG Encoding Standard), lower case: `utf-8`, `windows-1252`, `gbk`. */
+  readonly charset: string;
+}
+
+/** Bytes in which a declaration must begin for its author to rely on it. */
+const PRESCAN_BYTES = 1024;
+/** Bytes in which it is looked for where there is nothing better to go by, as browsers do too. */
+const LATE_PRESCAN_BYTES = 65_536;
+const FALLBACK = 'windows-1252';
+
+/**
+ * Decodes a body as a browser would: byte order mark, charset of the HTTP header, declaration inside the document. What is
+ * declared is believed even where bytes do not fit. Undeclared bodies are UTF-8 if they are valid as that, otherwise in the
+ * encoding of a late declaration, otherwise windows-1252.
+ */
+export function decodeBody(body: Uint8Array, hints: DecodeHints): DecodedBody {
+  const charset = declaredOutside(body, hints) ?? declaredInside(body, hints.kind, PRESCAN_BYTES) ?? guess(body, hints);
+  return { text: charset === 'utf-8' ? decodeUtf8(body) : new TextDecoder(charset).decode(body), charset };
+}
+
+/**
+ * The encoding that the body declares: byte order mark, then HTTP header, then inside (WHATWG HTML, "prescan a byte stream to
+ * determine its encoding"; XML 1.0 appendix F). `null` when nothing usable is declared; unknown labels do not count.
+ */
+export function sniffEncoding(bytes: Uint8Array, hints: DecodeHints): string | null {
+  return declaredOutside(bytes, hints) ?? declaredInside(bytes, hints.kind, LATE_PRESCAN_BYTES);
+}
+
+function declaredOutside(bytes: Uint8Array, hints: DecodeHints): string | null {
+  return getBOMEncoding(bytes.subarray(0, 4)) ?? declaredInHeader(hints.contentType);
+}
+
+const CHARSET_PARAMETER = /;\s*charset\s*=\s*(?:"([^"]*)|'([^']*)|([^\s;,"']+))/i;
+
+function declaredInHeader(contentType: string | null): string | null {
+  if (contentType === null) return null;
+  const found = CHARSET_PARAMETER.exec(contentType);
+  return found === null ? null : usable(found[1] ?? found[2] ?? found[3] ?? '');
+}
+
+function declaredInside(bytes: Uint8Array, kind: DecodeHints['kind'], limit: number): string | null {
+  if (kind === 'text') return null;
+  const sniffer = new Sniffer({ maxBytes: limit });
+  sniffer.write(bytes.length > limit ? bytes.subarray(0, limit) : bytes);
+  // `meta` in XML is content, not a declaration.
+  const worst = kind === 'html' ? ResultType.XML_ENCODING : ResultType.XML_PREFIX;
+  const { resultType, encoding } = sniffer;
+  if (resultType === ResultType.DEFAULT) return null;
+  return resultType <= worst || resultType === ResultType.XML_ENCODING ? usable(encoding) : null;
+}
+
+/** The name for a label, if it can be decoded; `replacement` stands for encodings that browsers refuse. */
+function usable(label: string): string | null {
+  const name = normalizeEncoding(label.trim());
+  return name === 'replacement' || name === 'x-user-defined' ? null : name;
+}
+
+function guess(body: Uint8Array, hints: DecodeHints): string {
+  if (isUtf8(body)) return 'utf-8';
+  return (body.length > PRESCAN_BYTES ? declaredInside(body, hints.kind, LATE_PRESCAN_BYTES) : null) ?? FALLBACK;
+}
+
+function decodeUtf8(body: Uint8Array): string {
+  const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  // A string of one byte a character is half the size and faster to scan.
+  if (isAscii(buffer)) return buffer.toString('latin1');
+  const hasMark = buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf;
+  return buffer.toString('utf8', hasMark ? 3 : 0);
+}

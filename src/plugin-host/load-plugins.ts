@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ZodError } from 'zod';
+import { CrawlError } from '../domain/errors.ts';
+import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import type { Log } from '../ports/log.ts';
+import {
+  type Exporter,
+  type ExtensionByKind,
+  type FetchSchedule,
+  kindOfPlugin,
+  type ParseFilter,
+  type Parser,
+  type PluginHost,
+  type PluginKind,
+  type Scoring,
+  type Signature,
+  type UrlFilter,
+  type UrlNormalizer,
+} from './plugin-api.ts';
+import type { PluginList, PluginListEntry } from './plugin-list.ts';
+import { importPlugin, resolvePlugin, textOf } from './resolve-plugin.ts';
+
+export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly file: string;
+  readonly bundled: boolean;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** `null` for kinds that were not set up in this thread. */
+  readonly extension: ExtensionByKind[Kind] | null;
+}
+
+export interface LoadedPlugins {
+  readonly entries: readonly LoadedPlugin[];
+  /** By scheme. */
+  readonly protocols: ReadonlyMap<string, FetchProtocol>;
+  readonly normalizers: readonly { readonly name: string; readonly extension: UrlNormalizer }[];
+  readonly filters: readonly { readonly name: string; readonly extension: UrlFilter }[];
+  parserFor(contentType: string): { readonly name: string; readonly extension: Parser } | undefined;
+  readonly parseFilters: readonly { readonly name: string; readonly extension: ParseFilter }[];
+  /** By short name: `simhash` for `signature-simhash`. */
+  readonly signatures: ReadonlyMap<string, Signature>;
+  readonly schedules: ReadonlyMap<string, FetchSchedule>;
+  readonly scoring: Scoring | null;
+  /** By format. */
+  readonly exporters: ReadonlyMap<string, Exporter>;
+}
+
+export interface LoadOptions {
+  readonly list: PluginList;
+  /** Folder of the configuration: plugins and files they name are looked for there. */
+  readonly baseDir: string;
+  readonly log: Log;
+  readonly http: PluginHost['http'];
+  readonly intervals: PluginHost['intervals'];
+  /** Kinds to set up; others are imported and checked only. */
+  readonly kinds: ReadonlySet<PluginKind>;
+}
+
+export const MAIN_THREAD_KINDS: ReadonlySet<PluginKind> = new Set([
+  'protocol',
+  'urlnormalizer',
+  'urlfilter',
+  'schedule',
+  'scoring',
+  'exporter',
+]);
+export const WORKER_KINDS: ReadonlySet<PluginKind> = new Set(['parse', 'parsefilter', 'signature']);
+
+/** What an extension of each kind must offer. */
+const METHODS: Readonly<Record<PluginKind, readonly string[]>> = {
+  protocol: ['exchange', 'close'],
+  urlnormalizer: ['normalize'],
+  urlfilter: ['filter'],
+  parse: ['parse'],
+  parsefilter: ['filter'],
+  signature: ['sign'],
+  schedule: ['onVisit'],
+  scoring: ['seedScore', 'outlinkScore', 'rank'],
+  exporter: ['document'],
+};
+
+/** Imports, checks and sets up the plugins of a list, in order. Throws `plugin-broken` or `config-invalid`. */
+export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> {
+  const entries: LoadedPlugin[] = [];
+  for (const entry of options.list.entries) {
+    const loaded = await loadOne(entry, options);
+    if (entries.some((each) => each.name === loaded.name)) {
+      throw new CrawlError('plugin-broken', `${entry.where} ${loaded.name}: listed twice`);
+    }
+    entries.push(loaded);
+  }
+  return arrange(entries, options.list.winners);
+}
+
+async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<LoadedPlugin> {
+  const resolved = resolvePlugin(entry, options.baseDir);
+  const definition = await importPlugin(resolved, entry);
+  const kind = kindOfPlugin(definition.name);
+  const base = { name: definition.name, kind, file: resolved.file, bundled: resolved.bundled };
+  const given = checkedOptions(entry, definition);
+  if (!options.kinds.has(kind)) return { ...base, options: given, extension: null };
+  try {
+    const extension = await definition.setup(hostFor(definition.name, options), given as never);
+    const missing = METHODS[kind].filter(
+      (name) => typeof (extension as unknown as Record<string, unknown>)[name] !== 'function',
+    );
+    if (missing.length > 0) throw new TypeError(`setup must return ${missing.map((name) => `${name}()`).join(', ')}`);
+    return { ...base, options: given, extension };
+  } catch (error) {
+    throw new CrawlError(
+      'plugin-broken',
+      `${entry.where} ${definition.name} (${resolved.file}): setup failed: ${textOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function checkedOptions(
+  entry: PluginListEntry,
+  definition: {
+    name: string;
+    options?: { safeParse(value: unknown): { success: boolean; data?: unknown; error?: ZodError } };
+  },
+): Readonly<Record<string, unknown>> {
+  if (definition.options === undefined) {
+    const [key] = Object.keys(entry.options);
+    if (key === undefined) return Object.freeze({});
+    throw new CrawlError('config-invalid', `${entry.where} ${definition.name}.${key}: this plugin has no options`);
+  }
+  const result = definition.options.safeParse(entry.options);
+  if (result.success) return deepFreeze(result.data as Record<string, unknown>);
+  const faults = result.error?.issues.map(
+    (issue) => `${entry.where} ${[definition.name, ...issue.path].join('.')}: ${issue.message}`,
+  );
+  throw new CrawlError('config-invalid', (faults ?? []).join('\n'));
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    for (const each of Object.values(value)) deepFreeze(each);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+function hostFor(name: string, options: LoadOptions): PluginHost {
+  const named = (fields?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+    plugin: name,
+    ...fields,
+  });
+  const { log, http, intervals, baseDir } = options;
+  return Object.freeze({
+    log: {
+      debug: (message: string, fields?: Readonly<Record<string, unknown>>) => log.debug(message, named(fields)),
+      info: (message: string, fields?: Readonly<Record<string, unknown>>) => log.info(message, named(fields)),
+      warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, named(fields)),
+      error: (message: string, fields?: Readonly<Record<string, unknown>>) => log.error(message, named(fields)),
+    },
+    readTextFile: (path: string) => readFileSync(resolve(baseDir, path), 'utf8'),
+    http,
+    intervals,
+  });
+}
+
+function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<string, string>>): LoadedPlugins {
+  const of = <Kind extends PluginKind>(kind: Kind): { name: string; extension: ExtensionByKind[Kind] }[] =>
+    entries.flatMap((entry) =>
+      entry.kind === kind && entry.extension !== null
+        ? [{ name: entry.name, extension: entry.extension as ExtensionByKind[Kind] }]
+        : [],
+    );
+  const short = (name: string): string => name.slice(name.indexOf('-') + 1);
+  const parsers = claims(
+    of('parse').flatMap(({ name, extension }) => extension.types.map((type) => ({ key: type, name, extension }))),
+    winners,
+    'MIME type',
+  );
+  const scorings = of('scoring');
+  if (scorings.length > 1) {
+    throw new CrawlError(
+      'plugin-broken',
+      `only one scoring plugin can be in force: ${scorings.map((each) => each.name).join(', ')}`,
+    );
+  }
+  return {
+    entries,
+    protocols: new Map(
+      [
+        ...claims(
+          of('protocol').flatMap(({ name, extension }) => extension.schemes.map((key) => ({ key, name, extension }))),
+          winners,
+          'scheme',
+        ),
+      ].map(([scheme, claim]) => [scheme, claim.extension]),
+    ),
+    normalizers: of('urlnormalizer'),
+    filters: of('urlfilter'),
+    parserFor: (contentType) => {
+      const family = `${contentType.slice(0, contentType.indexOf('/'))}/*`;
+      const xml = contentType.endsWith('+xml') ? parsers.get('application/xml') : undefined;
+      return parsers.get(contentType) ?? xml ?? parsers.get(family) ?? parsers.get('*/*');
+    },
+    parseFilters: of('parsefilter'),
+    signatures: new Map(of('signature').map(({ name, extension }) => [short(name), extension])),
+    schedules: new Map(of('schedule').map(({ name, extension }) => [short(name), extension])),
+    scoring: scorings[0]?.extension ?? null,
+    exporters: new Map(
+      [
+        ...claims(
+          of('exporter').map(({ name, extension }) => ({ key: extension.format, name, extension })),
+          winners,
+          'format',
+        ),
+      ].map(([format, claim]) => [format, claim.extension]),
+    ),
+  };
+}
+
+/** One claim per key; a second one is an error unless the configuration names the winner. */
+function claims<Extension>(
+  all: readonly { key: string; name: string; extension: Extension }[],
+  winners: Readonly<Record<string, string>>,
+  what: string,
+): Map<string, { name: string; extension: Extension }> {
+  const result = new Map<string, { name: string; extension: Extension }>();
+  for (const { key, name, extension } of all) {
+    const rival = result.get(key);
+    if (rival === undefined || winners[key] === name) result.set(key, { name, extension });
+    else if (winners[key] !== rival.name) {
+      throw new CrawlError(
+        'plugin-broken',
+        `${rival.name} and ${name} both claim the ${what} ${key}: name one under winners: in plugins.yaml`,
+      );
+    }
+  }
+  return result;
+}

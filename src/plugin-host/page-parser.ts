@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Packr } from 'msgpackr';
+import { Piscina } from 'piscina';
+import { CrawlError } from '../domain/errors.ts';
+import type { Log } from '../ports/log.ts';
+import type { PageParser, PageToParse, ParsedPage } from '../ports/page-parser.ts';
+import type { ParsedRecord } from '../ports/segment-store.ts';
+import { loadParsing, type ParsingOptions } from './load-parsing.ts';
+import { failedRecord, parsePage } from './parse-page.ts';
+import { PLUGINS_BROKEN } from './plugins-broken.ts';
+import { textOf } from './resolve-plugin.ts';
+
+export interface PageParserOptions {
+  readonly parsing: ParsingOptions;
+  readonly threads: number;
+  /** After this a page is given up, ms. */
+  readonly timeoutMs: number;
+}
+
+/** Heap of one worker; a page that needs more fails, and the worker is replaced. */
+const WORKER_HEAP_MB = 192;
+
+const packr = new Packr({ useRecords: false });
+
+function answerOf(record: ParsedRecord): ParsedPage {
+  return {
+    encoded: new Uint8Array(packr.pack(record)),
+    failed: record.outcome.kind === 'parse-failed',
+    outlinks: record.outlinks.length,
+  };
+}
+
+/** Parses in worker threads. A page that takes too long or too much memory costs its worker, never the crawl. */
+export function createPageParser(options: PageParserOptions): PageParser {
+  const pool = new Piscina({
+    filename: workerFile(),
+    minThreads: 1,
+    maxThreads: options.threads,
+    idleTimeout: 5_000,
+    workerData: { parsing: options.parsing },
+    resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 16 },
+    recordTiming: false,
+  });
+  // A broken worker is told by the task that it was working on.
+  pool.on('error', () => {});
+  let pending = 0;
+  return {
+    get pending() {
+      return pending;
+    },
+    async parse(page: PageToParse): Promise<ParsedPage> {
+      pending++;
+      const body = ownBuffer(page.body);
+      const deadline = AbortSignal.timeout(options.timeoutMs);
+      try {
+        return (await pool.run(
+          { ...page, body },
+          { transferList: [body.buffer as ArrayBuffer], signal: deadline },
+        )) as ParsedPage;
+      } catch (error) {
+        const code = deadline.aborted ? 'parse-timeout' : 'parse-failed';
+        // A worker that cannot load its plugins fails every page in the same way: that is no page's fault.
+        if (textOf(error).startsWith(PLUGINS_BROKEN))
+          throw new CrawlError('plugin-broken', textOf(error), { cause: error });
+        const message = deadline.aborted ? `parsing took longer than ${options.timeoutMs} ms` : textOf(error);
+        return answerOf(failedRecord(page, page.contentType ?? '', code, message));
+      } finally {
+        pending--;
+      }
+    },
+    close: () => pool.close({ force: true }),
+  };
+}
+
+/** Parses in this thread, without a deadline: for single pages and tests. */
+export async function createInlinePageParser(
+  parsing: ParsingOptions,
+  log: Log,
+): Promise<
+  PageParser & {
+    record(page: PageToParse): Promise<ParsedRecord>;
+  }
+> {
+  const { plugins, signature, limits } = await loadParsing(parsing, log);
+  const record = (page: PageToParse): Promise<ParsedRecord> => parsePage(page, plugins, signature, limits);
+  return { pending: 0, record, parse: async (page) => answerOf(await record(page)), close: async () => {} };
+}
+
+/** Bytes whose buffer can be handed over: a view of a shared or larger one is copied. */
+function ownBuffer(body: Uint8Array): Uint8Array {
+  const isWhole =
+    body.byteOffset === 0 && body.byteLength === body.buffer.byteLength && body.buffer instanceof ArrayBuffer;
+  return isWhole ? new Uint8Array(body.buffer) : new Uint8Array(body);
+}
+
+/** The compiled worker; Node runs no TypeScript, so from source it is the one in `dist`. */
+function workerFile(): string {
+  const compiled = import.meta.url.endsWith('.ts') ? '../../dist/src/plugin-host/worker.js' : './worker.js';
+  const file = fileURLToPath(new URL(compiled, import.meta.url));
+  if (!existsSync(file)) throw new CrawlError('internal', `${file} is missing: build first (npm run build)`);
+  return file;
+}

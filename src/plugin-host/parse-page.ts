@@ -1,0 +1,118 @@
+import type { ParseOutcome } from '../domain/crawl/outcome.ts';
+import { CrawlError } from '../domain/errors.ts';
+import type { PageToParse } from '../ports/page-parser.ts';
+import type { Outlink, ParsedRecord } from '../ports/segment-store.ts';
+import { LivePage } from './live-page.ts';
+import type { LoadedPlugins } from './load-plugins.ts';
+import type { Signature } from './plugin-api.ts';
+import { textOf } from './resolve-plugin.ts';
+
+export interface ParseLimits {
+  readonly maxTextChars: number;
+  readonly maxOutlinks: number;
+  readonly storeText: boolean;
+}
+
+const MAX_TITLE_CHARS = 512;
+const MAX_ANCHOR_CHARS = 256;
+/** Metadata goes into the crawl db with every page, so it is kept small. */
+const MAX_METADATA_CHARS = 4_096;
+
+/** One page through parser, parse filters and signature. Never rejects for what a page or a plugin does. */
+export async function parsePage(
+  page: PageToParse,
+  plugins: LoadedPlugins,
+  signature: Signature,
+  limits: ParseLimits,
+): Promise<ParsedRecord> {
+  const live = new LivePage(page);
+  try {
+    const parser = plugins.parserFor(live.contentType);
+    if (parser === undefined) throw new CrawlError('parse-unsupported', `no parser for ${live.contentType}`);
+    await guarded(parser.name, () => parser.extension.parse(live));
+    for (const filter of plugins.parseFilters) await guarded(filter.name, () => filter.extension.filter(live));
+    return recordOf(page, live, sign(live, signature), signature.id, limits);
+  } catch (error) {
+    const code = error instanceof CrawlError ? error.code : 'parse-failed';
+    return failedRecord(page, live.contentType, code, textOf(error));
+  }
+}
+
+async function guarded(plugin: string, run: () => void | Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    throw new CrawlError('parse-failed', `${plugin}: ${textOf(error)}`, { cause: error });
+  }
+}
+
+function sign(page: LivePage, signature: Signature): string | null {
+  const value: unknown = signature.sign(page);
+  if (value === null || (typeof value === 'string' && /^[0-9a-f]{16}$/.test(value))) return value;
+  throw new CrawlError(
+    'plugin-failed',
+    `signature ${signature.id} must be 16 hex digits or null, not ${String(value)}`,
+  );
+}
+
+function recordOf(
+  page: PageToParse,
+  live: LivePage,
+  signature: string | null,
+  signatureName: string,
+  limits: ParseLimits,
+): ParsedRecord {
+  const { result } = live;
+  const outcome: ParseOutcome = {
+    kind: 'parsed',
+    signature,
+    signatureName,
+    title: result.title === null ? null : result.title.slice(0, MAX_TITLE_CHARS),
+    noindex: result.noindex,
+    metadata: boundedMetadata({ ...result.metadata, ...(result.noindex ? { noindex: true } : {}) }),
+  };
+  return {
+    index: page.index,
+    url: page.url,
+    outcome,
+    contentType: live.contentType,
+    charset: live.charset,
+    lang: result.lang,
+    canonical: result.canonical,
+    text: limits.storeText ? (result.mainText ?? result.text).slice(0, limits.maxTextChars) : '',
+    outlinks: outlinksOf(result.outlinks, result.nofollow, limits.maxOutlinks),
+  };
+}
+
+function outlinksOf(outlinks: readonly Outlink[], nofollow: boolean, max: number): Outlink[] {
+  return outlinks.slice(0, max).map((link) => {
+    const anchor = link.anchor.length > MAX_ANCHOR_CHARS ? link.anchor.slice(0, MAX_ANCHOR_CHARS) : link.anchor;
+    return { ...link, anchor, nofollow: link.nofollow || nofollow };
+  });
+}
+
+function boundedMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, string | number | boolean> {
+  const bounded: Record<string, string | number | boolean> = {};
+  let chars = 0;
+  for (const [key, value] of Object.entries(metadata)) {
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
+    chars += key.length + String(value).length;
+    if (chars > MAX_METADATA_CHARS) break;
+    bounded[key] = value;
+  }
+  return bounded;
+}
+
+export function failedRecord(page: PageToParse, contentType: string, code: string, message: string): ParsedRecord {
+  return {
+    index: page.index,
+    url: page.url,
+    outcome: { kind: 'parse-failed', code, message: message.slice(0, 500) },
+    contentType,
+    charset: null,
+    lang: null,
+    canonical: null,
+    text: '',
+    outlinks: [],
+  };
+}

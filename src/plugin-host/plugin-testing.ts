@@ -1,0 +1,233 @@
+/**
+ * `incrawl/plugin-testing`: the exam of each kind of plugin. Throws an `Error` that says what was promised and what came, so it works
+ * under any test runner: `await testPlugin(plugin, { options })`.
+ */
+import { newDatum } from '../domain/crawl/datum.ts';
+import type { ScheduleVisit } from '../domain/crawl/schedule.ts';
+import type { PageToParse } from '../ports/page-parser.ts';
+import { LivePage } from './live-page.ts';
+import {
+  type ExportDocument,
+  type ExtensionByKind,
+  kindOfPlugin,
+  type Page,
+  type PluginDefinition,
+  type PluginHost,
+  type PluginKind,
+} from './plugin-api.ts';
+
+const DAY = 86_400_000;
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A host for tests: quiet, without network, with the shipped intervals. */
+export const testHost: PluginHost = {
+  log: silent,
+  readTextFile: (path) => {
+    throw new Error(`the test host has no file ${path}`);
+  },
+  http: {
+    createGotProtocol: () => ({
+      schemes: ['http', 'https'],
+      exchange: () => Promise.reject(new Error('the test host has no network')),
+      close: async () => {},
+    }),
+  },
+  intervals: { intervalMs: 30 * DAY, minIntervalMs: 3_600_000, maxIntervalMs: 90 * DAY },
+};
+
+export interface PluginTestOptions {
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly host?: PluginHost;
+  /** URLs of your own for normalisers and filters. */
+  readonly urls?: readonly string[];
+  /** Bodies of your own for parsers, parse filters and signatures. */
+  readonly bodies?: readonly string[];
+}
+
+function promise(condition: boolean, promised: string, found: unknown): asserts condition {
+  if (!condition) throw new Error(`promised: ${promised}; found: ${String(JSON.stringify(found)).slice(0, 200)}`);
+}
+
+/** Sets a plugin up as the host would and runs the contract of its kind. */
+export async function testPlugin<Kind extends PluginKind, Options>(
+  plugin: PluginDefinition<Kind, Options>,
+  given: PluginTestOptions = {},
+): Promise<ExtensionByKind[Kind]> {
+  const kind = kindOfPlugin(plugin.name);
+  const options = (plugin.options === undefined ? {} : plugin.options.parse(given.options ?? {})) as Options;
+  const extension = await plugin.setup(given.host ?? testHost, Object.freeze(options) as Options);
+  const exam = EXAMS[kind] as (extension: unknown, given: PluginTestOptions) => void | Promise<void>;
+  await exam(extension, given);
+  return extension;
+}
+
+const URLS = [
+  'http://example.org/',
+  'https://www.example.org:8443/a/b/../c?x=1&y=%20#frag',
+  'http://example.org/?a=1&a=2',
+  'http://xn--bcher-kva.example/%E4%BD%A0',
+];
+
+const BODIES = [
+  '',
+  '<html><head><title>A title</title></head><body><p>Some words about nothing in particular.</p></body></html>',
+  '<p>unclosed <b>tags <i>everywhere',
+  '<div>'.repeat(2_000),
+  '\u0000\u0001\uFFFD binary',
+  '<?xml version="1.0"?><rss><channel><item><link>http://example.org/x</link></item></channel></rss>',
+];
+
+/** A page as parsers are given it. */
+export function samplePage(body: string | Uint8Array, part: Partial<PageToParse> = {}): Page {
+  return new LivePage({
+    index: 0,
+    url: 'http://example.org/page.html',
+    contentType: 'text/html; charset=utf-8',
+    headers: {},
+    metadata: {},
+    body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
+    ...part,
+  });
+}
+
+function checkResult(page: Page): void {
+  const { result } = page;
+  promise(typeof result.text === 'string', 'result.text is a string', result.text);
+  promise(result.title === null || typeof result.title === 'string', 'result.title is a string or null', result.title);
+  for (const link of result.outlinks) {
+    promise(URL.canParse(link.url), 'outlinks are absolute URLs', link.url);
+    promise(typeof link.anchor === 'string', 'an outlink has the text of its anchor', link);
+  }
+}
+
+const VISITS: readonly Partial<ScheduleVisit>[] = [
+  { outcome: 'new', evidence: 'first', elapsedMs: null },
+  { outcome: 'modified', evidence: 'distance', distance: 9 },
+  { outcome: 'unchanged', evidence: 'conditional' },
+  { outcome: 'unchanged', evidence: 'headers' },
+  { outcome: 'modified', evidence: 'digest' },
+];
+
+const DOCUMENT: ExportDocument = {
+  url: 'http://example.org/',
+  state: 'fetched',
+  fetchedAt: '2026-01-01T00:00:00.000Z',
+  changedAt: null,
+  status: 200,
+  contentType: 'text/html',
+  title: 'A "title",\nwith\ttroubles',
+  lang: null,
+  text: null,
+  signature: null,
+  digest: null,
+  outlinks: [],
+  metadata: {},
+};
+
+const EXAMS: {
+  [Kind in PluginKind]: (extension: ExtensionByKind[Kind], given: PluginTestOptions) => void | Promise<void>;
+} = {
+  protocol: (extension) => {
+    promise(extension.schemes.length > 0, 'at least one scheme', extension.schemes);
+    for (const scheme of extension.schemes)
+      promise(/^[a-z][a-z0-9+.-]*$/.test(scheme), 'schemes without a colon', scheme);
+  },
+  urlnormalizer: (extension, given) => {
+    for (const url of [...URLS, ...(given.urls ?? [])]) {
+      const once = extension.normalize(url);
+      promise(once === null || URL.canParse(once), 'a URL or null', once);
+      if (once !== null)
+        promise(extension.normalize(once) === once, `idempotent on ${once}`, extension.normalize(once));
+    }
+  },
+  urlfilter: (extension, given) => {
+    for (const url of [...URLS, ...(given.urls ?? [])]) {
+      const verdict = extension.filter(url, { from: null, depth: 0, seedHosts: new Set() });
+      promise(typeof verdict.accept === 'boolean', 'a verdict with accept', verdict);
+      if (!verdict.accept) promise(verdict.reason.length > 0, 'a rejection with its reason', verdict);
+    }
+  },
+  parse: async (extension, given) => {
+    promise(extension.types.length > 0, 'at least one MIME type', extension.types);
+    for (const body of [...BODIES, ...(given.bodies ?? [])]) {
+      const page = samplePage(body, { contentType: extension.types[0] ?? null });
+      try {
+        await extension.parse(page);
+      } catch (error) {
+        // A parser may refuse a body by throwing, as long as it is an Error.
+        promise(error instanceof Error, 'refusals are Errors', error);
+        continue;
+      }
+      checkResult(page);
+    }
+  },
+  parsefilter: async (extension, given) => {
+    for (const body of [...BODIES, ...(given.bodies ?? [])]) {
+      const page = samplePage(body);
+      page.result.text = body;
+      await extension.filter(page);
+      checkResult(page);
+    }
+  },
+  signature: (extension, given) => {
+    promise(extension.id.length > 0, 'an id', extension.id);
+    for (const body of [...BODIES, ...(given.bodies ?? [])]) {
+      const sign = (): string | null => {
+        const page = samplePage(body);
+        page.result.text = body;
+        return extension.sign(page);
+      };
+      const value = sign();
+      promise(value === null || /^[0-9a-f]{16}$/.test(value), '16 hex digits or null', value);
+      promise(sign() === value, 'the same signature for the same page', value);
+    }
+    promise(extension.sign(samplePage('')) === null, 'null for a page without words', extension.sign(samplePage('')));
+  },
+  schedule: (extension) => {
+    promise(extension.initialIntervalMs > 0, 'a positive start interval', extension.initialIntervalMs);
+    let memory = { intervalMs: extension.initialIntervalMs, belief: null } as Parameters<typeof extension.onVisit>[0];
+    let now = Date.UTC(2026, 0, 1);
+    for (const part of [...VISITS, ...VISITS, ...VISITS]) {
+      now += DAY;
+      const visit: ScheduleVisit = {
+        now,
+        elapsedMs: DAY,
+        outcome: 'unchanged',
+        evidence: 'digest',
+        distance: null,
+        changedAt: now,
+        lastModifiedAt: null,
+        ...part,
+      };
+      const decision = extension.onVisit(memory, visit);
+      const { intervalMs } = decision.memory;
+      promise(Number.isFinite(intervalMs) && intervalMs > 0, 'a positive interval', intervalMs);
+      promise(Number.isFinite(decision.nextFetchAt), 'a finite next fetch time', decision.nextFetchAt);
+      promise(decision.terms.length > 0, 'the terms of its arithmetic', decision.terms);
+      memory = decision.memory;
+    }
+  },
+  scoring: (extension) => {
+    const now = Date.UTC(2026, 0, 1);
+    const parent = newDatum({
+      url: 'http://example.org/',
+      now,
+      intervalMs: DAY,
+      score: extension.seedScore('http://example.org/'),
+    });
+    promise(Number.isFinite(parent.score), 'a finite seed score', parent.score);
+    const outlink = { url: 'http://example.org/a', anchor: 'a', rel: 'link', nofollow: false } as const;
+    const score = extension.outlinkScore(parent, outlink, 1);
+    promise(Number.isFinite(score), 'a finite outlink score', score);
+    const rank = extension.rank(
+      { url: outlink.url, score, depth: 1, dueAt: now, intervalMs: DAY, lastFetchAt: null, failures: 0 },
+      now + DAY,
+    );
+    promise(Number.isFinite(rank), 'a finite rank', rank);
+  },
+  exporter: (extension) => {
+    promise(/^[a-z0-9-]+$/.test(extension.format), 'a format of lower-case letters, digits and "-"', extension.format);
+    const text = (extension.begin?.() ?? '') + extension.document(DOCUMENT) + (extension.end?.() ?? '');
+    promise(typeof text === 'string' && text.length > 0, 'text', text);
+  },
+};

@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createJiti } from 'jiti';
+import { CrawlError } from '../domain/errors.ts';
+import { near } from '../domain/near-name.ts';
+import type { PluginDefinition } from './plugin-api.ts';
+import { BUNDLED_PLUGINS, type PluginListEntry } from './plugin-list.ts';
+
+export interface ResolvedPlugin {
+  readonly file: string;
+  readonly bundled: boolean;
+}
+
+const ENTRY_FILES = ['plugin.ts', 'plugin.mts', 'plugin.js', 'plugin.mjs'];
+
+/** This package's own modules, compiled or not: whichever is running. */
+const ownSuffix = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+const own = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Finds the module of a plugin: bundled, in `plugins/` beside the configuration, at a path, or in a package. */
+export function resolvePlugin(entry: PluginListEntry, baseDir: string): ResolvedPlugin {
+  if (BUNDLED_PLUGINS.includes(entry.use)) {
+    return { file: own(`../../plugins/${entry.use}/plugin${ownSuffix}`), bundled: true };
+  }
+  const isPath = entry.use.startsWith('.') || isAbsolute(entry.use);
+  const places = isPath ? [resolve(baseDir, entry.use)] : [join(baseDir, 'plugins', entry.use)];
+  for (const place of places) {
+    if (/\.[cm]?[jt]s$/.test(place) && existsSync(place)) return { file: place, bundled: false };
+    const file = ENTRY_FILES.map((name) => join(place, name)).find((each) => existsSync(each));
+    if (file !== undefined) return { file, bundled: false };
+  }
+  if (!isPath) {
+    try {
+      return { file: createRequire(join(baseDir, 'package.json')).resolve(entry.use), bundled: false };
+    } catch {
+      // Not a package either; said below.
+    }
+  }
+  const guess = near(entry.use, BUNDLED_PLUGINS);
+  throw new CrawlError(
+    'plugin-broken',
+    `${entry.where} ${entry.use}: no such plugin (looked for ${places.join(', ')}${isPath ? '' : ' and a package of that name'})` +
+      (guess === undefined ? '' : `; did you mean ${guess}?`),
+  );
+}
+
+/** Imports a plugin. TypeScript needs no build step: jiti compiles it in memory. */
+export async function importPlugin(resolved: ResolvedPlugin, entry: PluginListEntry): Promise<PluginDefinition> {
+  let module: unknown;
+  try {
+    module = resolved.bundled
+      ? await import(/* @vite-ignore */ pathToFileURL(resolved.file).href)
+      : await createJiti(import.meta.url, {
+          fsCache: false,
+          alias: {
+            'incrawl/plugin-testing': own(`./plugin-testing${ownSuffix}`),
+            'incrawl/plugin': own(`./plugin-api${ownSuffix}`),
+          },
+        }).import(resolved.file);
+  } catch (error) {
+    throw new CrawlError(
+      'plugin-broken',
+      `${entry.where} ${entry.use}: cannot load ${resolved.file}: ${textOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  const definition = (module as { default?: unknown }).default as PluginDefinition | undefined;
+  if (typeof definition?.setup !== 'function' || typeof definition.name !== 'string' || definition.api !== 1) {
+    throw new CrawlError(
+      'plugin-broken',
+      `${entry.where} ${entry.use}: ${resolved.file} has no default export made by definePlugin`,
+    );
+  }
+  return definition;
+}
+
+export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

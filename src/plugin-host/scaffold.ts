@@ -1,0 +1,136 @@
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { CrawlError } from '../domain/errors.ts';
+import { kindOfPlugin, type PluginKind } from './plugin-api.ts';
+import { textOf } from './resolve-plugin.ts';
+
+/** What each kind does at first: small, but it works. */
+const SETUP: Readonly<Record<PluginKind, string>> = {
+  protocol: `  setup: (host) => {
+    const http = host.http.createGotProtocol();
+    return { schemes: ['http', 'https'], exchange: (request) => http.exchange(request), close: () => http.close() };
+  },`,
+  urlnormalizer: `  setup: () => ({
+    // Drops one query parameter; return null to refuse a URL.
+    normalize: (url) => {
+      const parsed = new URL(url);
+      parsed.searchParams.delete('ref');
+      return parsed.href;
+    },
+  }),`,
+  urlfilter: `  setup: () => ({
+    filter: (url) => (url.includes('/private/') ? { accept: false, reason: 'private' } : { accept: true }),
+  }),`,
+  parse: `  setup: () => ({
+    types: ['application/json'],
+    parse: (page) => {
+      const value = JSON.parse(page.content) as { title?: unknown };
+      page.result.title = typeof value.title === 'string' ? value.title : null;
+      page.result.text = page.content;
+    },
+  }),`,
+  parsefilter: `  setup: () => ({
+    // Counts headings; metadata goes into the page's record.
+    filter: (page) => {
+      if (page.dom === null) return;
+      page.result.metadata['NAME.headings'] = page.$('h1, h2, h3').length;
+    },
+  }),`,
+  signature: `  setup: () => ({
+    // The name belongs to the parameters: change one, change both.
+    id: 'NAME-v1',
+    sign: (page) => {
+      const text = page.result.mainText ?? page.result.text;
+      if (text.trim() === '') return null;
+      let hash = 0xcbf29ce484222325n;
+      for (const char of text) hash = BigInt.asUintN(64, (hash ^ BigInt(char.codePointAt(0) ?? 0)) * 0x100000001b3n);
+      return hash.toString(16).padStart(16, '0');
+    },
+  }),`,
+  schedule: `  setup: (host) => ({
+    name: 'NAME',
+    initialIntervalMs: host.intervals.intervalMs,
+    // Half the interval after a change, double it after none.
+    onVisit: (memory, visit) => {
+      const factor = visit.outcome === 'modified' ? 0.5 : visit.outcome === 'unchanged' ? 2 : 1;
+      const intervalMs = Math.max(host.intervals.minIntervalMs, Math.min(host.intervals.maxIntervalMs, memory.intervalMs * factor));
+      return {
+        memory: { ...memory, intervalMs },
+        nextFetchAt: visit.now + intervalMs,
+        terms: [{ label: 'factor', value: factor }],
+      };
+    },
+  }),`,
+  scoring: `  setup: () => ({
+    seedScore: () => 1,
+    outlinkScore: (parent) => parent.score / 2,
+    rank: (candidate) => candidate.score,
+  }),`,
+  exporter: `  setup: () => ({
+    format: 'NAME',
+    fileExtension: 'txt',
+    document: (document) => \`\${document.url}\\t\${document.title ?? ''}\\n\`,
+  }),`,
+};
+
+const pluginText = (name: string, kind: PluginKind): string => `import { definePlugin } from 'incrawl/plugin';
+
+export default definePlugin({
+  name: '${name}',
+  api: 1,
+${SETUP[kind].replaceAll('NAME', name.slice(kind.length + 1))}
+});
+`;
+
+const testText = (name: string): string => `// Run it with: node --test (Node 22.18 or newer), or with vitest.
+import { test } from 'node:test';
+import { testPlugin } from 'incrawl/plugin-testing';
+import plugin from './plugin.ts';
+
+test('${name} keeps the contract of its kind', () => testPlugin(plugin));
+`;
+
+const readmeText = (name: string): string => `# ${name}
+
+Say here what it does and which options it has.
+
+Switch it on in \`plugins.yaml\`:
+
+    plugins:
+      - ${name}
+`;
+
+/** Writes a working plugin with a test into `dir/name` and returns the files. Refuses to overwrite. */
+export async function scaffoldPlugin(name: string, dir: string): Promise<string[]> {
+  let kind: PluginKind;
+  try {
+    kind = kindOfPlugin(name);
+  } catch (error) {
+    throw new CrawlError('usage-invalid', textOf(error), { cause: error });
+  }
+  if (!/^[a-z]+(?:-[a-z0-9]+)+$/.test(name)) {
+    throw new CrawlError(
+      'usage-invalid',
+      `plugin name "${name}" may have lower-case letters, digits and single "-" only`,
+    );
+  }
+  const folder = resolve(dir, name);
+  const exists = await access(folder).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw new CrawlError('usage-invalid', `${folder} exists already; nothing was written`);
+  await mkdir(folder, { recursive: true });
+  const files: Readonly<Record<string, string>> = {
+    'plugin.ts': pluginText(name, kind),
+    'plugin.test.ts': testText(name),
+    'README.md': readmeText(name),
+  };
+  const written: string[] = [];
+  for (const [file, text] of Object.entries(files)) {
+    const path = join(folder, file);
+    await writeFile(path, text, { flag: 'wx' });
+    written.push(path);
+  }
+  return written;
+}

@@ -1,0 +1,93 @@
+import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical-url.ts';
+import type { LoadedPlugins } from './load-plugins.ts';
+import type { UrlContext, UrlVerdict } from './plugin-api.ts';
+import { textOf } from './resolve-plugin.ts';
+
+export interface UrlResult {
+  readonly url: string | null;
+  readonly reason: string | null;
+}
+
+export interface UrlTraceStep {
+  readonly name: string;
+  readonly before: string;
+  readonly after: string | null;
+  readonly note?: string | undefined;
+}
+
+/** Canonical form -> normalisers (each made canonical again) -> filters. A plugin that throws keeps the URL out and is named. */
+export function applyUrlChain(
+  plugins: Pick<LoadedPlugins, 'normalizers' | 'filters'>,
+  input: string,
+  context: UrlContext,
+  base?: string,
+): UrlResult {
+  const canonical = canonicalUrl(input, base);
+  if ('error' in canonical) return { url: null, reason: canonical.error };
+  let { url } = canonical;
+  for (const plugin of plugins.normalizers) {
+    const next = normalizeBy(plugin, url);
+    if (next.url === null) return next;
+    url = next.url;
+  }
+  for (const plugin of plugins.filters) {
+    const verdict = filterBy(plugin, url, context);
+    if (!verdict.accept) return { url: null, reason: verdict.reason };
+  }
+  return { url, reason: null };
+}
+
+/** As {@link applyUrlChain}, with each step told. */
+export function explainUrlChain(
+  plugins: Pick<LoadedPlugins, 'normalizers' | 'filters'>,
+  input: string,
+  context: UrlContext,
+  base?: string,
+): UrlResult & { readonly steps: readonly UrlTraceStep[] } {
+  const steps: UrlTraceStep[] = explainCanonicalUrl(input, base).map(({ name, before, after }) => ({
+    name,
+    before,
+    after,
+  }));
+  const canonical = canonicalUrl(input, base);
+  if ('error' in canonical) return { url: null, reason: canonical.error, steps };
+  let { url } = canonical;
+  for (const plugin of plugins.normalizers) {
+    const next = normalizeBy(plugin, url);
+    if (next.url !== url)
+      steps.push({ name: plugin.name, before: url, after: next.url, note: next.reason ?? undefined });
+    if (next.url === null) return { ...next, steps };
+    url = next.url;
+  }
+  for (const plugin of plugins.filters) {
+    const verdict = filterBy(plugin, url, context);
+    steps.push({ name: plugin.name, before: url, after: verdict.accept ? url : null, note: verdict.reason });
+    if (!verdict.accept) return { url: null, reason: verdict.reason, steps };
+  }
+  return { url, reason: null, steps };
+}
+
+function normalizeBy(plugin: LoadedPlugins['normalizers'][number], url: string): UrlResult {
+  try {
+    const next: unknown = plugin.extension.normalize(url);
+    if (next === url) return { url, reason: null };
+    if (next === null) return { url: null, reason: `${plugin.name} refuses it` };
+    if (typeof next !== 'string') throw new TypeError(`normalize must return a URL or null, not ${typeof next}`);
+    const again = canonicalUrl(next);
+    return 'error' in again
+      ? { url: null, reason: `${plugin.name}: ${again.error}` }
+      : { url: again.url, reason: null };
+  } catch (error) {
+    return { url: null, reason: `plugin-failed: ${plugin.name}: ${textOf(error)}` };
+  }
+}
+
+function filterBy(plugin: LoadedPlugins['filters'][number], url: string, context: UrlContext): UrlVerdict {
+  try {
+    const verdict = plugin.extension.filter(url, context);
+    if (typeof verdict?.accept !== 'boolean') throw new TypeError('filter must return {accept: boolean}');
+    return verdict;
+  } catch (error) {
+    return { accept: false, reason: `plugin-failed: ${plugin.name}: ${textOf(error)}` };
+  }
+}
