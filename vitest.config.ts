@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const report = process.env.INCRAWL_TEST_REPORT;
 
 export default defineConfig({
   resolve: {
@@ -12,9 +13,9 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts', 'plugins/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: 'forks',
-    restoreMocks: true,
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 });

@@ -10,7 +10,9 @@ export interface Tag {
 }
 
 const VOID =
-  'area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr'.split(' ');
+  'area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr'.split(
+    ' ',
+  );
 
 const ENDS_PARAGRAPH =
   'p h1 h2 h3 h4 h5 h6 address article aside blockquote details div dl fieldset figcaption figure footer form header hr main nav ol pre section table ul'.split(
@@ -20,9 +22,7 @@ const FORM_CONTROLS = 'input option optgroup select button datalist textarea';
 
 const ENDS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(ENDS_PARAGRAPH.map((name) => [name, 'p'])),
-  ...Object.fromEntries(
-    'select input output button datalist textarea'.split(' ').map((name) => [name, FORM_CONTROLS]),
-  ),
+  ...Object.fromEntries('select input output button datalist textarea'.split(' ').map((name) => [name, FORM_CONTROLS])),
   option: 'option',
   optgroup: 'optgroup option',
   li: 'li',
@@ -39,7 +39,9 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 const FOREIGN: Readonly<Record<string, boolean>> = {
-  ...Object.fromEntries('mi mo mn ms mtext annotation-xml foreignobject desc title'.split(' ').map((name) => [name, false])),
+  ...Object.fromEntries(
+    'mi mo mn ms mtext annotation-xml foreignobject desc title'.split(' ').map((name) => [name, false]),
+  ),
   svg: true,
   math: true,
 };

@@ -1,4 +1,13 @@
-import { CDATA, type ChildNode, Comment, Document, Element, type ParentNode, ProcessingInstruction, Text } from 'domhandler';
+import {
+  CDATA,
+  type ChildNode,
+  Comment,
+  Document,
+  Element,
+  type ParentNode,
+  ProcessingInstruction,
+  Text,
+} from 'domhandler';
 import { Tokenizer } from 'htmlparser2';
 import { TAGS, type Tag, unknownTag } from './tags.ts';
 import { TextBuffer } from './text-buffer.ts';
@@ -28,8 +37,8 @@ export function buildTree(content: string, limits: TreeLimits, isXhtml: boolean)
   return new TreeBuilder(content, limits, isXhtml).build();
 }
 
-/** Names longer than this are not kept for the next time they come. */
-const LONGEST_KNOWN_NAME = 32;
+/** Attribute names that are remembered in lower case. Hostile pages have millions. */
+const MAX_KNOWN_NAMES = 1000;
 
 class TreeBuilder {
   private readonly content: string;
@@ -84,7 +93,7 @@ class TreeBuilder {
   }
 
   onopentagname(start: number, end: number): void {
-    const tag = this.tagOf(start, end);
+    const tag = this.findTag(this.content.slice(start, end)) ?? this.newTag(start, end);
     this.tag = tag;
     if (tag.ends !== null && this.tooDeep.size === 0) this.endImplied(tag.ends);
     this.attributes = {};
@@ -120,7 +129,9 @@ class TreeBuilder {
   }
 
   onclosetag(start: number, end: number): void {
-    const tag = this.tagOf(start, end);
+    const tag = this.findTag(this.content.slice(start, end));
+    // Never opened in this page.
+    if (tag === undefined) return;
     if (tag.isVoid) {
       if (tag.name === 'br') this.addElement(tag, {}, true);
       return;
@@ -228,18 +239,16 @@ class TreeBuilder {
 
   // Names.
 
-  private tagOf(start: number, end: number): Tag {
-    const name = this.content.slice(start, end);
-    return TAGS.get(name) ?? this.unknownTags.get(name) ?? this.lowerCaseTag(name);
+  private findTag(written: string): Tag | undefined {
+    const found = TAGS.get(written) ?? this.unknownTags.get(written);
+    if (found !== undefined) return found;
+    const name = written.toLowerCase();
+    return name === written ? undefined : (TAGS.get(name) ?? this.unknownTags.get(name));
   }
 
-  private lowerCaseTag(written: string): Tag {
-    const name = written.toLowerCase();
-    let tag = TAGS.get(name) ?? this.unknownTags.get(name);
-    if (tag === undefined) {
-      tag = unknownTag(name);
-      this.unknownTags.set(name, tag);
-    }
+  private newTag(start: number, end: number): Tag {
+    const tag = unknownTag(this.content.slice(start, end).toLowerCase());
+    this.unknownTags.set(tag.name, tag);
     return tag;
   }
 
@@ -248,7 +257,7 @@ class TreeBuilder {
     const known = this.names.get(written);
     if (known !== undefined) return known;
     const name = written.toLowerCase();
-    if (written.length <= LONGEST_KNOWN_NAME) this.names.set(written, name);
+    if (this.names.size < MAX_KNOWN_NAMES) this.names.set(written, name);
     return name;
   }
 }

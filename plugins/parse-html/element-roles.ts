@@ -1,0 +1,30 @@
+/** What the walk does with an element: a set of bits. */
+export const BLOCK = 1;
+/** Words before, inside and after are apart, on the same line. */
+export const APART = 2;
+/** Text inside is not shown; links count. */
+export const MUTED = 4;
+/** Nothing inside belongs to the page. */
+export const OPAQUE = 8;
+/** Has a handler of its own. */
+export const SPECIAL = 16;
+
+const NAMES: readonly (readonly [number, string])[] = [
+  [
+    BLOCK,
+    'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup p pre search section summary table tbody tfoot thead title tr ul',
+  ],
+  [APART, 'area button img input label option output select td textarea th video audio canvas object iframe'],
+  [MUTED, 'noscript iframe noframes noembed object audio video canvas select datalist textarea svg rp'],
+  [OPAQUE, 'script style template title'],
+  [SPECIAL, 'a area base frame html iframe img link meta title'],
+];
+
+const ROLES: ReadonlyMap<string, number> = NAMES.reduce((roles, [role, names]) => {
+  for (const name of names.split(' ')) roles.set(name, (roles.get(name) ?? 0) | role);
+  return roles;
+}, new Map<string, number>());
+
+export function rolesOf(name: string): number {
+  return ROLES.get(name) ?? 0;
+}

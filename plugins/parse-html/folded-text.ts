@@ -1,0 +1,79 @@
+const SPACE = 0x20;
+const NO_BREAK_SPACE = 0xa0;
+
+function isSpace(code: number): boolean {
+  return code === SPACE || (code <= 0x0d && code >= 0x09) || code === NO_BREAK_SPACE;
+}
+
+/** Text put together as it reads: white space folded to one space, one line break where a block begins or ends. */
+export class FoldedText {
+  private readonly maxLength: number;
+  private folded = '';
+  private gap: '' | ' ' | '\n' = '';
+
+  constructor(maxLength: number) {
+    this.maxLength = maxLength;
+  }
+
+  get text(): string {
+    return this.folded;
+  }
+
+  get isFull(): boolean {
+    return this.folded.length >= this.maxLength;
+  }
+
+  space(): void {
+    if (this.gap === '') this.gap = ' ';
+  }
+
+  breakLine(): void {
+    this.gap = '\n';
+  }
+
+  add(data: string): void {
+    const { length } = data;
+    let at = 0;
+    while (at < length && !this.isFull) {
+      if (isSpace(data.charCodeAt(at))) {
+        this.space();
+        do at++;
+        while (at < length && isSpace(data.charCodeAt(at)));
+        continue;
+      }
+      // As far as nothing is to be folded: single plain spaces stay.
+      const start = at;
+      let wasSpace = false;
+      for (; at < length; at++) {
+        const code = data.charCodeAt(at);
+        if (isSpace(code)) {
+          if (wasSpace || code !== SPACE) break;
+          wasSpace = true;
+        } else wasSpace = false;
+      }
+      this.append(data.slice(start, wasSpace ? at - 1 : at));
+      if (wasSpace) this.space();
+    }
+  }
+
+  private append(piece: string): void {
+    if (this.folded !== '') this.folded += this.gap;
+    this.gap = '';
+    const room = this.maxLength - this.folded.length;
+    this.folded += piece.length <= room ? piece : cutText(piece, room);
+  }
+}
+
+/** The first `length` units of a text, one less where that would cut a character in two. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}
+
+/** White space folded to single spaces, none around. */
+export function foldText(data: string, maxLength: number): string {
+  const folded = new FoldedText(maxLength);
+  folded.add(data);
+  return folded.text;
+}

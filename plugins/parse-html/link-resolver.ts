@@ -1,0 +1,120 @@
+import { MAX_URL_LENGTH } from 'incrawl/plugin';
+
+/** Resolves what pages write as links; `null` for what is no http(s) URL, too long, or a place in the page itself. */
+export type LinkResolver = (href: string) => string | null;
+
+/** Longer ones are data, or shrink below the limit in no honest page. */
+const MAX_HREF_LENGTH = 8 * MAX_URL_LENGTH;
+const OTHER_SCHEME = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
+
+/**
+ * A resolver against a base. The answer is what the WHATWG URL parser gives, without fragment and userinfo; links that it would leave
+ * as they are, apart from putting the base in front, never reach it (it takes several times as long).
+ *
+ * @param base absolute http(s) URL
+ */
+export function createLinkResolver(base: string): LinkResolver {
+  const { origin, pathname } = new URL(base);
+  const path = origin + pathname;
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  return (href) => {
+    if (href.length > MAX_HREF_LENGTH) return null;
+    const first = href.charCodeAt(0);
+    if (first === HASH) return null;
+    const start = first === SLASH ? 0 : endOfOrigin(href);
+    const end = start < 0 ? -1 : plainEnd(href, start);
+    if (end < 0) return resolveByParser(href, base);
+    const rest = end === href.length ? href : href.slice(0, end);
+    if (start > 0) return withinLimit(rest);
+    if (first === SLASH) return withinLimit(origin + rest);
+    return withinLimit((first === QUESTION ? path : folder) + rest);
+  };
+}
+
+function resolveByParser(href: string, base: string): string | null {
+  if (OTHER_SCHEME.test(href)) return null;
+  const text = href.trim();
+  if (text === '' || text.startsWith('#')) return null;
+  let url: URL;
+  try {
+    url = new URL(text, base);
+  } catch {
+    return null;
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
+  if (url.username !== '') url.username = '';
+  if (url.password !== '') url.password = '';
+  const { href: whole, hash } = url;
+  if (hash !== '') return withinLimit(whole.slice(0, whole.length - hash.length));
+  return withinLimit(whole.endsWith('#') ? whole.slice(0, -1) : whole);
+}
+
+function withinLimit(url: string): string | null {
+  return url.length > MAX_URL_LENGTH ? null : url;
+}
+
+const HASH = 0x23;
+const SLASH = 0x2f;
+const COLON = 0x3a;
+const QUESTION = 0x3f;
+const DOT = 0x2e;
+
+const PLAIN = 1;
+const HOST = 2;
+/** Characters that the URL parser neither changes nor gives a meaning: not `%`, as `%2e` is a dot to it. */
+const CLASSES = characterClasses();
+
+function characterClasses(): Uint8Array {
+  const classes = new Uint8Array(128);
+  for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789-.') classes[character.charCodeAt(0)] = PLAIN | HOST;
+  for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ_~!$&()*+,;=:@/?') classes[character.charCodeAt(0)] = PLAIN;
+  return classes;
+}
+
+/** Where scheme and host of a plainly written absolute URL end; 0 for a relative one, -1 for all that needs the parser. */
+function endOfOrigin(href: string): number {
+  const hostStart = href.startsWith('https://') ? 8 : href.startsWith('http://') ? 7 : 0;
+  if (hostStart === 0) return isPlainStart(href) ? 0 : -1;
+  let at = hostStart;
+  let labelStart = at;
+  while (at < href.length) {
+    const code = href.charCodeAt(at);
+    if (code === SLASH) break;
+    if (code >= 128 || (CLASSES[code]! & HOST) === 0) return -1;
+    if (code === DOT) labelStart = at + 1;
+    at++;
+  }
+  // Without a path; nothing between dots; what may be an IPv4 address; punycode, which is checked.
+  const labelCode = href.charCodeAt(labelStart);
+  if (at === href.length || labelStart === at || (labelCode >= 0x30 && labelCode <= 0x39)) return -1;
+  return href.slice(hostStart, at).includes('xn--') ? -1 : at;
+}
+
+/** Whether a relative reference begins with a whole path segment or a query, and with nothing that looks like a scheme. */
+function isPlainStart(href: string): boolean {
+  const first = href.charCodeAt(0);
+  if (first === DOT) return false;
+  for (let at = 0; at < href.length; at++) {
+    const code = href.charCodeAt(at);
+    if (code === COLON) return false;
+    if (code === SLASH || code === QUESTION || code === HASH) return true;
+  }
+  return href !== '';
+}
+
+/** End of the path and query from `start` if the parser would leave them alone (a fragment may follow), else -1. */
+function plainEnd(href: string, start: number): number {
+  let isPath = true;
+  for (let at = start; at < href.length; at++) {
+    const code = href.charCodeAt(at);
+    if (code === HASH) return at;
+    if (code >= 128 || CLASSES[code] === 0) return -1;
+    if (code === QUESTION) isPath = false;
+    else if (code === SLASH && isPath) {
+      const next = href.charCodeAt(at + 1);
+      // A dot segment, or the start of `//host`.
+      if (next === DOT || (next === SLASH && at === 0)) return -1;
+    }
+  }
+  return href.length;
+}

@@ -1,0 +1,46 @@
+import { foldText } from './folded-text.ts';
+import type { PageFacts } from './page-facts.ts';
+
+const MAX_DESCRIPTION = 2048;
+const MAX_KEYWORDS = 100;
+const MAX_KEYWORD = 128;
+
+/** Takes what one `meta` element says of the page. The first of a kind counts, but for robots: there, all do. */
+export function readMeta(
+  attributes: Readonly<Record<string, string>>,
+  facts: PageFacts,
+  agents: ReadonlySet<string>,
+  refresh: (url: string) => void,
+): void {
+  const { content } = attributes;
+  if (content === undefined) return;
+  const pragma = attributes['http-equiv']?.trim().toLowerCase();
+  if (pragma === 'refresh') {
+    const url = refreshTarget(content);
+    if (url !== null) refresh(url);
+  } else if (pragma === 'content-language') facts.lang ??= content;
+  const name = (attributes['name'] ?? attributes['property'])?.trim().toLowerCase();
+  if (name === undefined) return;
+  if (agents.has(name)) facts.robots.push(content);
+  else if (name === 'description') facts.description ??= foldText(content, MAX_DESCRIPTION) || null;
+  else if (name === 'keywords') addKeywords(facts.keywords, content);
+  else if (name === 'og:title') facts.socialTitle ??= foldText(content, MAX_DESCRIPTION) || null;
+  else if (name === 'og:description') facts.socialDescription ??= foldText(content, MAX_DESCRIPTION) || null;
+}
+
+function addKeywords(keywords: string[], content: string): void {
+  for (const part of content.slice(0, MAX_KEYWORDS * MAX_KEYWORD).split(/[,;\uff0c\u3001\uff1b]/)) {
+    if (keywords.length >= MAX_KEYWORDS) return;
+    const keyword = foldText(part, MAX_KEYWORD);
+    if (keyword !== '' && !keywords.includes(keyword)) keywords.push(keyword);
+  }
+}
+
+const REFRESH = /^\s*(?:\d+(?:\.\d*)?|\.\d+)\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))/is;
+
+/** Target of a refresh as browsers read it (WHATWG HTML, "shared declarative refresh steps"); `null`: the page itself. */
+export function refreshTarget(content: string): string | null {
+  const found = REFRESH.exec(content.slice(0, 4096));
+  const url = (found?.[1] ?? found?.[2] ?? found?.[3])?.trim();
+  return url === undefined || url === '' ? null : url;
+}

@@ -1,0 +1,189 @@
+import type { ChildNode, Document, Element, ParentNode } from 'domhandler';
+import { APART, BLOCK, MUTED, OPAQUE, rolesOf, SPECIAL } from './element-roles.ts';
+import { FoldedText, foldText } from './folded-text.ts';
+import { readLinkElement } from './link-element.ts';
+import { readMeta } from './meta-element.ts';
+import { emptyFacts, type PageFacts, type RawLink } from './page-facts.ts';
+
+export interface WalkOptions {
+  readonly maxText: number;
+  readonly maxLinks: number;
+  /** Agents whose `meta` robots lines apply, lower case: `robots` and our own. */
+  readonly agents: ReadonlySet<string>;
+}
+
+export const MAX_TITLE = 1024;
+export const MAX_ANCHOR = 256;
+
+/** Reads a page in document order, once, without recursion: pages nest deeper than a call stack allows. */
+export function walkPage(document: Document, options: WalkOptions): PageFacts {
+  const walk = new PageWalk(options);
+  // Roles of the open elements, by depth.
+  const open: number[] = [];
+  let node: ChildNode | null = document.children[0] ?? null;
+  while (node !== null) {
+    if (node.type === 'text') walk.text((node as { data: string }).data);
+    else if (isParent(node)) {
+      const roles = node.type === 'cdata' ? 0 : walk.enter(node as Element, open.length);
+      const first = node.children[0];
+      if (first !== undefined && (roles & OPAQUE) === 0) {
+        open.push(roles);
+        node = first;
+        continue;
+      }
+      walk.leave(node, roles, open.length);
+    }
+    while (node.next === null) {
+      const parent: ParentNode | null = node.parent;
+      if (parent === null || parent === document || open.length === 0) return walk.end();
+      node = parent as ChildNode;
+      walk.leave(node, open.pop()!, open.length);
+    }
+    node = node.next;
+  }
+  return walk.end();
+}
+
+function isParent(node: ChildNode): node is ChildNode & ParentNode {
+  return 'children' in node;
+}
+
+class PageWalk {
+  private readonly options: WalkOptions;
+  private readonly maxRawLinks: number;
+  private readonly facts = emptyFacts();
+  private readonly visible: FoldedText;
+  /** Depth of the element that mutes what is inside; -1: none. */
+  private mutedAt = -1;
+  private anchor: { element: Element; link: RawLink; text: FoldedText; alt: string } | null = null;
+
+  constructor(options: WalkOptions) {
+    this.options = options;
+    // Doubles are merged when links are resolved; until then they take room.
+    this.maxRawLinks = 4 * options.maxLinks;
+    this.visible = new FoldedText(options.maxText);
+  }
+
+  text(data: string): void {
+    if (this.mutedAt < 0) this.visible.add(data);
+    this.anchor?.text.add(data);
+  }
+
+  /** Roles of the element, those that it has by its attributes included. */
+  enter(element: Element, depth: number): number {
+    let roles = rolesOf(element.name);
+    if (this.mutedAt < 0 && ((roles & MUTED) !== 0 || isHidden(element))) {
+      this.mutedAt = depth;
+      roles |= MUTED;
+    }
+    this.boundary(roles);
+    if ((roles & SPECIAL) !== 0) this.special(element);
+    return roles;
+  }
+
+  leave(node: ChildNode, roles: number, depth: number): void {
+    if (this.anchor?.element === node) this.endAnchor();
+    this.boundary(roles);
+    if (depth === this.mutedAt) this.mutedAt = -1;
+  }
+
+  end(): PageFacts {
+    this.endAnchor();
+    this.facts.text = this.visible.text;
+    return this.facts;
+  }
+
+  private boundary(roles: number): void {
+    if ((roles & (BLOCK | APART)) === 0) return;
+    if (this.mutedAt < 0) {
+      if ((roles & BLOCK) !== 0) this.visible.breakLine();
+      else this.visible.space();
+    }
+    this.anchor?.text.space();
+  }
+
+  private special(element: Element): void {
+    const { attribs } = element;
+    switch (element.name) {
+      case 'a':
+        this.startAnchor(element);
+        break;
+      case 'img':
+        if (this.anchor !== null) this.anchor.alt ||= attribs['alt'] ?? '';
+        break;
+      case 'area':
+        this.addLink(attribs['href'], 'link', attribs['rel'], attribs['alt']);
+        break;
+      case 'frame':
+      case 'iframe':
+        this.addLink(attribs['src'], 'frame', undefined, attribs['title']);
+        break;
+      case 'link':
+        readLinkElement(attribs, (rel, lang) =>
+          this.addLink(attribs['href'], rel, attribs['rel'], attribs['title'], lang),
+        );
+        break;
+      case 'meta':
+        readMeta(attribs, this.facts, this.options.agents, (url) => this.addLink(url, 'refresh', undefined, ''));
+        break;
+      case 'base':
+        this.facts.baseHref ??= attribs['href'] ?? null;
+        break;
+      case 'html':
+        this.facts.lang ??= attribs['lang'] ?? attribs['xml:lang'] ?? null;
+        break;
+      case 'title':
+        this.readTitle(element);
+        break;
+    }
+  }
+
+  private readTitle(element: Element): void {
+    // Inside svg it names a drawing.
+    if (this.mutedAt >= 0 || this.facts.title !== null) return;
+    const text = element.children.map((child) => (child.type === 'text' ? child.data : '')).join('');
+    this.facts.title = foldText(text, MAX_TITLE) || null;
+  }
+
+  private startAnchor(element: Element): void {
+    const { attribs } = element;
+    // An anchor ends the one before, as in browsers, even where its end tag is missing.
+    this.endAnchor();
+    const link = this.addLink(attribs['href'], 'link', attribs['rel'], '');
+    if (link === null) return;
+    this.anchor = { element, link, text: new FoldedText(MAX_ANCHOR), alt: '' };
+  }
+
+  private endAnchor(): void {
+    if (this.anchor === null) return;
+    const { element, link, text, alt } = this.anchor;
+    this.anchor = null;
+    const { title, 'aria-label': label } = element.attribs;
+    link.anchor = text.text || foldText(alt || label || title || '', MAX_ANCHOR);
+  }
+
+  private addLink(
+    href: string | undefined,
+    rel: RawLink['rel'],
+    relations: string | undefined,
+    anchor: string | undefined,
+    lang?: string,
+  ): RawLink | null {
+    if (href === undefined || this.facts.links.length >= this.maxRawLinks) return null;
+    const nofollow = relations !== undefined && NOFOLLOW.test(relations);
+    const link: RawLink = { href, rel, nofollow, lang, anchor: anchor ? foldText(anchor, MAX_ANCHOR) : '' };
+    this.facts.links.push(link);
+    return link;
+  }
+}
+
+const NOFOLLOW = /(?:^|\s)(?:nofollow|ugc|sponsored)(?:\s|$)/i;
+const HIDING_STYLE = /display\s*:\s*none|visibility\s*:\s*hidden/i;
+
+/** Hidden by its own attributes. A whole page is never: it is shown by a script later. */
+function isHidden({ name, attribs }: Element): boolean {
+  const { hidden, style } = attribs;
+  if (hidden === undefined && style === undefined) return name === 'dialog' && attribs['open'] === undefined;
+  if (name === 'html' || name === 'body') return false;
+  return (hidden !== undefined && hidden !== 'until-found') || (style !== undefined && HIDING_STYLE.test(style));
+}

@@ -1,0 +1,13 @@
+import { definePlugin } from 'incrawl/plugin';
+import { type Options, optionsSchema } from './options.ts';
+import { parseHtml } from './parse-html.ts';
+
+export default definePlugin<'parse', Options>({
+  name: 'parse-html',
+  api: 1,
+  options: optionsSchema,
+  setup: (_host, options) => ({
+    types: ['text/html', 'application/xhtml+xml'],
+    parse: (page) => parseHtml(page, options),
+  }),
+});

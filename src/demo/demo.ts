@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config, Crawler, CrawlerOptions } from '../crawler.ts';
+import type { Clock } from '../ports/clock.ts';
+import { type DemoReport, type DemoSample, type DemoVisit, demoSample, demoVisit, reportLines } from './report.ts';
+import { type DemoServer, startDemoServer } from './server.ts';
+import { seededRandom } from './words.ts';
+
+export interface DemoOptions {
+  /** Told each line of the report. */
+  readonly out: (line: string) => void;
+  readonly json: boolean;
+  /** Visits to the site, at least 1; default 6. */
+  readonly rounds?: number;
+  readonly seed?: number;
+  /** Leave the crawl db behind. */
+  readonly keep: boolean;
+  readonly openCrawler: (options: CrawlerOptions) => Promise<Crawler>;
+  readonly config: Config;
+}
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 1);
+const HOSTS = 3;
+/** Days of the visits; further ones follow four days apart. */
+const DAYS = [0, 2, 4, 7, 10, 14];
+const SAMPLES: readonly (readonly [string, string])[] = [
+  ['/history', 'never changes'],
+  ['/people', 'a sentence every 5 days'],
+  ['/today', 'a new article every day'],
+];
+
+/** Time stands still during a visit and jumps between visits. */
+class SimulatedClock implements Clock {
+  private time = START;
+  now(): number {
+    return this.time;
+  }
+  async sleep(): Promise<void> {}
+  moveTo(time: number): void {
+    this.time = Math.max(this.time, time);
+  }
+}
+
+/** Serves a changing site on loopback, crawls it on several days of a simulated clock, and reports what was fetched and what was not. */
+export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const clock = new SimulatedClock();
+  const seed = options.seed ?? 1;
+  const dir = await mkdtemp(join(tmpdir(), 'incrawl-demo-'));
+  const server = await startDemoServer({ hosts: HOSTS, seed, now: () => clock.now() });
+  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  try {
+    const crawler = await options.openCrawler({
+      config: demoConfig(options.config),
+      dir,
+      log: silent,
+      clock,
+      random: seededRandom(seed),
+    });
+    let report: DemoReport;
+    try {
+      report = await visits(crawler, server, clock, options);
+    } finally {
+      await crawler.close();
+    }
+    if (options.json) options.out(JSON.stringify(report));
+    else for (const line of reportLines(report)) options.out(line);
+    if (!options.json) {
+      options.out(
+        options.keep
+          ? `The crawl db is in ${dir}: try  incrawl readdb --stats --dir ${dir}`
+          : 'Next: incrawl init, then incrawl crawl with seeds of your own; --keep leaves the crawl db of the demo behind.',
+      );
+    }
+    return report;
+  } finally {
+    await server.close();
+    if (!options.keep) await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function visits(
+  crawler: Crawler,
+  server: DemoServer,
+  clock: SimulatedClock,
+  options: DemoOptions,
+): Promise<DemoReport> {
+  const say = options.json ? () => {} : options.out;
+  say(`A site of ${HOSTS} hosts on this machine; the clock is simulated.`);
+  const done: DemoVisit[] = [];
+  const count = options.rounds ?? DAYS.length;
+  for (let visit = 0; visit < count; visit++) {
+    const day = DAYS[visit] ?? (DAYS.at(-1) ?? 0) + 4 * (visit - DAYS.length + 1);
+    clock.moveTo(START + day * DAY);
+    const seeds = visit === 0 ? [{ name: 'demo', lines: server.origins.map((origin) => `${origin}/`) }] : [];
+    const summary = await crawler.crawl({ seeds });
+    done.push(demoVisit(day, summary, server.bytesOfAll()));
+    say(`day ${day}: ${summary.totals.generated} pages due, ${summary.totals.requests} requests`);
+  }
+  const samples: DemoSample[] = [];
+  for (const [path, story] of SAMPLES) {
+    const record = await crawler.record(`${server.origins[0]}${path}`);
+    if (record !== null) samples.push(demoSample(record, story));
+  }
+  return { visits: done, samples };
+}
+
+/** As configured, but for a site that is one's own and changes within days. */
+function demoConfig(config: Config): Config {
+  return {
+    ...config,
+    fetch: { ...config.fetch, delayMs: 0 },
+    http: { ...config.http, allowAddresses: ['127.0.0.1'] },
+    schedule: { ...config.schedule, intervalMs: 2 * DAY, minIntervalMs: DAY / 24, maxIntervalMs: 90 * DAY },
+  };
+}

@@ -1,0 +1,110 @@
+import type { CrawlSummary, RecordView } from '../crawler.ts';
+
+/** One visit to the site: all rounds that were due on a day. */
+export interface DemoVisit {
+  readonly day: number;
+  readonly pages: number;
+  readonly fetched: number;
+  readonly notModified: number;
+  readonly skippedByHeaders: number;
+  readonly unchanged: number;
+  readonly new: number;
+  readonly modified: number;
+  readonly meanDistance: number | null;
+  readonly gone: number;
+  readonly moved: number;
+  readonly requests: number;
+  readonly bodyBytes: number;
+  /** What fetching every page in full would have transferred. */
+  readonly fullBytes: number;
+}
+
+export interface DemoSample {
+  readonly url: string;
+  readonly story: string;
+  /** Interval in days after each visit. */
+  readonly intervals: readonly number[];
+}
+
+export interface DemoReport {
+  readonly visits: readonly DemoVisit[];
+  readonly samples: readonly DemoSample[];
+}
+
+export function demoVisit(day: number, summary: CrawlSummary, fullBytes: number): DemoVisit {
+  const { totals, rounds } = summary;
+  const withDistance = rounds.filter((round) => round.meanDistance !== null);
+  const weight = withDistance.reduce((sum, round) => sum + round.modified, 0);
+  const distance = withDistance.reduce((sum, round) => sum + (round.meanDistance ?? 0) * round.modified, 0);
+  return {
+    day,
+    pages: totals.generated,
+    fetched: totals.fetched,
+    notModified: totals.notModified,
+    skippedByHeaders: totals.skippedByHeaders,
+    unchanged: totals.unchanged,
+    new: totals.new,
+    modified: totals.modified,
+    meanDistance: weight === 0 ? null : distance / weight,
+    gone: totals.gone,
+    moved: totals.redirected,
+    requests: totals.requests,
+    bodyBytes: totals.bodyBytes,
+    fullBytes,
+  };
+}
+
+export function demoSample(record: RecordView, story: string): DemoSample {
+  return { url: record.url, story, intervals: record.visits.map((visit) => visit.interval / 86_400) };
+}
+
+const kib = (bytes: number): string => `${(bytes / 1_024).toFixed(0)} KiB`;
+const percent = (part: number, whole: number): string => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(0)} %`);
+
+const COLUMNS: readonly (readonly [string, (visit: DemoVisit) => string])[] = [
+  ['day', (visit) => String(visit.day)],
+  ['due', (visit) => String(visit.pages)],
+  ['304', (visit) => String(visit.notModified)],
+  ['by header', (visit) => String(visit.skippedByHeaders)],
+  ['same body', (visit) => String(visit.unchanged)],
+  ['new', (visit) => String(visit.new)],
+  ['changed', (visit) => String(visit.modified)],
+  ['bits', (visit) => (visit.meanDistance === null ? '-' : visit.meanDistance.toFixed(1))],
+  ['gone', (visit) => String(visit.gone)],
+  ['moved', (visit) => String(visit.moved)],
+  ['requests', (visit) => String(visit.requests)],
+  ['bytes', (visit) => kib(visit.bodyBytes)],
+  ['of full', (visit) => percent(visit.bodyBytes, visit.fullBytes)],
+];
+
+/** The report as lines of at most 100 columns. */
+export function reportLines(report: DemoReport): string[] {
+  const rows = report.visits.map((visit) => COLUMNS.map(([, cell]) => cell(visit)));
+  const widths = COLUMNS.map(([title], i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, i) => cell.padStart(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd();
+  const bytes = report.visits.slice(1).reduce((sum, visit) => sum + visit.bodyBytes, 0);
+  const full = report.visits.slice(1).reduce((sum, visit) => sum + visit.fullBytes, 0);
+  return [
+    '',
+    'Each row is one visit to the site, all pages that were due on that day:',
+    '',
+    line(COLUMNS.map(([title]) => title)),
+    ...rows.map(line),
+    '',
+    '304: conditional request. by header: Content-Length and Last-Modified equal, body not transferred.',
+    'same body: transferred, but equal. bits: mean Hamming distance of the changed pages, of 64.',
+    `After the first visit: ${kib(bytes)} transferred where fetching everything each time takes ${kib(full)} (${percent(bytes, full)}).`,
+    '',
+    'How intervals moved (days, after each visit; every page started with 2):',
+    '',
+    ...report.samples.map((sample) => {
+      const intervals = sample.intervals.map((days) => days.toFixed(1)).join(' -> ');
+      return `  ${sample.story.padEnd(28)} ${intervals}`;
+    }),
+    '',
+  ];
+}
