@@ -5,6 +5,9 @@ function isSpace(code: number): boolean {
   return code === SPACE || (code <= 0x0d && code >= 0x09) || code === NO_BREAK_SPACE;
 }
 
+/** White space that single spaces within a text are not. A compiled pattern finds it several times as fast as a loop. */
+const TO_BE_FOLDED = /[\t-\r\u00a0]| {2}/;
+
 /** Text put together as it reads: white space folded to one space, one line break where a block begins or ends. */
 export class FoldedText {
   private readonly maxLength: number;
@@ -32,6 +35,18 @@ export class FoldedText {
   }
 
   add(data: string): void {
+    if (TO_BE_FOLDED.test(data)) {
+      this.addFolding(data);
+      return;
+    }
+    const start = data.startsWith(' ') ? 1 : 0;
+    const end = data.length > start && data.endsWith(' ') ? data.length - 1 : data.length;
+    if (start > 0) this.space();
+    if (end > start) this.append(data.slice(start, end));
+    if (end < data.length) this.space();
+  }
+
+  private addFolding(data: string): void {
     const { length } = data;
     let at = 0;
     while (at < length && !this.isFull) {
@@ -57,6 +72,7 @@ export class FoldedText {
   }
 
   private append(piece: string): void {
+    if (this.isFull) return;
     if (this.folded !== '') this.folded += this.gap;
     this.gap = '';
     const room = this.maxLength - this.folded.length;

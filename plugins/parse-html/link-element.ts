@@ -8,7 +8,7 @@ export function readLinkElement(
   attributes: Readonly<Record<string, string>>,
   found: (rel: Outlink['rel'], lang: string | undefined) => void,
 ): void {
-  const relations = attributes['rel'];
+  const relations = attributes.rel;
   if (relations === undefined) return;
   const tokens = relations.toLowerCase().split(/\s+/);
   if (tokens.includes('canonical')) found('canonical', undefined);
@@ -21,8 +21,8 @@ function readAlternate(
   attributes: Readonly<Record<string, string>>,
   found: (rel: Outlink['rel'], lang: string | undefined) => void,
 ): void {
-  const type = attributes['type']?.trim() ?? '';
-  const lang = attributes['hreflang']?.trim() || undefined;
+  const type = attributes.type?.trim() ?? '';
+  const lang = attributes.hreflang?.trim() || undefined;
   if (FEED_TYPE.test(type)) found('feed', lang);
   // An app (`android-app://`) or a format of its own (oEmbed, JSON) is no page.
   else if (type === '' || PAGE_TYPE.test(type)) found('alternate', lang);

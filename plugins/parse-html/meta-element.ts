@@ -19,7 +19,7 @@ export function readMeta(
     const url = refreshTarget(content);
     if (url !== null) refresh(url);
   } else if (pragma === 'content-language') facts.lang ??= content;
-  const name = (attributes['name'] ?? attributes['property'])?.trim().toLowerCase();
+  const name = (attributes.name ?? attributes.property)?.trim().toLowerCase();
   if (name === undefined) return;
   if (agents.has(name)) facts.robots.push(content);
   else if (name === 'description') facts.description ??= foldText(content, MAX_DESCRIPTION) || null;

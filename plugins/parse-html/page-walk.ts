@@ -109,28 +109,26 @@ class PageWalk {
         this.startAnchor(element);
         break;
       case 'img':
-        if (this.anchor !== null) this.anchor.alt ||= attribs['alt'] ?? '';
+        if (this.anchor !== null) this.anchor.alt ||= attribs.alt ?? '';
         break;
       case 'area':
-        this.addLink(attribs['href'], 'link', attribs['rel'], attribs['alt']);
+        this.addLink(attribs.href, 'link', attribs.rel, attribs.alt);
         break;
       case 'frame':
       case 'iframe':
-        this.addLink(attribs['src'], 'frame', undefined, attribs['title']);
+        this.addLink(attribs.src, 'frame', undefined, attribs.title);
         break;
       case 'link':
-        readLinkElement(attribs, (rel, lang) =>
-          this.addLink(attribs['href'], rel, attribs['rel'], attribs['title'], lang),
-        );
+        readLinkElement(attribs, (rel, lang) => this.addLink(attribs.href, rel, attribs.rel, attribs.title, lang));
         break;
       case 'meta':
         readMeta(attribs, this.facts, this.options.agents, (url) => this.addLink(url, 'refresh', undefined, ''));
         break;
       case 'base':
-        this.facts.baseHref ??= attribs['href'] ?? null;
+        this.facts.baseHref ??= attribs.href ?? null;
         break;
       case 'html':
-        this.facts.lang ??= attribs['lang'] ?? attribs['xml:lang'] ?? null;
+        this.facts.lang ??= attribs.lang ?? attribs['xml:lang'] ?? null;
         break;
       case 'title':
         this.readTitle(element);
@@ -149,7 +147,7 @@ class PageWalk {
     const { attribs } = element;
     // An anchor ends the one before, as in browsers, even where its end tag is missing.
     this.endAnchor();
-    const link = this.addLink(attribs['href'], 'link', attribs['rel'], '');
+    const link = this.addLink(attribs.href, 'link', attribs.rel, '');
     if (link === null) return;
     this.anchor = { element, link, text: new FoldedText(MAX_ANCHOR), alt: '' };
   }
@@ -183,7 +181,7 @@ const HIDING_STYLE = /display\s*:\s*none|visibility\s*:\s*hidden/i;
 /** Hidden by its own attributes. A whole page is never: it is shown by a script later. */
 function isHidden({ name, attribs }: Element): boolean {
   const { hidden, style } = attribs;
-  if (hidden === undefined && style === undefined) return name === 'dialog' && attribs['open'] === undefined;
+  if (hidden === undefined && style === undefined) return name === 'dialog' && attribs.open === undefined;
   if (name === 'html' || name === 'body') return false;
   return (hidden !== undefined && hidden !== 'until-found') || (style !== undefined && HIDING_STYLE.test(style));
 }

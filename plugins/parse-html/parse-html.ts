@@ -35,7 +35,7 @@ function addLinks(page: Page, facts: PageFacts, maxLinks: number): void {
   result.base = facts.baseHref === null ? null : fromPage(facts.baseHref);
   const resolve = result.base === null ? fromPage : createLinkResolver(result.base);
   // What the document says of itself goes before what the server says of it.
-  const links = facts.links.concat(headerLinks(page.headers['link'], fromPage));
+  const links = facts.links.concat(headerLinks(page.headers.link, fromPage));
   result.canonical = firstCanonical(links, resolve);
   result.outlinks = mergeOutlinks(links, resolve, { maxLinks, nofollowAll: result.nofollow });
 }

@@ -7,6 +7,7 @@ export {
   type SimilarityOptions,
 } from '../domain/crawl/schedules/similarity.ts';
 export { hammingDistance } from '../domain/page/hamming.ts';
+export { DIMENSION_WEIGHTS, type DimensionWeights, pageDimensions } from '../domain/page/page-dimensions.ts';
 export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../domain/page/shingler.ts';
 export { resemblance, shingles } from '../domain/page/shingles.ts';
 export { createSimhash, type SimhashOptions, type TextDimension } from '../domain/page/simhash.ts';

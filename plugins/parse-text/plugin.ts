@@ -1,0 +1,66 @@
+import { definePlugin, MAX_URL_LENGTH, type Outlink, type Page } from 'incrawl/plugin';
+import { z } from 'zod';
+
+const optionsSchema = z.strictObject({
+  /** Take http(s) URLs in the text for links. */
+  links: z.boolean().default(false),
+  /** Distinct links kept. */
+  maxLinks: z.int().min(0).max(1_000_000).default(10_000),
+  /** Characters of text kept. */
+  maxText: z.int().min(1000).max(100_000_000).default(1_000_000),
+});
+type Options = z.infer<typeof optionsSchema>;
+
+const MAX_TITLE = 256;
+
+export default definePlugin<'parse', Options>({
+  name: 'parse-text',
+  api: 1,
+  options: optionsSchema,
+  setup: (_host, options) => ({
+    types: ['text/plain'],
+    parse: (page) => parseText(page, options),
+  }),
+});
+
+function parseText(page: Page, { links, maxLinks, maxText }: Options): void {
+  const { result } = page;
+  const text = page.content.slice(0, maxText).replaceAll(/\r\n?/g, '\n').trim();
+  result.text = text;
+  result.title = text.split('\n', 1)[0]!.slice(0, MAX_TITLE).trim() || null;
+  if (links) result.outlinks = linksIn(text, maxLinks);
+}
+
+/** URLs as people write them in running text: up to white space or a quote, without the punctuation of the sentence. */
+function linksIn(text: string, maxLinks: number): Outlink[] {
+  const found = new Map<string, Outlink>();
+  for (const [written] of text.matchAll(/\bhttps?:\/\/[^\s<>"'`|\\^{}]+/gi)) {
+    if (found.size >= maxLinks) break;
+    if (written.length > MAX_URL_LENGTH) continue;
+    const url = absoluteUrl(withoutPunctuation(written));
+    if (url !== null && !found.has(url)) found.set(url, { url, anchor: '', rel: 'link', nofollow: false });
+  }
+  return [...found.values()];
+}
+
+/** Without what ends the sentence; a closing bracket belongs to the URL only if it is opened there. */
+function withoutPunctuation(written: string): string {
+  let end = written.length;
+  for (; end > 0; end--) {
+    const last = written[end - 1]!;
+    if (')]'.includes(last)) {
+      const opening = last === ')' ? '(' : '[';
+      if (written.lastIndexOf(opening, end - 1) >= 0) break;
+    } else if (!'.,;:!?'.includes(last)) break;
+  }
+  return written.slice(0, end);
+}
+
+function absoluteUrl(written: string): string | null {
+  if (!URL.canParse(written)) return null;
+  const url = new URL(written);
+  url.hash = '';
+  url.username = '';
+  url.password = '';
+  return url.href;
+}

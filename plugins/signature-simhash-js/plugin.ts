@@ -1,0 +1,15 @@
+import { definePlugin, pageDimensions, SHINGLE_SIZE } from 'incrawl/plugin';
+import { createSimhashJsSigner } from './simhash-js-signer.ts';
+
+export default definePlugin({
+  name: 'signature-simhash-js',
+  api: 1,
+  setup: () => {
+    const sign = createSimhashJsSigner();
+    return {
+      // Words of unspaced scripts are cut by the ICU of the runtime.
+      id: `simhash-js64-w${SHINGLE_SIZE}-d3.2.1-v1-icu${process.versions.icu?.split('.')[0] ?? '0'}`,
+      sign: (page) => sign(pageDimensions(page.result)),
+    };
+  },
+});

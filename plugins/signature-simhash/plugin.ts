@@ -1,0 +1,46 @@
+import {
+  createSimhash,
+  DIMENSION_WEIGHTS,
+  type DimensionWeights,
+  definePlugin,
+  pageDimensions,
+  SHINGLE_SIZE,
+} from 'incrawl/plugin';
+import { z } from 'zod';
+
+const weight = z.int().min(0).max(1000);
+
+const optionsSchema = z
+  .strictObject({
+    titleWeight: weight.default(DIMENSION_WEIGHTS.title),
+    keywordsWeight: weight.default(DIMENSION_WEIGHTS.keywords),
+    textWeight: weight.default(DIMENSION_WEIGHTS.text),
+    /** Term frequencies above it count as this; `null`: all as they are. */
+    tfCap: z.int().min(1).max(1_000_000).nullable().default(null),
+  })
+  .refine(
+    (options) => options.titleWeight + options.keywordsWeight + options.textWeight > 0,
+    'at least one weight must be above 0',
+  );
+type Options = z.infer<typeof optionsSchema>;
+
+export default definePlugin<'signature', Options>({
+  name: 'signature-simhash',
+  api: 1,
+  options: optionsSchema,
+  setup: (_host, { titleWeight, keywordsWeight, textWeight, tfCap }) => {
+    const weights: DimensionWeights = { title: titleWeight, keywords: keywordsWeight, text: textWeight };
+    const simhash = createSimhash(tfCap === null ? {} : { tfCap });
+    return {
+      id: signatureId(weights, tfCap, process.versions.icu),
+      sign: (page) => simhash(pageDimensions(page.result, weights)),
+    };
+  },
+});
+
+/** Everything that decides the bits. Words of unspaced scripts are cut by the ICU of the runtime, so it belongs to the name. */
+export function signatureId(weights: DimensionWeights, tfCap: number | null, icu: string | undefined): string {
+  const { title, keywords, text } = weights;
+  const cap = tfCap === null ? '' : `-tf${tfCap}`;
+  return `simhash64-w${SHINGLE_SIZE}-d${title}.${keywords}.${text}${cap}-v1-icu${icu?.split('.')[0] ?? '0'}`;
+}
