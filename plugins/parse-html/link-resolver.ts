@@ -5,6 +5,8 @@ export type LinkResolver = (href: string) => string | null;
 
 /** Longer ones are data, or shrink below the limit in no honest page. */
 const MAX_HREF_LENGTH = 8 * MAX_URL_LENGTH;
+// The parser strips these characters around a URL, and no others.
+const SAME_PAGE = /^[\0-\x20]*(?:#|$)/;
 const OTHER_SCHEME = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
 
 /**
@@ -32,12 +34,10 @@ export function createLinkResolver(base: string): LinkResolver {
 }
 
 function resolveByParser(href: string, base: string): string | null {
-  if (OTHER_SCHEME.test(href)) return null;
-  const text = href.trim();
-  if (text === '' || text.startsWith('#')) return null;
+  if (OTHER_SCHEME.test(href) || SAME_PAGE.test(href)) return null;
   let url: URL;
   try {
-    url = new URL(text, base);
+    url = new URL(href, base);
   } catch {
     return null;
   }

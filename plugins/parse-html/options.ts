@@ -7,7 +7,7 @@ export const optionsSchema = z.strictObject({
     .regex(/^[\w-]+$/, 'expected a product token: letters, digits, - and _')
     .default('incrawl')
     .transform((agent) => agent.toLowerCase()),
-  /** Elements nested deeper lie flat in the deepest one allowed, as in browsers. */
+  /** Elements nested deeper lie flat at this depth, as in browsers. */
   maxDepth: z.int().min(16).max(2000).default(512),
   maxAttributes: z.int().min(16).max(10_000).default(256),
   /** The page is cut off there. */

@@ -6,24 +6,18 @@ import type { RawLink } from './page-facts.ts';
  * Resolves the links of a page and merges doubles, in the order of the page: the first one stands, takes the first anchor text that
  * there is, and is to be followed if any of them is.
  */
-export function mergeOutlinks(
-  links: Iterable<RawLink>,
-  resolve: LinkResolver,
-  limits: { readonly maxLinks: number; readonly nofollowAll: boolean },
-): Outlink[] {
+export function mergeOutlinks(links: Iterable<RawLink>, resolve: LinkResolver, maxLinks: number): Outlink[] {
   const merged = new Map<string, Outlink>();
   for (const link of links) {
     const url = resolve(link.href);
     if (url === null) continue;
-    // A page that is not to be followed still says where its canonical version is.
-    const nofollow = link.nofollow || (limits.nofollowAll && link.rel !== 'canonical');
     const known = merged.get(url);
     if (known === undefined) {
-      if (merged.size >= limits.maxLinks) continue;
-      const { rel, anchor, lang } = link;
+      if (merged.size >= maxLinks) continue;
+      const { rel, anchor, lang, nofollow } = link;
       merged.set(url, lang === undefined ? { url, anchor, rel, nofollow } : { url, anchor, rel, nofollow, lang });
-    } else if ((known.nofollow && !nofollow) || (known.anchor === '' && link.anchor !== '')) {
-      merged.set(url, { ...known, anchor: known.anchor || link.anchor, nofollow: known.nofollow && nofollow });
+    } else if ((known.nofollow && !link.nofollow) || (known.anchor === '' && link.anchor !== '')) {
+      merged.set(url, { ...known, anchor: known.anchor || link.anchor, nofollow: known.nofollow && link.nofollow });
     }
   }
   return [...merged.values()];

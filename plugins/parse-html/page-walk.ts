@@ -69,22 +69,21 @@ class PageWalk {
     this.anchor?.text.add(data);
   }
 
-  /** Roles of the element, those that it has by its attributes included. */
+  /** Returns the roles of the element. */
   enter(element: Element, depth: number): number {
-    let roles = rolesOf(element.name);
+    const roles = rolesOf(element.name);
+    this.boundary(roles);
     if (this.mutedAt < 0 && ((roles & MUTED) !== 0 || isHidden(element))) {
       this.mutedAt = depth;
-      roles |= MUTED;
     }
-    this.boundary(roles);
     if ((roles & SPECIAL) !== 0) this.special(element);
     return roles;
   }
 
   leave(node: ChildNode, roles: number, depth: number): void {
     if (this.anchor?.element === node) this.endAnchor();
-    this.boundary(roles);
     if (depth === this.mutedAt) this.mutedAt = -1;
+    this.boundary(roles);
   }
 
   end(): PageFacts {

@@ -37,7 +37,7 @@ function addLinks(page: Page, facts: PageFacts, maxLinks: number): void {
   // What the document says of itself goes before what the server says of it.
   const links = facts.links.concat(headerLinks(page.headers.link, fromPage));
   result.canonical = firstCanonical(links, resolve);
-  result.outlinks = mergeOutlinks(links, resolve, { maxLinks, nofollowAll: result.nofollow });
+  result.outlinks = mergeOutlinks(links, resolve, maxLinks);
 }
 
 function firstCanonical(links: readonly RawLink[], resolve: LinkResolver): string | null {

@@ -13,7 +13,7 @@ import { TAGS, type Tag, unknownTag } from './tags.ts';
 import { TextBuffer } from './text-buffer.ts';
 
 export interface TreeLimits {
-  /** Elements nested deeper become children of the deepest one allowed. */
+  /** No element lies deeper: those that would become siblings there, their text that of the element around. */
   readonly maxDepth: number;
   /** Attributes beyond are left out. */
   readonly maxAttributes: number;
@@ -183,7 +183,7 @@ class TreeBuilder {
     const element = new Element(tag.name, attributes);
     this.append(element);
     if (isWhole || tag.isVoid) return;
-    if (this.open.length >= this.limits.maxDepth) {
+    if (this.open.length >= this.limits.maxDepth - 1) {
       this.tooDeep.set(tag, (this.tooDeep.get(tag) ?? 0) + 1);
       return;
     }

@@ -57,8 +57,12 @@ function withoutPunctuation(written: string): string {
 }
 
 function absoluteUrl(written: string): string | null {
-  if (!URL.canParse(written)) return null;
-  const url = new URL(written);
+  let url: URL;
+  try {
+    url = new URL(written);
+  } catch {
+    return null;
+  }
   url.hash = '';
   url.username = '';
   url.password = '';

@@ -1,0 +1,239 @@
+import type { Outlink, Page, Parser } from 'incrawl/plugin';
+import { samplePage, testHost, testPlugin } from 'incrawl/plugin-testing';
+import { describe, expect, it } from 'vitest';
+import { optionsSchema } from './options.ts';
+import plugin from './plugin.ts';
+
+type Given = Parameters<typeof samplePage>[1] & { readonly options?: Readonly<Record<string, unknown>> };
+
+function parse(html: string, { options, ...part }: Given = {}): Page {
+  const page = samplePage(html, part);
+  const parser = plugin.setup(testHost, optionsSchema.parse(options ?? {})) as Parser;
+  void parser.parse(page);
+  return page;
+}
+const result = (html: string, given?: Given) => parse(html, given).result;
+const links = (html: string, given?: Given): Outlink[] => result(html, given).outlinks;
+
+it('keeps the contract of parsers', async () => {
+  const { types } = await testPlugin(plugin);
+  expect(types).toEqual(['text/html', 'application/xhtml+xml']);
+});
+
+it('makes one DOM that cheerio can use', () => {
+  const page = parse('<title>T</title><div class=a><p>x<p>y</div>');
+  expect(page.$('div.a p').length).toBe(2);
+  expect(page.$.root()[0]).toBe(page.dom);
+  expect(page.$('p').last().text()).toBe('y');
+});
+
+describe('text', () => {
+  it.each<[string, string]>([
+    ['<p>one<p>two', 'one\ntwo'],
+    ['a<br>b<hr>c', 'a\nb\nc'],
+    [' <p>  a \n\t b&nbsp;&nbsp;c  </p> \n <p> d </p> ', 'a b c\nd'],
+    ['a<b>b</b> <i> c</i>', 'ab c'],
+    ['<div><div>a</div></div><div>b</div>', 'a\nb'],
+    ['<table><tr><td>1<td>2<tr><td>3<td>4</table>', '1 2\n3 4'],
+    ['<ul><li>a<li>b</ul>', 'a\nb'],
+    ['x<script>no()</script>y<style>no</style>z<!-- no --><template>no</template>', 'xyz'],
+    ['a<noscript>no</noscript><p hidden>no<p style="color:red; DISPLAY : none">no<p>b', 'a\nb'],
+    ['<div hidden>no <p>no</p> no</div>b<p hidden="until-found">c', 'b\nc'],
+    ['<p style="visibility:hidden">no<p aria-hidden=true>yes', 'yes'],
+    ['<body style="display:none"><p>shown by a script', 'shown by a script'],
+    ['<dialog>no</dialog><dialog open>yes</dialog>', 'yes'],
+    ['a <select><option>no</select><textarea>no</textarea><button>b</button>c', 'a b c'],
+    ['a<svg><title>no</title><text>no</text></svg>b', 'ab'],
+    ['a<iframe src=x>no</iframe><object>no</object><video>no</video>b', 'a b'],
+    ['<title>no</title><h1>yes</h1>', 'yes'],
+    ['<head><title>t</title><p>no body tag', 'no body tag'],
+    ['<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>', '漢kan'],
+    ['a&lt;b&gt;&amp;&copy;&#x4e2d;&nosuch;', 'a<b>&©中&nosuch;'],
+    ['unclosed <b>tags <i>every<p>where', 'unclosed tags every\nwhere'],
+    ['', ''],
+    [' \n ', ''],
+  ])('%j', (html, expected) => {
+    expect(result(html).text).toBe(expected);
+  });
+
+  it('is in reading order at any depth', () => {
+    const deep = Array.from({ length: 5000 }, (_, at) => `<div>${at} `).join('');
+    const expected = Array.from({ length: 5000 }, (_, at) => at).join(' ');
+    expect(result(`${deep}<p>end`).text.replaceAll('\n', ' ')).toBe(`${expected} end`);
+  });
+
+  it('is cut off at the limit, never within a character', () => {
+    expect(result(`<p>${'word '.repeat(1000)}`, { options: { maxText: 1000 } }).text.length).toBe(1000);
+    expect(result(`<p>${'x'.repeat(999)}\u{1F600}`, { options: { maxText: 1000 } }).text).toBe('x'.repeat(999));
+  });
+
+  it('of XHTML takes CDATA and whole elements', () => {
+    const given = { contentType: 'application/xhtml+xml' };
+    expect(result('<html><body><p/><div/>a<![CDATA[ <b> ]]>c</body></html>', given).text).toBe('a <b> c');
+  });
+});
+
+describe('what the page says of itself', () => {
+  it.each<[string, Partial<Page['result']>]>([
+    ['<title> A &amp; B\n C </title><title>second</title>', { title: 'A & B C' }],
+    ['<svg><title>drawing</title></svg><title>page</title>', { title: 'page' }],
+    ['<title> </title><meta property="og:title" content="social">', { title: 'social' }],
+    ['<p>no title', { title: null }],
+    ['<html lang="de-AT">', { lang: 'de-AT' }],
+    ['<html xml:lang=pt_BR>', { lang: 'pt-BR' }],
+    ['<meta http-equiv="Content-Language" content="fr, en">', { lang: 'fr' }],
+    ['<html lang="">', { lang: null }],
+    ['<html lang="{{ lang }}">', { lang: null }],
+    ['<meta name=Description content=" a  b "><meta name=description content=second>', { description: 'a b' }],
+    ['<meta property="og:description" content="social">', { description: 'social' }],
+    [
+      '<meta name=keywords content="a, b c;d,a,，e、f"><meta name=keywords content="g">',
+      { keywords: ['a', 'b c', 'd', 'e', 'f', 'g'] },
+    ],
+    ['<base href="/x/"><base href="/y/">', { base: 'http://example.org/x/' }],
+    ['<base target=_top><base href="//h.example/">', { base: 'http://h.example/' }],
+    ['<base href="javascript:1">', { base: null }],
+    ['<link rel="canonical" href="/c?a=1#x">', { canonical: 'http://example.org/c?a=1' }],
+    ['<link rel=canonical href=""><link rel="Canonical nofollow" href="/c2">', { canonical: 'http://example.org/c2' }],
+    ['<base href="/b/"><link rel=canonical href=c>', { canonical: 'http://example.org/b/c' }],
+    ['<link rel=stylesheet href=c>', { canonical: null }],
+    ['<meta name=robots content=noindex>', { noindex: true, nofollow: false }],
+    ['<meta name=ROBOTS content="NONE">', { noindex: true, nofollow: true }],
+    ['<meta name=incrawl content=nofollow><meta name=robots content=noindex>', { noindex: true, nofollow: true }],
+    ['<meta name=googlebot content=none>', { noindex: false, nofollow: false }],
+  ])('%j', (html, expected) => {
+    expect(result(html)).toMatchObject(expected);
+  });
+
+  it('and what the server says of it', () => {
+    const headers = {
+      link: '<http://example.org/from-header>; rel="canonical", </de>; rel=alternate; hreflang=de',
+      'x-robots-tag': 'incrawl: noindex',
+      'content-language': 'nl',
+    };
+    const given = { headers };
+    expect(result('<base href="http://other.example/"><p>', given)).toMatchObject({
+      canonical: 'http://example.org/from-header',
+      noindex: true,
+      nofollow: false,
+      lang: 'nl',
+      outlinks: [
+        { url: 'http://example.org/from-header', rel: 'canonical' },
+        { url: 'http://example.org/de', rel: 'alternate', lang: 'de' },
+      ],
+    });
+    expect(result('<html lang=en><link rel=canonical href=/own>', given)).toMatchObject({
+      canonical: 'http://example.org/own',
+      lang: 'en',
+    });
+    expect(result('<p>', { ...given, options: { agent: 'Other' } }).noindex).toBe(false);
+  });
+});
+
+describe('outlinks', () => {
+  const link = (path: string, anchor: string, part: Partial<Outlink> = {}): Outlink => ({
+    url: new URL(path, 'http://example.org/').href,
+    anchor,
+    rel: 'link',
+    nofollow: false,
+    ...part,
+  });
+
+  it.each<[string, Outlink[]]>([
+    ['<a href="/a"> one\n <b>two</b></a>', [link('/a', 'one two')]],
+    ['<a href=a>x<a href=b>y', [link('/a', 'x'), link('/b', 'y')]],
+    ['<a href=a><p>x</p><p>y</p></a>', [link('/a', 'x y')]],
+    ['<a href=a><img alt=" the  logo "></a>', [link('/a', 'the logo')]],
+    ['<a href=a><img alt=logo>text</a>', [link('/a', 'text')]],
+    ['<a href=a title=tip></a><a href=b aria-label=label></a>', [link('/a', 'tip'), link('/b', 'label')]],
+    ['<a name=x>no</a><a href="#x">no</a><a href="">no</a><a href="mailto:x@y.z">no</a>', []],
+    ['<a href="javascript:void(0)">no</a><a href="http://[">no</a>', []],
+    ['<map><area href=a alt=left><area href=b></map>', [link('/a', 'left'), link('/b', '')]],
+    [
+      '<iframe src=a title=t></iframe><frameset><frame src=b></frameset>',
+      [link('/a', 't', { rel: 'frame' }), link('/b', '', { rel: 'frame' })],
+    ],
+    ['<meta http-equiv=refresh content="3; url=/next">', [link('/next', '', { rel: 'refresh' })]],
+    ['<link rel=canonical href=/c>', [link('/c', '', { rel: 'canonical' })]],
+    ['<link rel=alternate hreflang=de-CH href=/de>', [link('/de', '', { rel: 'alternate', lang: 'de-CH' })]],
+    ['<link rel=alternate media=handheld href=/m>', [link('/m', '', { rel: 'alternate' })]],
+    ['<link rel=alternate type="application/rss+xml" title=News href=/rss>', [link('/rss', 'News', { rel: 'feed' })]],
+    [
+      '<link rel="alternate stylesheet" href=/s><link rel=alternate type=application/json+oembed href=/o><link rel=icon href=/i>',
+      [],
+    ],
+    ['<link rel=alternate hreflang=de href="android-app://x/y">', []],
+    [
+      '<link rel=next href=/2><link rel=sitemap href=/map.xml>',
+      [link('/2', ''), link('/map.xml', '', { rel: 'sitemap' })],
+    ],
+    [
+      '<a rel=nofollow href=a>x</a><a rel="noopener UGC" href=b>y</a><a rel=sponsored href=c>z</a>',
+      [link('/a', 'x', { nofollow: true }), link('/b', 'y', { nofollow: true }), link('/c', 'z', { nofollow: true })],
+    ],
+    ['<a rel="nofollower" href=a>x</a>', [link('/a', 'x')]],
+    [
+      '<a href=a></a><a href=b>b</a><a href="a#x">second</a><a href=./a>third</a>',
+      [link('/a', 'second'), link('/b', 'b')],
+    ],
+    ['<a rel=nofollow href=a>x</a><a href=a>y</a><a rel=nofollow href=a>z</a>', [link('/a', 'x')]],
+    [
+      '<noscript><a href=a>in noscript</a></noscript><nav hidden><a href=b>in a menu</a></nav>',
+      [link('/a', 'in noscript'), link('/b', 'in a menu')],
+    ],
+    ['<script>"<a href=x>"</script><!-- <a href=x> --><template><a href=x>no</a></template>', []],
+    [
+      '<base href="http://h.example/d/"><a href=a>x</a><a href=/b>y</a>',
+      [link('http://h.example/d/a', 'x'), link('http://h.example/b', 'y')],
+    ],
+    ['<a href=a>before</a><base href="/d/">', [link('/d/a', 'before')]],
+    ['<a href="?a=1&amp;b=2&copy=3">x</a>', [link('/page.html?a=1&b=2&copy=3', 'x')]],
+    ['<a href="&#x2f;a">x</a>', [link('/a', 'x')]],
+    ['<svg><a href=a><text>in a drawing</text></a></svg>', [link('/a', 'in a drawing')]],
+  ])('%s', (html, expected) => {
+    expect(links(html)).toEqual(expected);
+  });
+
+  it('anchors are cut', () => {
+    expect(links(`<a href=a>${'word '.repeat(100)}</a>`)[0]!.anchor).toHaveLength(256);
+    expect(links(`<a href=a title="${'x'.repeat(1000)}"></a>`)[0]!.anchor).toHaveLength(256);
+  });
+
+  it('are limited in number, doubles not counted', () => {
+    const html = `${'<a href=same>s</a>'.repeat(10)}${Array.from({ length: 50 }, (_, at) => `<a href=${at}>${at}</a>`).join('')}`;
+    expect(links(html, { options: { maxLinks: 12 } }).map(({ url }) => url.split('/').at(-1))).toEqual([
+      'same',
+      ...Array.from({ length: 11 }, (_, at) => String(at)),
+    ]);
+    expect(links(html, { options: { maxLinks: 0 } })).toEqual([]);
+  });
+});
+
+describe('hostile pages end', () => {
+  it.each<[string, string]>([
+    ['200,000 links', Array.from({ length: 200_000 }, (_, at) => `<a href=/${at}>${at}</a>`).join('')],
+    ['anchors in anchors', '<a href=x>y'.repeat(100_000)],
+    ['a link of 1 MB', `<a href="/${'a'.repeat(1_000_000)}">x</a><a href="data:${'a'.repeat(1_000_000)}">`],
+    ['a million spaces', `<p>${' '.repeat(1_000_000)}<a href=a>${'\u00a0'.repeat(1_000_000)}</a>`],
+    ['a million short texts', 'x<i>'.repeat(200_000)],
+    ['keywords', `<meta name=keywords content="${'a,'.repeat(300_000)}">`],
+    ['styles', `<p style="${'display '.repeat(100_000)}">x`],
+    ['a title without end', `<title>${'x'.repeat(1_000_000)}`],
+    ['20 MB in one line', 'lorem ipsum '.repeat(1_700_000)],
+  ])('%s', (_title, html) => {
+    const { text, outlinks } = result(html);
+    expect(text.length).toBeLessThanOrEqual(1_000_000);
+    expect(outlinks.length).toBeLessThanOrEqual(10_000);
+  });
+
+  it('and say that they were cut off', () => {
+    const cut = result('<b>x</b>'.repeat(1000), { options: { maxNodes: 1000 } });
+    expect(cut.metadata).toEqual({ 'parse-html.truncated': true });
+    expect(cut.text).toBe('x'.repeat(500));
+  });
+});
+
+it('refuses options that it does not know', () => {
+  expect(optionsSchema.safeParse({ maxdepth: 3 }).success).toBe(false);
+  expect(optionsSchema.safeParse({ agent: 'two words' }).success).toBe(false);
+});
