@@ -1,0 +1,33 @@
+/** One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days. Prints JSON. */
+import { defaultConfig } from '../src/config/load.ts';
+import { openCrawler } from '../src/crawler.ts';
+
+const [dir = '', seed = '', offsetDays = '0', auditShare = '0'] = process.argv.slice(2);
+const offset = Number(offsetDays) * 86_400_000;
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+const crawler = await openCrawler({
+  config: defaultConfig(['fetch.delay=0', 'http.allowAddresses=["127.0.0.0/8"]', `fetch.auditShare=${auditShare}`]),
+  dir,
+  log: silent,
+  clock: {
+    now: () => Date.now() + offset,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  },
+});
+const startedAt = performance.now();
+const seeds = seed === '' ? [] : [{ name: 'bench', lines: seed.split(',') }];
+const summary = await crawler.crawl({ seeds });
+const ms = performance.now() - startedAt;
+const stats = await crawler.stats();
+await crawler.close();
+const cpu = process.cpuUsage();
+process.stdout.write(
+  `${JSON.stringify({
+    summary,
+    stats,
+    ms,
+    cpuMs: (cpu.user + cpu.system) / 1_000,
+    peakRssMb: process.resourceUsage().maxRSS / 1_024,
+  })}\n`,
+);

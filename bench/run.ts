@@ -1,0 +1,104 @@
+/** `npm run bench -- [--pages N] [--only crawl|generate]`: measures the built crawler and says PASS or FAIL against the bounds set for it. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { CrawlSummary } from '../src/crawler.ts';
+import { benchGenerate } from './generate.ts';
+
+const { values } = parseArgs({ options: { pages: { type: 'string', default: '5000' }, only: { type: 'string' } } });
+const pages = Number(values.pages);
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+const own = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+const verdict = (isGood: boolean, text: string): void => say(`${isGood ? 'PASS' : 'FAIL'}  ${text}`);
+
+interface Measured {
+  readonly summary: CrawlSummary;
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly peakRssMb: number;
+}
+
+interface ServerLog {
+  readonly requests: number;
+  readonly gets: Record<string, number>;
+  readonly bodyBytes: number;
+}
+
+async function startSite(): Promise<{ process: ChildProcess; origins: string[] }> {
+  const child = spawn(process.execPath, [own('./site.js'), String(pages)], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const line = await new Promise<string>((resolve) => child.stdout?.once('data', (chunk) => resolve(String(chunk))));
+  return { process: child, origins: JSON.parse(line) as string[] };
+}
+
+function crawl(dir: string, seed: string, offsetDays: number, auditShare: number): Measured {
+  const child = spawnSync(
+    process.execPath,
+    [own('./crawl-child.js'), dir, seed, String(offsetDays), String(auditShare)],
+    {
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  return JSON.parse(child.stdout) as Measured;
+}
+
+async function benchCrawl(): Promise<void> {
+  const site = await startSite();
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-'));
+  const control = async <Value>(path: string): Promise<Value> =>
+    (await fetch(`${site.origins[0]}/control/${path}`)).json() as Promise<Value>;
+  try {
+    const seeds = site.origins.map((origin, host) => `${origin}/page/${host}.html`).join(',');
+    const first = crawl(dir, seeds, 0, 0);
+    const log = await control<ServerLog>('log');
+    const cpuPerPage = first.cpuMs / pages;
+    say(
+      `full crawl      ${pages} pages  ${((pages * 1_000) / first.ms).toFixed(0)} pages/s  ${cpuPerPage.toFixed(2)} ms CPU a page  ${first.peakRssMb.toFixed(0)} MB peak RSS`,
+    );
+    const fetched = Object.keys(log.gets).length;
+    verdict(fetched === pages, `every reachable page fetched: ${fetched} of ${pages}`);
+    verdict(
+      Object.values(log.gets).every((gets) => gets === 1),
+      "none twice, by the server's log",
+    );
+    verdict(cpuPerPage <= 2.1, `CPU a page ${cpuPerPage.toFixed(2)} ms <= 2.1 ms`);
+    verdict(first.peakRssMb <= 300, `peak RSS ${first.peakRssMb.toFixed(0)} MB <= 300 MB`);
+    const change = await control<{ changed: number[]; removed: number[]; bytes: number }>('change');
+    const second = crawl(dir, '', 40, 0);
+    const secondLog = await control<ServerLog>('log');
+    const { totals } = second.summary;
+    const secondCpu = second.cpuMs / pages;
+    say(
+      `second crawl    ${totals.requests} requests  ${(totals.bodyBytes / 1e6).toFixed(2)} MB bodies  ${secondCpu.toFixed(2)} ms CPU a page  ${second.peakRssMb.toFixed(0)} MB peak RSS`,
+    );
+    verdict(
+      totals.modified === change.changed.length,
+      `changed pages found: ${totals.modified} of ${change.changed.length}`,
+    );
+    verdict(totals.gone === change.removed.length, `removed pages found: ${totals.gone} of ${change.removed.length}`);
+    verdict(totals.bodyBytes <= 1.05 * change.bytes, `body bytes ${totals.bodyBytes} <= 1.05 x ${change.bytes}`);
+    const needless = Object.keys(secondLog.gets).filter(
+      (page) => !change.changed.includes(Number(page)) && Number(page) % 3 !== 1,
+    );
+    verdict(needless.length === 0, `no body sent of an unchanged page that answers 304: ${needless.length}`);
+    verdict(
+      secondCpu <= 0.25 * cpuPerPage,
+      `CPU a page ${secondCpu.toFixed(2)} ms <= 0.25 x ${cpuPerPage.toFixed(2)} ms`,
+    );
+  } finally {
+    site.process.disconnect();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+say(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`);
+if (values.only === undefined || values.only === 'crawl') await benchCrawl();
+if (values.only === undefined || values.only === 'generate') await benchGenerate(say, verdict);
