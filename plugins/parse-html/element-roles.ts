@@ -4,10 +4,12 @@ export const BLOCK = 1;
 export const APART = 2;
 /** Text inside is not shown; links count. */
 export const MUTED = 4;
+/** Text inside is shown where scripts do not run. */
+export const CONCEALED = 8;
 /** Nothing inside belongs to the page. */
-export const OPAQUE = 8;
+export const OPAQUE = 16;
 /** Has a handler of its own. */
-export const SPECIAL = 16;
+export const SPECIAL = 32;
 
 const NAMES: readonly (readonly [number, string])[] = [
   [
@@ -15,7 +17,8 @@ const NAMES: readonly (readonly [number, string])[] = [
     'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup p pre search section summary table tbody tfoot thead title tr ul',
   ],
   [APART, 'area button img input label option output select td textarea th video audio canvas object iframe'],
-  [MUTED, 'noscript iframe noframes noembed object audio video canvas select datalist textarea svg rp'],
+  [MUTED, 'iframe noembed object audio video canvas select datalist textarea svg rp'],
+  [CONCEALED, 'noscript noframes'],
   [OPAQUE, 'script style template title'],
   [SPECIAL, 'a area base frame html iframe img link meta title'],
 ];

@@ -65,6 +65,12 @@ describe('resolving links', () => {
     expect(resolve(href)).toBe(expected);
   });
 
+  it.each(['', 'page.html', 'file:///pages/page.html'])('against %j, only absolute links resolve', (base) => {
+    const absolute = createLinkResolver(base);
+    expect(absolute('http://example.org/a#b')).toBe('http://example.org/a');
+    for (const href of ['a', '/a', '?a', '#a', '', '../a', 'mailto:a']) expect(absolute(href)).toBeNull();
+  });
+
   it('gives what the URL parser gives, without fragment', () => {
     const piece = fc.constantFrom(
       ...[

@@ -13,10 +13,15 @@ const OTHER_SCHEME = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
  * A resolver against a base. The answer is what the WHATWG URL parser gives, without fragment and userinfo; links that it would leave
  * as they are, apart from putting the base in front, never reach it (it takes several times as long).
  *
- * @param base absolute http(s) URL
+ * @param base where relative links start from; if it is no http(s) URL (a file, say), only absolute links resolve
  */
 export function createLinkResolver(base: string): LinkResolver {
-  const { origin, pathname } = new URL(base);
+  const start = parseUrl(base, undefined);
+  return start === null ? (href) => resolveByParser(href, undefined) : resolverFrom(start);
+}
+
+function resolverFrom(baseUrl: URL): LinkResolver {
+  const { origin, pathname, href: base } = baseUrl;
   const path = origin + pathname;
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   return (href) => {
@@ -33,20 +38,25 @@ export function createLinkResolver(base: string): LinkResolver {
   };
 }
 
-function resolveByParser(href: string, base: string): string | null {
-  if (OTHER_SCHEME.test(href) || SAME_PAGE.test(href)) return null;
-  let url: URL;
-  try {
-    url = new URL(href, base);
-  } catch {
-    return null;
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
+function resolveByParser(href: string, base: string | undefined): string | null {
+  if (href.length > MAX_HREF_LENGTH || OTHER_SCHEME.test(href) || SAME_PAGE.test(href)) return null;
+  const url = parseUrl(href, base);
+  if (url === null) return null;
   if (url.username !== '') url.username = '';
   if (url.password !== '') url.password = '';
   const { href: whole, hash } = url;
   if (hash !== '') return withinLimit(whole.slice(0, whole.length - hash.length));
   return withinLimit(whole.endsWith('#') ? whole.slice(0, -1) : whole);
+}
+
+/** An http(s) URL, or `null`. */
+function parseUrl(text: string, base: string | undefined): URL | null {
+  try {
+    const url = new URL(text, base);
+    return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
+  } catch {
+    return null;
+  }
 }
 
 function withinLimit(url: string): string | null {

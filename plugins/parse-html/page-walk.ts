@@ -1,6 +1,6 @@
 import type { ChildNode, Document, Element, ParentNode } from 'domhandler';
-import { APART, BLOCK, MUTED, OPAQUE, rolesOf, SPECIAL } from './element-roles.ts';
-import { FoldedText, foldText } from './folded-text.ts';
+import { APART, BLOCK, CONCEALED, MUTED, OPAQUE, rolesOf, SPECIAL } from './element-roles.ts';
+import { cutText, FoldedText, foldText } from './folded-text.ts';
 import { readLinkElement } from './link-element.ts';
 import { readMeta } from './meta-element.ts';
 import { emptyFacts, type PageFacts, type RawLink } from './page-facts.ts';
@@ -53,7 +53,10 @@ class PageWalk {
   private readonly maxRawLinks: number;
   private readonly facts = emptyFacts();
   private readonly visible: FoldedText;
-  /** Depth of the element that mutes what is inside; -1: none. */
+  /** What scripts would show, or show instead. */
+  private readonly concealed: FoldedText;
+  /** Depth of the element that conceals, and of the one that mutes, what is inside; -1: none. */
+  private concealedAt = -1;
   private mutedAt = -1;
   private anchor: { element: Element; link: RawLink; text: FoldedText; alt: string } | null = null;
 
@@ -62,10 +65,11 @@ class PageWalk {
     // Doubles are merged when links are resolved; until then they take room.
     this.maxRawLinks = 4 * options.maxLinks;
     this.visible = new FoldedText(options.maxText);
+    this.concealed = new FoldedText(options.maxText);
   }
 
   text(data: string): void {
-    if (this.mutedAt < 0) this.visible.add(data);
+    if (this.mutedAt < 0) this.sink.add(data);
     this.anchor?.text.add(data);
   }
 
@@ -73,8 +77,9 @@ class PageWalk {
   enter(element: Element, depth: number): number {
     const roles = rolesOf(element.name);
     this.boundary(roles);
-    if (this.mutedAt < 0 && ((roles & MUTED) !== 0 || isHidden(element))) {
-      this.mutedAt = depth;
+    if (this.mutedAt < 0) {
+      if ((roles & MUTED) !== 0) this.mutedAt = depth;
+      else if (this.concealedAt < 0 && ((roles & CONCEALED) !== 0 || isHidden(element))) this.concealedAt = depth;
     }
     if ((roles & SPECIAL) !== 0) this.special(element);
     return roles;
@@ -83,20 +88,36 @@ class PageWalk {
   leave(node: ChildNode, roles: number, depth: number): void {
     if (this.anchor?.element === node) this.endAnchor();
     if (depth === this.mutedAt) this.mutedAt = -1;
+    if (depth === this.concealedAt) this.concealedAt = -1;
     this.boundary(roles);
   }
 
   end(): PageFacts {
     this.endAnchor();
-    this.facts.text = this.visible.text;
+    this.facts.text = this.readableText();
     return this.facts;
+  }
+
+  private get sink(): FoldedText {
+    return this.concealedAt < 0 ? this.visible : this.concealed;
+  }
+
+  /**
+   * The visible text; with the concealed text where that is longer: such a page gives its content in `noscript` to those
+   * who run no scripts, as we do not, or in a hidden part that a script unveils.
+   */
+  private readableText(): string {
+    const visible = this.visible.text;
+    const concealed = this.concealed.text;
+    if (concealed.length <= visible.length) return visible;
+    return visible === '' ? concealed : cutText(`${visible}\n${concealed}`, this.options.maxText);
   }
 
   private boundary(roles: number): void {
     if ((roles & (BLOCK | APART)) === 0) return;
     if (this.mutedAt < 0) {
-      if ((roles & BLOCK) !== 0) this.visible.breakLine();
-      else this.visible.space();
+      if ((roles & BLOCK) !== 0) this.sink.breakLine();
+      else this.sink.space();
     }
     this.anchor?.text.space();
   }

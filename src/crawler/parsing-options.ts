@@ -39,6 +39,6 @@ export const intervalsOf = (config: Config): ParsingOptions['intervals'] => ({
   maxIntervalMs: config.schedule.maxIntervalMs,
 });
 
-/** Two threads parse faster than one connection a host can fetch; more would only cost memory. */
+/** One thread parses faster than one connection a host can fetch; a second one, where cores are to spare, smooths bursts. */
 export const threadsOf = (config: Config): number =>
-  config.parse.threads > 0 ? config.parse.threads : Math.min(2, availableParallelism());
+  config.parse.threads > 0 ? config.parse.threads : Math.min(2, Math.max(1, availableParallelism() >> 1));

@@ -1,13 +1,25 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { WARC_1_1 } from 'warcio';
 import type { WireResponse } from '../../ports/segment-store.ts';
 
 const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
 
+/** Below this a record is stored: setting zlib up would cost more than the few bytes it saves. */
+const STORED_BYTES = 2_048;
+/** gzip header without name and time (RFC 1952), then the header of one stored deflate block, the last (RFC 1951). */
+const STORED_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1]);
+
 /** One record as a gzip member of its own (WARC 1.1, annex D). Level as in zlib. */
 export function gzipMember(record: Buffer, level: number): Buffer {
-  return gzipSync(record, { level });
+  if (record.length > STORED_BYTES) return gzipSync(record, { level });
+  const lengths = Buffer.alloc(4);
+  lengths.writeUInt16LE(record.length, 0);
+  lengths.writeUInt16LE(~record.length & 0xffff, 2);
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc32(record), 0);
+  trailer.writeUInt32LE(record.length, 4);
+  return Buffer.concat([STORED_HEADER, lengths, record, trailer]);
 }
 
 export function warcinfoRecord(software: string, fileName: string, at: number): Buffer {

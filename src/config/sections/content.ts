@@ -8,7 +8,7 @@ export const parse = z.strictObject({
     min: 0,
     max: 64,
     unit: 'threads',
-    prose: 'Worker threads that parse pages. 0: two, or one on a machine with one core.',
+    prose: 'Worker threads that parse pages. 0: half as many as there are cores, one or two.',
   }),
   timeoutMs: duration({
     default: '30s',

@@ -154,9 +154,4 @@ export const fetch = z.strictObject({
     prose:
       'Failures in a row over all hosts after which the crawl stops with exit code 12: more likely the network is down than the web.',
   }),
-  followRedirects: choice(['record', 'same-host'], {
-    default: 'record',
-    prose:
-      'Redirects: only record the target as a discovered URL, or follow one hop at once when it stays on the host and robots.txt and the filters allow it.',
-  }),
 });

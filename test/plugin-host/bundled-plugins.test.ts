@@ -1,0 +1,147 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../src/plugin-host/load-plugins.ts';
+import { parsePage } from '../../src/plugin-host/parse-page.ts';
+import type { PluginKind } from '../../src/plugin-host/plugin-api.ts';
+import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../src/plugin-host/plugin-list.ts';
+import { testHost, testPlugin } from '../../src/plugin-host/plugin-testing.ts';
+import { importPlugin, resolvePlugin } from '../../src/plugin-host/resolve-plugin.ts';
+import { scaffoldPlugin } from '../../src/plugin-host/scaffold.ts';
+import { applyUrlChain } from '../../src/plugin-host/url-chain.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const common = { baseDir: root, log: testHost.log, http: testHost.http, intervals: testHost.intervals };
+const EVERY_KIND = new Set<PluginKind>([...MAIN_THREAD_KINDS, ...WORKER_KINDS]);
+const listOf = (text: string) => parsePluginList(text, 'conf/plugins.yaml');
+
+describe('the shipped plugins', () => {
+  it('conf/plugins.yaml and the built-in list agree', async () => {
+    const shipped = listOf(await readFile(join(root, 'conf/plugins.yaml'), 'utf8'));
+    expect(shipped.entries.map((entry) => entry.use)).toEqual(DEFAULT_PLUGIN_LIST.entries.map((entry) => entry.use));
+  });
+
+  it.each(DEFAULT_PLUGIN_LIST.entries.map((entry) => [entry.use, entry] as const))(
+    '%s keeps the contract of its kind',
+    async (_name, entry) => {
+      await testPlugin(await importPlugin(resolvePlugin(entry, root), entry));
+    },
+  );
+
+  it('all load together, in order, and serve what they claim', async () => {
+    const loaded = await loadPlugins({ ...common, list: DEFAULT_PLUGIN_LIST, kinds: EVERY_KIND });
+    expect([...loaded.protocols.keys()].sort()).toEqual(['http', 'https']);
+    expect(loaded.parserFor('text/html')?.name).toBe('parse-html');
+    expect(loaded.parserFor('application/atom+xml')?.name).toBe('parse-feed');
+    expect(loaded.parserFor('image/png')).toBeUndefined();
+    expect([...loaded.schedules.keys()]).toEqual(['similarity', 'adaptive', 'fixed']);
+    expect([...loaded.signatures.keys()]).toEqual(['simhash', 'simhash-js']);
+  });
+});
+
+describe('the plugin list', () => {
+  it.each([
+    ['plugins:\n  - parse-htm\n', 'did you mean parse-html'],
+    ['plugins:\n  - parse-html\n  - parse-html\n', 'listed twice'],
+    ['plugins:\n  - scoring-depth: { decai: 1 }\n', 'decai'],
+    ['plugins:\n  - schedule-fixed: { x: 1 }\n', 'no options'],
+  ])('%j is refused, and said where', async (text, words) => {
+    const loading = (async () => loadPlugins({ ...common, list: listOf(text), kinds: EVERY_KIND }))();
+    await expect(loading).rejects.toThrow(words);
+    await expect(loading).rejects.toThrow(/conf\/plugins\.yaml:\d+:\d+/);
+  });
+
+  it.each([
+    ['plugin:\n  - x\n', 'did you mean plugins'],
+    ['plugins: 3\n', 'expected a list'],
+    ['plugins:\n  - 3\n', 'expected a plugin name'],
+    ['plugins:\n  - a: 1\n    b: 2\n', 'expected one plugin name'],
+  ])('%j is not a list of plugins', (text, words) => {
+    expect(() => listOf(text)).toThrow(words);
+  });
+});
+
+describe('a new plugin', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'incrawl-plugin-'));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  it.each([...EVERY_KIND])('of kind %s is written, loads without a build step and keeps its contract', async (kind) => {
+    const name = `${kind}-sample`;
+    const files = await scaffoldPlugin(name, join(dir, 'plugins'));
+    expect(files).toHaveLength(3);
+    const entry = { use: name, options: {}, where: 'test' };
+    const resolved = resolvePlugin(entry, dir);
+    expect(resolved).toMatchObject({ bundled: false, file: files[0] });
+    const protocol = testHost.http.createGotProtocol();
+    await testPlugin(await importPlugin(resolved, entry), {
+      host: { ...testHost, http: { createGotProtocol: () => protocol } },
+    });
+    await expect(scaffoldPlugin(name, dirname(dirname(files[0] as string)))).rejects.toThrow('exists already');
+  });
+
+  it('with a name of no kind is refused', async () => {
+    await expect(scaffoldPlugin('nonsense', dir)).rejects.toMatchObject({ code: 'usage-invalid' });
+    await expect(scaffoldPlugin('parse-../x', dir)).rejects.toMatchObject({ code: 'usage-invalid' });
+  });
+});
+
+describe('guards', () => {
+  const context = { from: null, depth: 0, seedHosts: new Set<string>() };
+
+  it('a filter or normaliser that throws keeps the URL out and is named', () => {
+    const broken = (): never => {
+      throw new Error('broken');
+    };
+    expect(
+      applyUrlChain(
+        { normalizers: [], filters: [{ name: 'urlfilter-x', extension: { filter: broken } }] },
+        'http://example.org/',
+        context,
+      ),
+    ).toEqual({ url: null, reason: 'plugin-failed: urlfilter-x: broken' });
+    expect(
+      applyUrlChain(
+        { normalizers: [{ name: 'urlnormalizer-x', extension: { normalize: broken } }], filters: [] },
+        'http://example.org/',
+        context,
+      ).reason,
+    ).toBe('plugin-failed: urlnormalizer-x: broken');
+  });
+
+  it('a parser that throws, and a type that nobody parses, give a parse-failed record', async () => {
+    const loaded = await loadPlugins({ ...common, list: DEFAULT_PLUGIN_LIST, kinds: WORKER_KINDS });
+    const signature = loaded.signatures.get('simhash');
+    if (signature === undefined) throw new Error('no signature');
+    const limits = { maxTextChars: 100, maxOutlinks: 10, storeText: true };
+    const page = {
+      index: 3,
+      url: 'http://example.org/',
+      contentType: 'image/png',
+      headers: {},
+      body: new Uint8Array([1, 2]),
+      metadata: {},
+    };
+    expect((await parsePage(page, loaded, signature, limits)).outcome).toMatchObject({ code: 'parse-unsupported' });
+    const throwing = {
+      ...loaded,
+      parserFor: () => ({
+        name: 'parse-x',
+        extension: {
+          types: [],
+          parse: () => {
+            throw new Error('broken');
+          },
+        },
+      }),
+    };
+    expect((await parsePage(page, throwing, signature, limits)).outcome).toEqual({
+      kind: 'parse-failed',
+      code: 'parse-failed',
+      message: 'parse-x: broken',
+    });
+  });
+});
