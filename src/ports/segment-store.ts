@@ -12,7 +12,10 @@ export interface SegmentStore {
    * Items are consumed as a stream; `index` must count up from 0.
    */
   create(info: NewSegment, items: Iterable<FetchItem> | AsyncIterable<FetchItem>): Promise<SegmentInfo>;
-  /** Ids sort by age. Rejects with `CrawlError('segment-missing')`. Opening for writing repairs torn ends. */
+  /**
+   * Ids sort by age. Rejects with `CrawlError('segment-missing')`. Opening for writing repairs torn ends, and is for one at a time:
+   * `db-locked` names who else writes the segment. A reader gets along with the writer and sees what was flushed when it began.
+   */
   open(id: string, mode: 'read' | 'write'): Promise<Segment>;
   /** Whole segments, oldest first. Folders that are no segment, or that lack their end mark, are not shown. */
   list(): Promise<SegmentInfo[]>;
@@ -87,14 +90,19 @@ export interface WireResponse {
   readonly httpVersion: string;
   readonly status: number;
   readonly statusText: string;
-  /** Name, value, name, value, ... in the order and case received. */
+  /** Name, value, name, value, ... in the order and case received. `Transfer-Encoding` is not stored, since chunking is undone. */
   readonly rawHeaders: readonly string[];
-  /** The body as transferred (codings kept, chunking undone); `null` for a revisit. */
+  /**
+   * The body as transferred (codings kept, chunking undone). It is not stored for a revisit, so that reads back as `null`; given
+   * with `identical-payload-digest` its digest is stored. `null` for a response without one reads back as an empty body.
+   */
   readonly body: Uint8Array | null;
   readonly truncated: boolean;
   readonly remoteAddress: string | null;
   /** Why a `revisit` record is written: 304 or equal headers, or an equal body. */
   readonly revisit: 'server-not-modified' | 'identical-payload-digest' | null;
+  /** Time of the full response that a revisit refers to, where it is known, ms since the epoch. */
+  readonly refersToAt?: number;
 }
 
 export interface Outlink {
@@ -124,7 +132,10 @@ export interface ParsedRecord {
   readonly outlinks: readonly Outlink[];
 }
 
-/** One open segment. Records may be appended concurrently; each lands whole. */
+/**
+ * One open segment. Records may be appended concurrently; each lands whole. Writing to a segment that is open for reading or was
+ * closed, to a position that is not in the list, or twice to one position is a `TypeError`, as is parse output before the fetch.
+ */
 export interface Segment {
   readonly info: SegmentInfo;
   /** The fetch list in order, from position `from` (default 0). */

@@ -9,11 +9,21 @@ export function onFile<Result>(file: string, operation: () => Result): Result {
   }
 }
 
-export function fileError(file: string, error: unknown): CrawlError {
-  if (error instanceof CrawlError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+export function fileError(file: string, error: unknown): unknown {
+  if (error instanceof CrawlError || error instanceof TypeError) return error;
+  const code = errnoOf(error);
   const text = error instanceof Error ? error.message : String(error);
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new CrawlError('disk-full', `no space left for ${file}`, { cause: error });
   return new CrawlError('segment-corrupt', `cannot use ${file}: ${text}`, { cause: error });
+}
+
+/** `ENOENT` and the like; empty for an error that is not the system's. */
+export function errnoOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** A file that is damaged from this byte on. */
+export function damagedAt(file: string, offset: number, what: string, cause?: unknown): CrawlError {
+  return new CrawlError('segment-corrupt', `${file} is damaged at byte ${offset}: ${what}`, { cause });
 }

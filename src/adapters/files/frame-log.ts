@@ -1,129 +1,82 @@
-import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
-import { CrawlError } from '../../domain/errors.ts';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync } from 'node:fs';
+import { syncFile, writeWhole } from './durable-file.ts';
 import { onFile } from './file-errors.ts';
+import { encodeFrameHead, FRAME_HEAD_BYTES, type Frame, readFrames } from './frame-reader.ts';
 
-/** Length and index (unsigned 32-bit, little-endian) and CRC-32 of the payload stand before each payload. */
-const HEADER_BYTES = 12;
-const READ_BYTES = 1 << 20;
-/** No record comes near this; a larger length is damage. */
-const MAX_PAYLOAD_BYTES = 1 << 30;
-
-export interface Frame {
-  readonly index: number;
-  readonly payload: Buffer;
-  /** Offset after the frame, bytes. */
-  readonly end: number;
+export interface FrameLogRecovery {
+  /** As in `FrameQuery`. */
+  readonly syncedBytes?: number;
+  /** Asked for each whole frame in order; `false` drops it and all that follow. */
+  readonly accept?: (frame: Frame) => boolean;
 }
 
-/**
- * An append-only file of framed records. What an interruption cut short is dropped when the file is opened for writing, and not
- * seen when it is read. Appends are buffered until `flush`.
- */
+/** An append-only file of framed records. Appends are held back until `flush`. */
 export class FrameLog {
   readonly file: string;
-  private readonly fd: number;
-  private buffers: Buffer[] = [];
+  /** What an interruption had cut short and opening took away. */
+  readonly droppedBytes: number;
+  private fd: number;
+  private buffers: Uint8Array[] = [];
   private bufferedBytes = 0;
-  private size: number;
+  private flushedBytes: number;
 
-  /** Opens for appending, after the last whole frame. `accept` may refuse a frame and all that follow it. */
-  constructor(file: string, accept: (frame: Frame) => boolean = () => true) {
+  /** Opens for appending after the last whole frame; makes the file when there is none. */
+  constructor(file: string, { syncedBytes = 0, accept }: FrameLogRecovery = {}) {
     this.file = file;
-    this.fd = onFile(file, () => openSync(file, existsSync(file) ? 'r+' : 'w+'));
-    this.size = 0;
-    for (const frame of readFrames(file)) {
-      if (!accept(frame)) break;
-      this.size = frame.end;
+    this.flushedBytes = 0;
+    for (const frame of readFrames(file, { syncedBytes })) {
+      if (accept?.(frame) === false) break;
+      this.flushedBytes = frame.end;
     }
-    onFile(file, () => ftruncateSync(this.fd, this.size));
+    this.fd = onFile(file, () => openSync(file, constants.O_RDWR | constants.O_CREAT));
+    this.droppedBytes = onFile(file, () => fstatSync(this.fd).size) - this.flushedBytes;
+    onFile(file, () => ftruncateSync(this.fd, this.flushedBytes));
   }
 
+  /** The payload must not be changed afterwards: it is not copied. */
   append(index: number, payload: Uint8Array): void {
-    const header = Buffer.allocUnsafe(HEADER_BYTES);
-    header.writeUInt32LE(payload.length, 0);
-    header.writeUInt32LE(index, 4);
-    header.writeUInt32LE(crc32(payload), 8);
-    this.buffers.push(header, Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength));
-    this.bufferedBytes += HEADER_BYTES + payload.length;
+    this.buffers.push(encodeFrameHead(index, payload), payload);
+    this.bufferedBytes += FRAME_HEAD_BYTES + payload.length;
   }
 
   get pendingBytes(): number {
     return this.bufferedBytes;
   }
 
+  /** Bytes handed to the system so far. */
+  get size(): number {
+    return this.flushedBytes;
+  }
+
+  /** A failed flush loses nothing: the next one writes the same bytes at the same place. */
   flush(): void {
     if (this.bufferedBytes === 0) return;
     const block = Buffer.concat(this.buffers, this.bufferedBytes);
-    onFile(this.file, () => writeWhole(this.fd, block, this.size));
-    this.size += block.length;
+    onFile(this.file, () => writeWhole(this.fd, block, this.flushedBytes));
+    this.flushedBytes += block.length;
     this.buffers = [];
     this.bufferedBytes = 0;
   }
 
-  sync(): void {
-    this.flush();
-    onFile(this.file, () => fsyncSync(this.fd));
+  /** Waits until all that was flushed is on disk. */
+  sync(): Promise<void> {
+    return syncFile(this.file);
   }
 
-  /** Throws everything away. */
+  /** Begins an empty file in place of this one. Who reads the old one reads it to its end. */
   reset(): void {
+    const fresh = `${this.file}.new`;
+    const fd = onFile(fresh, () => openSync(fresh, 'w+'));
+    onFile(this.file, () => renameSync(fresh, this.file));
+    closeSync(this.fd);
+    this.fd = fd;
     this.buffers = [];
     this.bufferedBytes = 0;
-    this.size = 0;
-    onFile(this.file, () => ftruncateSync(this.fd, 0));
+    this.flushedBytes = 0;
   }
 
+  /** Without flushing. */
   close(): void {
-    this.flush();
     closeSync(this.fd);
-  }
-}
-
-export function writeWhole(fd: number, block: Uint8Array, position: number): void {
-  for (let done = 0; done < block.length; ) done += writeSync(fd, block, done, block.length - done, position + done);
-}
-
-/** The whole frames of a file in order; a torn or damaged end is not shown. A missing file has none. */
-export function* readFrames(file: string): Generator<Frame> {
-  if (!existsSync(file)) return;
-  const fd = onFile(file, () => openSync(file, 'r'));
-  try {
-    const size = fstatSync(fd).size;
-    let block = Buffer.alloc(0);
-    let blockStart = 0;
-    let offset = 0;
-    const have = (bytes: number): boolean => {
-      if (offset + bytes <= blockStart + block.length) return true;
-      if (offset + bytes > size) return false;
-      const next = Buffer.allocUnsafe(Math.min(size - offset, Math.max(READ_BYTES, bytes)));
-      let read = 0;
-      while (read < next.length) {
-        const got = onFile(file, () => readSync(fd, next, read, next.length - read, offset + read));
-        if (got === 0) return false;
-        read += got;
-      }
-      block = next;
-      blockStart = offset;
-      return true;
-    };
-    while (have(HEADER_BYTES)) {
-      const at = offset - blockStart;
-      const length = block.readUInt32LE(at);
-      const index = block.readUInt32LE(at + 4);
-      const sum = block.readUInt32LE(at + 8);
-      if (length > MAX_PAYLOAD_BYTES || !have(HEADER_BYTES + length)) return;
-      const start = offset - blockStart + HEADER_BYTES;
-      // A copy, since consumers keep views of it while later blocks are read.
-      const payload = Buffer.from(block.subarray(start, start + length));
-      if (crc32(payload) !== sum) {
-        if (offset + HEADER_BYTES + length >= size) return;
-        throw new CrawlError('segment-corrupt', `${file} is damaged at byte ${offset}: checksum differs`);
-      }
-      offset += HEADER_BYTES + length;
-      yield { index, payload, end: offset };
-    }
-  } finally {
-    closeSync(fd);
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RobotsStore, StoredRobots } from '../../ports/robots.ts';
 
@@ -13,10 +13,7 @@ export function createFileRobotsStore(dir: string): RobotsStore {
   return {
     async load(origin): Promise<StoredRobots | undefined> {
       try {
-        const { origin: of, ...entry } = JSON.parse(await readFile(fileOf(origin), 'utf8')) as StoredRobots & {
-          origin: string;
-        };
-        return of === origin && typeof entry.text === 'string' ? entry : undefined;
+        return entryOf(JSON.parse(await readFile(fileOf(origin), 'utf8')), origin);
       } catch {
         return undefined;
       }
@@ -25,8 +22,24 @@ export function createFileRobotsStore(dir: string): RobotsStore {
       const file = fileOf(origin);
       const fresh = `${file}.${process.pid}.${writes++}`;
       await mkdir(dirname(file), { recursive: true });
-      await writeFile(fresh, JSON.stringify({ origin, ...entry }));
-      await rename(fresh, file);
+      try {
+        await writeFile(fresh, JSON.stringify({ origin, ...entry }));
+        await rename(fresh, file);
+      } catch (error) {
+        await rm(fresh, { force: true });
+        throw error;
+      }
     },
   };
+}
+
+/** The entry if it is whole and of this origin. */
+function entryOf(read: unknown, origin: string): StoredRobots | undefined {
+  const stored = read as (Partial<StoredRobots> & { origin?: unknown }) | null;
+  if (stored?.origin !== origin) return undefined;
+  const { text, status, fetchedAt, usableAt } = stored;
+  const isNumberOrNull = (value: unknown): value is number | null => value === null || typeof value === 'number';
+  const isWhole = typeof text === 'string' && typeof fetchedAt === 'number';
+  if (!isWhole || !isNumberOrNull(status) || !isNumberOrNull(usableAt)) return undefined;
+  return { text, status, fetchedAt, usableAt };
 }

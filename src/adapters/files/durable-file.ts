@@ -1,0 +1,47 @@
+import { closeSync, fsync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { fileError, onFile } from './file-errors.ts';
+
+const fsyncLater = promisify(fsync);
+
+/** A single `write` may be cut short, by a signal or a nearly full disk, without being an error. */
+export function writeWhole(fd: number, block: Uint8Array, position: number): void {
+  for (let done = 0; done < block.length; ) done += writeSync(fd, block, done, block.length - done, position + done);
+}
+
+/** Replaces a file as a whole: after a crash there is the old text or the new one. */
+export function replaceFile(file: string, text: string): void {
+  onFile(file, () => {
+    writeFileSync(`${file}.new`, text, { flush: true });
+    renameSync(`${file}.new`, file);
+    syncFolder(dirname(file));
+  });
+}
+
+/** Makes names in a folder survive a power cut. Systems that cannot open folders (Windows) do it by themselves. */
+export function syncFolder(folder: string): void {
+  let fd: number;
+  try {
+    fd = openSync(folder, 'r');
+  } catch {
+    return;
+  }
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Waits for the disk without holding up the event loop. */
+export async function syncFile(file: string): Promise<void> {
+  const fd = onFile(file, () => openSync(file, 'r+'));
+  try {
+    await fsyncLater(fd);
+  } catch (error) {
+    throw fileError(file, error);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,149 @@
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { CrawlError } from '../../domain/errors.ts';
+import { errnoOf, fileError } from './file-errors.ts';
+
+const LOCK = 'writer.lock';
+
+/** The holder touches its lock this often, ms. */
+const SIGN_OF_LIFE_MS = 10_000;
+/** A lock untouched for so long is taken over, whoever holds it: process ids and host names come again, above all in containers. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * Lets one process at a time write a segment: fetch and parse can run as processes of their own, and opening for writing cuts off
+ * what looks like a torn end. The lock of a process that was killed is taken over at once on the same machine, else after a minute
+ * without a sign of life.
+ */
+export interface SegmentLock {
+  release(): void;
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  /** Start of the process, ms since the epoch: tells it from an earlier one of the same number. */
+  readonly startedAt: number;
+}
+
+const SELF: Holder = Object.freeze({ pid: process.pid, host: hostname(), startedAt: performance.timeOrigin });
+
+/** Throws `db-locked`, naming the holder. */
+export function lockSegment(folder: string): SegmentLock {
+  const file = join(folder, LOCK);
+  for (let attempt = 0; !tryCreate(file); attempt++) {
+    const text = textOf(file);
+    if (text !== null && !isStale(file, text)) throw lockedError(folder, nameOf(text));
+    if (attempt === 3) throw lockedError(folder, 'processes that come and go');
+    if (text !== null) removeStale(file, text);
+  }
+  const signs = setInterval(() => touch(file), SIGN_OF_LIFE_MS);
+  signs.unref();
+  let isHeld = true;
+  return {
+    release() {
+      if (!isHeld) return;
+      isHeld = false;
+      clearInterval(signs);
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+function tryCreate(file: string): boolean {
+  try {
+    const fd = openSync(file, 'wx');
+    try {
+      writeSync(fd, JSON.stringify(SELF));
+    } finally {
+      closeSync(fd);
+    }
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw fileError(file, error);
+  }
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function holderOf(text: string): Holder | null {
+  try {
+    const { pid, host, startedAt } = JSON.parse(text) as Partial<Holder>;
+    if (!Number.isInteger(pid) || typeof host !== 'string' || typeof startedAt !== 'number') return null;
+    return { pid: pid as number, host, startedAt };
+  } catch {
+    return null;
+  }
+}
+
+function isStale(file: string, text: string): boolean {
+  const holder = holderOf(text);
+  if (holder?.host === SELF.host) {
+    if (holder.pid === SELF.pid) return holder.startedAt !== SELF.startedAt;
+    if (isGone(holder.pid)) return true;
+  }
+  const touchedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Date.now() - touchedAt > PATIENCE_MS;
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return errnoOf(error) === 'ESRCH';
+  }
+}
+
+/** Another process may take the stale lock over at the same moment; what is moved aside is therefore looked at once more. */
+function removeStale(file: string, text: string): void {
+  const aside = `${file}.${process.pid}`;
+  try {
+    renameSync(file, aside);
+    if (textOf(aside) !== text) linkSync(aside, file);
+  } catch {
+    // Somebody else was faster: the next attempt sees whose lock it is now.
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function touch(file: string): void {
+  try {
+    const now = new Date();
+    utimesSync(file, now, now);
+  } catch {
+    // The segment was removed under its writer, whose own writes will say so.
+  }
+}
+
+function nameOf(text: string): string {
+  const holder = holderOf(text);
+  if (holder?.pid === SELF.pid && holder.host === SELF.host) return 'this very process';
+  return holder === null ? 'another process' : `process ${holder.pid} on ${holder.host}`;
+}
+
+function lockedError(folder: string, who: string): CrawlError {
+  return new CrawlError(
+    'db-locked',
+    `the segment ${folder} is being written by ${who}; one process at a time can do so`,
+  );
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { lockSegment } from '../../../src/adapters/files/segment-lock.ts';
+import { temporaryFolders } from './temporary-folder.ts';
+
+const newFolder = temporaryFolders();
+
+/** A lock as another process would have left it. */
+function leave(folder: string, holder: unknown, ageMs = 0): string {
+  const file = join(folder, 'writer.lock');
+  writeFileSync(file, typeof holder === 'string' ? holder : JSON.stringify(holder));
+  const at = new Date(Date.now() - ageMs);
+  utimesSync(file, at, at);
+  return file;
+}
+
+describe('the lock of a segment', () => {
+  it('is held until released, and named by its process', () => {
+    const folder = newFolder();
+    const lock = lockSegment(folder);
+    expect(() => lockSegment(folder)).toThrow(
+      expect.objectContaining({ code: 'db-locked', message: expect.stringContaining('this very process') }),
+    );
+    lock.release();
+    const next = lockSegment(folder);
+    // A second release must not take the lock of another.
+    lock.release();
+    expect(existsSync(join(folder, 'writer.lock'))).toBe(true);
+    next.release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('of a living process stands', () => {
+    const folder = newFolder();
+    leave(folder, { pid: process.ppid, host: hostname(), startedAt: 1 });
+    expect(() => lockSegment(folder)).toThrow(new RegExp(`process ${process.ppid} on `));
+  });
+
+  it('of another machine stands while it shows signs of life', () => {
+    const folder = newFolder();
+    leave(folder, { pid: 1, host: 'elsewhere.example', startedAt: 1 });
+    expect(() => lockSegment(folder)).toThrow(/process 1 on elsewhere\.example/);
+    leave(folder, '', 0);
+    expect(() => lockSegment(folder)).toThrow(/another process/);
+  });
+
+  const ended = spawnSync(process.execPath, ['-e', '']).pid;
+  it.each([
+    ['of a process that was killed', { pid: ended, host: hostname(), startedAt: 1 }, 0],
+    ['of an earlier process of the same number', { pid: process.pid, host: hostname(), startedAt: 1 }, 0],
+    ['of another machine, silent for long', { pid: 1, host: 'elsewhere.example', startedAt: 1 }, 61_000],
+    ['that nobody can read, silent for long', 'torn', 61_000],
+  ])('%s is taken over', (_, holder, ageMs) => {
+    const folder = newFolder();
+    const file = leave(folder, holder, ageMs);
+    const lock = lockSegment(folder);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: process.pid, host: hostname() });
+    expect(readdirSync(folder)).toEqual(['writer.lock']);
+    lock.release();
+  });
+});
