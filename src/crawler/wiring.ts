@@ -64,6 +64,7 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
     urls: { apply: (url, context) => applyUrlChain(plugins, url, context) },
     segments: createFileSegmentStore({
       dir: join(dir, 'segments'),
+      log,
       warc: {
         software: `incrawl/${packageVersion()}`,
         maxFileBytes: config.segments.warcMaxBytes,

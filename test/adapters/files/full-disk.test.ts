@@ -1,0 +1,113 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { createFileSegmentStore } from '../../../src/adapters/files/segment-store.ts';
+import { verifyWarc } from '../../../src/adapters/files/verify-warc.ts';
+import {
+  all,
+  encodedRecord,
+  fetchedRecord,
+  fetchItems,
+  response,
+  START,
+  urlOf,
+} from '../../contracts/segment-records.ts';
+import { temporaryFolders, WARC_OPTIONS } from './temporary-folder.ts';
+
+/** Bytes that the disk still takes. A write that does not fit is cut short first and refused then, as by a real one. */
+const disk = vi.hoisted(() => ({ freeBytes: Number.POSITIVE_INFINITY }));
+
+vi.mock('node:fs', async (importOriginal) => {
+  const fs = await importOriginal<typeof import('node:fs')>();
+  const writeSync = (
+    fd: number,
+    data: string | Uint8Array,
+    from = 0,
+    length = data.length,
+    position?: number,
+  ): number => {
+    if (typeof data === 'string') return fs.writeSync(fd, data);
+    const taken = Math.min(length, disk.freeBytes);
+    if (taken === 0) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    disk.freeBytes -= taken;
+    return fs.writeSync(fd, data, from, taken, position);
+  };
+  const limited = { ...fs, writeSync };
+  return { ...limited, default: limited };
+});
+
+const newFolder = temporaryFolders();
+const NEW = { id: 's1', createdAt: START, hosts: {} };
+const storeIn = (dir: string) => createFileSegmentStore({ dir, warc: WARC_OPTIONS });
+
+describe('a full disk', () => {
+  beforeEach(() => {
+    disk.freeBytes = Number.POSITIVE_INFINITY;
+  });
+
+  it('leaves no segment when the fetch list does not fit', async () => {
+    const dir = newFolder();
+    disk.freeBytes = 1_000;
+    await expect(storeIn(dir).create(NEW, fetchItems(20_000))).rejects.toMatchObject({ code: 'disk-full' });
+    expect([await storeIn(dir).list(), await storeIn(dir).listIncomplete()]).toEqual([[], ['s1']]);
+  });
+
+  it.each([0, 1, 300, 600, 900])(
+    'with %i bytes left says so, and loses nothing when there is room again',
+    async (free) => {
+      const dir = newFolder();
+      const store = storeIn(dir);
+      await store.create(NEW, fetchItems(3));
+      const segment = await store.open('s1', 'write');
+      await segment.addFetched(fetchedRecord(0), response(0));
+      await segment.addFetched(fetchedRecord(1), response(1));
+      await segment.addParsed(0, encodedRecord(0));
+      disk.freeBytes = free;
+      await expect(segment.setState('fetched')).rejects.toMatchObject({ code: 'disk-full' });
+      expect(segment.info.state).toBe('generated');
+      disk.freeBytes = Number.POSITIVE_INFINITY;
+      await segment.addFetched(fetchedRecord(2), response(2));
+      await segment.setState('fetched');
+      for (const record of await all(segment.fetched())) {
+        expect((await segment.readResponse(record.warc!)).url).toBe(urlOf(record.index));
+      }
+      await segment.close();
+      const again = await store.open('s1', 'read');
+      expect([again.fetchedCount, again.parsedCount, again.info.state]).toEqual([3, 1, 'fetched']);
+      expect((await verifyWarc(join(dir, 's1', 'data-00000.warc.gz'))).faults).toEqual([]);
+    },
+  );
+
+  it('does not keep a segment from being closed, and from being repaired later', async () => {
+    const dir = newFolder();
+    const store = storeIn(dir);
+    await store.create(NEW, fetchItems(3));
+    const segment = await store.open('s1', 'write');
+    await segment.addFetched(fetchedRecord(0), response(0));
+    await segment.addFetched(fetchedRecord(1), response(1));
+    disk.freeBytes = 100;
+    await expect(segment.close()).rejects.toMatchObject({ code: 'disk-full' });
+    expect(existsSync(join(dir, 's1', 'writer.lock'))).toBe(false);
+    disk.freeBytes = Number.POSITIVE_INFINITY;
+    const again = await store.open('s1', 'write');
+    expect(again.hasFetched(0)).toBe(true);
+    expect(again.hasFetched(1)).toBe(false);
+    await again.close();
+    expect((await verifyWarc(join(dir, 's1', 'data-00000.warc.gz'))).faults).toEqual([]);
+  });
+});
+
+describe('a large fetch list', () => {
+  it('goes to disk while it streams', async () => {
+    const dir = newFolder();
+    let early = 0;
+    function* items() {
+      for (const item of fetchItems(20_000)) {
+        if (item.index === 15_000) early = statSync(join(dir, 's1', 'fetchlist.bin')).size;
+        yield item;
+      }
+    }
+    await storeIn(dir).create(NEW, items());
+    expect(early).toBeGreaterThan(2 << 20);
+  });
+});
