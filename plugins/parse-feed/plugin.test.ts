@@ -16,6 +16,7 @@ async function parse(
     lang: null,
     description: null,
     keywords: [],
+    blocks: [],
     canonical: null,
     base: null,
     noindex: false,

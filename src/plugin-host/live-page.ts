@@ -36,6 +36,7 @@ export class LivePage implements Page {
       lang: null,
       description: null,
       keywords: [],
+      blocks: [],
       canonical: null,
       base: null,
       noindex: false,

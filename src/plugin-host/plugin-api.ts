@@ -7,6 +7,7 @@ import type { Document } from 'domhandler';
 import type { ZodType } from 'zod';
 import type { CrawlDatum, MetadataValue } from '../domain/crawl/datum.ts';
 import type { FetchSchedule } from '../domain/crawl/schedule.ts';
+import type { PageBlock } from '../domain/page/page-block.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { Log } from '../ports/log.ts';
 import type { Outlink } from '../ports/segment-store.ts';
@@ -18,6 +19,7 @@ export type {
   ScheduleTerm,
   ScheduleVisit,
 } from '../domain/crawl/schedule.ts';
+export type { BlockType, PageBlock } from '../domain/page/page-block.ts';
 export type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
 export type { Log } from '../ports/log.ts';
 export type { Outlink } from '../ports/segment-store.ts';
@@ -89,6 +91,8 @@ export interface ParseResult {
   text: string;
   /** Text of the main content where something has found it; the signature prefers it to `text`. */
   mainText: string | null;
+  /** Blocks in reading order, where a parse filter has found them. */
+  blocks: PageBlock[];
   lang: string | null;
   description: string | null;
   keywords: string[];

@@ -1,0 +1,14 @@
+/** What a block is to its page. `main`: the content; `topic`: links on the page's theme; `noise`: everything around. */
+export type BlockType = 'main' | 'topic' | 'noise';
+
+/** A stretch of a page that belongs together, found by the block segmenter; blocks stand in reading order. */
+export interface PageBlock {
+  readonly type: BlockType;
+  /** Where it hangs in the DOM, stable between visits while the structure is (e.g. `body>main>article:1`): names the block in change reports. */
+  readonly path: string;
+  /** Visible text; paragraphs end in a line feed. */
+  readonly text: string;
+  /** Number of links, and characters of `text` that stand inside links. */
+  readonly links: number;
+  readonly anchorChars: number;
+}
