@@ -22,7 +22,7 @@ export interface SegmentRoom {
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
   /** Started on first use: worker threads cost memory. */
   readonly parser: () => PageParser;
-  readonly digestOf: VisitRoom['digestOf'];
+  readonly sha256Of: VisitRoom['sha256Of'];
   readonly parseRetryAfter: VisitRoom['parseRetryAfter'];
   readonly undoContentCoding: ParseRoom['undoContentCoding'];
   readonly monotonicNow: () => number;
@@ -114,27 +114,41 @@ export function runParse(room: SegmentRoom, segment: Segment, signal?: AbortSign
 
 /** Runs at most so many tasks at a time; `add` resolves when the task has been *admitted*, which holds the caller back. */
 class TaskWindow {
-  private readonly running = new Set<Promise<void>>();
+  private running = 0;
   private readonly limit: number;
   private fault: unknown = null;
+  /** Who waits for a place, in order; nobody waits for each task, which would cost a promise for each that runs. */
+  private readonly waiting: (() => void)[] = [];
+  private whenIdle: (() => void) | null = null;
 
   constructor(limit: number) {
     this.limit = limit;
   }
 
   async add(task: () => Promise<void>): Promise<void> {
-    while (this.running.size >= this.limit) await Promise.race(this.running);
+    while (this.running >= this.limit) await new Promise<void>((resolve) => this.waiting.push(resolve));
     if (this.fault !== null) throw this.fault;
-    const run: Promise<void> = task()
-      .catch((error: unknown) => {
-        this.fault ??= error;
-      })
-      .finally(() => this.running.delete(run));
-    this.running.add(run);
+    this.running++;
+    void this.run(task);
   }
 
   async drained(): Promise<void> {
-    await Promise.all(this.running);
+    while (this.running > 0) {
+      await new Promise<void>((resolve) => {
+        this.whenIdle = resolve;
+      });
+    }
     if (this.fault !== null) throw this.fault;
+  }
+
+  private async run(task: () => Promise<void>): Promise<void> {
+    try {
+      await task();
+    } catch (error) {
+      this.fault ??= error;
+    }
+    this.running--;
+    this.waiting.shift()?.();
+    if (this.running === 0) this.whenIdle?.();
   }
 }

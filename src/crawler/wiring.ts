@@ -97,7 +97,7 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
       });
       return parser;
     },
-    digestOf: (body) => createHash('sha256').update(body).digest('hex').slice(0, 32),
+    sha256Of: (body) => createHash('sha256').update(body).digest('hex'),
     parseRetryAfter,
     undoContentCoding: async (body, codings) =>
       (await decodeBody(body, contentCodings(codings), config.http.maxBodyBytes, false)).body,

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Packr } from 'msgpackr';
 import { Piscina } from 'piscina';
 import { CrawlError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../ports/page-parser.ts';
 import type { ParsedRecord } from '../ports/segment-store.ts';
+import { encodeParsed } from './encode-parsed.ts';
 import { loadParsing, type ParsingOptions } from './load-parsing.ts';
+import { PageBatches, type RunBatch } from './page-batches.ts';
 import { failedRecord, parsePage } from './parse-page.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
 import { textOf } from './resolve-plugin.ts';
@@ -14,22 +15,12 @@ import { textOf } from './resolve-plugin.ts';
 export interface PageParserOptions {
   readonly parsing: ParsingOptions;
   readonly threads: number;
-  /** After this a page is given up, ms. */
+  /** After this, from when a worker begins with it, a page is given up, ms. */
   readonly timeoutMs: number;
 }
 
 /** Heap of one worker; a page that needs more fails, and the worker is replaced. */
 const WORKER_HEAP_MB = 192;
-
-const packr = new Packr({ useRecords: false });
-
-function answerOf(record: ParsedRecord): ParsedPage {
-  return {
-    encoded: new Uint8Array(packr.pack(record)),
-    failed: record.outcome.kind === 'parse-failed',
-    outlinks: record.outlinks.length,
-  };
-}
 
 /** Parses in worker threads. A page that takes too long or too much memory costs its worker, never the crawl. */
 export function createPageParser(options: PageParserOptions): PageParser {
@@ -44,27 +35,37 @@ export function createPageParser(options: PageParserOptions): PageParser {
   });
   // A broken worker is told by the task that it was working on.
   pool.on('error', () => {});
+  const run: RunBatch = async (pages, { handOver }) => {
+    const sent = pages.map((page) => ({ ...page, body: handOver ? ownBuffer(page.body) : page.body }));
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
+    try {
+      const transferList = handOver ? sent.map(({ body }) => body.buffer as ArrayBuffer) : [];
+      return (await pool.run(sent, { transferList, signal: deadline.signal })) as ParsedPage[];
+    } catch (error) {
+      if (!deadline.signal.aborted) throw error;
+      throw new CrawlError('parse-timeout', `parsing took longer than ${options.timeoutMs} ms`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const batches = new PageBatches(options.threads, run, (page, error) => {
+    // A worker that cannot load its plugins fails every page in the same way: that is no page's fault.
+    if (textOf(error).startsWith(PLUGINS_BROKEN)) {
+      throw new CrawlError('plugin-broken', textOf(error), { cause: error });
+    }
+    const code = error instanceof CrawlError ? error.code : 'parse-failed';
+    return encodeParsed(failedRecord(page, page.contentType ?? '', code, textOf(error)));
+  });
   let pending = 0;
   return {
     get pending() {
       return pending;
     },
-    async parse(page: PageToParse): Promise<ParsedPage> {
+    async parse(page) {
       pending++;
-      const body = ownBuffer(page.body);
-      const deadline = AbortSignal.timeout(options.timeoutMs);
       try {
-        return (await pool.run(
-          { ...page, body },
-          { transferList: [body.buffer as ArrayBuffer], signal: deadline },
-        )) as ParsedPage;
-      } catch (error) {
-        const code = deadline.aborted ? 'parse-timeout' : 'parse-failed';
-        // A worker that cannot load its plugins fails every page in the same way: that is no page's fault.
-        if (textOf(error).startsWith(PLUGINS_BROKEN))
-          throw new CrawlError('plugin-broken', textOf(error), { cause: error });
-        const message = deadline.aborted ? `parsing took longer than ${options.timeoutMs} ms` : textOf(error);
-        return answerOf(failedRecord(page, page.contentType ?? '', code, message));
+        return await batches.parse(page);
       } finally {
         pending--;
       }
@@ -84,7 +85,7 @@ export async function createInlinePageParser(
 > {
   const { plugins, signature, limits } = await loadParsing(parsing, log);
   const record = (page: PageToParse): Promise<ParsedRecord> => parsePage(page, plugins, signature, limits);
-  return { pending: 0, record, parse: async (page) => answerOf(await record(page)), close: async () => {} };
+  return { pending: 0, record, parse: async (page) => encodeParsed(await record(page)), close: async () => {} };
 }
 
 /** Bytes whose buffer can be handed over: a view of a shared or larger one is copied. */

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { createJiti } from 'jiti';
 import { CrawlError } from '../domain/errors.ts';
 import { near } from '../domain/near-name.ts';
 import type { PluginDefinition } from './plugin-api.ts';
@@ -46,13 +45,16 @@ export function resolvePlugin(entry: PluginListEntry, baseDir: string): Resolved
   );
 }
 
+/** Loaded when a plugin of one's own is: jiti is large, and each parser thread would have it. */
+const typescriptImporter = async () => (await import('jiti')).createJiti;
+
 /** Imports a plugin. TypeScript needs no build step: jiti compiles it in memory. */
 export async function importPlugin(resolved: ResolvedPlugin, entry: PluginListEntry): Promise<PluginDefinition> {
   let module: unknown;
   try {
     module = resolved.bundled
       ? await import(/* @vite-ignore */ pathToFileURL(resolved.file).href)
-      : await createJiti(import.meta.url, {
+      : await (await typescriptImporter())(import.meta.url, {
           fsCache: false,
           alias: {
             'incrawl/plugin-testing': own(`./plugin-testing${ownSuffix}`),

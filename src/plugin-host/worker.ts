@@ -1,14 +1,13 @@
-/** Runs in a worker thread: parses one page at a time with parsers, filters and signature of its own. */
+/** Runs in a worker thread: parses pages one after the other with parsers, filters and signature of its own. */
 import { workerData } from 'node:worker_threads';
-import { Packr } from 'msgpackr';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import type { PageToParse } from '../ports/page-parser.ts';
+import type { PageToParse, ParsedPage } from '../ports/page-parser.ts';
+import { encodeParsed } from './encode-parsed.ts';
 import { loadParsing, type ParsingOptions } from './load-parsing.ts';
 import { parsePage } from './parse-page.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
 import { textOf } from './resolve-plugin.ts';
 
-const packr = new Packr({ useRecords: false });
 const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing, {
   debug: () => {},
   info: () => {},
@@ -16,24 +15,13 @@ const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing,
   error: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
 });
 
-interface WorkerAnswer {
-  readonly encoded: Uint8Array;
-  readonly failed: boolean;
-  readonly outlinks: number;
-}
-
-export default async function parse(page: PageToParse): Promise<unknown> {
+export default async function parse(pages: readonly PageToParse[]): Promise<unknown> {
   const { plugins, signature, limits } = await parsing.catch((error: unknown) => {
     // Codes of errors do not cross the border between threads; the text does.
     throw new Error(`${PLUGINS_BROKEN}${textOf(error)}`);
   });
-  const record = await parsePage(page, plugins, signature, limits);
-  // A copy of its own: msgpackr packs into a pooled buffer, which cannot be handed over.
-  const encoded = new Uint8Array(packr.pack(record));
-  const answer: WorkerAnswer = {
-    encoded,
-    failed: record.outcome.kind === 'parse-failed',
-    outlinks: record.outlinks.length,
-  };
-  return move({ [transferableSymbol]: [encoded.buffer], [valueSymbol]: answer } as never);
+  const answers: ParsedPage[] = [];
+  for (const page of pages) answers.push(encodeParsed(await parsePage(page, plugins, signature, limits)));
+  const transfer = answers.map(({ encoded }) => encoded.buffer);
+  return move({ [transferableSymbol]: transfer, [valueSymbol]: answers } as never);
 }

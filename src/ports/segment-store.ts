@@ -97,6 +97,8 @@ export interface WireResponse {
    * with `identical-payload-digest` its digest is stored. `null` for a response without one reads back as an empty body.
    */
   readonly body: Uint8Array | null;
+  /** SHA-256 of `body`, 64 hex digits, where it is known already; it is not read back. */
+  readonly bodySha256?: string;
   readonly truncated: boolean;
   readonly remoteAddress: string | null;
   /** Why a `revisit` record is written: 304 or equal headers, or an equal body. */
@@ -147,11 +149,15 @@ export interface Segment {
   readonly parsedCount: number;
   /** Stores the response (if any) as WARC, then the record, in that order, so a record never points at nothing. */
   addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord>;
-  /** Appends a record encoded by {@link encodeParsed} of the segment codec (made in a worker, not looked into here). */
+  /**
+   * Appends a {@link ParsedRecord} encoded as a MessagePack map (made in a worker, not looked into here). Long texts may be binary
+   * there (UTF-8), so that who does not want them need not decode them.
+   */
   addParsed(index: number, encoded: Uint8Array): Promise<void>;
   /** In the order in which they were added. */
   fetched(): AsyncIterable<FetchedRecord>;
-  parsed(): AsyncIterable<ParsedRecord>;
+  /** `texts: false` leaves long texts empty, which saves decoding them. */
+  parsed(options?: { readonly texts?: boolean }): AsyncIterable<ParsedRecord>;
   /** The fetched record of one position; `undefined` if not fetched. May scan. */
   findFetched(url: string): Promise<FetchedRecord | undefined>;
   findParsed(url: string): Promise<ParsedRecord | undefined>;

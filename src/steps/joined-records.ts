@@ -9,11 +9,11 @@ export interface JoinedRecord {
 
 /**
  * Fetched records with their parse output, in the order fetched. Pages are parsed nearly in that order, so what has to be held
- * back while a slow page is being waited for stays small.
+ * back while a slow page is being waited for stays small. Without their texts, which only readers want.
  */
 export async function* joinParsed(segment: Segment): AsyncGenerator<JoinedRecord> {
   const waiting = new Map<number, ParsedRecord>();
-  const parsed = segment.parsed()[Symbol.asyncIterator]();
+  const parsed = segment.parsed({ texts: false })[Symbol.asyncIterator]();
   try {
     for await (const fetched of segment.fetched()) {
       if (fetched.outcome.kind !== 'success' || !segment.hasParsed(fetched.index)) {

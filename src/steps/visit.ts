@@ -17,8 +17,8 @@ import type { FetchItem, HostLesson, WireResponse } from '../ports/segment-store
 
 export interface VisitRoom {
   readonly clock: Clock;
-  /** First 128 bits of SHA-256 as 32 hex digits. */
-  readonly digestOf: (body: Uint8Array) => string;
+  /** SHA-256 as 64 hex digits. */
+  readonly sha256Of: (body: Uint8Array) => string;
   /** Retry-After (RFC 9110 section 10.2.3) to ms since the epoch; `null` when it cannot be read. */
   readonly parseRetryAfter: (value: string, now: number) => number | null;
   readonly probe: ProbeMode;
@@ -157,6 +157,9 @@ async function get(
   return notOk(room, item, head, account);
 }
 
+/** A record keeps the first 128 bits. */
+const DIGEST_DIGITS = 32;
+
 /** A whole body came: the digest decides whether it is new, and whether the headers would have told the truth. */
 function answered(
   room: VisitRoom,
@@ -168,7 +171,8 @@ function answered(
   lesson: Mutable<HostLesson>,
 ): VisitResult {
   const body = result.body ?? new Uint8Array(0);
-  const digest = room.digestOf(body);
+  const sha256 = room.sha256Of(body);
+  const digest = sha256.slice(0, DIGEST_DIGITS);
   const equal = digest === item.digest;
   let audit: AuditVerdict | null = null;
   if (plan.audit && wouldHaveSkipped(item.validators, answer)) {
@@ -190,7 +194,11 @@ function answered(
       at: room.clock.now(),
       ...costs(room, account),
     },
-    response: wireResponse(room, item, result.head, result.wireBody, result.truncated, null),
+    response: {
+      ...wireResponse(room, item, result.head, result.wireBody, result.truncated, null),
+      // Nothing was undone, so what was digested is what is stored.
+      ...(result.wireBody === body ? { bodySha256: sha256 } : {}),
+    },
     body,
     headers: result.head.headers,
     lesson: lessonOrNull(lesson),

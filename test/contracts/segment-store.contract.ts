@@ -1,3 +1,4 @@
+import { Packr } from 'msgpackr';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type HostFacts, NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import type { Segment, SegmentStore, WireResponse } from '../../src/ports/segment-store.ts';
@@ -174,6 +175,18 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       }
       const parsed = await all(segment.parsed());
       expect(parsed.map(({ index }) => index).sort((a, b) => a - b)).toEqual(all60);
+    });
+
+    it('reads binary texts back as text, and leaves them undecoded where nobody wants them', async () => {
+      const segment = await created(2);
+      for (const index of [0, 1]) await segment.addFetched(fetchedRecord(index), null);
+      const text = 'größer — 漢字';
+      const binary = { ...parsedRecord(0), text: Buffer.from(text) };
+      await segment.addParsed(0, new Uint8Array(new Packr({ useRecords: false }).pack(binary)));
+      await segment.addParsed(1, encodedRecord(1));
+      expect((await all(segment.parsed())).map((record) => record.text)).toEqual([text, parsedRecord(1).text]);
+      expect((await all(segment.parsed({ texts: false })))[0]?.text).toBe('');
+      expect((await segment.findParsed(urlOf(0)))?.text).toBe(text);
     });
 
     it('marks states, never backwards but by throwing the parse output away', async () => {

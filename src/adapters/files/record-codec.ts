@@ -18,3 +18,14 @@ export function decodeRecord<Kind>(file: string, frame: Frame): Kind {
   if (typeof record !== 'object' || record === null) throw damagedAt(file, frame.offset, 'the record is no map');
   return record as Kind;
 }
+
+/** Texts that came as binary become strings, or empty ones where they are not wanted. */
+export function withTexts<Kind extends object>(record: Kind, wanted: boolean): Kind {
+  const fields = record as Record<string, unknown>;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value instanceof Uint8Array)
+      fields[name] = wanted ? Buffer.from(value.buffer, value.byteOffset, value.length).toString() : '';
+  }
+  return record;
+}

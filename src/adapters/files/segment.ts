@@ -14,7 +14,7 @@ import type {
 import type { BitSet } from './bit-set.ts';
 import { damagedAt, onFile } from './file-errors.ts';
 import { type FrameQuery, readFrames, readFully } from './frame-reader.ts';
-import { decodeRecord } from './record-codec.ts';
+import { decodeRecord, withTexts } from './record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, type SegmentMark } from './segment-folder.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import { readWarcMember } from './warc-reader.ts';
@@ -82,8 +82,8 @@ export class FileSegment implements Segment {
     yield* this.records<FetchedRecord>(FETCHED);
   }
 
-  async *parsed(): AsyncGenerator<ParsedRecord> {
-    yield* this.records<ParsedRecord>(PARSED);
+  async *parsed({ texts = true }: { readonly texts?: boolean } = {}): AsyncGenerator<ParsedRecord> {
+    for (const record of this.records<ParsedRecord>(PARSED)) yield withTexts(record, texts);
   }
 
   async findFetched(url: string): Promise<FetchedRecord | undefined> {
@@ -105,7 +105,7 @@ export class FileSegment implements Segment {
     const file = join(this.dir, PARSED);
     const wants = (index: number): boolean => index === fetched.index;
     for (const frame of readFrames(file, { syncedBytes: this.synced.parsed, wants })) {
-      if (wants(frame.index)) return decodeRecord<ParsedRecord>(file, frame);
+      if (wants(frame.index)) return withTexts(decodeRecord<ParsedRecord>(file, frame), true);
     }
     return undefined;
   }

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { WARC_1_1 } from 'warcio';
 import type { WireResponse } from '../../ports/segment-store.ts';
 
 export const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
@@ -31,7 +30,7 @@ export function responseRecord(response: WireResponse): Buffer {
     if (response.refersToAt !== undefined) fields.push(['WARC-Refers-To-Date', isoTime(response.refersToAt)]);
   }
   if (revisit === null || (revisit === 'identical-payload-digest' && body !== null)) {
-    fields.push(['WARC-Payload-Digest', payloadDigest(body ?? EMPTY)]);
+    fields.push(['WARC-Payload-Digest', `sha256:${response.bodySha256 ?? sha256(body ?? EMPTY)}`]);
   }
   if (response.truncated) fields.push(['WARC-Truncated', 'length']);
   const head = Buffer.from(httpHead(response), 'latin1');
@@ -39,8 +38,7 @@ export function responseRecord(response: WireResponse): Buffer {
 }
 
 /** In hexadecimal, as most tools write digests of this length. */
-export const payloadDigest = (payload: Uint8Array): string =>
-  `sha256:${createHash('sha256').update(payload).digest('hex')}`;
+const sha256 = (payload: Uint8Array): string => createHash('sha256').update(payload).digest('hex');
 
 const EMPTY = new Uint8Array(0);
 const isoTime = (at: number): string => new Date(at).toISOString();
@@ -60,7 +58,7 @@ function recordFields(type: 'warcinfo' | 'response' | 'revisit', at: number): Fi
 function warcRecord(fields: Fields, block: readonly Uint8Array[]): Buffer {
   let length = 0;
   for (const part of block) length += part.length;
-  let head = `${WARC_1_1}\r\n`;
+  let head = 'WARC/1.1\r\n';
   for (const [name, value] of fields) head += `${name}: ${value}\r\n`;
   head += `Content-Length: ${length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), ...block, RECORD_END]);

@@ -119,8 +119,14 @@ class MemorySegment implements Segment {
     yield* [...this.stored.fetched.values()];
   }
 
-  async *parsed(): AsyncGenerator<ParsedRecord> {
-    for (const encoded of [...this.stored.parsed.values()]) yield unpack(encoded) as ParsedRecord;
+  async *parsed({ texts = true }: { readonly texts?: boolean } = {}): AsyncGenerator<ParsedRecord> {
+    for (const encoded of [...this.stored.parsed.values()]) {
+      const record = unpack(encoded) as Record<string, unknown>;
+      for (const [name, value] of Object.entries(record)) {
+        if (value instanceof Uint8Array) record[name] = texts ? new TextDecoder().decode(value) : '';
+      }
+      yield record as unknown as ParsedRecord;
+    }
   }
 
   async findFetched(url: string): Promise<FetchedRecord | undefined> {
@@ -176,5 +182,6 @@ function asStored(response: WireResponse): WireResponse {
     if (name.toLowerCase() !== 'transfer-encoding') rawHeaders.push(name, value);
   }
   const body = response.revisit === null ? Uint8Array.from(response.body ?? []) : null;
-  return { ...response, rawHeaders, body };
+  const { bodySha256: _, ...kept } = response;
+  return { ...kept, rawHeaders, body };
 }
