@@ -34,7 +34,7 @@ const filesBelow = (folder) =>
     });
 
 const installStamp = join(root, 'node_modules', '.incrawl-installed');
-const installed = hashOf(['package.json', 'package-lock.json']);
+const installed = hashOf(['package-lock.json']);
 if (!stampIs(installStamp, installed)) {
   say('incrawl: installing packages (npm ci)');
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error']);

@@ -37,8 +37,10 @@ export function isForeseen(error: unknown): error is ForeseenError {
 }
 
 export function exitCodeOf(error: unknown): number {
-  return isForeseen(error) ? (EXIT_BY_ERROR.get(error.code) ?? EXIT.error) : EXIT.error;
+  return isForeseen(error) ? exitCodeOfCode(error.code) : EXIT.error;
 }
+
+export const exitCodeOfCode = (code: string): number => EXIT_BY_ERROR.get(code) ?? EXIT.error;
 
 const EXIT_BY_STOP: ReadonlyMap<string, number> = new Map([
   ['signal', EXIT.stopped],

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { packageVersion } from '../config/package-version.ts';
 import { addCheck } from './commands/check.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';
 import { addCrawl } from './commands/crawl.ts';
 import { addDemo } from './commands/demo.ts';
@@ -8,6 +9,7 @@ import { addExplain } from './commands/explain.ts';
 import { addExport } from './commands/export.ts';
 import { addFetch } from './commands/fetch.ts';
 import { addGenerate } from './commands/generate.ts';
+import { addHelp } from './commands/help.ts';
 import { addInit } from './commands/init.ts';
 import { addInject } from './commands/inject.ts';
 import { addParse } from './commands/parse.ts';
@@ -82,6 +84,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addCheck,
   addPlugins,
   addConfig,
+  addCompletion,
+  addHelp,
 ];
 
 const AFTER_HELP = `

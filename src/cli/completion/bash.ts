@@ -1,0 +1,56 @@
+import { allCommands, type CommandNode } from './command-tree.ts';
+
+/** Completion for bash 3.2 and later. Sourced by the user's shell, so nothing but names from the command tree goes into it. */
+export function bashCompletion(tree: CommandNode): string {
+  const name = tree.name;
+  const common = tree.options.flatMap((option) => option.names);
+  const cases = allCommands(tree).map((node) => {
+    const words = [...node.children.map((child) => child.name), ...optionNames(node), ...(node === tree ? [] : common)];
+    return `    ${quoted(node.path.join(' '))}) words=${quoted(words.join(' '))} ;;`;
+  });
+  const parents = allCommands(tree).filter((node) => node.path.length > 0);
+  return `# bash completion for ${name}: source it, or put it where bash-completion looks
+_${name}() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} path= words= word index
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    word=\${COMP_WORDS[index]}
+    case "\${path:+$path }$word" in
+${parents.map((node) => `      ${quoted(node.path.join(' '))}) path=${quoted(node.path.join(' '))} ;;`).join('\n')}
+    esac
+  done
+  case "$path:$previous" in
+${valueCases(tree).join('\n')}
+  esac
+  case "$path" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [[ \${#COMPREPLY[@]} -eq 0 && $current != -* ]] && COMPREPLY=($(compgen -f -- "$current"))
+}
+complete -F _${name} ${name}
+`;
+}
+
+const optionNames = (node: CommandNode): string[] =>
+  node.path.length === 0
+    ? node.options.flatMap(({ names }) => names)
+    : [...node.options.flatMap(({ names }) => names), '--help'];
+
+/** What comes after an option that takes a value. Options of the program itself are known everywhere. */
+function valueCases(tree: CommandNode): string[] {
+  return allCommands(tree).flatMap((node) =>
+    node.options
+      .filter((option) => option.takesValue)
+      .map((option) => {
+        const place = node === tree ? '*' : quoted(node.path.join(' '));
+        const patterns = option.names.map((each) => `${place}:${each}`).join(' | ');
+        if (option.choices.length > 0) {
+          return `    ${patterns}) COMPREPLY=($(compgen -W ${quoted(option.choices.join(' '))} -- "$current")); return ;;`;
+        }
+        const files = option.takesFile ? '-f' : '-W ""';
+        return `    ${patterns}) COMPREPLY=($(compgen ${files} -- "$current")); return ;;`;
+      }),
+  );
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,59 @@
+import type { Command, Option } from 'commander';
+
+/** The command tree as completion and documentation need it: no behaviour, only names and words. */
+export interface CommandNode {
+  readonly name: string;
+  /** Names from below the program, e.g. `['check', 'url']`; empty for the program itself. */
+  readonly path: readonly string[];
+  readonly description: string;
+  /** As in the usage line, e.g. `[seed...]`. */
+  readonly arguments: readonly string[];
+  readonly options: readonly OptionNode[];
+  readonly children: readonly CommandNode[];
+}
+
+export interface OptionNode {
+  /** `-o, --output <file>` */
+  readonly flags: string;
+  readonly names: readonly string[];
+  readonly description: string;
+  readonly takesValue: boolean;
+  readonly takesFile: boolean;
+  readonly choices: readonly string[];
+  /** As text; `null` without one. */
+  readonly defaultText: string | null;
+}
+
+const FILE_VALUE = /[<[](?:file|dir)[\]>]/i;
+
+export function commandTree(command: Command, path: readonly string[] = []): CommandNode {
+  return {
+    name: command.name(),
+    path,
+    description: command.description(),
+    arguments: command.registeredArguments.map((each) => {
+      const name = `${each.name()}${each.variadic ? '...' : ''}`;
+      return each.required ? `<${name}>` : `[${name}]`;
+    }),
+    options: command.options.filter((option) => !option.hidden).map(optionNode),
+    children: command.commands.map((child) => commandTree(child, [...path, child.name()])),
+  };
+}
+
+function optionNode(option: Option): OptionNode {
+  const isPlain = typeof option.defaultValue === 'string' || typeof option.defaultValue === 'number';
+  return {
+    flags: option.flags,
+    names: [option.short, option.long].filter((name) => name !== undefined),
+    description: option.description,
+    takesValue: option.required || option.optional,
+    takesFile: FILE_VALUE.test(option.flags),
+    choices: option.argChoices ?? [],
+    defaultText: isPlain ? String(option.defaultValue) : null,
+  };
+}
+
+/** The node and all below it, depth first. */
+export function allCommands(node: CommandNode): CommandNode[] {
+  return [node, ...node.children.flatMap(allCommands)];
+}

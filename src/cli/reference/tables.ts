@@ -1,0 +1,93 @@
+import { configReference } from '../../config/reference.ts';
+import type { CrawlState } from '../../domain/crawl/datum.ts';
+import { type Consequence, ERRORS } from '../../domain/errors.ts';
+import { EXIT, exitCodeOfCode } from '../exit.ts';
+import type { ReferencePage } from './page.ts';
+
+export function configurationPage(): ReferencePage {
+  const rows = configReference();
+  const sections = [...new Set(rows.map((row) => row.key.split('.')[0] ?? ''))];
+  return {
+    title: 'Configuration',
+    intro:
+      'conf/incrawl.yaml or incrawl.yaml, or --config FILE; single values by -D key=value. "incrawl config --origin" shows what is in force, and from where.',
+    parts: sections.map((section) => ({
+      heading: section,
+      columns: ['key', 'type', 'default', 'limits', 'meaning'],
+      rows: rows
+        .filter((row) => row.key.startsWith(`${section}.`))
+        .map((row) => [row.key, row.type, row.default, row.limits, row.prose]),
+    })),
+  };
+}
+
+const CONSEQUENCES: Readonly<Record<Consequence, string>> = {
+  'retry-later': 'the URL is tried again later, on a schedule of its own',
+  'drop-url': 'recorded; not tried again before its next due date',
+  'pause-host': 'the host is left alone for the rest of the round',
+  'stop-crawl': 'the crawl ends',
+  refuse: 'nothing was started',
+};
+
+export function errorsPage(): ReferencePage {
+  return {
+    title: 'Errors and exit codes',
+    intro: 'Codes are stable, messages may change. Records and reports name errors by code.',
+    parts: [
+      {
+        heading: 'Errors',
+        columns: ['code', 'what the crawl does', 'exit code', 'meaning'],
+        rows: Object.entries(ERRORS).map(([code, { consequence, text }]) => [
+          code,
+          CONSEQUENCES[consequence],
+          consequence === 'refuse' || consequence === 'stop-crawl' ? String(exitCodeOfCode(code)) : '',
+          text,
+        ]),
+      },
+      {
+        heading: 'Exit codes',
+        columns: ['exit code', 'meaning'],
+        rows: Object.entries(EXIT).map(([name, code]) => [String(code), EXITS[name as keyof typeof EXIT]]),
+      },
+    ],
+  };
+}
+
+const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
+  done: 'done',
+  error: 'an error',
+  usage: 'wrong usage or configuration; nothing was started',
+  diskFull: 'the disk is full',
+  nothingDue: 'nothing is due (generate)',
+  locked: 'another process holds the crawl db; the message names it',
+  stopped: 'stopped by a signal; the same command goes on',
+  failureLimit: 'too many failures in a row; the network may be down',
+  forced: 'stopped at once by a second signal; files stay valid',
+};
+
+const STATES: Readonly<Record<CrawlState, string>> = {
+  unfetched: 'known, never answered',
+  fetched: 'the last good visit found it new or changed',
+  notmodified: 'the last good visit found it unchanged',
+  redir_temp: 'answers with a temporary redirect; the target is a URL of its own',
+  redir_perm: 'answers with a permanent redirect',
+  gone: 'answers 404 or 410; asked again ever more seldom, then left alone, never forgotten',
+  duplicate: 'repeats another page, which its record names as target',
+  orphan: 'no live page links to it any more',
+  parse_failed: 'fetched, but could not be parsed',
+};
+
+export function statesPage(): ReferencePage {
+  return {
+    title: 'States of a URL',
+    intro:
+      'The state is that of the last good visit: a page that fails for now keeps it, and its record tells failures, lastError and httpStatus beside it.',
+    parts: [
+      {
+        heading: '',
+        columns: ['state', 'meaning'],
+        rows: Object.entries(STATES).map(([state, text]) => [state, text]),
+      },
+    ],
+  };
+}
