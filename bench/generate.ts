@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
-import { newDatum } from '../src/domain/crawl/datum.ts';
+import { type CrawlDatum, newDatum } from '../src/domain/crawl/datum.ts';
+import type { GenerateOptions } from '../src/steps/generate.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOW = Date.UTC(2026, 5, 1);
@@ -13,16 +14,37 @@ const DAY = 86_400_000;
 const DUE = 1_000;
 const ROUNDS = 7;
 
-async function fill(dir: string, urls: number): Promise<void> {
+type MakeDatum = (url: string, n: number, urls: number) => CrawlDatum;
+
+/** Due ones are spread over the whole key space, ROUNDS times DUE of them. */
+const someDue: MakeDatum = (url, n, urls) => {
+  const datum = newDatum({ url, now: NOW - DAY, intervalMs: 30 * DAY });
+  return n % Math.floor(urls / (DUE * ROUNDS)) === 0 ? datum : { ...datum, nextFetchAt: NOW + 30 * DAY };
+};
+
+/** Pages visited before, with beliefs, due over the next months; one in eight was never fetched. */
+const underBudget: MakeDatum = (url, n) => {
+  const datum = newDatum({ url, now: NOW - 60 * DAY, intervalMs: 30 * DAY, score: 1 / (1 + (n % 97)) });
+  if (n % 8 === 0) return datum;
+  const lastFetchAt = NOW - (n % 30) * DAY;
+  const belief = { a: 0.35 + (n % 5), b: (7 + (n % 60)) * DAY, noise: 0.1 };
+  const schedule = { intervalMs: 30 * DAY, belief };
+  return {
+    ...datum,
+    state: 'fetched',
+    lastFetchAt,
+    nextFetchAt: NOW + ((n * 7_919) % (90 * 24)) * 3_600_000,
+    schedule,
+  };
+};
+
+async function fill(dir: string, urls: number, make: MakeDatum): Promise<void> {
   const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log: silent });
   for (let start = 0; start < urls; start += 1_000) {
     const puts = Array.from({ length: Math.min(1_000, urls - start) }, (_, i) => {
       const n = start + i;
-      // Due ones are spread over the whole key space, ROUNDS times DUE of them.
-      const isDue = n % Math.floor(urls / (DUE * ROUNDS)) === 0;
       const url = `http://127.0.0.${1 + (n % 200)}/page/${n}`;
-      const datum = newDatum({ url, now: NOW - DAY, intervalMs: 30 * DAY });
-      return { datum: isDue ? datum : { ...datum, nextFetchAt: NOW + 30 * DAY }, previous: null };
+      return { datum: make(url, n, urls), previous: null };
     });
     await db.write({ puts });
   }
@@ -30,16 +52,16 @@ async function fill(dir: string, urls: number): Promise<void> {
 }
 
 /** Median time of generating 1,000 due URLs, ms; the first round, which finds cold caches, left out. */
-async function medianMs(urls: number): Promise<number> {
+async function medianMs(urls: number, make: MakeDatum, options: GenerateOptions): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-generate-'));
   try {
-    await fill(dir, urls);
+    await fill(dir, urls, make);
     const config = defaultConfig(['http.allowAddresses=["127.0.0.0/8"]']);
     const crawler = await openCrawler({ config, dir, log: silent, clock: { now: () => NOW, sleep: async () => {} } });
     const times: number[] = [];
     for (let round = 0; round < ROUNDS - 1; round++) {
       const startedAt = performance.now();
-      const { selected } = await crawler.generate({ topN: DUE });
+      const { selected } = await crawler.generate(options);
       if (selected !== DUE) throw new Error(`generate selected ${selected} URLs where ${DUE} were due`);
       times.push(performance.now() - startedAt);
     }
@@ -54,8 +76,12 @@ export async function benchGenerate(
   say: (text: string) => void,
   verdict: (isGood: boolean, text: string) => void,
 ): Promise<void> {
-  const small = await medianMs(10_000);
-  const large = await medianMs(1_000_000);
+  const small = await medianMs(10_000, someDue, { topN: DUE });
+  const large = await medianMs(1_000_000, someDue, { topN: DUE });
   say(`generate        ${DUE} due URLs: ${small.toFixed(1)} ms in a db of 10 k, ${large.toFixed(1)} ms in one of 1 M`);
   verdict(large <= 1.5 * small, `ratio ${(large / small).toFixed(2)} <= 1.5`);
+  const fewer = await medianMs(100_000, underBudget, { budget: DUE });
+  const more = await medianMs(1_000_000, underBudget, { budget: DUE });
+  say(`generate        budget of ${DUE}: ${fewer.toFixed(1)} ms in a db of 100 k, ${more.toFixed(1)} ms in one of 1 M`);
+  verdict(more <= 1.5 * fewer, `ratio ${(more / fewer).toFixed(2)} <= 1.5`);
 }

@@ -28,7 +28,7 @@ const ROOMS = [
   ['memory', ['src/adapters/memory/']],
   ['plugin-host', ['src/plugin-host/']],
   ['config', ['src/config/']],
-  ['domain', ['src/domain/']],
+  ['domain', ['src/domain/', 'src/schedules.ts']],
   ['ports', ['src/ports/']],
   ['steps', ['src/steps/']],
   ['demo', ['src/demo/']],

@@ -16,6 +16,7 @@ import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
 import { statsOf } from '../steps/stats.ts';
 import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../steps/summaries.ts';
+import { NO_REJECTIONS } from '../steps/summaries.ts';
 import { updateFromSegment } from '../steps/updatedb.ts';
 import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
 import { domainOf } from './domain-of.ts';
@@ -94,8 +95,9 @@ class OpenCrawler implements Crawler {
   }
 
   async generate(options: GenerateOptions = {}): Promise<GenerateSummary> {
-    const { clock, urls, segments, plugins, config } = this.wiring;
-    const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs } = config.generate;
+    const { clock, urls, segments, plugins, config, policy } = this.wiring;
+    const { worth } = policy.schedule;
+    const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
     const room = {
       ...this.store,
       segments,
@@ -108,8 +110,11 @@ class OpenCrawler implements Crawler {
       partitionOf,
       random: this.random,
       auditShare: config.fetch.auditShare,
+      ...(worth === undefined ? {} : { worth }),
+      minIntervalMs: policy.minIntervalMs,
     };
-    const defaults = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, addDaysMs: 0, dryRun: false };
+    const caps = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs };
+    const defaults = { ...caps, addDaysMs: 0, dryRun: false, budget: 0, budgetPerDay, newShare };
     return generate(room, { ...defaults, ...options });
   }
 
@@ -196,11 +201,12 @@ class OpenCrawler implements Crawler {
     }
     requireContact(config.agent.contact, this.store.seedHosts, isOwnHost);
     const generateOptions = { ...options.generate, ...(options.topN === undefined ? {} : { topN: options.topN }) };
+    const purse = { left: options.budget ?? null };
     return crawlLoop(
       {
         unfinished: async () =>
           (await this.store.db.segments()).filter((row) => row.state === 'generated').map((row) => row.id),
-        generate: () => this.generate(generateOptions),
+        generate: () => this.generateWithin(generateOptions, purse),
         fetchAndParse: (id, signal, onProgress) =>
           this.withSegment(id, async (segment) => {
             const { fetch, parse } = await runFetch(this.wiring, segment, { parse: true, signal, onProgress });
@@ -219,6 +225,15 @@ class OpenCrawler implements Crawler {
         },
       },
     );
+  }
+
+  /** A round of a run that may make so many fetches in all. */
+  private async generateWithin(options: GenerateOptions, purse: { left: number | null }): Promise<GenerateSummary> {
+    if (purse.left === null) return this.generate(options);
+    if (purse.left === 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
+    const summary = await this.generate({ ...options, budget: purse.left });
+    purse.left -= summary.selected;
+    return summary;
   }
 
   stats(): ReturnType<Crawler['stats']> {

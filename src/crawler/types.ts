@@ -64,6 +64,8 @@ export interface CrawlOptions {
   /** Default: until nothing is due. */
   readonly rounds?: number;
   readonly topN?: number;
+  /** Fetches of the whole run, spent where they win most freshness; without it `generate.budgetPerDay` decides. */
+  readonly budget?: number;
   readonly seeds?: readonly SeedSource[];
   readonly signal?: AbortSignal;
   readonly onRound?: (round: RoundSummary) => void;

@@ -26,6 +26,7 @@ const BUNDLED = [
   'parse-text',
   'signature-simhash',
   'signature-simhash-js',
+  'schedule-freshness',
   'schedule-similarity',
   'schedule-adaptive',
   'schedule-fixed',

@@ -1,4 +1,4 @@
-import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
+import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/datum.ts';
 
 /**
  * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks and segment rows.
@@ -19,7 +19,10 @@ export interface CrawlDb {
    * nothing of the batch may then be relied on, and writing it again, with `previous` read again, is harmless.
    */
   write(batch: CrawlDbBatch, options?: { durable?: boolean }): Promise<void>;
-  /** Due entries with `dueAt <= until`, oldest first; leased URLs are not among them. A consistent snapshot. */
+  /**
+   * Due entries with `dueAt <= until`: pages to come back to, oldest first, then new URLs, highest score first. Leased URLs are not
+   * among them. A consistent snapshot.
+   */
   due(query: DueQuery): AsyncIterable<DueEntry>;
   /** Number of entries that `due` would yield, without decoding any. */
   countDue(until: number): Promise<number>;
@@ -56,7 +59,7 @@ export interface CrawlDbBatch {
   readonly hostFacts?: readonly { readonly host: string; readonly facts: HostFacts }[];
   /**
    * Hands due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. Entries that are no longer in
-   * the due index at their time, because another segment holds them or the time has moved, are passed over.
+   * the due index at their time (new URLs: and score), because another segment holds them or they have moved, are passed over.
    */
   readonly lease?: { readonly segment: string; readonly entries: readonly DueEntry[] };
   /** Gives leased URLs back: they are due again when they were before. URLs that are not leased by the segment are passed over. */
@@ -89,11 +92,20 @@ export interface DueEntry {
   readonly intervalMs: number;
   readonly lastFetchAt: number | null;
   readonly failures: number;
+  /** Never asked for so far. */
+  readonly isNew: boolean;
+  /** Under an interval that the operator fixed. */
+  readonly isFixed: boolean;
+  readonly belief: ScheduleMemory['belief'];
+  /** How much the page matters; 1 for an ordinary one. */
+  readonly weight: number;
 }
 
 export interface DueQuery {
   readonly until: number;
   readonly limit?: number;
+  /** Only new URLs, or only pages to come back to; by default both. */
+  readonly only?: 'new' | 'known';
 }
 
 export interface ScanQuery {

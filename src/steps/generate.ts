@@ -1,9 +1,12 @@
 import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
+import type { FetchSchedule } from '../domain/crawl/schedule.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../ports/crawl-db.ts';
 import type { FetchItem, SegmentStore } from '../ports/segment-store.ts';
-import { type Candidate, interleaveHosts, Selection } from './fetch-list.ts';
-import type { GenerateRejections, GenerateSummary } from './summaries.ts';
+import { type Candidate, type CapCounts, type Caps, interleaveHosts, Selection } from './fetch-list.ts';
+import { openPurse, purseFacts } from './purse.ts';
+import { selectWithinBudget } from './select-within-budget.ts';
+import { type GenerateRejections, type GenerateSummary, NO_REJECTIONS } from './summaries.ts';
 import type { UrlChain } from './url-chain.ts';
 
 export interface GenerateOptions {
@@ -18,6 +21,12 @@ export interface GenerateOptions {
   /** Look this far ahead: what falls due until then counts as due, ms. */
   readonly addDaysMs?: number;
   readonly dryRun?: boolean;
+  /** Fetches that this round may make; 0: as many as `topN`. */
+  readonly budget?: number;
+  /** Fetches a day, spread over the rounds; 0: no limit. `budget` goes before it. */
+  readonly budgetPerDay?: number;
+  /** Share of a budget that belongs to new URLs, 0 to 1. */
+  readonly newShare?: number;
 }
 
 export interface GenerateRoom {
@@ -26,6 +35,9 @@ export interface GenerateRoom {
   readonly clock: Clock;
   readonly urls: UrlChain;
   readonly rank: (entry: DueEntry, now: number) => number;
+  /** What coming back to a page is worth now, in the schedule's own measure; absent where it has none. */
+  readonly worth?: FetchSchedule['worth'];
+  readonly minIntervalMs: number;
   readonly hostOf: (url: string) => string;
   readonly domainOf: (host: string) => string;
   readonly partitionOf: (host: string) => number;
@@ -48,49 +60,85 @@ export async function generate(
   options: Required<Omit<GenerateOptions, 'status'>> & Pick<GenerateOptions, 'status'>,
 ): Promise<GenerateSummary> {
   const now = room.clock.now();
-  const selection = new Selection(options);
-  const rejected: GenerateRejections = {
-    urlFilter: 0,
-    status: 0,
-    minScore: 0,
-    minInterval: 0,
-    hostCap: 0,
-    domainCap: 0,
-    topN: 0,
-  };
+  const rejected: GenerateRejections = { ...NO_REJECTIONS };
   const wanted = options.status === undefined ? null : new Set(options.status);
-  let due = 0;
-  for await (const entry of room.db.due({ until: now + options.addDaysMs })) {
-    due++;
+  const candidate = (entry: DueEntry, rank: number): Candidate | null => {
     if (!isAdmitted(room, entry)) rejected.urlFilter++;
     else if (wanted !== null && !wanted.has(entry.state)) rejected.status++;
     else if (entry.score < options.minScore) rejected.minScore++;
     else if (entry.intervalMs < options.minIntervalMs) rejected.minInterval++;
     else {
       const host = room.hostOf(entry.url);
-      selection.add({ entry, host, domain: room.domainOf(host), rank: room.rank(entry, now) });
+      return { entry, host, domain: room.domainOf(host), rank };
     }
-  }
-  const chosen = interleaveHosts(selection.finish());
-  Object.assign(rejected, selection.rejected);
-  const hosts = new Set(chosen.map((candidate) => candidate.host));
-  const summary = { due, selected: chosen.length, hosts: hosts.size, rejected };
-  if (options.dryRun) return { ...summary, segment: null, urls: chosen.map((candidate) => candidate.entry.url) };
-  if (chosen.length === 0) return { ...summary, segment: null };
+    return null;
+  };
+  const until = now + options.addDaysMs;
+  const purse = await openPurse(room.db, options, now);
+  const { chosen, due, ...picked } =
+    purse === null
+      ? await selectAll(room, now, until, options, candidate)
+      : await selectWithinBudget(
+          {
+            ...room,
+            candidate,
+            rankNew: (entry) => room.rank(entry, now),
+            rankKnown: (entry) => worthOf(room, entry, now),
+          },
+          now,
+          until,
+          options,
+          Math.min(purse.budget, options.topN),
+          options.newShare,
+        );
+  Object.assign(rejected, picked.rejected);
+  const list = interleaveHosts(chosen);
+  const hosts = new Set(list.map((each) => each.host));
+  const summary = {
+    due,
+    selected: list.length,
+    hosts: hosts.size,
+    rejected,
+    ...(purse === null ? {} : { budget: purse.budget }),
+  };
+  if (options.dryRun) return { ...summary, segment: null, urls: list.map((each) => each.entry.url) };
+  if (list.length === 0) return { ...summary, segment: null };
 
   const id = await newSegmentId(room, now);
-  await room.segments.create(
-    { id, createdAt: now, hosts: await factsOf(room.db, [...hosts]) },
-    fetchItems(room, chosen),
-  );
+  await room.segments.create({ id, createdAt: now, hosts: await factsOf(room.db, [...hosts]) }, fetchItems(room, list));
   await room.db.write(
     {
-      lease: { segment: id, entries: chosen.map((candidate) => candidate.entry) },
-      segments: [{ id, state: 'generated', createdAt: now, urls: chosen.length, applied: 0 }],
+      lease: { segment: id, entries: list.map((each) => each.entry) },
+      segments: [{ id, state: 'generated', createdAt: now, urls: list.length, applied: 0 }],
+      meta: purseFacts(purse, list.length, options),
     },
     { durable: true },
   );
   return { ...summary, segment: id };
+}
+
+async function selectAll(
+  room: GenerateRoom,
+  now: number,
+  until: number,
+  caps: Caps,
+  candidate: (entry: DueEntry, rank: number) => Candidate | null,
+): Promise<{ chosen: Candidate[]; due: number; rejected: CapCounts }> {
+  const selection = new Selection(caps);
+  let due = 0;
+  for await (const entry of room.db.due({ until })) {
+    due++;
+    const found = candidate(entry, room.rank(entry, now));
+    if (found !== null) selection.add(found);
+  }
+  return { chosen: selection.finish(), due, rejected: selection.rejected };
+}
+
+/** Schedules without a measure of their own leave the order to scoring. */
+function worthOf(room: GenerateRoom, entry: DueEntry, now: number): number {
+  if (room.worth === undefined) return room.rank(entry, now);
+  const since = entry.lastFetchAt ?? entry.dueAt - entry.intervalMs;
+  return room.worth(entry.belief, Math.max(0, now - since), entry.weight);
 }
 
 /** The filters are asked again, since the operator may have changed them since the URL was found. */

@@ -11,6 +11,16 @@ export interface GenerateRejections {
   topN: number;
 }
 
+export const NO_REJECTIONS: Readonly<GenerateRejections> = Object.freeze({
+  urlFilter: 0,
+  status: 0,
+  minScore: 0,
+  minInterval: 0,
+  hostCap: 0,
+  domainCap: 0,
+  topN: 0,
+});
+
 export interface InjectSummary {
   /** Lines that named a URL. */
   readonly urls: number;
@@ -37,6 +47,8 @@ export interface GenerateSummary {
   readonly selected: number;
   readonly hosts: number;
   readonly rejected: GenerateRejections;
+  /** Fetches that the round was allowed, where there is a budget. */
+  readonly budget?: number;
   /** In a dry run: the URLs in the order of the fetch list. */
   readonly urls?: readonly string[];
 }

@@ -6,6 +6,7 @@ import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord, Segment } from '../ports/segment-store.ts';
 import { learn } from './host-lessons.ts';
 import { type JoinedRecord, joinParsed } from './joined-records.ts';
+import { marketFacts, openMarket } from './market.ts';
 import type { UpdateSummary } from './summaries.ts';
 import type { UrlChain } from './url-chain.ts';
 
@@ -47,6 +48,9 @@ interface Tally {
   newUrls: number;
   filteredUrls: number;
   purged: number;
+  /** Visits to known pages, and what they were worth to the schedule. */
+  visits: number;
+  worth: number;
 }
 
 /**
@@ -64,13 +68,15 @@ export async function updateFromSegment(
   if (row === undefined) {
     throw new CrawlError('segment-missing', `segment ${id} does not belong to this crawl db`);
   }
+  const market = await openMarket(room.db, room.policy);
+  const priced: UpdateRoom = { ...room, policy: market.policy };
   const total: Tally = emptyTally();
   let applied = row.applied;
   let chunk: JoinedRecord[] = [];
   const flush = async (): Promise<void> => {
     if (chunk.length === 0) return;
     applied += chunk.length;
-    addTally(total, await applyChunk(room, chunk, options, id, { ...row, applied }));
+    addTally(total, await applyChunk(priced, chunk, options, id, { ...row, applied }));
     chunk = [];
   };
   if (row.state !== 'updated') {
@@ -83,9 +89,12 @@ export async function updateFromSegment(
     await flush();
   }
   const released = row.state === 'updated' ? 0 : await releaseRest(room.db, segment);
-  await room.db.write({ segments: [{ ...row, applied, state: 'updated' }] }, { durable: true });
+  await room.db.write(
+    { segments: [{ ...row, applied, state: 'updated' }], meta: marketFacts(market, total.visits, total.worth) },
+    { durable: true },
+  );
   await segment.setState('updated');
-  const { distances, distanceSum, ...counts } = total;
+  const { distances, distanceSum, visits: _, worth: __, ...counts } = total;
   return { segment: id, ...counts, meanDistance: distances === 0 ? null : distanceSum / distances, released };
 }
 
@@ -274,6 +283,10 @@ async function lessons(
 }
 
 function count(tally: Tally, settled: Settled): void {
+  if (settled.worth !== undefined) {
+    tally.visits++;
+    tally.worth += settled.worth;
+  }
   switch (settled.verdict) {
     case 'new':
       tally.new++;
@@ -318,6 +331,8 @@ const emptyTally = (): Tally => ({
   newUrls: 0,
   filteredUrls: 0,
   purged: 0,
+  visits: 0,
+  worth: 0,
 });
 
 function addTally(total: Tally, part: Tally): void {

@@ -40,7 +40,7 @@ describe('help', () => {
     expect(optionsOf('incrawl inject')).toEqual(['--mode', '--update', '--overwrite']);
     expect(optionsOf('incrawl generate')).toEqual(
       // biome-ignore format: one list
-      ['--top-n', '--max-per-host', '--max-per-domain', '--min-score', '--min-interval', '--status', '--add-days', '--dry-run'],
+      ['--top-n', '--max-per-host', '--max-per-domain', '--min-score', '--min-interval', '--status', '--add-days', '--budget', '--dry-run'],
     );
     expect(optionsOf('incrawl updatedb')).toEqual(['--no-additions', '--purge-gone', '--orphans']);
     expect(optionsOf('incrawl readdb')).toEqual(

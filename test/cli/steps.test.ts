@@ -163,7 +163,7 @@ describe('questions to the crawl db', { sequential: true }, () => {
 
   it('explain tells why', async () => {
     const page = await json<Explanation>(['explain', `${site.origin}/page/1`], { cwd });
-    expect(page).toMatchObject({ admitted: true, record: { state: 'fetched' }, schedule: { name: 'similarity' } });
+    expect(page).toMatchObject({ admitted: true, record: { state: 'fetched' }, schedule: { name: 'freshness' } });
     expect(page.why.join(' ')).toContain('next due');
     const denied = await json<Explanation>(['explain', `${site.origin}/private/x`], { cwd });
     expect(denied.why.join(' ')).toContain('robots.txt');

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/datum.ts';
+import type { DueQuery } from '../../src/ports/crawl-db.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, MISSING, visitedDatum } from './crawl-db-exam.ts';
 
 /** What is due, and who holds it. */
@@ -37,8 +38,30 @@ export function dueContract(exam: CrawlDbExam): void {
           intervalMs: datum.schedule.intervalMs,
           lastFetchAt: datum.lastFetchAt,
           failures: 2,
+          isNew: false,
+          isFixed: true,
+          belief: datum.schedule.belief,
+          weight: 1,
         },
       ]);
+    });
+
+    it('keeps new URLs apart: after the known ones, highest score first, and to be asked for alone', async () => {
+      const fresh = (url: string, score: number, nextFetchAt = 5) =>
+        visitedDatum(url, { state: 'unfetched', visits: [], lastFetchAt: null, score, nextFetchAt });
+      await exam.insert(visitedDatum(A, { nextFetchAt: 20 }), fresh(B, 0.5), fresh(C, 2), fresh(D, 7, 50));
+      const urls = async (query: DueQuery): Promise<string[]> =>
+        (await listOf(exam.db.due(query))).map(({ url }) => url);
+      expect(await urls({ until: 30 })).toEqual([A, C, B]);
+      expect(await urls({ until: 30, only: 'new' })).toEqual([C, B]);
+      expect(await urls({ until: 60, only: 'new', limit: 2 })).toEqual([D, C]);
+      expect(await urls({ until: 30, only: 'known' })).toEqual([A]);
+      expect(await urls({ until: 30, limit: 2 })).toEqual([A, C]);
+      expect(await exam.db.countDue(30)).toBe(3);
+      await exam.lease('s1', C);
+      expect(await urls({ until: 30, only: 'new' })).toEqual([B]);
+      await exam.db.write({ release: { segment: 's1', urls: [C] } });
+      expect(await urls({ until: 30, only: 'new' })).toEqual([C, B]);
     });
 
     it('follows the record', async () => {

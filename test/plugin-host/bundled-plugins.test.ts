@@ -35,7 +35,7 @@ describe('the shipped plugins', () => {
     expect(loaded.parserFor('text/html')?.name).toBe('parse-html');
     expect(loaded.parserFor('application/atom+xml')?.name).toBe('parse-feed');
     expect(loaded.parserFor('image/png')).toBeUndefined();
-    expect([...loaded.schedules.keys()]).toEqual(['similarity', 'adaptive', 'fixed']);
+    expect([...loaded.schedules.keys()]).toEqual(['freshness', 'similarity', 'adaptive', 'fixed']);
     expect([...loaded.signatures.keys()]).toEqual(['simhash', 'simhash-js']);
   });
 });

@@ -12,6 +12,10 @@ function candidate(url: string, host: string, rank: number): Candidate {
     intervalMs: 1,
     lastFetchAt: null,
     failures: 0,
+    isNew: true,
+    isFixed: false,
+    belief: null,
+    weight: 1,
   };
   return { entry, host, domain: host.split('.').at(-1) as string, rank };
 }

@@ -8,10 +8,11 @@ import { lockedError, removeHolder, writeHolder } from './holder.ts';
 import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
 import { LevelCrawlDb } from './level-crawl-db.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
+import { rebuildDueIndex } from './rebuild-due-index.ts';
 import type { Rows } from './rows.ts';
 
 /** Layout of all rows; a change that older versions cannot read raises it. */
-export const DB_FORMAT_VERSION = 1;
+export const DB_FORMAT_VERSION = 2;
 
 export interface LevelCrawlDbOptions {
   /** Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db. */
@@ -34,7 +35,7 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Cr
   const { dir, log } = options;
   const rows = await openRows(options);
   try {
-    await checkFormat(rows, dir);
+    await migrate(rows, await checkFormat(rows, dir), log);
     const writer = await BatchWriter.open(rows);
     await tellHolder(options);
     log.debug('crawl db opened', { dir, ...writer.counters() });
@@ -69,7 +70,8 @@ async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptio
   }
 }
 
-async function checkFormat(rows: Rows, dir: string): Promise<void> {
+/** The version that the db was written with. */
+async function checkFormat(rows: Rows, dir: string): Promise<number> {
   const key = ROW.meta + FORMAT_VERSION_FACT;
   const [stored] = await rows.getMany([key]);
   if (stored === undefined) {
@@ -77,7 +79,7 @@ async function checkFormat(rows: Rows, dir: string): Promise<void> {
       throw new CrawlError('db-corrupt', `${dir} holds a LevelDB that is not a crawl db`);
     }
     await rows.put(key, Buffer.from(String(DB_FORMAT_VERSION)), { sync: true });
-    return;
+    return DB_FORMAT_VERSION;
   }
   const version = Number(stored.toString());
   if (!Number.isInteger(version) || version < 1) {
@@ -89,4 +91,13 @@ async function checkFormat(rows: Rows, dir: string): Promise<void> {
       `the crawl db ${dir} has format ${version}; this incrawl reads formats up to ${DB_FORMAT_VERSION}, a newer one is needed`,
     );
   }
+  return version;
+}
+
+/** Brings an older db up to date; killed half way, it begins again at the next start. */
+async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
+  if (version === DB_FORMAT_VERSION) return;
+  log.warn('the crawl db is being brought to a new format', { from: version, to: DB_FORMAT_VERSION });
+  if (version < 2) await rebuildDueIndex(rows);
+  await rows.put(ROW.meta + FORMAT_VERSION_FACT, Buffer.from(String(DB_FORMAT_VERSION)), { sync: true });
 }

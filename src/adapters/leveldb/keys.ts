@@ -7,7 +7,8 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | key | row |
  * |---|---|
  * | `c` | counters of the whole db |
- * | `d` + time + URL key | due index: one row per URL that is due some time and not leased |
+ * | `d` + time + URL key | due index: one row per page to come back to that is not leased |
+ * | `e` + falling score + time + URL key | due index of new URLs |
  * | `h` + host key | host: counters and facts |
  * | `k` + URL key | stored outlinks |
  * | `l` + URL key | lease |
@@ -15,7 +16,16 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `s` + id | segment |
  * | `u` + URL key | record |
  */
-export const ROW = { due: 'd', host: 'h', links: 'k', lease: 'l', meta: 'm', segment: 's', record: 'u' } as const;
+export const ROW = {
+  due: 'd',
+  dueNew: 'e',
+  host: 'h',
+  links: 'k',
+  lease: 'l',
+  meta: 'm',
+  segment: 's',
+  record: 'u',
+} as const;
 export type RowKind = (typeof ROW)[keyof typeof ROW];
 
 export const COUNTERS_KEY = 'c';
@@ -34,16 +44,35 @@ export function timeKey(at: number): string {
     .padStart(TIME_DIGITS, '0');
 }
 
-export function dueKey(dueAt: number, key: string): string {
-  return `${ROW.due}${timeKey(dueAt)}${key}`;
+/** Where a URL stands in the due index. */
+export interface DuePlace {
+  readonly dueAt: number;
+  readonly isNew: boolean;
+  /** Orders new URLs. */
+  readonly score: number;
+}
+
+export function dueKey({ dueAt, isNew, score }: DuePlace, key: string): string {
+  return isNew ? `${ROW.dueNew}${fallingKey(score)}${timeKey(dueAt)}${key}` : `${ROW.due}${timeKey(dueAt)}${key}`;
+}
+
+const SCORE_DIGITS = 12;
+const float = new DataView(new ArrayBuffer(8));
+
+/** Sortable text of a score, the highest first: the bits of a positive float sort like the float. */
+function fallingKey(score: number): string {
+  float.setFloat64(0, Math.max(0, score));
+  const bits = float.getUint32(0) * 2 ** 16 + (float.getUint32(4) >>> 16);
+  return (2 ** 48 - 1 - bits).toString(16).padStart(SCORE_DIGITS, '0');
 }
 
 export function parseDueKey(text: string): { url: string; dueAt: number } {
-  const start = ROW.due.length + TIME_DIGITS;
-  return { dueAt: Number.parseInt(text.slice(ROW.due.length, start), 16), url: urlFromKey(text.slice(start)) };
+  const start = 1 + (text.startsWith(ROW.dueNew) ? SCORE_DIGITS : 0);
+  const end = start + TIME_DIGITS;
+  return { dueAt: Number.parseInt(text.slice(start, end), 16), url: urlFromKey(text.slice(end)) };
 }
 
-/** All due rows with a time of at most `until`. */
+/** All due rows of known pages with a time of at most `until`. */
 export function dueRange(until: number): KeyRange {
   const last = Math.floor(until);
   return { from: ROW.due, to: last >= TIME_MAX ? prefixRange(ROW.due).to : `${ROW.due}${timeKey(last + 1)}` };

@@ -52,17 +52,33 @@ export class LevelCrawlDb implements CrawlDb {
     return this.#writer.write(batch, options.durable ?? false);
   }
 
-  async *due({ until, limit }: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
-    for await (const batch of readRange(this.#rows, dueRange(until), limit)) {
+  async *due({ until, limit, only }: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
+    let left = limit ?? Number.POSITIVE_INFINITY;
+    if (only !== 'new') {
+      for await (const batch of readRange(this.#rows, dueRange(until), limit)) {
+        for (const [key, bytes] of batch) {
+          left--;
+          yield dueEntry(key, bytes);
+        }
+      }
+    }
+    if (only === 'known' || left <= 0) return;
+    for await (const batch of readRange(this.#rows, rowRange(ROW.dueNew))) {
       for (const [key, bytes] of batch) {
-        const { url, dueAt } = parseDueKey(key);
-        yield decodeDue(url, dueAt, bytes);
+        const entry = dueEntry(key, bytes);
+        if (entry.dueAt > until) continue;
+        if (left-- <= 0) return;
+        yield entry;
       }
     }
   }
 
-  countDue(until: number): Promise<number> {
-    return countRange(this.#rows, dueRange(until));
+  async countDue(until: number): Promise<number> {
+    let fresh = 0;
+    for await (const batch of readRange(this.#rows, rowRange(ROW.dueNew))) {
+      for (const [key] of batch) if (parseDueKey(key).dueAt <= until) fresh++;
+    }
+    return fresh + (await countRange(this.#rows, dueRange(until)));
   }
 
   async *scan(query: ScanQuery = {}): AsyncGenerator<CrawlDatum, void, undefined> {
@@ -154,6 +170,11 @@ export class LevelCrawlDb implements CrawlDb {
     await this.#beforeUnlock();
     await this.#rows.close();
   }
+}
+
+function dueEntry(key: string, bytes: Uint8Array): DueEntry {
+  const { url, dueAt } = parseDueKey(key);
+  return decodeDue(url, dueAt, bytes);
 }
 
 function leaseView(url: string, bytes: Uint8Array): Lease {

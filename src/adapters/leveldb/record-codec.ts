@@ -1,3 +1,4 @@
+import { PRIOR_BELIEF } from '../../domain/crawl/change-belief.ts';
 import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../domain/crawl/datum.ts';
 import { NO_VALIDATORS } from '../../domain/crawl/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
@@ -74,7 +75,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     hexToBytes(datum.signature),
     datum.signatureName,
     datum.title,
-    schedule.belief === null ? null : [schedule.belief.a, schedule.belief.b],
+    schedule.belief === null ? null : [schedule.belief.a, schedule.belief.b, schedule.belief.noise],
     packVisits(datum.visits),
   ];
   let length = tuple.length;
@@ -117,7 +118,7 @@ function migrated(url: string, stored: readonly unknown[], migrations: Readonly<
 
 function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
   const at = <T>(index: number): T | null => (tuple[index] ?? null) as T | null;
-  const belief = at<[number, number]>(25);
+  const belief = at<[number, number, number?]>(25);
   return {
     url,
     state: stateOfNumber(tuple[1]),
@@ -129,7 +130,10 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     lastFetchAt: at(14),
     nextFetchAt: at(7),
     changedAt: at(17),
-    schedule: { intervalMs: tuple[8] as number, belief: belief === null ? null : { a: belief[0], b: belief[1] } },
+    schedule: {
+      intervalMs: tuple[8] as number,
+      belief: belief === null ? null : { a: belief[0], b: belief[1], noise: belief[2] ?? PRIOR_BELIEF.noise },
+    },
     fixedIntervalMs: at(9),
     failures: at<number>(11) ?? 0,
     lastError: lastErrorOf(at(12)),

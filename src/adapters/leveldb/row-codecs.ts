@@ -1,4 +1,5 @@
 import type { CrawlDatum } from '../../domain/crawl/datum.ts';
+import { dueFacts } from '../../domain/crawl/due.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { hostOf } from '../../domain/url/url-key.ts';
 import type { DueEntry, HostFacts, SegmentRow } from '../../ports/crawl-db.ts';
@@ -14,32 +15,54 @@ type DueTuple = readonly [
   intervalMs: number,
   lastFetchAt: number | null,
   failures: number,
+  flags: number,
+  belief: readonly [a: number, b: number, noise: number] | null,
+  weight: number,
 ];
+
+const IS_NEW = 1;
+const IS_FIXED = 2;
 
 /** What a due row holds beside its key: all that generate asks of a URL. */
 export function encodeDue(datum: CrawlDatum): Buffer {
-  const { state, score, depth, schedule, lastFetchAt, failures } = datum;
-  const tuple: DueTuple = [stateNumber(state), score, depth, schedule.intervalMs, lastFetchAt, failures];
-  return pack(tuple);
+  const { state, score, depth, intervalMs, lastFetchAt, failures, isNew, isFixed, belief, weight } = dueFacts(datum);
+  const flags = (isNew ? IS_NEW : 0) | (isFixed ? IS_FIXED : 0);
+  return pack([
+    stateNumber(state),
+    score,
+    depth,
+    intervalMs,
+    lastFetchAt,
+    failures,
+    flags,
+    belief === null ? null : [belief.a, belief.b, belief.noise],
+    weight,
+  ]);
 }
 
 /** Whether the due rows of two records are the same, time included. */
 export function isSameDue(a: CrawlDatum, b: CrawlDatum): boolean {
-  return (
-    a.nextFetchAt === b.nextFetchAt &&
-    a.state === b.state &&
-    a.score === b.score &&
-    a.depth === b.depth &&
-    a.schedule.intervalMs === b.schedule.intervalMs &&
-    a.lastFetchAt === b.lastFetchAt &&
-    a.failures === b.failures
-  );
+  return a.nextFetchAt === b.nextFetchAt && encodeDue(a).equals(encodeDue(b));
 }
 
 export function decodeDue(url: string, dueAt: number, bytes: Uint8Array): DueEntry {
   return decoded('due entry', url, bytes, (tuple) => {
-    const [state, score, depth, intervalMs, lastFetchAt, failures] = tuple as unknown as DueTuple;
-    return { url, dueAt, state: stateOfNumber(state), score, depth, intervalMs, lastFetchAt, failures };
+    const [state, score, depth, intervalMs, lastFetchAt, failures, flags, belief, weight] =
+      tuple as unknown as DueTuple;
+    return {
+      url,
+      dueAt,
+      state: stateOfNumber(state),
+      score,
+      depth,
+      intervalMs,
+      lastFetchAt,
+      failures,
+      isNew: (flags & IS_NEW) !== 0,
+      isFixed: (flags & IS_FIXED) !== 0,
+      belief: belief === null ? null : { a: belief[0], b: belief[1], noise: belief[2] },
+      weight,
+    };
   });
 }
 

@@ -1,10 +1,11 @@
 import type { CrawlDatum } from '../../domain/crawl/datum.ts';
+import { isNewUrl } from '../../domain/crawl/due.ts';
 import { urlKey } from '../../domain/url/url-key.ts';
 import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
-import { dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from './keys.ts';
+import { type DuePlace, dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from './keys.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
 import type { LeaseRow } from './row-codecs.ts';
-import { decodeLease, encodeDue, encodeLease, encodeLinks, encodeSegment, isSameDue } from './row-codecs.ts';
+import { decodeDue, decodeLease, encodeDue, encodeLease, encodeLinks, encodeSegment, isSameDue } from './row-codecs.ts';
 import { type Rows, readMany } from './rows.ts';
 import { TallyChange } from './tallies.ts';
 
@@ -55,7 +56,7 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
     deleted: records.map((bytes, i) => (bytes === undefined ? null : decodeRecord(deletes[i]!.url, bytes))),
     due: await readMany(
       rows,
-      entries.map(({ url, dueAt }) => dueKey(dueAt, urlKey(url))),
+      entries.map((entry) => dueKey(entry, urlKey(entry.url))),
     ),
   };
 }
@@ -107,9 +108,10 @@ export class StagedBatch {
     if (lease !== undefined) this.#dropLease(key);
     else if (before !== null) {
       if (isSameDue(before, datum)) return;
-      if (before.nextFetchAt !== datum.nextFetchAt) this.#dropDue(before.nextFetchAt, key);
+      this.#dropDue(placeOf(before), key);
     }
-    if (datum.nextFetchAt !== null) this.#putDue(datum.nextFetchAt, key, encodeDue(datum));
+    const place = placeOf(datum);
+    if (place !== null) this.#putDue(place, key, encodeDue(datum));
   }
 
   #delete(url: string, stored: CrawlDatum | null): void {
@@ -121,7 +123,7 @@ export class StagedBatch {
     this.#sink.del(ROW.record + key);
     this.#sink.del(ROW.links + key);
     if (this.#leases.has(key)) this.#dropLease(key);
-    else this.#dropDue(before.nextFetchAt, key);
+    else this.#dropDue(placeOf(before), key);
     this.tallies.move(url, before.state, null);
   }
 
@@ -133,12 +135,12 @@ export class StagedBatch {
 
   #lease(segment: string, entry: DueEntry, stored: Buffer | undefined): void {
     const key = urlKey(entry.url);
-    const row = dueKey(entry.dueAt, key);
+    const row = dueKey(entry, key);
     const staged = this.#due.get(row);
     const due = staged === undefined ? stored : staged;
     // Taken by somebody else, or due at another time by now: not to be had on these terms.
     if (due === undefined || due === null) return;
-    this.#dropDue(entry.dueAt, key);
+    this.#dropDue(entry, key);
     this.#putLease(key, { segment, dueAt: entry.dueAt, due });
     this.tallies.lease(1);
   }
@@ -148,7 +150,8 @@ export class StagedBatch {
     const lease = this.#leases.get(key);
     if (lease === undefined || lease.segment !== segment) return;
     this.#dropLease(key);
-    if (lease.dueAt !== null) this.#putDue(lease.dueAt, key, Buffer.from(lease.due));
+    if (lease.dueAt === null) return;
+    this.#putDue(decodeDue(url, lease.dueAt, lease.due), key, Buffer.from(lease.due));
   }
 
   #putSegment(row: SegmentRow): void {
@@ -171,18 +174,24 @@ export class StagedBatch {
     this.tallies.lease(-1);
   }
 
-  #putDue(dueAt: number, key: string, due: Buffer): void {
-    const row = dueKey(dueAt, key);
+  #putDue(place: DuePlace, key: string, due: Buffer): void {
+    const row = dueKey(place, key);
     this.#due.set(row, due);
     this.#sink.put(row, due);
   }
 
-  #dropDue(dueAt: number | null, key: string): void {
-    if (dueAt === null) return;
-    const row = dueKey(dueAt, key);
+  #dropDue(place: DuePlace | null, key: string): void {
+    if (place === null) return;
+    const row = dueKey(place, key);
     this.#due.set(row, null);
     this.#sink.del(row);
   }
+}
+
+/** `null`: not in the due index. */
+function placeOf(datum: CrawlDatum): DuePlace | null {
+  const { nextFetchAt, score } = datum;
+  return nextFetchAt === null ? null : { dueAt: nextFetchAt, isNew: isNewUrl(datum), score };
 }
 
 function dueOf(datum: CrawlDatum): { dueAt: number | null; due: Buffer } {

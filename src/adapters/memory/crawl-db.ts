@@ -1,4 +1,5 @@
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
+import { dueFacts, isNewUrl } from '../../domain/crawl/due.ts';
 import type { KeyRange } from '../../domain/url/url-key.ts';
 import { domainRange, hostOf, hostPrefix, hostRange, urlKey, urlPrefixRange } from '../../domain/url/url-key.ts';
 import type {
@@ -6,6 +7,7 @@ import type {
   CrawlDbBatch,
   CrawlDbCounters,
   DueEntry,
+  DueQuery,
   HostFacts,
   HostRow,
   Lease,
@@ -59,9 +61,10 @@ class MemoryCrawlDb implements CrawlDb {
       else this.#links.set(url, [...targets]);
     }
     for (const { host, facts } of batch.hostFacts ?? []) this.#facts.set(host, { ...facts });
-    for (const { url, dueAt } of batch.lease?.entries ?? []) {
-      const isDueAsTold = this.#records.get(url)?.nextFetchAt === dueAt && !this.#leases.has(url);
-      if (isDueAsTold) this.#leases.set(url, batch.lease!.segment);
+    for (const entry of batch.lease?.entries ?? []) {
+      const datum = this.#records.get(entry.url);
+      if (datum === undefined || this.#leases.has(entry.url)) continue;
+      if (isSamePlace(entry, datum)) this.#leases.set(entry.url, batch.lease!.segment);
     }
     for (const url of batch.release?.urls ?? []) {
       if (this.#leases.get(url) === batch.release!.segment) this.#leases.delete(url);
@@ -71,13 +74,20 @@ class MemoryCrawlDb implements CrawlDb {
     for (const [name, value] of Object.entries(batch.meta ?? {})) this.#meta.set(name, value);
   }
 
-  async *due({ until, limit = Number.POSITIVE_INFINITY }: { until: number; limit?: number }): AsyncGenerator<DueEntry> {
+  async *due({ until, limit = Number.POSITIVE_INFINITY, only }: DueQuery): AsyncGenerator<DueEntry> {
     const due: { entry: DueEntry; key: string }[] = [];
     for (const datum of this.#records.values()) {
       if (datum.nextFetchAt === null || datum.nextFetchAt > until || this.#leases.has(datum.url)) continue;
-      due.push({ entry: dueEntry(datum, datum.nextFetchAt), key: urlKey(datum.url) });
+      if (only !== undefined && isNewUrl(datum) !== (only === 'new')) continue;
+      due.push({ entry: { ...dueFacts(datum), dueAt: datum.nextFetchAt }, key: urlKey(datum.url) });
     }
-    due.sort((a, b) => a.entry.dueAt - b.entry.dueAt || byText(a.key, b.key));
+    due.sort(
+      (a, b) =>
+        Number(a.entry.isNew) - Number(b.entry.isNew) ||
+        (a.entry.isNew ? b.entry.score - a.entry.score : 0) ||
+        a.entry.dueAt - b.entry.dueAt ||
+        byText(a.key, b.key),
+    );
     for (const { entry } of due.slice(0, limit)) yield entry;
   }
 
@@ -166,9 +176,10 @@ class MemoryCrawlDb implements CrawlDb {
   }
 }
 
-function dueEntry(datum: CrawlDatum, dueAt: number): DueEntry {
-  const { url, state, score, depth, schedule, lastFetchAt, failures } = datum;
-  return { url, dueAt, state, score, depth, intervalMs: schedule.intervalMs, lastFetchAt, failures };
+/** Whether the due index still holds the record as the entry tells. */
+function isSamePlace(entry: DueEntry, datum: CrawlDatum): boolean {
+  if (datum.nextFetchAt !== entry.dueAt || isNewUrl(datum) !== entry.isNew) return false;
+  return !entry.isNew || datum.score === entry.score;
 }
 
 function countStates(records: Iterable<CrawlDatum>): Partial<Record<CrawlState, number>> {

@@ -12,6 +12,7 @@ import { listenForStop } from '../stop-signal.ts';
 interface CrawlOptions {
   readonly rounds?: number;
   readonly topN?: number;
+  readonly budget?: number;
 }
 
 export function addCrawl(program: Command, run: Run): void {
@@ -26,7 +27,8 @@ export function addCrawl(program: Command, run: Run): void {
         'The loop: generate, fetch, parse, updatedb, round by round, until nothing is due. Resumes what was interrupted.',
       )
       .option('--rounds <n>', 'rounds at most', wholeNumber(1))
-      .option('--top-n <n>', 'URLs per round at most (generate.topN)', wholeNumber(1)),
+      .option('--top-n <n>', 'URLs per round at most (generate.topN)', wholeNumber(1))
+      .option('--budget <n>', 'fetches of this run, spent where they win most freshness', wholeNumber(1)),
   ).addHelpText(
     'after',
     `
@@ -46,6 +48,7 @@ Examples:
           crawler.crawl({
             ...(options.rounds === undefined ? {} : { rounds: options.rounds }),
             ...(options.topN === undefined ? {} : { topN: options.topN }),
+            ...(options.budget === undefined ? {} : { budget: options.budget }),
             ...(named.sources.length === 0 ? {} : { seeds: named.sources }),
             signal: stop.signal,
             onProgress: (progress) => session.live.progress(progress),

@@ -15,6 +15,7 @@ interface GenerateFlags {
   readonly status?: CrawlState[];
   readonly addDays?: number;
   readonly dryRun?: true;
+  readonly budget?: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -30,6 +31,7 @@ export function addGenerate(program: Command, run: Run): void {
     .option('--min-interval <duration>', 'pass over URLs that are visited more often', durationMs)
     .option('--status <states>', 'only URLs in these states, separated by commas', crawlStates)
     .option('--add-days <days>', 'pretend that it is so many days later', anyNumber)
+    .option('--budget <n>', 'fetches of this round, spent where they win most freshness', wholeNumber(1))
     .option('--dry-run', 'show the fetch list, change nothing')
     .addHelpText(
       'after',

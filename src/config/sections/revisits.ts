@@ -17,6 +17,17 @@ export const generate = z.strictObject({
     max: '3650d',
     prose: 'URLs with a shorter revisit interval are passed over: keeps restless pages out of a large round.',
   }),
+  budgetPerDay: integer({
+    default: 0,
+    unit: 'URLs',
+    prose:
+      'Fetches a day, spread evenly over the rounds and spent where they win most freshness; what is left over brings visits forward. 0: no budget, pages are visited when they are due.',
+  }),
+  newShare: decimal({
+    default: 0.5,
+    max: 1,
+    prose: 'Share of a budget that belongs to URLs never fetched so far. What either side leaves goes to the other.',
+  }),
 });
 
 export const updatedb = z.strictObject({
@@ -43,7 +54,7 @@ export const updatedb = z.strictObject({
 
 export const schedule = z.strictObject({
   name: text({
-    default: 'similarity',
+    default: 'freshness',
     pattern: /^[\w-]+$/,
     wanted: 'the name of a schedule plugin without "schedule-"',
     prose: 'Schedule plugin that decides when a page is visited again, named without "schedule-".',

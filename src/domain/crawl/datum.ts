@@ -1,4 +1,5 @@
 /** The crawl datum: all that the crawl db knows of one URL. */
+import type { ChangeBelief } from './change-belief.ts';
 
 export const CRAWL_STATES = [
   'unfetched',
@@ -70,8 +71,8 @@ export interface LastError {
 export interface ScheduleMemory {
   /** Current revisit interval, ms. */
   readonly intervalMs: number;
-  /** Belief about the change rate: Gamma(a, b), b in ms; `null` until a schedule that keeps one has seen a visit. */
-  readonly belief: { readonly a: number; readonly b: number } | null;
+  /** What is believed of the change rate; `null` until a schedule that keeps a belief has seen a visit. */
+  readonly belief: ChangeBelief | null;
 }
 
 export type MetadataValue = string | number | boolean;

@@ -1,3 +1,4 @@
+import { murmur3 } from '../url/hash.ts';
 import type { CrawlDatum, ScheduleMemory, VisitOutcome } from './datum.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './schedule.ts';
 
@@ -7,6 +8,8 @@ export interface SettlePolicy {
   /** Bounds of the time to the next visit of a page that answers, ms. */
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
+  /** What a visit must be worth under the budget, page-days; `null` without one. */
+  readonly price?: number | null;
   /** First pause after a failure, doubled with each further one up to the maximum, ms. */
   readonly retryIntervalMs: number;
   readonly maxRetryIntervalMs: number;
@@ -20,15 +23,34 @@ export interface NextVisit {
   readonly terms: readonly ScheduleTerm[];
 }
 
+/** How much a page matters, from the metadata `weight` of its seed or of a plugin; 1 without, and never 0 or less. */
+export function weightOf(metadata: CrawlDatum['metadata']): number {
+  const weight = Number(metadata.weight ?? 1);
+  return weight > 0 && Number.isFinite(weight) ? weight : 1;
+}
+
+const SPREAD = 0.1;
+const SPREAD_SEED = 0x5eed;
+
+/** 0.9 to 1.1, evenly over URLs and for ever the same for each. */
+export function spreadOf(url: string): number {
+  return 1 - SPREAD + (2 * SPREAD * murmur3(url, SPREAD_SEED)) / 2 ** 32;
+}
+
 export const clamp = (value: number, min: number, max: number): number => Math.min(Math.max(value, min), max);
 
 /** Asks the schedule, then applies the operator's fixed interval or else the bounds. */
 export function nextVisit(
-  page: Pick<CrawlDatum, 'schedule' | 'fixedIntervalMs'>,
+  page: Pick<CrawlDatum, 'url' | 'schedule' | 'fixedIntervalMs' | 'metadata'>,
   visit: ScheduleVisit,
   policy: SettlePolicy,
 ): NextVisit {
-  const decision = policy.schedule.onVisit(page.schedule, visit);
+  const decision = policy.schedule.onVisit(page.schedule, {
+    ...visit,
+    weight: weightOf(page.metadata),
+    price: policy.price ?? null,
+    spread: spreadOf(page.url),
+  });
   // The schedule goes on learning under a fixed interval, so that taking the interval back finds it well informed.
   const wanted = page.fixedIntervalMs ?? decision.nextFetchAt - visit.now;
   const pause = page.fixedIntervalMs ?? clamp(wanted, policy.minIntervalMs, policy.maxIntervalMs);
@@ -68,6 +90,7 @@ export function replayLastVisit(
     distance: last.distance,
     changedAt: datum.changedAt,
     lastModifiedAt,
+    isToldAgain: true,
   };
-  return nextVisit({ schedule: memory, fixedIntervalMs: datum.fixedIntervalMs }, visit, policy);
+  return nextVisit({ ...datum, schedule: memory }, visit, policy);
 }

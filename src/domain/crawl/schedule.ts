@@ -15,6 +15,16 @@ export interface ScheduleVisit {
   readonly changedAt: number | null;
   /** `Last-Modified` of the answer, ms since the epoch. */
   readonly lastModifiedAt: number | null;
+  /** Whether the host's headers have not lied. Default: they have not. */
+  readonly isHostTrusted?: boolean;
+  /** How much the page matters, 1 for an ordinary one. Default 1. */
+  readonly weight?: number;
+  /** What a visit must be worth at present, page-days ({@link FetchSchedule.worth}); absent or `null` without a budget. */
+  readonly price?: number | null;
+  /** About 1, by the URL: pages that were first met together do not come back together. Default 1. */
+  readonly spread?: number;
+  /** The memory knows this visit already; its arithmetic is only told again. Default false. */
+  readonly isToldAgain?: boolean;
 }
 
 /** One line of the arithmetic that `explain` prints, e.g. `{label: 'factor', value: 1.2, unit: ''}`. */
@@ -40,4 +50,9 @@ export interface FetchSchedule {
   /** Interval of a page that was never visited, ms. */
   readonly initialIntervalMs: number;
   onVisit(memory: ScheduleMemory, visit: ScheduleVisit): ScheduleDecision;
+  /**
+   * What visiting a page is worth `elapsedMs` after its last visit, page-days of freshness; the order in which a budget is spent.
+   * `belief` is `null` before anything was learnt. A schedule without it leaves the order to scoring.
+   */
+  worth?(belief: ScheduleMemory['belief'], elapsedMs: number, weight: number): number;
 }

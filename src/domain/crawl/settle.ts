@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { hammingDistance } from '../page/hamming.ts';
 import { type CrawlDatum, type Validators, VISIT_RING_SIZE, type Visit, type VisitOutcome } from './datum.ts';
-import { clamp, nextVisit, type SettlePolicy } from './next-visit.ts';
+import { clamp, nextVisit, type SettlePolicy, weightOf } from './next-visit.ts';
 import type {
   FetchDenied,
   FetchFailed,
@@ -46,6 +46,8 @@ export interface Settled {
     | 'kept';
   readonly distance: number | null;
   readonly terms: readonly ScheduleTerm[];
+  /** What the visit was worth to the schedule before it was made, page-days; absent where it was no visit to a known page. */
+  readonly worth?: number;
 }
 
 /**
@@ -59,24 +61,39 @@ export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolic
     case 'orphaned':
       return kept(settleOrphaned(datum));
     case 'visited':
-      switch (event.outcome.kind) {
-        case 'success':
-          return settleSuccess(datum, event.outcome, event.parse, event.lastModifiedAt, policy, now);
-        case 'unchanged':
-          return settleUnchanged(datum, event.outcome, event.lastModifiedAt, policy, now);
-        case 'redirect':
-          return settleRedirect(datum, event.outcome, event.target, policy, now);
-        case 'gone':
-          return settleGone(datum, event.outcome, policy, now);
-        case 'failed':
-          return settleFailed(datum, event.outcome, policy, now);
-        case 'denied':
-          return settleDenied(datum, event.outcome, policy, now);
-        default:
-          return never(event.outcome);
-      }
+      return { ...settleVisit(datum, event, policy, now), ...worthOf(datum, policy, now) };
     default:
       return never(event);
+  }
+}
+
+function worthOf(datum: CrawlDatum, policy: SettlePolicy, now: number): { worth?: number } {
+  const { worth } = policy.schedule;
+  if (worth === undefined || datum.lastFetchAt === null || datum.fixedIntervalMs !== null) return {};
+  return { worth: worth(datum.schedule.belief, Math.max(0, now - datum.lastFetchAt), weightOf(datum.metadata)) };
+}
+
+function settleVisit(
+  datum: CrawlDatum,
+  event: Extract<CrawlEvent, { kind: 'visited' }>,
+  policy: SettlePolicy,
+  now: number,
+): Settled {
+  switch (event.outcome.kind) {
+    case 'success':
+      return settleSuccess(datum, event.outcome, event.parse, event.lastModifiedAt, policy, now);
+    case 'unchanged':
+      return settleUnchanged(datum, event.outcome, event.lastModifiedAt, policy, now);
+    case 'redirect':
+      return settleRedirect(datum, event.outcome, event.target, policy, now);
+    case 'gone':
+      return settleGone(datum, event.outcome, policy, now);
+    case 'failed':
+      return settleFailed(datum, event.outcome, policy, now);
+    case 'denied':
+      return settleDenied(datum, event.outcome, policy, now);
+    default:
+      return never(event.outcome);
   }
 }
 

@@ -19,7 +19,7 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   lastFetchAt: maybe(time),
   nextFetchAt: maybe(time),
   changedAt: maybe(time),
-  schedule: fc.record({ intervalMs: time, belief: maybe(fc.record({ a: real, b: real })) }),
+  schedule: fc.record({ intervalMs: time, belief: maybe(fc.record({ a: real, b: real, noise: real })) }),
   fixedIntervalMs: maybe(time),
   failures: fc.nat(50),
   lastError: maybe(fc.record({ code: fc.string(), message: fc.string({ unit: 'grapheme' }), at: time })),

@@ -8,9 +8,11 @@ import { Level } from 'level';
 import { describe, expect, it } from 'vitest';
 import { DB_FORMAT_VERSION } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { holderFile } from '../../../src/adapters/leveldb/holder.ts';
-import { FORMAT_VERSION_FACT, recordKey } from '../../../src/adapters/leveldb/keys.ts';
+import { dueKey, FORMAT_VERSION_FACT, leaseKey, recordKey } from '../../../src/adapters/leveldb/keys.ts';
 import { pack } from '../../../src/adapters/leveldb/pack.ts';
 import { RECORD_VERSION } from '../../../src/adapters/leveldb/record-codec.ts';
+import { newDatum } from '../../../src/domain/crawl/datum.ts';
+import { urlKey } from '../../../src/domain/url/url-key.ts';
 import { listOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { openAt, temporaryDir } from './temporary-db.ts';
 
@@ -104,6 +106,34 @@ describe('the format version', () => {
     await expect(openAt(dir)).rejects.toEqual(coded('db-version'));
     await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from('no number') });
     await expect(openAt(dir)).rejects.toEqual(coded('db-corrupt', 'no number'));
+  });
+
+  it('1 is brought up to date: one order for all URLs becomes two, leases keep what they hold', async () => {
+    const dir = await temporaryDir();
+    const fresh = newDatum({ url: 'https://fresh.example/', now: 5, intervalMs: 1, score: 0.5 });
+    const held = newDatum({ url: 'https://held.example/', now: 6, intervalMs: 1 });
+    const db = await openAt(dir);
+    await db.write({
+      puts: [visitedDatum(URL_A, { nextFetchAt: 10 }), fresh, held].map((datum) => ({ datum, previous: null })),
+    });
+    const entries = (await listOf(db.due({ until: 99 }))).filter(({ url }) => url === held.url);
+    await db.write({ lease: { segment: 's1', entries } });
+    const before = await listOf(db.due({ until: 99 }));
+    await db.close();
+    // As format 1 wrote them: all under one letter, and six values in a row.
+    const short = pack([0, 0.5, 0, 1, null, 0]);
+    const lease = pack(['s1', 6, pack([0, 1, 0, 1, null, 0])]);
+    await tamper(dir, {
+      [`m${FORMAT_VERSION_FACT}`]: Buffer.from('1'),
+      [dueKey({ dueAt: 5, isNew: false, score: 0 }, urlKey(fresh.url))]: short,
+      [leaseKey(held.url)]: lease,
+    });
+    const again = await openAt(dir);
+    expect(await listOf(again.due({ until: 99 }))).toEqual(before);
+    await again.write({ release: { segment: 's1', urls: [held.url] } });
+    expect((await listOf(again.due({ until: 99, only: 'new' }))).map(({ url }) => url)).toEqual([held.url, fresh.url]);
+    expect(await again.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
+    await again.close();
   });
 
   it('is missing from a LevelDB of somebody else', async () => {

@@ -1,0 +1,102 @@
+import {
+  type ChangeBelief,
+  type ChangeEvidence,
+  chanceFresh,
+  DAY_MS,
+  expectedPeriodMs,
+  LIKELIHOOD_RATIOS,
+  learnChange,
+  PRIOR_BELIEF,
+  timeToValue,
+  visitValue,
+} from '../change-belief.ts';
+import type { ScheduleMemory } from '../datum.ts';
+import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from '../schedule.ts';
+
+export interface FreshnessOptions {
+  /** Interval of a page of which nothing is known, ms. Without a budget it also sets what a visit must be worth. */
+  readonly intervalMs: number;
+  readonly minIntervalMs: number;
+  readonly maxIntervalMs: number;
+  /** By Hamming distance 0, 1, .. bits: how much likelier after a major change than after a minor one. */
+  readonly likelihoodRatios: readonly number[];
+}
+
+export const FRESHNESS_DEFAULTS: FreshnessOptions = Object.freeze({
+  intervalMs: 30 * DAY_MS,
+  minIntervalMs: 3_600_000,
+  maxIntervalMs: 90 * DAY_MS,
+  likelihoodRatios: LIKELIHOOD_RATIOS,
+});
+
+/** A Last-Modified this young was made for the answer and says nothing of the page, ms. */
+const MADE_ON_REQUEST_MS = 60_000;
+
+/**
+ * Spends visits where they win most freshness. What is believed of a page's change rate ({@link learnChange}) gives the worth of a
+ * visit at any time ({@link visitValue}); the page is due when the worth reaches the price, which is what visits are worth on
+ * the average at the budget there is. Pages that change faster than the budget can follow are visited less, not more.
+ */
+export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DEFAULTS): FetchSchedule {
+  const priceWithoutBudget = visitValue(PRIOR_BELIEF, options.intervalMs);
+  return {
+    name: 'freshness',
+    initialIntervalMs: options.intervalMs,
+    onVisit(memory, visit) {
+      const before = beliefOf(memory);
+      const evidence = evidenceOf(visit);
+      const elapsedMs = visit.elapsedMs ?? 0;
+      const belief =
+        evidence === null || visit.elapsedMs === null || visit.isToldAgain
+          ? before
+          : learnChange(before, elapsedMs, evidence, options.likelihoodRatios);
+      const weight = visit.weight ?? 1;
+      const price = visit.price ?? priceWithoutBudget;
+      const wanted = timeToValue(belief, (price / weight) * (visit.spread ?? 1), options.maxIntervalMs);
+      const intervalMs = Math.round(Math.min(Math.max(wanted, options.minIntervalMs), options.maxIntervalMs));
+      return {
+        memory: { intervalMs, belief },
+        nextFetchAt: visit.now + intervalMs,
+        terms: [
+          { label: 'time since the last visit', value: elapsedMs, unit: 'ms' },
+          ...evidenceTerms(visit),
+          { label: 'major change believed every', value: Math.round(expectedPeriodMs(belief)), unit: 'ms' },
+          ...(visit.isToldAgain
+            ? []
+            : [{ label: 'before the visit, every', value: Math.round(expectedPeriodMs(before)), unit: 'ms' } as const]),
+          { label: 'price of a visit, page-days', value: rounded(price) },
+          ...(weight === 1 ? [] : [{ label: 'weight of the page', value: weight }]),
+          ...(visit.spread === undefined
+            ? []
+            : [{ label: 'spread over time, by the URL', value: rounded(visit.spread) }]),
+          { label: 'a visit is worth the price after', value: intervalMs, unit: 'ms' },
+          { label: 'chance that it is still fresh then', value: rounded(chanceFresh(belief, intervalMs)) },
+        ],
+      };
+    },
+    worth: (belief, elapsedMs, weight) => weight * visitValue(belief ?? PRIOR_BELIEF, elapsedMs),
+  };
+}
+
+const beliefOf = (memory: ScheduleMemory): ChangeBelief => memory.belief ?? PRIOR_BELIEF;
+
+/** `null`: the visit tells nothing of changes. */
+function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {
+  if (visit.outcome === 'new') return null;
+  if (visit.outcome === 'unchanged') return { kind: 'unchanged' };
+  const { lastModifiedAt, now } = visit;
+  const ageMs = lastModifiedAt === null ? null : now - lastModifiedAt;
+  const isTrusted = ageMs !== null && ageMs >= MADE_ON_REQUEST_MS && (visit.isHostTrusted ?? true);
+  return { kind: 'differs', distance: visit.distance, changeAgeMs: isTrusted ? ageMs : null };
+}
+
+function evidenceTerms(visit: ScheduleVisit): ScheduleTerm[] {
+  if (visit.outcome === 'new') return [{ label: 'seen', value: 'for the first time' }];
+  if (visit.outcome === 'unchanged') return [{ label: 'unchanged, told by', value: visit.evidence }];
+  return [
+    { label: 'changed, told by', value: visit.evidence },
+    ...(visit.distance === null ? [] : [{ label: 'Hamming distance', value: visit.distance, unit: 'bits' } as const]),
+  ];
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(3));

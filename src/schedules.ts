@@ -1,0 +1,246 @@
+/**
+ * `incrawl/schedules`: the revisit schedules without a crawl. Times are ms since the epoch, durations ms; states are plain JSON.
+ *
+ *     const schedule = createSchedule('freshness', { intervalMs: 30 * 86_400_000 });
+ *     let { state, nextFetchAt } = schedule.onFetch(null, { at: 0, outcome: 'new' });
+ *     ({ state, nextFetchAt } = schedule.onFetch(state, { at: nextFetchAt, outcome: 'modified', distance: 5 }));
+ *
+ * Under a budget, fetch the pages with the highest `rank(state, now)`; without one, those whose `nextFetchAt` has come.
+ */
+import { type ChangeBelief, chanceFresh, DAY_MS, expectedPeriodMs } from './domain/crawl/change-belief.ts';
+import { clamp } from './domain/crawl/next-visit.ts';
+import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/schedule.ts';
+import { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from './domain/crawl/schedules/adaptive.ts';
+import { createFixedSchedule } from './domain/crawl/schedules/fixed.ts';
+import {
+  createFreshnessSchedule,
+  FRESHNESS_DEFAULTS,
+  type FreshnessOptions,
+} from './domain/crawl/schedules/freshness.ts';
+import {
+  createSimilaritySchedule,
+  SIMILARITY_DEFAULTS,
+  type SimilarityOptions,
+} from './domain/crawl/schedules/similarity.ts';
+
+export type { ScheduleTerm } from './domain/crawl/schedule.ts';
+
+export interface ScheduleOptionsByName {
+  freshness: FreshnessOptions;
+  similarity: SimilarityOptions;
+  adaptive: AdaptiveOptions;
+  fixed: { readonly intervalMs: number };
+}
+export type ScheduleName = keyof ScheduleOptionsByName;
+export const SCHEDULE_NAMES: readonly ScheduleName[] = ['freshness', 'similarity', 'adaptive', 'fixed'];
+
+/** What a fetch found. */
+export interface FetchResult {
+  readonly at: number;
+  /**
+   * `new`: the first answer. `modified`: another body than last time. `unchanged`: 304, equal headers or an equal body.
+   * `failed`: no usable answer. `gone`: 404 or 410.
+   */
+  readonly outcome: 'new' | 'modified' | 'unchanged' | 'failed' | 'gone';
+  /** Hamming distance to the signature before, bits. With `modified`; absent when there is none. */
+  readonly distance?: number | null;
+  readonly lastModifiedAt?: number | null;
+  /** How much the page matters; default 1. */
+  readonly weight?: number;
+  /** What told; only `explain`s it. */
+  readonly evidence?: ScheduleVisit['evidence'];
+  /** Not before this time (Retry-After). With `failed`. */
+  readonly retryAt?: number | null;
+  /** About 1, different for each page: spreads pages that were met together. Default 1. */
+  readonly spread?: number;
+  /** Whether Last-Modified may be believed; default true. */
+  readonly isHostTrusted?: boolean;
+}
+
+/** What is remembered of a page. Survives JSON and a change of schedule. */
+export interface ScheduleState {
+  readonly intervalMs: number;
+  /** Gamma(a, b) over the rate of major changes, b in ms; `null` until a schedule that learns one has seen a visit. */
+  readonly belief: ChangeBelief | null;
+  readonly lastFetchAt: number | null;
+  readonly changedAt: number | null;
+  /** `null`: not fetched any more. */
+  readonly nextFetchAt: number | null;
+  readonly weight: number;
+  /** Failed fetches in a row, and "gone" answers in a row. */
+  readonly failures: number;
+  readonly gone: number;
+}
+
+export interface ScheduleStep {
+  readonly state: ScheduleState;
+  readonly intervalMs: number;
+  /** `null`: gone too often, not fetched any more. */
+  readonly nextFetchAt: number | null;
+  readonly terms: readonly ScheduleTerm[];
+}
+
+export interface Schedule {
+  readonly name: ScheduleName;
+  /** `state` is `null` before the first fetch. */
+  onFetch(state: ScheduleState | null, fetch: FetchResult): ScheduleStep;
+  /**
+   * Order of fetching at `now`, highest first. `freshness`: page-days of freshness that a visit wins; the others: overdue time.
+   * Never fetched: infinite. Waiting after a failure or for a page to come back, or given up: negative infinite.
+   */
+  rank(state: ScheduleState | null, now: number): number;
+  /** What a visit must be worth, page-days; learnt from the fetches made, 0.1 a round, once `budgeted`. */
+  readonly price: number | null;
+  /** Estimated time between two major changes, ms; `null` when nothing is known. */
+  periodMs(state: ScheduleState): number | null;
+  /** Estimated chance that the copy is still fresh at `now`; `null` when nothing is known. */
+  chanceFresh(state: ScheduleState, now: number): number | null;
+}
+
+export interface CommonScheduleOptions {
+  /** Fetches are chosen by rank under a budget: the price of a visit follows what they were worth. Default false. */
+  readonly budgeted?: boolean;
+  /** Length of a round for the price, ms. Default a day. */
+  readonly roundMs?: number;
+  /** First pause after a failure, doubled with each further one up to the maximum, ms. */
+  readonly retryIntervalMs?: number;
+  readonly maxRetryIntervalMs?: number;
+  /** Pauses after the first, second, ... "gone" in a row, ms. */
+  readonly goneIntervalsMs?: readonly number[];
+}
+
+const PRICE_GAIN = 0.1;
+
+/** Throws a `TypeError` for a name that is none of {@link SCHEDULE_NAMES}. */
+export function createSchedule<Name extends ScheduleName>(
+  name: Name,
+  options: Partial<ScheduleOptionsByName[Name]> & CommonScheduleOptions = {},
+): Schedule {
+  const inner = scheduleOf(name, options);
+  const { budgeted = false, roundMs = DAY_MS, retryIntervalMs = DAY_MS, maxRetryIntervalMs = 30 * DAY_MS } = options;
+  const goneIntervalsMs = options.goneIntervalsMs ?? [7, 14, 28, 56, 112].map((days) => days * DAY_MS);
+  const meter = new PriceMeter(roundMs);
+
+  return {
+    name,
+    get price() {
+      return meter.price;
+    },
+    onFetch(before, fetch) {
+      const state = before ?? initialState(inner.initialIntervalMs, fetch.weight ?? 1);
+      if (fetch.outcome === 'failed') return failed(state, fetch, retryIntervalMs, maxRetryIntervalMs);
+      if (fetch.outcome === 'gone') return gone(state, fetch, goneIntervalsMs);
+      const weight = fetch.weight ?? state.weight;
+      const elapsedMs = state.lastFetchAt === null ? null : Math.max(0, fetch.at - state.lastFetchAt);
+      if (budgeted && elapsedMs !== null && inner.worth !== undefined) {
+        meter.add(fetch.at, inner.worth(state.belief, elapsedMs, weight));
+      }
+      const outcome = elapsedMs === null ? 'new' : fetch.outcome;
+      const changedAt = outcome === 'unchanged' ? state.changedAt : fetch.at;
+      const distance = outcome === 'modified' ? (fetch.distance ?? null) : null;
+      const decision = inner.onVisit(state, {
+        now: fetch.at,
+        elapsedMs,
+        outcome,
+        evidence: fetch.evidence ?? (outcome === 'new' ? 'first' : distance === null ? 'digest' : 'distance'),
+        distance,
+        changedAt,
+        lastModifiedAt: fetch.lastModifiedAt ?? null,
+        isHostTrusted: fetch.isHostTrusted ?? true,
+        weight,
+        price: budgeted ? meter.price : null,
+        spread: fetch.spread ?? 1,
+      });
+      const { nextFetchAt, terms } = decision;
+      const { intervalMs, belief } = decision.memory;
+      const next = { intervalMs, belief, lastFetchAt: fetch.at, changedAt, nextFetchAt, weight, failures: 0, gone: 0 };
+      return { state: next, intervalMs, nextFetchAt, terms };
+    },
+    rank(state, now) {
+      if (state === null || (state.lastFetchAt === null && state.failures + state.gone === 0))
+        return Number.POSITIVE_INFINITY;
+      if (state.nextFetchAt === null) return Number.NEGATIVE_INFINITY;
+      if (state.failures + state.gone > 0 && now < state.nextFetchAt) return Number.NEGATIVE_INFINITY;
+      if (inner.worth === undefined) return now - state.nextFetchAt;
+      return inner.worth(state.belief, now - (state.lastFetchAt ?? now), state.weight);
+    },
+    periodMs: (state) => (state.belief === null ? null : expectedPeriodMs(state.belief)),
+    chanceFresh: (state, now) =>
+      state.belief === null || state.lastFetchAt === null ? null : chanceFresh(state.belief, now - state.lastFetchAt),
+  };
+}
+
+/** Moving average, by rounds, of what the fetches made were worth. */
+class PriceMeter {
+  price: number | null = null;
+  private readonly roundMs: number;
+  private roundEndsAt = Number.NEGATIVE_INFINITY;
+  private sum = 0;
+  private count = 0;
+
+  constructor(roundMs: number) {
+    this.roundMs = roundMs;
+  }
+
+  add(at: number, worth: number): void {
+    if (at >= this.roundEndsAt) {
+      if (this.count > 0) {
+        const mean = this.sum / this.count;
+        this.price = this.price === null ? mean : this.price + PRICE_GAIN * (mean - this.price);
+      }
+      this.sum = 0;
+      this.count = 0;
+      this.roundEndsAt = at + this.roundMs;
+    }
+    this.sum += worth;
+    this.count++;
+  }
+}
+
+function scheduleOf(name: ScheduleName, options: object): FetchSchedule {
+  switch (name) {
+    case 'freshness':
+      return createFreshnessSchedule({ ...FRESHNESS_DEFAULTS, ...options });
+    case 'similarity':
+      return createSimilaritySchedule({ ...SIMILARITY_DEFAULTS, ...options });
+    case 'adaptive':
+      return createAdaptiveSchedule({ ...ADAPTIVE_DEFAULTS, ...options });
+    case 'fixed':
+      return createFixedSchedule({ intervalMs: 30 * DAY_MS, ...options });
+    default:
+      throw new TypeError(`schedule "${String(name)}" is none of ${SCHEDULE_NAMES.join(', ')}`);
+  }
+}
+
+function initialState(intervalMs: number, weight: number): ScheduleState {
+  return {
+    intervalMs,
+    belief: null,
+    lastFetchAt: null,
+    changedAt: null,
+    nextFetchAt: null,
+    weight,
+    failures: 0,
+    gone: 0,
+  };
+}
+
+function failed(state: ScheduleState, fetch: FetchResult, firstMs: number, longestMs: number): ScheduleStep {
+  const failures = state.failures + 1;
+  const pauseMs = clamp(firstMs * 2 ** Math.min(failures - 1, 30), 0, longestMs);
+  const nextFetchAt = Math.max(fetch.at + pauseMs, fetch.retryAt ?? 0);
+  const terms: ScheduleTerm[] = [
+    { label: 'failures in a row', value: failures },
+    { label: 'pause, doubled with each', value: nextFetchAt - fetch.at, unit: 'ms' },
+  ];
+  return { state: { ...state, failures, nextFetchAt }, intervalMs: state.intervalMs, nextFetchAt, terms };
+}
+
+function gone(state: ScheduleState, fetch: FetchResult, pausesMs: readonly number[]): ScheduleStep {
+  const pauseMs = pausesMs[state.gone];
+  const nextFetchAt = pauseMs === undefined ? null : fetch.at + pauseMs;
+  const next = { ...state, lastFetchAt: fetch.at, failures: 0, gone: state.gone + 1, nextFetchAt };
+  const terms: ScheduleTerm[] = [{ label: 'gone, times in a row', value: next.gone }];
+  if (pauseMs !== undefined) terms.push({ label: 'pause', value: pauseMs, unit: 'ms' });
+  return { state: next, intervalMs: state.intervalMs, nextFetchAt, terms };
+}

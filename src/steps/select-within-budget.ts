@@ -1,0 +1,113 @@
+import type { CrawlDb, DueEntry } from '../ports/crawl-db.ts';
+import { type Candidate, type Caps, Selection } from './fetch-list.ts';
+
+export interface BudgetRoom {
+  readonly db: CrawlDb;
+  /** `null`: not to be selected (counted by the caller). */
+  readonly candidate: (entry: DueEntry, rank: number) => Candidate | null;
+  /** Order of new URLs. */
+  readonly rankNew: (entry: DueEntry) => number;
+  /** What coming back to a page is worth now. */
+  readonly rankKnown: (entry: DueEntry) => number;
+  readonly minIntervalMs: number;
+}
+
+export interface BudgetSelection {
+  readonly chosen: Candidate[];
+  readonly due: number;
+  readonly rejected: { readonly hostCap: number; readonly domainCap: number; readonly topN: number };
+}
+
+/** Candidates looked at for each fetch of the budget, so that a round's cost goes with the budget and not with the db. */
+const LOOKED_AT_PER_FETCH = 10;
+const LOOKED_AT_MORE = 2_000;
+/** Pages due before long that are looked at for each fetch, when less is due than the budget allows. */
+const AHEAD_PER_FETCH = 2;
+
+/**
+ * The best `budget` URLs. `newShare` of it belongs to new URLs, what they leave to pages to come back to, and the other way round.
+ * When less is due than the budget allows, pages that will be due next come early: the price of a visit falls by that, and
+ * later rounds have enough.
+ */
+export async function selectWithinBudget(
+  room: BudgetRoom,
+  now: number,
+  until: number,
+  caps: Caps,
+  budget: number,
+  newShare: number,
+): Promise<BudgetSelection> {
+  const limit = LOOKED_AT_PER_FETCH * budget + LOOKED_AT_MORE;
+  const fresh = new Selection({ ...caps, topN: budget });
+  let due = 0;
+  for await (const entry of room.db.due({ until, only: 'new', limit })) {
+    due++;
+    const candidate = room.candidate(entry, room.rankNew(entry));
+    if (candidate !== null) fresh.add(candidate);
+  }
+  const known = new Selection({ ...caps, topN: budget });
+  let admitted = 0;
+  for await (const entry of room.db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', limit })) {
+    const isDue = entry.dueAt <= until;
+    if (!isDue && admitted >= AHEAD_PER_FETCH * budget) break;
+    if (isDue) due++;
+    else if (!mayComeEarly(entry, now, room.minIntervalMs)) continue;
+    const candidate = room.candidate(entry, isDue && entry.isFixed ? Number.POSITIVE_INFINITY : room.rankKnown(entry));
+    if (candidate === null) continue;
+    admitted++;
+    known.add(candidate);
+  }
+  const chosen = shared(fresh.finish(), known.finish(), caps, budget, Math.ceil(budget * newShare));
+  const over = fresh.rejected;
+  const other = known.rejected;
+  return {
+    chosen,
+    due,
+    rejected: {
+      hostCap: over.hostCap + other.hostCap,
+      domainCap: over.domainCap + other.domainCap,
+      topN: over.topN + other.topN,
+    },
+  };
+}
+
+/** Failures and vanished pages wait for their time, and so does what the operator pinned. */
+function mayComeEarly(entry: DueEntry, now: number, minIntervalMs: number): boolean {
+  const { failures, state, isFixed, lastFetchAt } = entry;
+  if (failures > 0 || state === 'gone' || isFixed || lastFetchAt === null) return false;
+  return lastFetchAt + minIntervalMs <= now;
+}
+
+/** Takes from both lists, each best first: `ofFresh` of the one, the rest of the other, then whatever is left, under the caps of both. */
+function shared(
+  fresh: readonly Candidate[],
+  known: readonly Candidate[],
+  caps: Caps,
+  budget: number,
+  ofFresh: number,
+): Candidate[] {
+  const chosen: Candidate[] = [];
+  const perHost = new Map<string, number>();
+  const perDomain = new Map<string, number>();
+  const take = (from: readonly Candidate[], start: number, upTo: number): number => {
+    let at = start;
+    for (let taken = 0; at < from.length && taken < upTo && chosen.length < budget; at++) {
+      const candidate = from[at] as Candidate;
+      const { host, domain } = candidate;
+      const ofHost = perHost.get(host) ?? 0;
+      const ofDomain = perDomain.get(domain) ?? 0;
+      if (caps.maxPerHost > 0 && ofHost >= caps.maxPerHost) continue;
+      if (caps.maxPerDomain > 0 && ofDomain >= caps.maxPerDomain) continue;
+      perHost.set(host, ofHost + 1);
+      perDomain.set(domain, ofDomain + 1);
+      chosen.push(candidate);
+      taken++;
+    }
+    return at;
+  };
+  const freshAt = take(fresh, 0, ofFresh);
+  const knownAt = take(known, 0, budget - chosen.length);
+  take(fresh, freshAt, budget);
+  take(known, knownAt, budget);
+  return chosen;
+}

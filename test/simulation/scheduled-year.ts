@@ -1,0 +1,178 @@
+import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
+import { createMemorySeenUrls } from '../../src/adapters/memory/seen-urls.ts';
+import { createMemorySegmentStore } from '../../src/adapters/memory/segment-store.ts';
+import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
+import { newDatum } from '../../src/domain/crawl/datum.ts';
+import type { SettlePolicy } from '../../src/domain/crawl/next-visit.ts';
+import type { FetchOutcome } from '../../src/domain/crawl/outcome.ts';
+import { createFreshnessSchedule, FRESHNESS_DEFAULTS } from '../../src/domain/crawl/schedules/freshness.ts';
+import { hostOf } from '../../src/domain/url/url-key.ts';
+import { encodeParsed } from '../../src/plugin-host/encode-parsed.ts';
+import type { CrawlDb } from '../../src/ports/crawl-db.ts';
+import { generate } from '../../src/steps/generate.ts';
+import { updateFromSegment } from '../../src/steps/updatedb.ts';
+
+export const DAY = 86_400_000;
+
+export interface Year {
+  readonly fetchesByDay: readonly number[];
+  /** Fetches of each round, and what it was allowed. */
+  readonly rounds: readonly { readonly fetched: number; readonly budget: number }[];
+  readonly records: readonly CrawlDatum[];
+  readonly end: number;
+}
+
+export interface YearPlan {
+  readonly pages: number;
+  readonly days: number;
+  readonly roundsPerDay: number;
+  readonly budgetPerDay: number;
+  readonly seed: number;
+}
+
+/** Mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/**
+ * Scheduled rounds through the real generate and updatedb on the reference adapters, under a simulated clock. Pages change at
+ * random at their own rates, all known from the first day on; what a fetch would see is worked out instead of fetched.
+ */
+export async function scheduledYear(plan: YearPlan): Promise<Year> {
+  const random = seeded(plan.seed);
+  let now = Date.UTC(2026, 0, 1);
+  const start = now;
+  const clock = { now: () => now, sleep: async () => {} };
+  const db: CrawlDb = createMemoryCrawlDb();
+  const segments = createMemorySegmentStore();
+  const seen = createMemorySeenUrls(db);
+  const schedule = createFreshnessSchedule(FRESHNESS_DEFAULTS);
+  const policy: SettlePolicy = {
+    schedule,
+    minIntervalMs: 3_600_000,
+    maxIntervalMs: 90 * DAY,
+    retryIntervalMs: DAY,
+    maxRetryIntervalMs: 30 * DAY,
+    goneIntervalsMs: [7, 14, 28, 56, 112].map((days) => days * DAY),
+  };
+  const urls = { apply: (url: string) => ({ url, reason: null }) };
+  const rates = new Map<string, number>();
+  const versions = new Map<string, { at: number; version: number }>();
+  const puts = Array.from({ length: plan.pages }, (_, i) => {
+    const url = `http://h${i % 20}.example/${i}`;
+    rates.set(
+      url,
+      1 / Math.min(Math.max(Math.exp(Math.log(20) + 1.4 * (random() + random() + random() - 1.5) * 2), 1), 1_000),
+    );
+    return { datum: newDatum({ url, now, intervalMs: schedule.initialIntervalMs }), previous: null };
+  });
+  await db.write({ puts });
+
+  const outcomeOf = (url: string, digest: string | null): { outcome: FetchOutcome; signature: string | null } => {
+    const rate = rates.get(url) ?? 0;
+    const last = versions.get(url) ?? { at: now, version: 0 };
+    const changed = random() < -Math.expm1((-rate * (now - last.at)) / DAY);
+    const version = last.version + (changed ? 1 : 0);
+    versions.set(url, { at: now, version });
+    const base = { at: now, requests: 1, bodyBytes: 1_000, receivedBytes: 1_200, ms: 1 };
+    const validators = { etag: null, lastModified: null, contentLength: null };
+    if (digest !== null && !changed) {
+      return {
+        outcome: { kind: 'unchanged', rung: 'digest', status: 200, validators, audit: null, ...base },
+        signature: null,
+      };
+    }
+    const signature = Array.from({ length: 16 }, () => Math.floor(random() * 16).toString(16)).join('');
+    const body = { contentType: 'text/html', digest: `${version}`.padStart(32, '0'), truncated: false, audit: null };
+    return { outcome: { kind: 'success', status: 200, validators, ...body, ...base }, signature };
+  };
+
+  const rounds: { fetched: number; budget: number }[] = [];
+  const fetchesByDay = new Array<number>(plan.days).fill(0);
+  for (let round = 0; round < plan.days * plan.roundsPerDay; round++) {
+    now = start + Math.round((round * DAY) / plan.roundsPerDay);
+    const summary = await generate(
+      {
+        db,
+        segments,
+        clock,
+        urls,
+        rank: (entry) => entry.score,
+        hostOf,
+        domainOf: (host) => host,
+        partitionOf: () => 0,
+        seedHosts: new Set(),
+        random,
+        auditShare: 0,
+        minIntervalMs: policy.minIntervalMs,
+        ...(schedule.worth === undefined ? {} : { worth: schedule.worth }),
+      },
+      {
+        topN: 1_000_000,
+        maxPerHost: 0,
+        maxPerDomain: 0,
+        minScore: 0,
+        minIntervalMs: 0,
+        addDaysMs: 0,
+        dryRun: false,
+        budget: 0,
+        budgetPerDay: plan.budgetPerDay,
+        newShare: 0.5,
+      },
+    );
+    rounds.push({ fetched: summary.selected, budget: summary.budget ?? 0 });
+    const day = Math.floor(round / plan.roundsPerDay);
+    fetchesByDay[day] = (fetchesByDay[day] ?? 0) + summary.selected;
+    if (summary.segment === null) continue;
+    const segment = await segments.open(summary.segment, 'write');
+    for await (const item of segment.fetchList()) {
+      const { outcome, signature } = outcomeOf(item.url, item.digest);
+      const { index, url, host } = item;
+      await segment.addFetched({ index, url, host, outcome, lesson: null }, null);
+      if (outcome.kind !== 'success') continue;
+      const parsed = {
+        kind: 'parsed',
+        signature,
+        signatureName: 's',
+        title: null,
+        noindex: false,
+        metadata: {},
+      } as const;
+      const record = {
+        index,
+        url,
+        outcome: parsed,
+        contentType: 'text/html',
+        charset: null,
+        lang: null,
+        canonical: null,
+      };
+      await segment.addParsed(index, encodeParsed({ ...record, text: '', outlinks: [] }).encoded);
+    }
+    await updateFromSegment(
+      { db, seen, urls, policy, parseHttpDate: () => null, outlinkScore: () => 1, seedHosts: new Set() },
+      segment,
+      {
+        additions: true,
+        purgeGone: false,
+        chunk: 500,
+        maxOutlinksPerPage: 100,
+        followNofollow: false,
+        distrustMs: DAY,
+      },
+    );
+    await segment.close();
+    await segments.remove(summary.segment);
+    await db.write({ removeSegments: [summary.segment] });
+  }
+  const records: CrawlDatum[] = [];
+  for await (const datum of db.scan()) records.push(datum);
+  return { fetchesByDay, rounds, records, end: now };
+}
