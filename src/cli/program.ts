@@ -13,9 +13,13 @@ import { addHelp } from './commands/help.ts';
 import { addInit } from './commands/init.ts';
 import { addInject } from './commands/inject.ts';
 import { addParse } from './commands/parse.ts';
+import { addPlan } from './commands/plan.ts';
 import { addPlugins } from './commands/plugins.ts';
 import { addReaddb } from './commands/readdb.ts';
 import { addReadseg } from './commands/readseg.ts';
+import { addSchedule } from './commands/schedule.ts';
+import { addSimulate } from './commands/simulate.ts';
+import { addTouch } from './commands/touch.ts';
 import { addUpdatedb } from './commands/updatedb.ts';
 import { EXIT } from './exit.ts';
 import { type Handler, openSession, type Surroundings } from './session.ts';
@@ -77,6 +81,10 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addFetch,
   addParse,
   addUpdatedb,
+  addSchedule,
+  addTouch,
+  addPlan,
+  addSimulate,
   addReaddb,
   addReadseg,
   addExplain,

@@ -26,6 +26,17 @@ export function durationMs(text: string): number {
   throw new InvalidArgumentError(`Expected a duration such as ${DURATION_EXAMPLES}.`);
 }
 
+/** A point in time: ISO 8601, or how long ago (`2h`, `3d`). Ms since the epoch. */
+export function moment(text: string): number {
+  const ago = parseDuration(text.replace(/ ago$/, ''));
+  if (ago !== undefined && /[a-z]/i.test(text)) return Date.now() - ago;
+  const at = /^\d{4}-\d\d(?:-\d\d)?/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  throw new InvalidArgumentError(
+    'Expected a time such as 2026-03-01 or 2026-03-01T08:00Z, or how long ago such as 2h or 3d.',
+  );
+}
+
 export function crawlState(text: string): CrawlState {
   const state = CRAWL_STATES.find((each) => each === text.trim());
   if (state !== undefined) return state;

@@ -7,6 +7,7 @@ import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { partitionOf } from '../domain/url/partition.ts';
 import { hostOf } from '../domain/url/url-key.ts';
+import { unknownName } from '../plugin-host/load-parsing.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';
@@ -14,9 +15,12 @@ import { crawlLoop } from '../steps/crawl.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
 import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
+import { planAhead } from '../steps/plan.ts';
+import { simulateSchedules } from '../steps/simulate.ts';
 import { statsOf } from '../steps/stats.ts';
 import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../steps/summaries.ts';
 import { NO_REJECTIONS } from '../steps/summaries.ts';
+import { touch } from '../steps/touch.ts';
 import { updateFromSegment } from '../steps/updatedb.ts';
 import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
 import { domainOf } from './domain-of.ts';
@@ -234,6 +238,37 @@ class OpenCrawler implements Crawler {
     const summary = await this.generate({ ...options, budget: purse.left });
     purse.left -= summary.selected;
     return summary;
+  }
+
+  async touch(urls: readonly string[], options: { at?: number } = {}): ReturnType<Crawler['touch']> {
+    const { clock, policy } = this.wiring;
+    const canonical = urls.map((url) => {
+      const made = canonicalUrl(url);
+      if ('error' in made) throw new CrawlError('url-invalid', `${url}: ${made.error}`);
+      return made.url;
+    });
+    return touch({ db: this.store.db, policy }, canonical, options.at ?? clock.now());
+  }
+
+  plan(options: { days?: number; budgetPerDay?: number } = {}): ReturnType<Crawler['plan']> {
+    const { clock, config } = this.wiring;
+    const { days = 7, budgetPerDay = config.generate.budgetPerDay } = options;
+    return planAhead(this.store.db, { now: clock.now(), days, budgetPerDay, hostOf });
+  }
+
+  async simulate(options: { schedules: readonly string[]; host?: string }): ReturnType<Crawler['simulate']> {
+    const { plugins, policy } = this.wiring;
+    const schedules = options.schedules.map((name) => {
+      const schedule = plugins.schedules.get(name);
+      if (schedule === undefined) throw unknownName('--schedule', name, plugins.schedules.keys());
+      return schedule;
+    });
+    return simulateSchedules(
+      this.store.db,
+      schedules,
+      policy,
+      options.host === undefined ? {} : { host: options.host },
+    );
   }
 
   stats(): ReturnType<Crawler['stats']> {

@@ -8,6 +8,8 @@ import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
 import type { Explanation } from '../steps/explain.ts';
 import type { GenerateOptions } from '../steps/generate.ts';
 import type { SeedSource } from '../steps/inject.ts';
+import type { PlanSummary } from '../steps/plan.ts';
+import type { SimulateSummary } from '../steps/simulate.ts';
 import type { DbStats } from '../steps/stats.ts';
 import type {
   CrawlProgress,
@@ -19,6 +21,7 @@ import type {
   RoundSummary,
   UpdateSummary,
 } from '../steps/summaries.ts';
+import type { TouchSummary } from '../steps/touch.ts';
 import type { DueView, HostView, RecordView } from '../steps/views.ts';
 
 export interface CrawlerOptions {
@@ -118,6 +121,12 @@ export interface Crawler {
   parse(options?: ParseStepOptions): Promise<ParseSummary>;
   updatedb(options?: UpdateStepOptions): Promise<UpdateSummary>;
   crawl(options?: CrawlOptions): Promise<CrawlSummary>;
+  /** Brings the next visit of known URLs forward to `at` (default: now). */
+  touch(urls: readonly string[], options?: { readonly at?: number }): Promise<TouchSummary>;
+  /** What the next days will ask for. */
+  plan(options?: { readonly days?: number; readonly budgetPerDay?: number }): Promise<PlanSummary>;
+  /** The stored visits replayed through schedules, by name. */
+  simulate(options: { readonly schedules: readonly string[]; readonly host?: string }): Promise<SimulateSummary>;
   stats(): Promise<DbStats>;
   record(url: string): Promise<RecordView | null>;
   records(query?: RecordQuery): AsyncIterable<RecordView>;

@@ -72,7 +72,31 @@ export function statsText(stats: DbStats): string {
     ['due', `${count(stats.due)}, of which ${count(stats.overdue)} for more than a day`],
     ['in segments', count(stats.leased)],
     ['intervals', spread],
+    ...freshnessFields(stats),
   ])}\n`;
+}
+
+function freshnessFields({ freshness, waiting, dueByDay }: DbStats): [string, string][] {
+  const fields: [string, string][] = [];
+  if (waiting !== null) {
+    fields.push([
+      'waiting',
+      `median ${span(waiting.p50)}, 95 % up to ${span(waiting.p95)}, longest ${span(waiting.max)}`,
+    ]);
+  }
+  fields.push(['due by day', dueByDay.map((pages) => count(pages)).join(' ')]);
+  if (freshness === null) return fields;
+  const periods = freshness.periods.map(({ upToDays, pages }, i, all) =>
+    upToDays === null
+      ? `longer: ${count(pages)}`
+      : `${i === 0 ? 'up to' : `${all[i - 1]?.upToDays ?? ''} to`} ${upToDays} d: ${count(pages)}`,
+  );
+  fields.push(
+    ['fresh', `${(100 * freshness.fresh).toFixed(1)} % of ${count(freshness.pages)} copies, as believed`],
+    ['changes', `${count(freshness.changesPerDay)} a day expected`],
+    ['periods', periods.join(', ')],
+  );
+  return fields;
 }
 
 const timeOrNull = (iso: string | null): string | null => (iso === null ? null : `${shortTime(iso)} UTC`);

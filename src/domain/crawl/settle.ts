@@ -29,7 +29,9 @@ export type CrawlEvent =
       readonly lastModifiedAt: number | null;
     }
   /** No known page links to it any more. */
-  | { readonly kind: 'orphaned' };
+  | { readonly kind: 'orphaned' }
+  /** Somebody knows that it is worth a visit at `at`. */
+  | { readonly kind: 'touched'; readonly at: number };
 
 export interface Settled {
   readonly datum: CrawlDatum;
@@ -60,6 +62,8 @@ export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolic
       return kept(settleLinked(datum, event.depth, now));
     case 'orphaned':
       return kept(settleOrphaned(datum));
+    case 'touched':
+      return kept(settleTouched(datum, event.at));
     case 'visited':
       return { ...settleVisit(datum, event, policy, now), ...worthOf(datum, policy, now) };
     default:
@@ -112,6 +116,11 @@ function settleLinked(datum: CrawlDatum, depth: number, now: number): CrawlDatum
 function settleOrphaned(datum: CrawlDatum): CrawlDatum {
   if (datum.seed || datum.state === 'orphan' || datum.state === 'gone') return datum;
   return { ...datum, state: 'orphan', nextFetchAt: null };
+}
+
+/** Brought forward, never put off. What was given up is tried once more. */
+function settleTouched(datum: CrawlDatum, at: number): CrawlDatum {
+  return datum.nextFetchAt !== null && datum.nextFetchAt <= at ? datum : { ...datum, nextFetchAt: at };
 }
 
 function settleSuccess(

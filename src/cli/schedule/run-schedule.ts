@@ -1,0 +1,115 @@
+import type { CrawlSummary } from '../../crawler.ts';
+import type { Log } from '../log.ts';
+import type { Health, RunReport } from './health.ts';
+import { missedStarts, type Timetable } from './timetable.ts';
+
+export interface ScheduleRoom {
+  readonly timetable: Timetable;
+  /** From then on starts count, ms since the epoch. */
+  readonly startedAt: number;
+  readonly now: () => number;
+  /** Resolves at `at`, or when the signal comes. */
+  readonly sleepUntil: (at: number, signal: AbortSignal) => Promise<void>;
+  /** 0 to 1, for the jitter. */
+  readonly random: () => number;
+  readonly jitterMs: number;
+  readonly log: Log;
+  /** Opens the state directory, crawls, closes it again: between runs it is free for other commands. */
+  readonly crawl: (signal: AbortSignal) => Promise<CrawlSummary>;
+  /** What no later run would mend: the configuration is wrong. */
+  readonly isFatal: (error: unknown) => boolean;
+  readonly onHealth: (health: Health) => Promise<void>;
+  readonly pid: number;
+}
+
+export type ScheduleEnd = { readonly stoppedIn: 'wait' | 'run'; readonly lastRun: RunReport | null };
+
+/**
+ * One run after the other, never two at once: a start that falls into a run that is still going is skipped and said. A run that
+ * fails is reported, and the next one happens all the same. The signal ends a wait at once and a run after the pages in flight.
+ */
+export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Promise<ScheduleEnd> {
+  const { timetable, now, log } = room;
+  let health: Health = {
+    pid: room.pid,
+    state: 'waiting',
+    startedAt: iso(room.startedAt),
+    timetable: timetable.text,
+    runs: 0,
+    failedRuns: 0,
+    skippedStarts: 0,
+    nextRunAt: null,
+    lastRun: null,
+  };
+  const tell = async (change: Partial<Health>): Promise<void> => {
+    health = { ...health, ...change };
+    await room.onHealth(health);
+  };
+  let after = room.startedAt - 1;
+  for (;;) {
+    const start = timetable.next(after);
+    if (start === null) {
+      log.info('the timetable has no further runs');
+      await tell({ state: 'stopped', nextRunAt: null });
+      return { stoppedIn: 'wait', lastRun: health.lastRun };
+    }
+    const at = start + Math.floor(room.random() * room.jitterMs);
+    await tell({ state: 'waiting', nextRunAt: iso(at) });
+    log.info('next run', { at: iso(at) });
+    await room.sleepUntil(at, signal);
+    if (signal.aborted) {
+      await tell({ state: 'stopped', nextRunAt: null });
+      return { stoppedIn: 'wait', lastRun: health.lastRun };
+    }
+    await tell({ state: 'running', nextRunAt: null });
+    const report = await oneRun(room, signal);
+    const skipped = missedStarts(timetable, start, now());
+    if (skipped > 0) log.warn('starts were skipped, since the run was still going', { skipped });
+    log[report.ok ? 'info' : 'error']('run done', { ...report });
+    await tell({
+      state: 'waiting',
+      runs: health.runs + 1,
+      failedRuns: health.failedRuns + (report.ok ? 0 : 1),
+      skippedStarts: health.skippedStarts + skipped,
+      lastRun: report,
+    });
+    if (signal.aborted) {
+      await tell({ state: 'stopped' });
+      return { stoppedIn: 'run', lastRun: report };
+    }
+    after = Math.max(start, now());
+  }
+}
+
+/** Rejects only with what is fatal; whatever else went wrong is in the report. */
+async function oneRun(room: ScheduleRoom, signal: AbortSignal): Promise<RunReport> {
+  const startedAt = room.now();
+  try {
+    return reportOf(await room.crawl(signal), startedAt, room.now());
+  } catch (error) {
+    if (room.isFatal(error)) throw error;
+    const nothing = { rounds: 0, requests: 0, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bodyBytes: 0 };
+    const message = error instanceof Error ? error.message : String(error);
+    return { at: iso(startedAt), ms: room.now() - startedAt, ok: false, stoppedBy: null, error: message, ...nothing };
+  }
+}
+
+export function reportOf({ totals, rounds, stoppedBy }: CrawlSummary, startedAt: number, endedAt: number): RunReport {
+  return {
+    at: iso(startedAt),
+    ms: endedAt - startedAt,
+    ok: stoppedBy !== 'failure-limit' && stoppedBy !== 'disk-full',
+    stoppedBy,
+    error: null,
+    rounds: rounds.length,
+    requests: totals.requests,
+    new: rounds.reduce((sum, round) => sum + round.new, 0),
+    modified: totals.modified,
+    unchanged: totals.notModified + totals.skippedByHeaders + totals.unchanged,
+    gone: totals.gone,
+    failed: totals.failed,
+    bodyBytes: totals.bodyBytes,
+  };
+}
+
+const iso = (at: number): string => new Date(at).toISOString();

@@ -1,0 +1,46 @@
+import { type SettlePolicy, settle } from '../domain/crawl/settle.ts';
+import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+
+export interface TouchSummary {
+  /** Known URLs whose next visit was brought forward. */
+  readonly touched: number;
+  /** Known URLs that were due by then anyway, or are in a segment at this moment. */
+  readonly unmoved: number;
+  /** URLs that the crawl db does not know. */
+  readonly unknown: readonly string[];
+}
+
+/** Records read at a time. */
+const WINDOW = 1_000;
+
+/** Brings the next visit of known URLs forward to `at`; never puts one off. `urls` are canonical. */
+export async function touch(
+  room: { readonly db: CrawlDb; readonly policy: SettlePolicy },
+  urls: readonly string[],
+  at: number,
+): Promise<TouchSummary> {
+  let touched = 0;
+  let unmoved = 0;
+  const unknown: string[] = [];
+  const distinct = [...new Set(urls)];
+  for (let start = 0; start < distinct.length; start += WINDOW) {
+    const window = distinct.slice(start, start + WINDOW);
+    const records = await room.db.getMany(window);
+    const puts: CrawlDbPut[] = [];
+    for (const [i, url] of window.entries()) {
+      const previous = records[i];
+      if (previous === undefined) {
+        unknown.push(url);
+        continue;
+      }
+      const { datum } = settle(previous, { kind: 'touched', at }, room.policy, at);
+      if (datum === previous) unmoved++;
+      else {
+        puts.push({ datum, previous });
+        touched++;
+      }
+    }
+    if (puts.length > 0) await room.db.write({ puts }, { durable: true });
+  }
+  return { touched, unmoved, unknown };
+}

@@ -1,0 +1,145 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { json, run, start, workDir } from './binary.ts';
+import { type LocalSite, startSite } from './local-site.ts';
+
+let site: LocalSite;
+beforeAll(async () => {
+  site = await startSite({ pages: 6 });
+});
+afterAll(() => site.close());
+const own = ['--allow', '127.0.0.1', '--delay', '0'];
+
+describe('touch, plan, simulate', () => {
+  it('bring visits forward, look ahead, and replay', async () => {
+    const dir = workDir();
+    const page = `${site.origin}/page/1`;
+    await run(['crawl', `${site.origin}/`, '--dir', dir, ...own]);
+
+    const stats = await json<{ freshness: unknown; dueByDay: number[]; waiting: unknown }>([
+      'readdb',
+      '--stats',
+      '--dir',
+      dir,
+    ]);
+    expect(stats.dueByDay).toHaveLength(14);
+    expect(stats.freshness).toMatchObject({ fresh: expect.any(Number) });
+    const plan = await json<{
+      days: { due: number; newUrls: number; fetches: number }[];
+      hosts: unknown[];
+      needPerDay: number;
+    }>(['plan', '--days', '40', '--budget-per-day', '2', '--dir', dir]);
+    expect(plan.days).toHaveLength(40);
+    expect(plan.days.every(({ fetches }) => fetches <= 2)).toBe(true);
+    expect(plan.days.reduce((sum, { due }) => sum + due, 0)).toBeGreaterThan(5);
+    expect(plan.hosts).toHaveLength(1);
+    expect((await run(['plan', '--dir', dir])).stdout).toContain('there is no budget');
+
+    expect(await json(['touch', page, `${site.origin}/nowhere`, '--dir', dir])).toEqual({
+      touched: 1,
+      unmoved: 0,
+      unknown: [`${site.origin}/nowhere`],
+      added: 0,
+    });
+    expect(await json(['readdb', '--due', '--dir', dir])).toMatchObject([{ url: page }]);
+    const again = await run(['touch', '--stdin', '--add', '--dir', dir], {
+      input: `${page}\n${site.origin}/page/77\n`,
+    });
+    expect([again.code, again.stdout]).toEqual([0, '0 brought forward, 1 due by then anyway, 1 added.\n']);
+    expect((await run(['touch', `${site.origin}/never-heard-of`, '--dir', dir])).code).toBe(1);
+    expect((await run(['touch', '--dir', dir])).code).toBe(2);
+
+    const nothing = await run(['simulate', '--dir', dir]);
+    expect([nothing.code, nothing.stdout]).toEqual([1, expect.stringContaining('nothing to replay')]);
+    await run(['crawl', '--dir', dir, ...own]);
+    const replay = await json<{ pages: number; stored: object; replayed: { schedule: string }[] }>([
+      'simulate',
+      '--schedule',
+      'fixed',
+      '--schedule',
+      'adaptive',
+      '--dir',
+      dir,
+    ]);
+    expect(replay).toMatchObject({ pages: 1, stored: { fetches: 1, changes: 0 } });
+    expect(replay.replayed.map(({ schedule }) => schedule)).toEqual(['fixed', 'adaptive']);
+    const unknown = await run(['simulate', '--schedule', 'fixd', '--dir', dir]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('fixed')]);
+  });
+});
+
+describe('a budget', () => {
+  it('of a run limits its fetches; generate tells what it was allowed', async () => {
+    const dir = workDir();
+    const crawl = await json<{ totals: { generated: number }; stoppedBy: string }>([
+      'crawl',
+      `${site.origin}/`,
+      '--budget',
+      '3',
+      '--dir',
+      dir,
+      ...own,
+    ]);
+    expect([crawl.totals.generated, crawl.stoppedBy]).toEqual([3, 'nothing-due']);
+    expect(await json(['generate', '--budget', '2', '--dry-run', '--dir', dir])).toMatchObject({
+      selected: 2,
+      budget: 2,
+    });
+    const perDay = await json<{ totals: { generated: number } }>([
+      'crawl',
+      '--dir',
+      dir,
+      '-D',
+      'generate.budgetPerDay=1',
+      ...own,
+    ]);
+    expect(perDay.totals.generated).toBe(1);
+  });
+});
+
+describe('schedule', () => {
+  it('runs again and again, answers who asks, keeps a second one out, and stops cleanly', async () => {
+    const dir = workDir();
+    const before = site.log.length;
+    const scheduler = start(['schedule', `${site.origin}/`, '--every', '1s', '--dir', dir, ...own]);
+    await site.seen(before + 7);
+    let health: { runs: number; pid: number } = { runs: 0, pid: 0 };
+    while (health.runs < 2) {
+      health = (await json(['schedule', '--status', '--dir', dir])) ?? health;
+    }
+    expect(health).toMatchObject({ pid: scheduler.child.pid, failedRuns: 0, lastRun: { ok: true } });
+    expect(JSON.parse(readFileSync(join(dir, 'health.json'), 'utf8'))).toMatchObject({ pid: scheduler.child.pid });
+    if (process.platform !== 'win32') expect(statSync(join(dir, 'schedule.sock')).mode & 0o077).toBe(0);
+    const second = await run(['schedule', '--every', '1h', '--dir', dir, ...own]);
+    expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`process ${scheduler.child.pid}`)]);
+    scheduler.child.kill('SIGTERM');
+    const { code, stderr } = await scheduler.finished;
+    expect([0, 11]).toContain(code);
+    expect(stderr).toContain('run done');
+    expect(JSON.parse(readFileSync(join(dir, 'health.json'), 'utf8'))).toMatchObject({ state: 'stopped' });
+    expect((await run(['schedule', '--status', '--dir', dir])).code).toBe(1);
+  });
+
+  it('--once runs once; wrong usage starts nothing', async () => {
+    const dir = workDir();
+    const once = await json<{ ok: boolean; requests: number }>([
+      'schedule',
+      `${site.origin}/`,
+      '--once',
+      '--dir',
+      dir,
+      ...own,
+    ]);
+    expect(once).toMatchObject({ ok: true });
+    expect(once.requests).toBeGreaterThan(6);
+    expect((await run(['schedule', '--dir', dir])).code).toBe(2);
+    const cron = await run(['schedule', '--cron', '99 * * * *', '--dir', dir]);
+    expect([cron.code, cron.stderr]).toEqual([2, expect.stringContaining('99 * * * *')]);
+    const zone = await run(['schedule', '--cron', '* * * * *', '--tz', 'Mars/Olympus', '--dir', dir]);
+    expect(zone.code).toBe(2);
+    expect((await run(['schedule', '--every', '10ms', '--dir', dir])).code).toBe(2);
+    // Without a contact the open web is not crawled, and no later run would change that.
+    expect((await run(['schedule', 'https://example.org/', '--every', '1h', '--dir', workDir()])).code).toBe(2);
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { Health } from '../../src/cli/schedule/health.ts';
+import { runSchedule, type ScheduleRoom } from '../../src/cli/schedule/run-schedule.ts';
+import { everyTimetable } from '../../src/cli/schedule/timetable.ts';
+import type { CrawlSummary } from '../../src/crawler.ts';
+
+const MINUTE = 60_000;
+const summary = { rounds: [], totals: { requests: 3 }, stoppedBy: 'nothing-due' } as unknown as CrawlSummary;
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A scheduler on a clock that jumps; `runs[i]` is what the i-th run does. */
+function simulated(runs: readonly { readonly takesMs: number; readonly error?: Error }[]) {
+  let now = 0;
+  const stop = new AbortController();
+  const starts: number[] = [];
+  const health: Health[] = [];
+  const room: ScheduleRoom = {
+    timetable: everyTimetable(MINUTE, 0, '1m'),
+    startedAt: 0,
+    now: () => now,
+    sleepUntil: async (at) => {
+      if (starts.length === runs.length) stop.abort();
+      else now = Math.max(now, at);
+    },
+    random: () => 0.5,
+    jitterMs: 0,
+    log: silent,
+    crawl: async () => {
+      const run = runs[starts.length];
+      starts.push(now);
+      now += run?.takesMs ?? 0;
+      if (run?.error !== undefined) throw run.error;
+      return summary;
+    },
+    pid: 7,
+    isFatal: (error) => (error as Error).message === 'fatal',
+    onHealth: async (next) => {
+      health.push(next);
+    },
+  };
+  return { room, starts, health, stop };
+}
+
+describe('the scheduler', () => {
+  it('runs on time, one run after the other, and skips starts that fall into a run', async () => {
+    const { room, starts, health, stop } = simulated([{ takesMs: 10 }, { takesMs: 2.5 * MINUTE }, { takesMs: 10 }]);
+    expect(await runSchedule(room, stop.signal)).toMatchObject({ stoppedIn: 'wait' });
+    expect(starts).toEqual([0, MINUTE, 4 * MINUTE]);
+    expect(health.at(-1)).toMatchObject({
+      state: 'stopped',
+      runs: 3,
+      failedRuns: 0,
+      skippedStarts: 2,
+      nextRunAt: null,
+    });
+    expect(health.filter(({ state }) => state === 'running')).toHaveLength(3);
+  });
+
+  it('goes on after a run that failed, and tells what was wrong', async () => {
+    const { room, starts, health, stop } = simulated([{ takesMs: 5, error: new Error('no route') }, { takesMs: 5 }]);
+    await runSchedule(room, stop.signal);
+    expect(starts).toHaveLength(2);
+    expect(health.map(({ lastRun }) => lastRun?.error)).toContain('no route');
+    expect(health.at(-1)).toMatchObject({ runs: 2, failedRuns: 1, lastRun: { ok: true, requests: 3 } });
+  });
+
+  it('ends with what no later run would mend', async () => {
+    const { room, stop } = simulated([{ takesMs: 0, error: new Error('fatal') }]);
+    await expect(runSchedule(room, stop.signal)).rejects.toThrow('fatal');
+  });
+
+  it('begins later by the jitter', async () => {
+    const { room, starts, stop } = simulated([{ takesMs: 0 }]);
+    await runSchedule({ ...room, jitterMs: 20_000 }, stop.signal);
+    expect(starts).toEqual([10_000]);
+  });
+
+  it('says that it was stopped in a run', async () => {
+    const { room, stop } = simulated([{ takesMs: 0 }]);
+    const crawl = async (): Promise<CrawlSummary> => {
+      stop.abort();
+      return summary;
+    };
+    expect((await runSchedule({ ...room, crawl }, stop.signal)).stoppedIn).toBe('run');
+  });
+});
