@@ -10,6 +10,7 @@ export type { GenerateOptions } from './steps/generate.ts';
 export type { SeedSource } from './steps/inject.ts';
 export type { PlanSummary } from './steps/plan.ts';
 export type { ReplayTotals, SimulateSummary } from './steps/simulate.ts';
+export type { HostSitemaps, SitemapReport } from './steps/sitemaps.ts';
 export type { DbStats } from './steps/stats.ts';
 export type * from './steps/summaries.ts';
 export type { TouchSummary } from './steps/touch.ts';

@@ -19,6 +19,7 @@ import { addReaddb } from './commands/readdb.ts';
 import { addReadseg } from './commands/readseg.ts';
 import { addSchedule } from './commands/schedule.ts';
 import { addSimulate } from './commands/simulate.ts';
+import { addSitemap } from './commands/sitemap.ts';
 import { addTouch } from './commands/touch.ts';
 import { addUpdatedb } from './commands/updatedb.ts';
 import { EXIT } from './exit.ts';
@@ -82,6 +83,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addParse,
   addUpdatedb,
   addSchedule,
+  addSitemap,
   addTouch,
   addPlan,
   addSimulate,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { parseIntervalRule } from './interval-rule.ts';
 import { outlinks, parse, segments } from './sections/content.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
 import { db, log, plugins, seen } from './sections/machinery.ts';
-import { generate, schedule, updatedb } from './sections/revisits.ts';
+import { generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
 import { formatDuration } from './units.ts';
 
 /** The sections by name: what {@link configSchema} is made of, for those who walk over all keys. */
@@ -15,6 +16,7 @@ export const SECTIONS = {
   generate,
   updatedb,
   schedule,
+  sitemaps,
   segments,
   seen,
   db,
@@ -36,6 +38,7 @@ export const configSchema = z
     generate: generate.prefault({}),
     updatedb: updatedb.prefault({}),
     schedule: schedule.prefault({}),
+    sitemaps: sitemaps.prefault({}),
     segments: segments.prefault({}),
     seen: seen.prefault({}),
     db: db.prefault({}),
@@ -51,6 +54,13 @@ export const configSchema = z
     } else if (intervalMs < minIntervalMs || intervalMs > maxIntervalMs) {
       const range = `${formatDuration(minIntervalMs)} to ${formatDuration(maxIntervalMs)}`;
       refuse('intervalMs', `expected a value between schedule.minInterval and schedule.maxInterval (${range})`);
+    }
+    for (const [i, entry] of config.schedule.bounds.entries()) {
+      try {
+        parseIntervalRule(entry);
+      } catch (error) {
+        context.addIssue({ code: 'custom', path: ['schedule', 'bounds', i], message: (error as Error).message });
+      }
     }
     if (retryIntervalMs > maxRetryIntervalMs) {
       refuse('retryIntervalMs', `expected at most schedule.maxRetryInterval (${formatDuration(maxRetryIntervalMs)})`);

@@ -17,6 +17,7 @@ import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
 import { planAhead } from '../steps/plan.ts';
 import { simulateSchedules } from '../steps/simulate.ts';
+import type { HostSitemaps } from '../steps/sitemaps.ts';
 import { statsOf } from '../steps/stats.ts';
 import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../steps/summaries.ts';
 import { NO_REJECTIONS } from '../steps/summaries.ts';
@@ -29,6 +30,7 @@ import { requireContact } from './own-hosts.ts';
 import { pluginViews } from './plugin-views.ts';
 import { recover } from './recover.ts';
 import { runFetch, runParse } from './run-segment.ts';
+import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions, CrawlOptions, UpdateStepOptions } from './types.ts';
 import { segmentFor } from './unfinished.ts';
@@ -204,6 +206,7 @@ class OpenCrawler implements Crawler {
       for (const { source, line, message, text } of errors) log.warn(`${source}:${line}: ${message}`, { text });
     }
     requireContact(config.agent.contact, this.store.seedHosts, isOwnHost);
+    await discoverSitemaps(this.wiring, this.store, options.signal);
     const generateOptions = { ...options.generate, ...(options.topN === undefined ? {} : { topN: options.topN }) };
     const purse = { left: options.budget ?? null };
     return crawlLoop(
@@ -238,6 +241,10 @@ class OpenCrawler implements Crawler {
     const summary = await this.generate({ ...options, budget: purse.left });
     purse.left -= summary.selected;
     return summary;
+  }
+
+  sitemaps(origins?: readonly string[], options: { signal?: AbortSignal } = {}): Promise<HostSitemaps[]> {
+    return sitemapsOf(this.wiring, this.store, origins, options.signal);
   }
 
   async touch(urls: readonly string[], options: { at?: number } = {}): ReturnType<Crawler['touch']> {

@@ -10,6 +10,7 @@ import type { GenerateOptions } from '../steps/generate.ts';
 import type { SeedSource } from '../steps/inject.ts';
 import type { PlanSummary } from '../steps/plan.ts';
 import type { SimulateSummary } from '../steps/simulate.ts';
+import type { HostSitemaps } from '../steps/sitemaps.ts';
 import type { DbStats } from '../steps/stats.ts';
 import type {
   CrawlProgress,
@@ -121,6 +122,11 @@ export interface Crawler {
   parse(options?: ParseStepOptions): Promise<ParseSummary>;
   updatedb(options?: UpdateStepOptions): Promise<UpdateSummary>;
   crawl(options?: CrawlOptions): Promise<CrawlSummary>;
+  /**
+   * Reads the sitemaps of origins (`https://example.org`) or hosts; default: the hosts of the seeds. New URLs enter like outlinks,
+   * `lastmod` brings known pages forward as far as it has proven right on the host.
+   */
+  sitemaps(origins?: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<HostSitemaps[]>;
   /** Brings the next visit of known URLs forward to `at` (default: now). */
   touch(urls: readonly string[], options?: { readonly at?: number }): Promise<TouchSummary>;
   /** What the next days will ask for. */

@@ -7,6 +7,7 @@ import { contentCodings, decodeBody } from '../adapters/http/content-coding.ts';
 import { createGotProtocol } from '../adapters/http/got-protocol.ts';
 import { createHostLanes } from '../adapters/http/host-lanes.ts';
 import { createRobots } from '../adapters/http/robots.ts';
+import { parseIntervalRule } from '../config/interval-rule.ts';
 import { packageVersion } from '../config/package-version.ts';
 import type { Config } from '../config/schema.ts';
 import { parseRetryAfter } from '../domain/crawl/http-date.ts';
@@ -109,6 +110,7 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
       retryIntervalMs: config.schedule.retryIntervalMs,
       maxRetryIntervalMs: config.schedule.maxRetryIntervalMs,
       goneIntervalsMs: config.schedule.goneIntervalsMs,
+      intervalRules: config.schedule.bounds.map(parseIntervalRule),
     },
     isOwnHost: (host) => isOwnHost(host, config.http.allowAddresses),
     close: async () => {

@@ -151,6 +151,9 @@ export interface HostFacts {
   readonly headMisses: number;
   /** Body bytes not transferred thanks to rungs 2 and 3. */
   readonly bytesSaved: number;
+  /** Visits that a newer `lastmod` in a sitemap had announced, and that found the page changed, or the same. */
+  readonly hintHits: number;
+  readonly hintMisses: number;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -162,6 +165,8 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   headHits: 0,
   headMisses: 0,
   bytesSaved: 0,
+  hintHits: 0,
+  hintMisses: 0,
 });
 
 export interface Lease {

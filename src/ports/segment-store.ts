@@ -81,6 +81,8 @@ export interface HostLesson {
   readonly headHits?: number;
   readonly headMisses?: number;
   readonly bytesSaved?: number;
+  readonly hintHits?: number;
+  readonly hintMisses?: number;
 }
 
 /** A response as it came over the wire, to be stored as a WARC `response` or, without payload, `revisit` record. */

@@ -1,5 +1,5 @@
-import type { HostFacts } from '../ports/crawl-db.ts';
-import type { HostLesson } from '../ports/segment-store.ts';
+import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../ports/crawl-db.ts';
+import type { FetchedRecord, HostLesson } from '../ports/segment-store.ts';
 
 /** Host facts with what one fetch taught added. */
 export function addLesson(facts: HostFacts, lesson: HostLesson): HostFacts {
@@ -12,6 +12,8 @@ export function addLesson(facts: HostFacts, lesson: HostLesson): HostFacts {
     headHits: facts.headHits + (lesson.headHits ?? 0),
     headMisses: facts.headMisses + (lesson.headMisses ?? 0),
     bytesSaved: facts.bytesSaved + (lesson.bytesSaved ?? 0),
+    hintHits: facts.hintHits + (lesson.hintHits ?? 0),
+    hintMisses: facts.hintMisses + (lesson.hintMisses ?? 0),
   };
 }
 
@@ -19,4 +21,32 @@ export function addLesson(facts: HostFacts, lesson: HostLesson): HostFacts {
 export function learn(facts: HostFacts, lesson: HostLesson, now: number, distrustMs: number): HostFacts {
   const learnt = addLesson(facts, lesson);
   return (lesson.lies ?? 0) > 0 ? { ...learnt, distrustedUntil: now + distrustMs } : learnt;
+}
+
+export interface TaughtLesson {
+  readonly host: string;
+  readonly lesson: HostLesson;
+  readonly at: number;
+}
+
+/** What the fetches of a chunk taught. */
+export function lessonsOf(chunk: readonly { readonly fetched: FetchedRecord }[]): TaughtLesson[] {
+  return chunk.flatMap(({ fetched: { host, lesson, outcome } }) =>
+    lesson === null ? [] : [{ host, lesson, at: outcome.at }],
+  );
+}
+
+/** The facts of the hosts concerned after the lessons. */
+export async function factsAfter(
+  db: CrawlDb,
+  taught: readonly TaughtLesson[],
+  distrustMs: number,
+): Promise<{ host: string; facts: HostFacts }[]> {
+  const hosts = [...new Set(taught.map(({ host }) => host))];
+  if (hosts.length === 0) return [];
+  const rows = await db.hostRows(hosts);
+  const facts = new Map(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
+  for (const { host, lesson, at } of taught)
+    facts.set(host, learn(facts.get(host) ?? NO_HOST_FACTS, lesson, at, distrustMs));
+  return [...facts].map(([host, fact]) => ({ host, facts: fact }));
 }

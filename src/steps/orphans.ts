@@ -63,7 +63,10 @@ export async function sweepOrphans(
   return summary;
 }
 
-/** Targets of links and redirects of pages that are alive. The links of a page that is gone, or itself an orphan, do not count. */
+/**
+ * Targets of links and redirects of pages that are alive, and what sitemaps list: those have links but no record. The links of a page
+ * that is gone, or itself an orphan, do not count.
+ */
 async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): Promise<Set<string>> {
   const linked = new Set<string>();
   let batch: { url: string; targets: readonly string[] }[] = [];
@@ -71,7 +74,7 @@ async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): P
     const records = await db.getMany(batch.map(({ url }) => url));
     for (const [i, { targets }] of batch.entries()) {
       const state = records[i]?.state;
-      if (state === undefined || state === 'gone' || state === 'orphan') continue;
+      if (state === 'gone' || state === 'orphan') continue;
       for (const target of targets) if (isOfPass(target)) linked.add(target);
     }
     batch = [];

@@ -1,10 +1,11 @@
 import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
 import { type Settled, type SettlePolicy, settle } from '../domain/crawl/settle.ts';
+import { judgeHint, withoutHint } from '../domain/crawl/sitemap-hint.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { type CrawlDb, type CrawlDbPut, type HostFacts, NO_HOST_FACTS, type StoredLinks } from '../ports/crawl-db.ts';
+import type { CrawlDb, CrawlDbPut, StoredLinks } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord, Segment } from '../ports/segment-store.ts';
-import { learn } from './host-lessons.ts';
+import { factsAfter, lessonsOf, type TaughtLesson } from './host-lessons.ts';
 import { type JoinedRecord, joinParsed } from './joined-records.ts';
 import { marketFacts, openMarket } from './market.ts';
 import type { UpdateSummary } from './summaries.ts';
@@ -133,6 +134,7 @@ async function applyChunk(
   const deletes: CrawlDatum[] = [];
   const links: StoredLinks[] = [];
   const found = new Map<string, Found>();
+  const hints: TaughtLesson[] = [];
   for (const [i, { fetched, parsed }] of chunk.entries()) {
     const previous = records[i];
     // A record that was purged while its page was on the way is not brought back.
@@ -153,6 +155,9 @@ async function applyChunk(
       outcome.at,
     );
     count(tally, settled);
+    const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;
+    if (hint !== null)
+      hints.push({ host: fetched.host, lesson: hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 }, at: outcome.at });
     if (parsed !== null && parsed.outcome.kind === 'parsed') {
       const targets = outlinkTargets(room, parsed, previous, options, found, tally);
       links.push({ url: previous.url, targets });
@@ -162,7 +167,8 @@ async function applyChunk(
       links.push({ url: previous.url, targets: [] });
       tally.purged++;
     } else {
-      puts.push({ datum: settled.datum, previous, leasedBy: segmentId });
+      const datum = isAnswer(settled) ? withoutHint(settled.datum) : settled.datum;
+      puts.push({ datum, previous, leasedBy: segmentId });
     }
   }
   tally.applied = chunk.length;
@@ -172,7 +178,7 @@ async function applyChunk(
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
     deletes,
     links,
-    hostFacts: await lessons(room.db, chunk, options.distrustMs),
+    hostFacts: await factsAfter(room.db, [...lessonsOf(chunk), ...hints], options.distrustMs),
     segments: [row],
   });
   room.seen.add(added.map((datum) => datum.url));
@@ -265,22 +271,9 @@ async function additions(room: UpdateRoom, found: ReadonlyMap<string, Found>): P
   return added;
 }
 
-async function lessons(
-  db: CrawlDb,
-  chunk: readonly JoinedRecord[],
-  distrustMs: number,
-): Promise<{ host: string; facts: HostFacts }[]> {
-  const taught = chunk.filter(({ fetched }) => fetched.lesson !== null);
-  const hosts = [...new Set(taught.map(({ fetched }) => fetched.host))];
-  if (hosts.length === 0) return [];
-  const rows = await db.hostRows(hosts);
-  const facts = new Map(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
-  for (const { fetched } of taught) {
-    const before = facts.get(fetched.host) ?? NO_HOST_FACTS;
-    if (fetched.lesson !== null) facts.set(fetched.host, learn(before, fetched.lesson, fetched.outcome.at, distrustMs));
-  }
-  return [...facts].map(([host, fact]) => ({ host, facts: fact }));
-}
+/** Whether a visit told what the page is like now. */
+const isAnswer = ({ verdict }: Settled): boolean =>
+  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged';
 
 function count(tally: Tally, settled: Settled): void {
   if (settled.worth !== undefined) {

@@ -65,6 +65,9 @@ export interface HostView {
   readonly headHits: number;
   readonly headMisses: number;
   readonly bytesSaved: number;
+  /** `lastmod` of sitemaps that proved right, and wrong. */
+  readonly hintHits: number;
+  readonly hintMisses: number;
 }
 
 export const isoTime = (at: number): string => new Date(at).toISOString();

@@ -69,6 +69,22 @@ describe('touch, plan, simulate', () => {
   });
 });
 
+describe('sitemap', () => {
+  it('asks the hosts of the seeds, or those named, and says what came of it', async () => {
+    const dir = workDir();
+    expect((await run(['sitemap', '--dir', dir, ...own])).code).toBe(1);
+    const [read] = await json<{ origin: string; sitemaps: { sitemap: string; error: string }[] }[]>(
+      ['sitemap', site.origin, '--dir', dir, ...own],
+      { code: 1 },
+    );
+    expect(read).toMatchObject({
+      origin: site.origin,
+      sitemaps: [{ sitemap: `${site.origin}/sitemap.xml`, error: 'status 404' }],
+    });
+    expect((await run(['sitemap', 'example.org', '--dir', dir])).code).toBe(2);
+  });
+});
+
 describe('a budget', () => {
   it('of a run limits its fetches; generate tells what it was allowed', async () => {
     const dir = workDir();

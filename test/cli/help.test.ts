@@ -26,7 +26,7 @@ describe('help', () => {
   it('knows the commands that are a contract', () => {
     expect(program.commands.map((command) => command.name()).sort()).toEqual(
       // biome-ignore format: one list
-      ['check', 'completion', 'config', 'crawl', 'demo', 'explain', 'export', 'fetch', 'generate', 'help', 'init', 'inject', 'parse', 'plan', 'plugins', 'readdb', 'readseg', 'schedule', 'simulate', 'touch', 'updatedb'],
+      ['check', 'completion', 'config', 'crawl', 'demo', 'explain', 'export', 'fetch', 'generate', 'help', 'init', 'inject', 'parse', 'plan', 'plugins', 'readdb', 'readseg', 'schedule', 'simulate', 'sitemap', 'touch', 'updatedb'],
     );
     const optionsOf = (name: string): (string | undefined)[] =>
       commands.find((each) => each.name === name)?.command.options.map((option) => option.long) ?? [];

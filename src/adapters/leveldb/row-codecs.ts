@@ -105,6 +105,9 @@ type FactsTuple = readonly [
   headHits: number,
   headMisses: number,
   bytesSaved: number,
+  /** Rows written before sitemaps were read end here. */
+  hintHits?: number,
+  hintMisses?: number,
 ];
 
 export function encodeHost({ tally, facts }: StoredHost): Buffer {
@@ -118,6 +121,8 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
     facts.headHits,
     facts.headMisses,
     facts.bytesSaved,
+    facts.hintHits,
+    facts.hintMisses,
   ];
   return pack([tally, tuple]);
 }
@@ -131,7 +136,9 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
-  return { audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
+  const [hintHits = 0, hintMisses = 0] = tuple.slice(8) as number[];
+  const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
+  return { audits, lies, distrustedUntil, ...asked, hintHits, hintMisses };
 }
 
 export interface StoredCounters {

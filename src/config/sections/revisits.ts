@@ -1,6 +1,6 @@
 /** Sections of the configuration: which pages are visited, when, and what becomes of the rest. */
 import { z } from 'zod';
-import { choice, decimal, duration, durations, flag, integer, text } from '../fields.ts';
+import { choice, decimal, duration, durations, flag, integer, size, text, texts } from '../fields.ts';
 
 export const generate = z.strictObject({
   topN: integer({ default: 50_000, min: 1, unit: 'URLs', prose: 'URLs in a fetch list, best ranked first.' }),
@@ -67,6 +67,14 @@ export const schedule = z.strictObject({
   }),
   minIntervalMs: duration({ default: '1h', min: '1s', max: '3650d', prose: 'Shortest revisit interval.' }),
   maxIntervalMs: duration({ default: '90d', min: '1s', max: '3650d', prose: 'Longest revisit interval.' }),
+  bounds: texts({
+    default: [],
+    pattern: /^\S+ +(?:\d[\d.a-z]*\.\.(?:\d[\d.a-z]*)?|\.\.\d[\d.a-z]*)$/,
+    wanted:
+      'a host, *.domain or MIME type, and a range of durations, such as "news.example.org 10m..1d", "application/pdf 7d..", "*.example.org ..30d"',
+    prose:
+      'Shortest and longest revisit interval for some hosts or MIME types; the first entry that fits a page decides, else minInterval and maxInterval.',
+  }),
   retryIntervalMs: duration({
     default: '1d',
     min: '1s',
@@ -84,5 +92,32 @@ export const schedule = z.strictObject({
     min: '1s',
     max: '3650d',
     prose: 'Pauses between visits to a page that is gone, in case it comes back; after the last it is not asked again.',
+  }),
+});
+
+export const sitemaps = z.strictObject({
+  mode: choice(['off', 'discover'], {
+    default: 'off',
+    prose:
+      'Whether crawl and schedule read the sitemaps of the seeds\' hosts by themselves: those that robots.txt names, or /sitemap.xml. "incrawl sitemap" reads them at any time.',
+  }),
+  everyMs: duration({
+    default: '1d',
+    min: '1m',
+    max: '3650d',
+    prose: 'Time between two readings of the sitemaps of a host.',
+  }),
+  maxFiles: integer({
+    default: 500,
+    min: 1,
+    max: 100_000,
+    unit: 'files',
+    prose: 'Sitemap files of a host, those of indexes included.',
+  }),
+  maxBytes: size({
+    default: '50MiB',
+    min: '1KiB',
+    max: '1GiB',
+    prose: 'Size of a sitemap, unpacked; the rest is left out.',
   }),
 });

@@ -1,5 +1,7 @@
 import { murmur3 } from '../url/hash.ts';
+import { hostOf } from '../url/url-key.ts';
 import type { CrawlDatum, ScheduleMemory, VisitOutcome } from './datum.ts';
+import { boundsOf, type IntervalBounds, type IntervalRule } from './interval-bounds.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './schedule.ts';
 
 /** What decides over the next visit, beside the page itself. */
@@ -8,6 +10,8 @@ export interface SettlePolicy {
   /** Bounds of the time to the next visit of a page that answers, ms. */
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
+  /** Bounds of some hosts and MIME types, which win over the general ones. */
+  readonly intervalRules?: readonly IntervalRule[];
   /** What a visit must be worth under the budget, page-days; `null` without one. */
   readonly price?: number | null;
   /** First pause after a failure, doubled with each further one up to the maximum, ms. */
@@ -21,6 +25,12 @@ export interface NextVisit {
   readonly memory: ScheduleMemory;
   readonly nextFetchAt: number;
   readonly terms: readonly ScheduleTerm[];
+}
+
+function boundsFor(page: Pick<CrawlDatum, 'url' | 'contentType'>, policy: SettlePolicy): IntervalBounds {
+  const { intervalRules = [] } = policy;
+  if (intervalRules.length === 0) return policy;
+  return boundsOf(intervalRules, policy, { host: hostOf(page.url), contentType: page.contentType });
 }
 
 /** How much a page matters, from the metadata `weight` of its seed or of a plugin; 1 without, and never 0 or less. */
@@ -41,7 +51,7 @@ export const clamp = (value: number, min: number, max: number): number => Math.m
 
 /** Asks the schedule, then applies the operator's fixed interval or else the bounds. */
 export function nextVisit(
-  page: Pick<CrawlDatum, 'url' | 'schedule' | 'fixedIntervalMs' | 'metadata'>,
+  page: Pick<CrawlDatum, 'url' | 'schedule' | 'fixedIntervalMs' | 'metadata' | 'contentType'>,
   visit: ScheduleVisit,
   policy: SettlePolicy,
 ): NextVisit {
@@ -53,11 +63,12 @@ export function nextVisit(
   });
   // The schedule goes on learning under a fixed interval, so that taking the interval back finds it well informed.
   const wanted = page.fixedIntervalMs ?? decision.nextFetchAt - visit.now;
-  const pause = page.fixedIntervalMs ?? clamp(wanted, policy.minIntervalMs, policy.maxIntervalMs);
+  const bounds = boundsFor(page, policy);
+  const pause = page.fixedIntervalMs ?? clamp(wanted, bounds.minIntervalMs, bounds.maxIntervalMs);
   const terms = [...decision.terms];
   if (page.fixedIntervalMs !== null) terms.push({ label: 'fixed by the operator', value: pause, unit: 'ms' });
   else if (pause !== wanted) terms.push({ label: 'bounded to', value: pause, unit: 'ms' });
-  const intervalMs = clamp(decision.memory.intervalMs, policy.minIntervalMs, policy.maxIntervalMs);
+  const intervalMs = clamp(decision.memory.intervalMs, bounds.minIntervalMs, bounds.maxIntervalMs);
   return { memory: { ...decision.memory, intervalMs }, nextFetchAt: visit.now + Math.round(pause), terms };
 }
 
