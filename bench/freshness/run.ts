@@ -111,5 +111,5 @@ function drawing(world: string): string {
       `<line x1="70" x2="530" y1="${y(share)}" y2="${y(share)}" stroke="#ddd"/><text x="20" y="${y(share) + 4}">${100 * share} %</text>`,
   );
   const ticks = BUDGETS.map((budget, i) => `<text x="${x(i) - 12}" y="355">${budget} x</text>`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="760" height="380" font-family="sans-serif" font-size="13"><rect width="760" height="380" fill="#fff"/><text x="20" y="20">Share of fresh pages by budget (fetches / major changes), ${world} world</text>${grid.join('')}${ticks.join('')}${lines.join('')}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="760" height="380" font-family="sans-serif" font-size="13"><title>Share of fresh pages by budget</title><rect width="760" height="380" fill="#fff"/><text x="20" y="20">Share of fresh pages by budget (fetches / major changes), ${world} world</text>${grid.join('')}${ticks.join('')}${lines.join('')}</svg>\n`;
 }

@@ -1,4 +1,4 @@
-import { createFreshnessSchedule, definePlugin, LIKELIHOOD_RATIOS } from 'incrawl/plugin';
+import { createFreshnessSchedule, definePlugin, SIMHASH64_LIKELIHOOD_RATIOS } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({
@@ -6,7 +6,7 @@ const options = z.strictObject({
     .array(z.number().positive())
     .min(2)
     .max(65)
-    .default([...LIKELIHOOD_RATIOS])
+    .default([...SIMHASH64_LIKELIHOOD_RATIOS])
     .describe('By Hamming distance 0, 1, .. bits: how much likelier after a major change than after a minor one.'),
 });
 

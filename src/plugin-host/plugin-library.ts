@@ -1,6 +1,6 @@
 /** Parts of the crawl's own algorithms that plugins may build on; re-exported by `incrawl/plugin`. */
 
-export { type ChangeBelief, LIKELIHOOD_RATIOS } from '../domain/crawl/change-belief.ts';
+export { type ChangeBelief, LIKELIHOOD_RATIOS, SIMHASH64_LIKELIHOOD_RATIOS } from '../domain/crawl/change-belief.ts';
 export { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from '../domain/crawl/schedules/adaptive.ts';
 export { createFixedSchedule } from '../domain/crawl/schedules/fixed.ts';
 export {

@@ -4,7 +4,7 @@ import { judgeHint, withoutHint } from '../domain/crawl/sitemap-hint.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
-import type { FetchedRecord, Outlink, ParsedRecord, Segment } from '../ports/segment-store.ts';
+import type { FetchedRecord, Outlink, ParsedRecord, Segment, SegmentInfo } from '../ports/segment-store.ts';
 import { factsAfter, lessonsOf, type TaughtLesson } from './host-lessons.ts';
 import { type JoinedRecord, joinParsed } from './joined-records.ts';
 import { marketFacts, openMarket } from './market.ts';
@@ -77,7 +77,10 @@ export async function updateFromSegment(
   const flush = async (): Promise<void> => {
     if (chunk.length === 0) return;
     applied += chunk.length;
-    addTally(total, await applyChunk(priced, chunk, options, id, { ...row, applied }));
+    addTally(
+      total,
+      await applyChunk({ ...priced, hosts: segment.info.hosts }, chunk, options, id, { ...row, applied }),
+    );
     chunk = [];
   };
   if (row.state !== 'updated') {
@@ -122,7 +125,7 @@ async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {
 }
 
 async function applyChunk(
-  room: UpdateRoom,
+  room: UpdateRoom & { readonly hosts: SegmentInfo['hosts'] },
   chunk: readonly JoinedRecord[],
   options: UpdateOptions,
   segmentId: string,
@@ -150,6 +153,7 @@ async function applyChunk(
         parse: parsed?.outcome ?? null,
         target,
         lastModifiedAt: lastModified === null ? null : room.parseHttpDate(lastModified),
+        isHostTrusted: (room.hosts[fetched.host]?.distrustedUntil ?? 0) <= outcome.at,
       },
       room.policy,
       outcome.at,

@@ -80,8 +80,8 @@ describe('visitValue', () => {
 describe('learnChange', () => {
   const t = 10 * DAY_MS;
   const kept = Math.exp(-10 / 120);
-  const fadedB = 7 + (50 - 7) * kept;
-  const fadedA = 0.35 + (2 - 0.35) * kept;
+  const fadedB = 20 + (50 - 20) * kept;
+  const fadedA = 0.7 + (2 - 0.7) * kept;
 
   it('adds the time without a change, after forgetting towards the prior', () => {
     const after = learnChange(belief(2, 50, 0.4), t, { kind: 'unchanged' });

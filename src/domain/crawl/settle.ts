@@ -27,11 +27,15 @@ export type CrawlEvent =
       readonly parse: ParseOutcome | null;
       readonly target: string | null;
       readonly lastModifiedAt: number | null;
+      /** Whether the headers of the host are believed; default: they are. */
+      readonly isHostTrusted?: boolean;
     }
   /** No known page links to it any more. */
   | { readonly kind: 'orphaned' }
   /** Somebody knows that it is worth a visit at `at`. */
   | { readonly kind: 'touched'; readonly at: number };
+
+type VisitedEvent = Extract<CrawlEvent, { kind: 'visited' }>;
 
 export interface Settled {
   readonly datum: CrawlDatum;
@@ -77,15 +81,10 @@ function worthOf(datum: CrawlDatum, policy: SettlePolicy, now: number): { worth?
   return { worth: worth(datum.schedule.belief, Math.max(0, now - datum.lastFetchAt), weightOf(datum.metadata)) };
 }
 
-function settleVisit(
-  datum: CrawlDatum,
-  event: Extract<CrawlEvent, { kind: 'visited' }>,
-  policy: SettlePolicy,
-  now: number,
-): Settled {
+function settleVisit(datum: CrawlDatum, event: VisitedEvent, policy: SettlePolicy, now: number): Settled {
   switch (event.outcome.kind) {
     case 'success':
-      return settleSuccess(datum, event.outcome, event.parse, event.lastModifiedAt, policy, now);
+      return settleSuccess(datum, event.outcome, event.parse, event, policy, now);
     case 'unchanged':
       return settleUnchanged(datum, event.outcome, event.lastModifiedAt, policy, now);
     case 'redirect':
@@ -127,7 +126,7 @@ function settleSuccess(
   datum: CrawlDatum,
   outcome: FetchSuccess,
   parse: ParseOutcome | null,
-  lastModifiedAt: number | null,
+  { lastModifiedAt, isHostTrusted = true }: Pick<VisitedEvent, 'lastModifiedAt' | 'isHostTrusted'>,
   policy: SettlePolicy,
   now: number,
 ): Settled {
@@ -149,6 +148,7 @@ function settleSuccess(
       distance: first ? null : distance,
       changedAt: changed ? now : datum.changedAt,
       lastModifiedAt,
+      isHostTrusted,
     },
     policy,
     now,
