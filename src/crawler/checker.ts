@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { parseSitemap } from '../../plugins/parse-feed/sitemap.ts';
 import { checkRobots, type RobotsCheck } from '../adapters/http/check-robots.ts';
 import { CrawlError } from '../domain/errors.ts';
+import type { PageBlock } from '../domain/page/page-block.ts';
 import { createInlinePageParser } from '../plugin-host/page-parser.ts';
 import { explainUrlChain, type UrlTraceStep } from '../plugin-host/url-chain.ts';
 import type { Outlink } from '../ports/segment-store.ts';
@@ -30,7 +31,7 @@ export interface ParseCheck {
   readonly signature: string | null;
   readonly canonical: string | null;
   readonly contentType: string;
-  readonly blocks: readonly unknown[];
+  readonly blocks: readonly PageBlock[];
   readonly outlinks: readonly (Outlink & { readonly noiseReason?: string })[];
   readonly error: { readonly code: string; readonly message: string } | null;
 }
@@ -88,20 +89,20 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
     },
     async parse(input) {
       const page = await load(input);
-      const record = await parser.record({ index: 0, metadata: {}, ...page });
+      const { record, result } = await parser.live({ index: 0, metadata: {}, ...page });
       const { outcome } = record;
       return {
         file: input.file ?? null,
         url: record.url,
         title: outcome.kind === 'parsed' ? outcome.title : null,
-        text: record.text,
-        mainText: record.text,
+        text: result.text,
+        mainText: result.mainText ?? result.text,
         lang: record.lang,
         charset: record.charset,
         signature: outcome.kind === 'parsed' ? outcome.signature : null,
         canonical: record.canonical,
         contentType: record.contentType,
-        blocks: [],
+        blocks: result.blocks,
         outlinks: record.outlinks,
         error: outcome.kind === 'parsed' ? null : { code: outcome.code, message: outcome.message },
       };

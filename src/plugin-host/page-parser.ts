@@ -4,11 +4,10 @@ import { Piscina } from 'piscina';
 import { CrawlError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../ports/page-parser.ts';
-import type { ParsedRecord } from '../ports/segment-store.ts';
 import { encodeParsed } from './encode-parsed.ts';
 import { loadParsing, type ParsingOptions } from './load-parsing.ts';
 import { PageBatches, type RunBatch } from './page-batches.ts';
-import { failedRecord, parsePage } from './parse-page.ts';
+import { failedRecord, parseLive } from './parse-page.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
 import { textOf } from './resolve-plugin.ts';
 
@@ -80,12 +79,12 @@ export async function createInlinePageParser(
   log: Log,
 ): Promise<
   PageParser & {
-    record(page: PageToParse): Promise<ParsedRecord>;
+    live(page: PageToParse): ReturnType<typeof parseLive>;
   }
 > {
   const { plugins, signature, limits } = await loadParsing(parsing, log);
-  const record = (page: PageToParse): Promise<ParsedRecord> => parsePage(page, plugins, signature, limits);
-  return { pending: 0, record, parse: async (page) => encodeParsed(await record(page)), close: async () => {} };
+  const live = (page: PageToParse): ReturnType<typeof parseLive> => parseLive(page, plugins, signature, limits);
+  return { pending: 0, live, parse: async (page) => encodeParsed((await live(page)).record), close: async () => {} };
 }
 
 /** Bytes whose buffer can be handed over: a view of a shared or larger one is copied. */

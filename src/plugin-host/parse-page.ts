@@ -4,7 +4,7 @@ import type { PageToParse } from '../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../ports/segment-store.ts';
 import { LivePage } from './live-page.ts';
 import type { LoadedPlugins } from './load-plugins.ts';
-import type { Signature } from './plugin-api.ts';
+import type { ParseResult, Signature } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
 
 export interface ParseLimits {
@@ -25,16 +25,27 @@ export async function parsePage(
   signature: Signature,
   limits: ParseLimits,
 ): Promise<ParsedRecord> {
+  return (await parseLive(page, plugins, signature, limits)).record;
+}
+
+/** {@link parsePage}, with all that was found of the page: the record keeps only what a crawl needs. */
+export async function parseLive(
+  page: PageToParse,
+  plugins: LoadedPlugins,
+  signature: Signature,
+  limits: ParseLimits,
+): Promise<{ readonly record: ParsedRecord; readonly result: ParseResult }> {
   const live = new LivePage(page);
+  const { result } = live;
   try {
     const parser = plugins.parserFor(live.contentType);
     if (parser === undefined) throw new CrawlError('parse-unsupported', `no parser for ${live.contentType}`);
     await guarded(parser.name, () => parser.extension.parse(live));
     for (const filter of plugins.parseFilters) await guarded(filter.name, () => filter.extension.filter(live));
-    return recordOf(page, live, sign(live, signature), signature.id, limits);
+    return { record: recordOf(page, live, sign(live, signature), signature.id, limits), result };
   } catch (error) {
     const code = error instanceof CrawlError ? error.code : 'parse-failed';
-    return failedRecord(page, live.contentType, code, textOf(error));
+    return { record: failedRecord(page, live.contentType, code, textOf(error)), result };
   }
 }
 

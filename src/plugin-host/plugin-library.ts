@@ -14,7 +14,9 @@ export {
   type SimilarityOptions,
 } from '../domain/crawl/schedules/similarity.ts';
 export { hammingDistance } from '../domain/page/hamming.ts';
+export { type MainContent, mainContent, pageBlocks } from '../domain/page/main-content.ts';
 export { DIMENSION_WEIGHTS, type DimensionWeights, pageDimensions } from '../domain/page/page-dimensions.ts';
+export type { PageNode } from '../domain/page/page-node.ts';
 export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../domain/page/shingler.ts';
 export { resemblance, shingles } from '../domain/page/shingles.ts';
 export { createSimhash, type SimhashOptions, type TextDimension } from '../domain/page/simhash.ts';

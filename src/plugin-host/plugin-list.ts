@@ -24,6 +24,7 @@ const BUNDLED = [
   'parse-html',
   'parse-feed',
   'parse-text',
+  'parsefilter-main-content',
   'signature-simhash',
   'signature-simhash-js',
   'schedule-freshness',

@@ -1,0 +1,77 @@
+import { parseDocument } from 'htmlparser2';
+import { samplePage, testPlugin } from 'incrawl/plugin-testing';
+import { expect, it } from 'vitest';
+import plugin from './plugin.ts';
+
+async function contentOf(html: string, options: Record<string, unknown> = {}) {
+  const filter = await testPlugin(plugin, { options });
+  const page = samplePage(html);
+  page.dom = parseDocument(html);
+  await filter.filter(page);
+  return page.result;
+}
+
+const PARAGRAPHS = Array.from(
+  { length: 5 },
+  (_, i) => `<p>Paragraph ${i} says a good deal about nothing in particular, with <a href="/x">a link</a> in it.</p>`,
+);
+const MENU = Array.from({ length: 12 }, (_, i) => `<li><a href="/menu/${i}">Menu entry ${i}</a></li>`).join('');
+
+it('leaves out what surrounds an article', async () => {
+  const html = `<body><header><nav><ul>${MENU}</ul></nav></header><div class="layout"><div class="sidebar"><h3>Popular</h3><ul>${MENU}</ul></div>
+    <div id="story"><h1>The title</h1>${PARAGRAPHS.join('')}<h2>Related articles</h2><p>Another story, told elsewhere, with a teaser of some length.</p></div></div>
+    <footer><p>Copyright, imprint, and words that say nothing.</p></footer></body>`;
+  const { mainText, blocks } = await contentOf(html);
+  expect(mainText?.split('\n')).toEqual(['The title', ...PARAGRAPHS.map((p) => p.replace(/<[^>]+>/g, ''))]);
+  expect(blocks.filter(({ type }) => type === 'main')).toHaveLength(6);
+  expect(blocks.find(({ text: each }) => each === 'Menu entry 3')).toMatchObject({
+    type: 'noise',
+    links: 1,
+    anchorChars: 12,
+  });
+});
+
+it('does not trust a name that holds the whole page', async () => {
+  const { mainText } = await contentOf(
+    `<body><div class="widget overlay"><div class="sidebar-layout"><h1>T</h1>${PARAGRAPHS.join('')}</div></div></body>`,
+  );
+  expect(mainText).toContain('Paragraph 0');
+  expect(mainText).toContain('Paragraph 4');
+});
+
+it('keeps the links of an index page, which are its content', async () => {
+  const items = Array.from({ length: 40 }, (_, i) => `<li><a href="/item/${i}">A product called ${i}</a></li>`).join(
+    '',
+  );
+  const { mainText } = await contentOf(
+    `<body><nav><ul>${MENU}</ul></nav><main><h1>Products</h1><p>All that there is to be had.</p><ul>${items}</ul></main></body>`,
+  );
+  expect(mainText).toContain('A product called 17');
+  expect(mainText).not.toContain('Menu entry');
+});
+
+it('reads a page that shows nothing without scripts from its noscript', async () => {
+  const { mainText } = await contentOf(
+    `<body><div id="app"></div><noscript><div>${PARAGRAPHS.join('').repeat(3)}</div></noscript></body>`,
+  );
+  expect(mainText).toContain('Paragraph 2');
+});
+
+it.each([
+  ['nothing', ''],
+  ['no text', '<body><div><img src="x"></div></body>'],
+  ['a few words', '<body><p>Hello there</p></body>'],
+])('leaves a page of %s with all its text', async (_, html) => {
+  expect((await contentOf(html)).mainText).toBeNull();
+});
+
+it('stays bounded on hostile pages', async () => {
+  const deep = await contentOf(
+    `${'<div>'.repeat(100_000)}text of some length, said in the depth of a hostile page, over and over again, without an end`,
+  );
+  expect(deep.mainText).toContain('text of some length');
+  const wide = await contentOf(`<main>${'<p>words</p>'.repeat(50_000)}</main>`, { maxBlocks: 10 });
+  expect(wide.blocks).toHaveLength(10);
+  const oneLine = await contentOf(`<p>${'word '.repeat(1_000_000)}</p>`);
+  expect(oneLine.mainText?.length).toBeLessThanOrEqual(6_000_000);
+});

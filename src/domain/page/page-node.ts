@@ -1,0 +1,12 @@
+/** A node of a parsed page, as the DOM of `domhandler` has it; nothing else is looked at. */
+export interface PageNode {
+  readonly type: string;
+  /** Of elements, lower case. */
+  readonly name?: string;
+  readonly attribs?: Readonly<Record<string, string>>;
+  /** Of text. */
+  readonly data?: string;
+  readonly children?: readonly PageNode[];
+}
+
+export const isElement = (node: PageNode): boolean => node.name !== undefined && node.children !== undefined;
