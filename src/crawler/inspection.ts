@@ -10,6 +10,7 @@ import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../ports/robots.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
 import { type Explanation, explain } from '../steps/explain.ts';
+import { openMarket } from '../steps/market.ts';
 import { isoTime, recordView } from '../steps/views.ts';
 import type { Crawler, RecordQuery, SegmentRecordView } from './types.ts';
 import type { Wiring } from './wiring.ts';
@@ -35,7 +36,8 @@ export async function explainUrl(
     robots: stored === null ? undefined : await storedVerdict(wiring, stored),
     datum,
     lease,
-    policy: wiring.policy,
+    // Under a budget the price of a visit belongs to the arithmetic.
+    policy: (await openMarket(db, wiring.policy)).policy,
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now: wiring.clock.now(),
   });

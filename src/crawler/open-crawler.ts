@@ -18,7 +18,7 @@ import { sweepOrphans } from '../steps/orphans.ts';
 import { planAhead } from '../steps/plan.ts';
 import { simulateSchedules } from '../steps/simulate.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
-import { statsOf } from '../steps/stats.ts';
+import { changesPerDay, statsOf } from '../steps/stats.ts';
 import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../steps/summaries.ts';
 import { NO_REJECTIONS } from '../steps/summaries.ts';
 import { touch } from '../steps/touch.ts';
@@ -305,7 +305,8 @@ class OpenCrawler implements Crawler {
 
   async *hosts(options: { limit?: number } = {}): AsyncGenerator<ReturnType<typeof hostView>> {
     const now = this.wiring.clock.now();
-    for await (const row of this.store.db.hosts(options)) yield hostView(row, now);
+    const changes = await changesPerDay(this.store.db);
+    for await (const row of this.store.db.hosts(options)) yield hostView(row, now, changes.get(row.host) ?? null);
   }
 
   async segments(): ReturnType<Crawler['segments']> {

@@ -1,4 +1,5 @@
 import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../domain/crawl/change-belief.ts';
+import { hostOf } from '../domain/url/url-key.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
 import { seconds } from './views.ts';
 
@@ -106,4 +107,15 @@ class Growing {
   sorted(): Float64Array {
     return this.values.subarray(0, this.count).sort();
   }
+}
+
+/** Major changes a day that are expected of each host's pages, by what is believed of them; hosts of which nothing is known are absent. */
+export async function changesPerDay(db: CrawlDb): Promise<ReadonlyMap<string, number>> {
+  const rates = new Map<string, number>();
+  for await (const { url, belief, state } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+    if (belief === null || state === 'gone') continue;
+    const host = hostOf(url);
+    rates.set(host, (rates.get(host) ?? 0) + DAY / expectedPeriodMs(belief));
+  }
+  return rates;
 }

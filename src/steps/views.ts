@@ -68,6 +68,8 @@ export interface HostView {
   /** `lastmod` of sitemaps that proved right, and wrong. */
   readonly hintHits: number;
   readonly hintMisses: number;
+  /** Major changes expected of its pages, by what is believed of them; `null` when nothing is. */
+  readonly changesPerDay: number | null;
 }
 
 export const isoTime = (at: number): string => new Date(at).toISOString();
@@ -124,8 +126,9 @@ export function dueView(entry: DueEntry): DueView {
   };
 }
 
-export function hostView(row: HostRow, now: number): HostView {
+export function hostView(row: HostRow, now: number, changesPerDay: number | null = null): HostView {
   const { distrustedUntil, ...facts } = row.facts;
   const headersTrusted = distrustedUntil === null || now >= distrustedUntil;
-  return { host: row.host, urls: row.urls, byState: row.byState, headersTrusted, ...facts };
+  const rate = changesPerDay === null ? null : Number(changesPerDay.toPrecision(3));
+  return { host: row.host, urls: row.urls, byState: row.byState, headersTrusted, ...facts, changesPerDay: rate };
 }

@@ -38,6 +38,11 @@ export const HOST_COLUMNS: readonly Column<HostView>[] = [
   { title: 'audits', align: 'right', cell: (row) => count(row.audits) },
   { title: 'lies', align: 'right', cell: (row) => count(row.lies) },
   { title: 'saved', align: 'right', cell: (row) => bytes(row.bytesSaved) },
+  {
+    title: 'changes a day',
+    align: 'right',
+    cell: (row) => (row.changesPerDay === null ? '-' : count(row.changesPerDay)),
+  },
 ];
 
 export const SEGMENT_COLUMNS: readonly Column<SegmentView>[] = [
