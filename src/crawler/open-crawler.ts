@@ -1,15 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
-import { createSeenUrls } from '../adapters/leveldb/seen-urls.ts';
+import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
 import { parseHttpDate } from '../domain/crawl/http-date.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { partitionOf } from '../domain/url/partition.ts';
 import { hostOf } from '../domain/url/url-key.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
-import type { CrawlDb } from '../ports/crawl-db.ts';
-import type { SeenUrls } from '../ports/seen-urls.ts';
+import { NO_SEEN_STATS, type SeenUrls } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';
 import { crawlLoop } from '../steps/crawl.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
@@ -30,6 +29,7 @@ import { requireContact } from './own-hosts.ts';
 import { pluginViews } from './plugin-views.ts';
 import { recover } from './recover.ts';
 import { runFetch, runParse } from './run-segment.ts';
+import { openSeenUrls, rememberSeen, seenPlan, seenView } from './seen.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions, CrawlOptions, UpdateStepOptions } from './types.ts';
@@ -49,8 +49,16 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   if (options.access === 'read') return new OpenCrawler(wiring, null, options.random ?? Math.random);
   try {
     const { cacheBytes, writeBufferBytes } = options.config.db;
-    const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log: options.log, clock, cacheBytes, writeBufferBytes });
-    const seen = createSeenUrls({ hasMany: (urls) => db.hasMany(urls), cacheSize: options.config.seen.cacheSize });
+    const plan = seenPlan(options.config);
+    const db = await openLevelCrawlDb({
+      dir: join(dir, 'db'),
+      log: options.log,
+      clock,
+      cacheBytes,
+      writeBufferBytes,
+      ...(plan === undefined ? {} : { seenFilter: plan }),
+    });
+    const seen = openSeenUrls(options.config, db, options.log);
     await recover(db, wiring.segments, options.log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     return new OpenCrawler(wiring, { db, seen, seedHosts }, options.random ?? Math.random);
@@ -61,7 +69,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
 }
 
 interface Store {
-  readonly db: CrawlDb;
+  readonly db: LevelCrawlDb;
   readonly seen: SeenUrls;
   readonly seedHosts: Set<string>;
 }
@@ -72,6 +80,8 @@ class OpenCrawler implements Crawler {
   private readonly wiring: Wiring;
   private readonly opened: Store | null;
   private readonly random: () => number;
+  /** Counts of seen URLs that are in the crawl db already. */
+  private seenKept = NO_SEEN_STATS;
 
   constructor(wiring: Wiring, opened: Store | null, random: () => number) {
     this.wiring = wiring;
@@ -154,6 +164,7 @@ class OpenCrawler implements Crawler {
       await this.withSegment(info.id, (segment) => runParse(this.wiring, segment));
     }
     const summary = await this.withSegment(info.id, (segment) => this.update(segment, options));
+    await this.rememberSeen();
     return { ...summary, ...(await this.sweep(options.orphans)) };
   }
 
@@ -243,8 +254,10 @@ class OpenCrawler implements Crawler {
     return summary;
   }
 
-  sitemaps(origins?: readonly string[], options: { signal?: AbortSignal } = {}): Promise<HostSitemaps[]> {
-    return sitemapsOf(this.wiring, this.store, origins, options.signal);
+  async sitemaps(origins?: readonly string[], options: { signal?: AbortSignal } = {}): Promise<HostSitemaps[]> {
+    const read = await sitemapsOf(this.wiring, this.store, origins, options.signal);
+    await this.rememberSeen();
+    return read;
   }
 
   async touch(urls: readonly string[], options: { at?: number } = {}): ReturnType<Crawler['touch']> {
@@ -280,6 +293,16 @@ class OpenCrawler implements Crawler {
 
   stats(): ReturnType<Crawler['stats']> {
     return statsOf(this.store.db, this.wiring.clock.now());
+  }
+
+  seen(): ReturnType<Crawler['seen']> {
+    const { db } = this.store;
+    return seenView(this.wiring.config, db, db.seenFilter);
+  }
+
+  private async rememberSeen(): Promise<void> {
+    const { db, seen } = this.store;
+    this.seenKept = await rememberSeen(db, seen, this.seenKept);
   }
 
   async record(url: string): ReturnType<Crawler['record']> {

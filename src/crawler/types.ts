@@ -24,6 +24,7 @@ import type {
 } from '../steps/summaries.ts';
 import type { TouchSummary } from '../steps/touch.ts';
 import type { DueView, HostView, RecordView } from '../steps/views.ts';
+import type { SeenView } from './seen.ts';
 
 export interface CrawlerOptions {
   /** Validated and frozen, as `loadConfig` gives it. */
@@ -134,6 +135,8 @@ export interface Crawler {
   /** The stored visits replayed through schedules, by name. */
   simulate(options: { readonly schedules: readonly string[]; readonly host?: string }): Promise<SimulateSummary>;
   stats(): Promise<DbStats>;
+  /** How the crawl knows which URLs are new: cache, filter, reads. */
+  seen(): Promise<SeenView>;
   record(url: string): Promise<RecordView | null>;
   records(query?: RecordQuery): AsyncIterable<RecordView>;
   /** By score, highest first. */

@@ -5,8 +5,13 @@ import { crawlDbError } from './level-errors.ts';
 import type { StoredCounters, StoredHost } from './row-codecs.ts';
 import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from './row-codecs.ts';
 import { type Rows, readMany } from './rows.ts';
-import { readsOf, StagedBatch } from './staged-batch.ts';
+import { type RowSink, readsOf, StagedBatch } from './staged-batch.ts';
 import { countersView, HostRowCache } from './tallies.ts';
+
+/** Adds rows of its own to every batch that brings URLs the crawl db did not have. */
+export interface NewUrlWatcher {
+  stage(sink: RowSink, urls: readonly string[]): Promise<void>;
+}
 
 /** Host rows kept between batches; about half a kilobyte each. */
 const CACHED_HOSTS = 8_192;
@@ -22,6 +27,8 @@ export class BatchWriter {
   #counters: StoredCounters;
   #last: Promise<void> = Promise.resolve();
   #failure: CrawlError | null = null;
+  /** Set once, before the first write. */
+  newUrls: NewUrlWatcher | null = null;
 
   private constructor(rows: Rows, counters: StoredCounters) {
     this.#rows = rows;
@@ -47,6 +54,16 @@ export class BatchWriter {
     });
     this.#last = written.catch(() => undefined);
     return written;
+  }
+
+  /** Runs a task in turn with the batches. */
+  exclusive<Value>(task: () => Promise<Value>): Promise<Value> {
+    const done = this.#last.then(task);
+    this.#last = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
   }
 
   /** Resolves when all batches so far are written or refused. */
@@ -80,6 +97,7 @@ export class BatchWriter {
     try {
       const staged = new StagedBatch(native, reads.leases);
       staged.stage(batch, reads);
+      if (staged.newUrls.length > 0) await this.newUrls?.stage(native, staged.newUrls);
       const touched = staged.tallies.hosts();
       const rows = await this.hostRows(touched);
       const { counters, hosts } = staged.tallies.apply(

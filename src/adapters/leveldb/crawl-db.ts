@@ -1,7 +1,7 @@
 import { Level } from 'level';
 import { CrawlError } from '../../domain/errors.ts';
+import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { lockedError, removeHolder, writeHolder } from './holder.ts';
@@ -10,9 +10,13 @@ import { LevelCrawlDb } from './level-crawl-db.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
 import { rebuildDueIndex } from './rebuild-due-index.ts';
 import type { Rows } from './rows.ts';
+import { forgettingWatcher, LevelSeenFilter } from './seen-filter.ts';
 
-/** Layout of all rows; a change that older versions cannot read raises it. */
-export const DB_FORMAT_VERSION = 2;
+/**
+ * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3: digests of new URLs
+ * are written with their records, which older versions would leave out.
+ */
+export const DB_FORMAT_VERSION = 3;
 
 export interface LevelCrawlDbOptions {
   /** Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db. */
@@ -24,6 +28,8 @@ export interface LevelCrawlDbOptions {
   readonly cacheBytes?: number;
   /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 16 MiB. */
   readonly writeBufferBytes?: number;
+  /** Keeps a filter of all URLs, as `seenFilter` of the db; default: none. */
+  readonly seenFilter?: BloomPlan;
 }
 
 /**
@@ -31,7 +37,7 @@ export interface LevelCrawlDbOptions {
  * Rejects with `CrawlError`: `db-locked` (another process has it; the message names it), `db-version` (written by a newer
  * incrawl), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
  */
-export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<CrawlDb> {
+export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<LevelCrawlDb> {
   const { dir, log } = options;
   const rows = await openRows(options);
   try {
@@ -39,11 +45,23 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Cr
     const writer = await BatchWriter.open(rows);
     await tellHolder(options);
     log.debug('crawl db opened', { dir, ...writer.counters() });
-    return new LevelCrawlDb(rows, writer, () => removeHolder(dir));
+    const filter = options.seenFilter === undefined ? null : filterOf(rows, writer, options.seenFilter, log);
+    writer.newUrls = filter ?? (await forgettingWatcher(rows));
+    return new LevelCrawlDb(rows, writer, () => removeHolder(dir), filter);
   } catch (error) {
     await rows.close();
     throw crawlDbError(error);
   }
+}
+
+function filterOf(rows: Rows, writer: BatchWriter, plan: BloomPlan, log: Log): LevelSeenFilter {
+  return new LevelSeenFilter({
+    rows,
+    log,
+    plan,
+    exclusive: (task) => writer.exclusive(task),
+    urls: () => writer.counters().urls,
+  });
 }
 
 /** Only for the message that others get; a db that cannot say who holds it is as good. */

@@ -6,6 +6,7 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  *
  * | key | row |
  * |---|---|
+ * | `b` + letter | filter of seen URLs (seen-rows.ts) |
  * | `c` | counters of the whole db |
  * | `d` + time + URL key | due index: one row per page to come back to that is not leased |
  * | `e` + falling score + time + URL key | due index of new URLs |
@@ -17,6 +18,7 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `u` + URL key | record |
  */
 export const ROW = {
+  seen: 'b',
   due: 'd',
   dueNew: 'e',
   host: 'h',

@@ -13,6 +13,7 @@ import type {
   SegmentRow,
   StoredLinks,
 } from '../../ports/crawl-db.ts';
+import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { dueRange, hostOfKey, leaseKey, linksKey, parseDueKey, ROW, recordKey, rowRange, urlOfRow } from './keys.ts';
 import { decodeRecord } from './record-codec.ts';
@@ -27,8 +28,16 @@ export class LevelCrawlDb implements CrawlDb {
   /** What has to be done while the lock is still held. */
   readonly #beforeUnlock: () => Promise<void>;
   #closing: Promise<void> | null = null;
+  /** Holds all URLs of the db; `null` when the db was opened without. */
+  readonly seenFilter: SeenFilter | null;
 
-  constructor(rows: Rows, writer: BatchWriter, beforeUnlock: () => Promise<void>) {
+  constructor(
+    rows: Rows,
+    writer: BatchWriter,
+    beforeUnlock: () => Promise<void>,
+    seenFilter: SeenFilter | null = null,
+  ) {
+    this.seenFilter = seenFilter;
     this.#rows = rows;
     this.#writer = writer;
     this.#beforeUnlock = beforeUnlock;

@@ -59,6 +59,25 @@ export async function* readRange(
   }
 }
 
+/** The keys of a range as of now, in windows; the values are not transferred. */
+export async function* keysOfRange(rows: Rows, range: KeyRange, window: number): AsyncGenerator<string[]> {
+  const iterator = opened(() => rows.keys(bounds(range)));
+  try {
+    let keys: string[] = [];
+    for (;;) {
+      const read = await nextRows(iterator);
+      for (const key of read) keys.push(key);
+      if (keys.length >= window || (read.length === 0 && keys.length > 0)) {
+        yield keys;
+        keys = [];
+      }
+      if (read.length === 0) return;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
 /** Number of rows in a range; the values are not transferred. */
 export async function countRange(rows: Rows, range: KeyRange): Promise<number> {
   const iterator = opened(() => rows.keys(bounds(range)));

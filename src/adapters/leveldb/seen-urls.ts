@@ -1,59 +1,108 @@
-import { DEFAULT_HOT_URLS, HotUrls } from '../../domain/url/hot-urls.ts';
-import type { SeenUrls, SeenUrlsStats } from '../../ports/seen-urls.ts';
+import { HotUrls } from '../../domain/url/hot-urls.ts';
+import type { UrlCache } from '../../domain/url/url-cache.ts';
+import { digestUrls } from '../../domain/url/url-digest.ts';
+import type { Log } from '../../ports/log.ts';
+import type { SeenFilter } from '../../ports/seen-filter.ts';
+import { NO_SEEN_STATS, type SeenUrls, type SeenUrlsStats } from '../../ports/seen-urls.ts';
 
 export interface SeenUrlsOptions {
-  /** `CrawlDb.hasMany`: the truth that is asked about whatever the cache does not know. */
+  /** `CrawlDb.hasMany`: the truth that is asked about whatever cache and filter do not know. */
   readonly hasMany: (urls: readonly string[]) => Promise<boolean[]>;
-  /** Known URLs held in memory; default 65,536. */
-  readonly cacheSize?: number;
+  /** Default: 65,536 URLs, those asked for most lately. */
+  readonly cache?: UrlCache;
+  /** Holds every URL of the crawl db: what it does not know is new without a read. Told of new URLs by others. */
+  readonly filter?: Pick<SeenFilter, 'probe'>;
+  /** `bloom`: what the filter takes for seen is not confirmed; it loses as many new URLs as the filter has false positives. */
+  readonly trust?: 'exact' | 'bloom';
+  readonly log?: Log;
 }
 
-/** Exact: a cache of hot URLs over batched reads of the crawl db. Only known URLs are cached, so "new" always costs a read. */
-export function createSeenUrls({ hasMany, cacheSize = DEFAULT_HOT_URLS }: SeenUrlsOptions): SeenUrls {
-  const hot = new HotUrls(cacheSize);
-  let probes = 0;
-  let cacheHits = 0;
-  let reads = 0;
+/**
+ * Cache of hot URLs, then the filter, then batched reads of the crawl db. Exact: only known URLs are cached, and what the filter takes
+ * for seen is looked up. While the filter cannot answer, the crawl db is asked instead.
+ */
+export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
+  const { hasMany, cache = new HotUrls(), filter, trust = 'exact', log } = options;
+  const counts: { -readonly [Key in keyof SeenUrlsStats]: number } = { ...NO_SEEN_STATS };
   /** Raised by every removal: what was read before one may be gone and must not be cached after it. */
   let removals = 0;
 
-  async function lookUp(urls: readonly string[]): Promise<Map<string, boolean>> {
+  async function lookUp(urls: readonly string[], known: Map<string, boolean>): Promise<number> {
+    if (urls.length === 0) return 0;
     const before = removals;
     const found = await hasMany(urls);
-    reads += urls.length;
-    const known = new Map<string, boolean>();
+    counts.reads += urls.length;
+    let unknown = 0;
     for (const [i, url] of urls.entries()) {
-      if (found[i] && removals === before) hot.add(url);
+      if (found[i] && removals === before) cache.add(url);
+      if (!found[i]) unknown++;
       // Added while the read was under way.
-      known.set(url, found[i] === true || hot.has(url));
+      known.set(url, found[i] === true || cache.has(url));
     }
+    return unknown;
+  }
+
+  /** What the filter thinks of each; `null`: it cannot answer. */
+  async function filtered(urls: readonly string[]): Promise<Uint8Array | null> {
+    if (filter === undefined) return null;
+    try {
+      return await filter.probe(digestUrls(urls));
+    } catch (error) {
+      if (counts.filterFaults++ === 0) {
+        log?.warn('the filter of seen URLs does not answer; the crawl db is asked instead', { error: String(error) });
+      }
+      return null;
+    }
+  }
+
+  async function resolve(urls: readonly string[]): Promise<Map<string, boolean>> {
+    const known = new Map<string, boolean>();
+    const perhaps = await filtered(urls);
+    if (perhaps === null) {
+      await lookUp(urls, known);
+      return known;
+    }
+    const asked: string[] = [];
+    for (let i = 0; i < urls.length; i++) {
+      const url = urls[i] as string;
+      if (perhaps[i] === 0) {
+        counts.filterNew++;
+        // Added while the filter was asked.
+        known.set(url, cache.has(url));
+      } else if (trust === 'exact') asked.push(url);
+      else {
+        counts.trusted++;
+        known.set(url, true);
+      }
+    }
+    counts.falsePositives += await lookUp(asked, known);
     return known;
   }
 
   return {
     async probe(urls) {
-      probes += urls.length;
-      const answers = urls.map((url) => hot.has(url));
+      counts.probes += urls.length;
+      const answers = urls.map((url) => cache.has(url));
       const misses = new Set<string>();
       for (let i = 0; i < urls.length; i++) if (!answers[i]) misses.add(urls[i]!);
       if (misses.size === 0) {
-        cacheHits += urls.length;
+        counts.cacheHits += urls.length;
         return answers;
       }
-      const known = await lookUp([...misses]);
+      const known = await resolve([...misses]);
       for (let i = 0; i < urls.length; i++) {
-        if (answers[i]) cacheHits++;
+        if (answers[i]) counts.cacheHits++;
         else answers[i] = known.get(urls[i]!) === true;
       }
       return answers;
     },
     add(urls) {
-      for (const url of urls) hot.add(url);
+      for (const url of urls) cache.add(url);
     },
     remove(urls) {
       if (urls.length > 0) removals++;
-      for (const url of urls) hot.remove(url);
+      for (const url of urls) cache.remove(url);
     },
-    stats: (): SeenUrlsStats => ({ probes, cacheHits, reads }),
+    stats: () => ({ ...counts }),
   };
 }

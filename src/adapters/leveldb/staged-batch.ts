@@ -67,6 +67,8 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
  */
 export class StagedBatch {
   readonly tallies = new TallyChange();
+  /** URLs put that had no record before. */
+  readonly newUrls: string[] = [];
   readonly #sink: RowSink;
   readonly #leases: Map<string, LeaseRow>;
   /** Records that this batch has touched already, as they are now; `null` when deleted. */
@@ -98,6 +100,7 @@ export class StagedBatch {
     const staged = this.#records.get(key);
     const before = staged === undefined ? previous : staged;
     this.#records.set(key, datum);
+    if (before === null) this.newUrls.push(datum.url);
     this.#sink.put(ROW.record + key, encodeRecord(datum));
     this.tallies.move(datum.url, before?.state ?? null, datum.state);
     const lease = this.#leases.get(key);

@@ -1,4 +1,4 @@
-import type { SeenUrls } from '../../ports/seen-urls.ts';
+import { NO_SEEN_STATS, type SeenUrls } from '../../ports/seen-urls.ts';
 
 /** The reference: asks the crawl db about every URL. */
 export function createMemorySeenUrls(options: {
@@ -12,6 +12,6 @@ export function createMemorySeenUrls(options: {
     },
     add() {},
     remove() {},
-    stats: () => ({ probes, cacheHits: 0, reads: probes }),
+    stats: () => ({ ...NO_SEEN_STATS, probes, reads: probes }),
   };
 }

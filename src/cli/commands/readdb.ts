@@ -6,6 +6,7 @@ import { DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../render/columns.ts'
 import { type ListFormat, writeListing } from '../render/listing.ts';
 import { recordText, statsText } from '../render/record-text.ts';
 import { safeText } from '../render/safe-text.ts';
+import { seenText } from '../render/seen-text.ts';
 import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import { crawlState, wholeNumber } from '../shared-options.ts';
@@ -20,12 +21,13 @@ interface ReaddbFlags {
   readonly prefix?: string;
   readonly due?: true;
   readonly hosts?: true;
+  readonly seen?: true;
   readonly limit?: number;
   readonly format?: ListFormat;
 }
 
 /** The questions that exclude each other; `--host`, `--status`, `--prefix` alone mean `--dump` of those records. */
-const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'hosts'] as const;
+const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'hosts', 'seen'] as const;
 
 export function addReaddb(program: Command, run: Run): void {
   const command = program
@@ -37,6 +39,7 @@ export function addReaddb(program: Command, run: Run): void {
     .option('--top-n <n>', 'the records with the highest scores', wholeNumber(1))
     .option('--due', 'what is due, oldest first')
     .option('--hosts', 'hosts with their counts and what fetching taught about them')
+    .option('--seen', 'how new URLs are told from known ones: cache, filter with its leaves, reads')
     .option('--host <host>', 'only records of this host (host or host:port)')
     .option('--status <state>', 'only records in this state', crawlState)
     .option('--prefix <url>', 'only records whose URL begins so')
@@ -87,6 +90,11 @@ async function answer(
     case 'stats': {
       const stats = await crawler.stats();
       await session.out.write(session.json ? `${JSON.stringify(stats)}\n` : statsText(stats));
+      return EXIT.done;
+    }
+    case 'seen': {
+      const seen = await crawler.seen();
+      await session.out.write(session.json ? `${JSON.stringify(seen)}\n` : seenText(seen, session.bold));
       return EXIT.done;
     }
     case 'url': {

@@ -1,6 +1,6 @@
 /** Sections of the configuration: memory, plugins, logs. */
 import { z } from 'zod';
-import { choice, integer, size, text } from '../fields.ts';
+import { choice, decimal, integer, size, text } from '../fields.ts';
 
 export const seen = z.strictObject({
   cacheSize: integer({
@@ -9,6 +9,41 @@ export const seen = z.strictObject({
     max: 100_000_000,
     unit: 'URLs',
     prose: 'Most frequent URLs remembered in memory, so that links to them need no look into the crawl db.',
+  }),
+  cache: choice(['lru', 'weighted'], {
+    default: 'lru',
+    prose:
+      'Which URLs are remembered: those met most lately, or those with the highest weight of repetitions and recency.',
+  }),
+  filter: choice(['memory', 'off'], {
+    default: 'memory',
+    prose:
+      'Splittable Bloom filter of all known URLs ahead of the crawl db: what it does not know is new without a look there. Off: the crawl db is asked about everything.',
+  }),
+  expectedUrls: integer({
+    default: 100_000,
+    min: 1,
+    max: 1_000_000_000_000,
+    unit: 'URLs',
+    prose: 'URLs that a new filter is laid out for. It grows beyond that by itself.',
+  }),
+  falsePositives: decimal({
+    default: 0.001,
+    min: 0.000_001,
+    max: 0.5,
+    prose: 'Upper bound of the share of new URLs that the filter takes for seen; each costs a look into the crawl db.',
+  }),
+  leafBits: integer({
+    default: 1_048_576,
+    min: 8_192,
+    max: 1_073_741_824,
+    unit: 'bits',
+    prose: 'Size of a leaf of the filter, which splits when it is full.',
+  }),
+  trust: choice(['exact', 'bloom'], {
+    default: 'exact',
+    prose:
+      'Bloom: what the filter takes for seen is not looked up. Saves reads and loses up to seen.falsePositives of the new pages for good, and pages that were purged and are met again.',
   }),
 });
 

@@ -1,3 +1,5 @@
+import type { UrlCache } from './url-cache.ts';
+
 /** About what the links of some thousand pages of a site have in common; 10 to 15 MB. */
 export const DEFAULT_HOT_URLS = 65_536;
 
@@ -6,7 +8,7 @@ export const DEFAULT_HOT_URLS = 65_536;
  * URL to the young one; when the young one is full, it becomes the old one and the rest is forgotten. That costs one or two
  * set operations per question and no list of ages. What it does not contain may exist all the same.
  */
-export class HotUrls {
+export class HotUrls implements UrlCache {
   readonly #generationSize: number;
   #young = new Set<string>();
   #old = new Set<string>();
