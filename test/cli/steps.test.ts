@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SegmentRecordView, SegmentView } from '../../src/crawler.ts';
+import type { SeenView, SegmentRecordView, SegmentView } from '../../src/crawler.ts';
 import type { Explanation } from '../../src/steps/explain.ts';
 import type { DbStats } from '../../src/steps/stats.ts';
 import type {
@@ -108,6 +108,24 @@ describe('questions to the crawl db', { sequential: true }, () => {
     });
     expect(stats.interval).toMatchObject({ min: expect.any(Number), p50: expect.any(Number), p95: expect.any(Number) });
     expect((await run(['readdb'], { cwd })).stdout).toMatch(/^urls +8$/m);
+  });
+
+  it('readdb --seen', async () => {
+    const seen = await json<SeenView>(['readdb', '--seen'], { cwd });
+    expect(seen).toMatchObject({
+      trust: 'exact',
+      cache: { kind: 'lru', urls: 65_536 },
+      mayLose: 0,
+      filter: { kind: 'leveldb', urls: PAGES + 4, hashes: 10, rootLeaves: 2, splits: 0, falsePositiveRate: 0.001 },
+    });
+    expect(seen.asked.probes).toBeGreaterThan(0);
+    expect(seen.asked.cacheHits + seen.asked.filterNew + seen.asked.reads).toBe(seen.asked.probes);
+    const { stdout } = await run(['readdb', '--seen'], { cwd });
+    expect(stdout).toMatch(/^trust +exact: nothing is lost$/m);
+    expect(stdout).toMatch(/^leaf +urls +of +bits +set$/m);
+    const trusting = ['readdb', '--seen', '-D', 'seen.trust=bloom', '-D', 'seen.cache=weighted'];
+    expect((await run(trusting, { cwd })).stdout).toMatch(/^trust +bloom: loses .* % of the new pages$/m);
+    expect(await json(['readdb', '--seen', '-D', 'seen.filter=off'], { cwd })).toMatchObject({ filter: null });
   });
 
   it('readdb --url', async () => {
