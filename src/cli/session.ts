@@ -29,6 +29,8 @@ export interface CommonOptions {
   readonly define?: readonly string[];
 }
 
+export type Color = (color: 'green' | 'blue' | 'gray', text: string) => string;
+
 /** What a command works with. Made once per run; opens things when they are first asked for. */
 export interface Session {
   readonly options: CommonOptions;
@@ -40,6 +42,8 @@ export interface Session {
   readonly live: Live;
   /** Bold for headings, when stdout is a terminal that wants colours. */
   bold(text: string): string;
+  /** A colour, under the same conditions. */
+  readonly color: Color;
   /** One line for people on stderr; nothing under `--quiet`. */
   note(text: string): void;
   log(): Promise<Log>;
@@ -96,6 +100,7 @@ export async function openSession(command: Command, surroundings: Surroundings):
       return live;
     },
     bold: (text) => (wantsColor(stdout, env) ? styleText('bold', text, { validateStream: false }) : text),
+    color: (color, text) => (wantsColor(stdout, env) ? styleText(color, text, { validateStream: false }) : text),
     note(text) {
       if (!options.quiet) live.around(() => stderr.write(`${text}\n`));
     },

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Checker } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Run } from '../program.ts';
+import { blocksHtml } from '../render/blocks-html.ts';
 import { checkText } from '../render/check-text.ts';
 import type { Session } from '../session.ts';
 import { addNetworkOptions } from '../shared-options.ts';
@@ -16,6 +17,7 @@ interface CheckFlags {
   readonly contentType?: string;
   readonly robots?: string;
   readonly agent?: string;
+  readonly html?: string;
 }
 
 interface Check {
@@ -50,16 +52,23 @@ const CHECKS: readonly Check[] = [
     options: [
       ['--url <url>', 'the URL that the file came from, for its relative links'],
       ['--content-type <type>', 'the Content-Type that it came with'],
+      ['--html <file>', 'write a picture of its blocks, to look at in a browser'],
     ],
     network: true,
-    ask(checker, input, flags) {
+    async ask(checker, input, flags) {
       const isUrl = typeof input === 'string' && /^https?:\/\//i.test(input);
       const file = typeof input === 'string' ? (isUrl ? undefined : input) : textField(input, 'file');
       const url = (typeof input === 'string' ? (isUrl ? input : undefined) : textField(input, 'url')) ?? flags.url;
       const contentType =
         (typeof input === 'string' ? undefined : textField(input, 'contentType')) ?? flags.contentType;
       if (!file && !url) throw new CrawlError('usage-invalid', 'expected a "file" or a "url"');
-      return checker.parse({ ...(file && { file }), ...(url && { url }), ...(contentType && { contentType }) });
+      const answer = await checker.parse({
+        ...(file && { file }),
+        ...(url && { url }),
+        ...(contentType && { contentType }),
+      });
+      if (flags.html !== undefined) await writeFile(flags.html, blocksHtml(answer));
+      return answer;
     },
   },
   {
@@ -121,7 +130,7 @@ function addOne(parent: Command, check: Check, run: Run): void {
         const ask = (each: CheckInput): Promise<object> => check.ask(checker, each, flags, session);
         if (input === undefined) return answerLines(session, ask);
         const answer = await ask(parseInput(input));
-        await session.out.write(session.json ? `${JSON.stringify(answer)}\n` : checkText(answer));
+        await session.out.write(session.json ? `${JSON.stringify(answer)}\n` : checkText(answer, session.color));
       });
     }),
   );
