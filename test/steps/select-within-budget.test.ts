@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
+import { type CrawlDatum, newDatum } from '../../src/domain/crawl/datum.ts';
+import { hostOf } from '../../src/domain/url/url-key.ts';
+import { selectWithinBudget } from '../../src/steps/select-within-budget.ts';
+
+const NOW = 1_000_000_000;
+const HOUR = 3_600_000;
+const CAPS = { topN: 1_000, maxPerHost: 0, maxPerDomain: 0 };
+
+const fresh = (i: number, score = 1): CrawlDatum =>
+  newDatum({ url: `http://new${i % 3}.example/${i}`, now: NOW - 1, intervalMs: HOUR, score });
+const known = (i: number, dueAt: number, part: Partial<CrawlDatum> = {}): CrawlDatum => ({
+  ...newDatum({ url: `http://old${i % 3}.example/${i}`, now: 0, intervalMs: HOUR }),
+  state: 'fetched',
+  lastFetchAt: NOW - 10 * HOUR,
+  nextFetchAt: dueAt,
+  ...part,
+});
+
+async function select(
+  data: readonly CrawlDatum[],
+  budget: number,
+  options: { newShare?: number; maxPerHost?: number } = {},
+) {
+  const db = createMemoryCrawlDb();
+  await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
+  const room = {
+    db,
+    candidate: (entry: Parameters<Parameters<typeof selectWithinBudget>[0]['candidate']>[0], rank: number) => {
+      const host = hostOf(entry.url);
+      return { entry, host, domain: host, rank };
+    },
+    rankNew: (entry: { score: number }) => entry.score,
+    // Worth grows with the number in the path.
+    rankKnown: (entry: { url: string }) => Number(entry.url.split('/').at(-1)),
+    minIntervalMs: HOUR,
+  };
+  const caps = { ...CAPS, maxPerHost: options.maxPerHost ?? 0 };
+  const { chosen, due } = await selectWithinBudget(room, NOW, NOW, caps, budget, options.newShare ?? 0.5);
+  return { urls: chosen.map(({ entry }) => entry.url), due };
+}
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+describe('a budget', () => {
+  it('is shared between new URLs and pages to come back to, the best of each', async () => {
+    const { urls, due } = await select(
+      [...range(20).map((i) => fresh(i, i)), ...range(20).map((i) => known(i, NOW - 1))],
+      10,
+    );
+    expect(urls).toHaveLength(10);
+    expect(due).toBe(40);
+    const numbers = (kind: string) =>
+      urls.filter((url) => url.includes(kind)).map((url) => Number(url.split('/').at(-1)));
+    expect(numbers('new').sort((a, b) => a - b)).toEqual([15, 16, 17, 18, 19]);
+    expect(numbers('old').sort((a, b) => a - b)).toEqual([15, 16, 17, 18, 19]);
+  });
+
+  it('goes to the other side where one leaves some of it', async () => {
+    const few = await select([...range(2).map((i) => fresh(i)), ...range(20).map((i) => known(i, NOW - 1))], 10);
+    expect(few.urls.filter((url) => url.includes('old'))).toHaveLength(8);
+    const none = await select(
+      range(20).map((i) => fresh(i)),
+      10,
+    );
+    expect(none.urls).toHaveLength(10);
+  });
+
+  it('brings pages forward when less is due, but none that was just visited, fails, is gone, or is pinned', async () => {
+    const data = [
+      known(1, NOW - 1),
+      known(2, NOW + 5 * HOUR),
+      known(3, NOW + 1, { lastFetchAt: NOW - HOUR / 2 }),
+      known(4, NOW + 1, { failures: 1 }),
+      known(5, NOW + 1, { state: 'gone' }),
+      known(6, NOW + 1, { fixedIntervalMs: HOUR }),
+    ];
+    const { urls, due } = await select(data, 5);
+    expect(urls.map((url) => Number(url.split('/').at(-1))).sort()).toEqual([1, 2]);
+    expect(due).toBe(1);
+  });
+
+  it('takes what the operator pinned first, once it is due', async () => {
+    const data = [...range(10).map((i) => known(i + 10, NOW - 1)), known(0, NOW - 1, { fixedIntervalMs: HOUR })];
+    const { urls } = await select(data, 2, { newShare: 0 });
+    expect(urls[0]).toBe('http://old0.example/0');
+  });
+
+  it('keeps the cap of a host over both sides', async () => {
+    const data = [...range(9).map((i) => fresh(i)), ...range(9).map((i) => known(i, NOW - 1))];
+    const { urls } = await select(data, 18, { maxPerHost: 1 });
+    expect(urls.map(hostOf).sort()).toEqual([...new Set(urls.map(hostOf))].sort());
+    expect(urls).toHaveLength(6);
+  });
+});
