@@ -16,8 +16,8 @@ describe('pages with known periods', () => {
       // Mean 0.60 T for a page that changes every T exactly, 0.42 to 0.83 on the way (growth 0.4, shrinkage 0.2).
       expect(settledAt(page), page.path).toBeGreaterThan(0.42);
       expect(settledAt(page), page.path).toBeLessThan(0.9);
-      // The first interval of four days is longer than two changes of the faster page.
-      expect(page.found, page.path).toBeGreaterThanOrEqual(page.changes - 2);
+      // The first interval of four days is longer than two changes of the faster page; later ones vary by a tenth with the URL.
+      expect(page.found, page.path).toBeGreaterThanOrEqual(0.85 * page.changes);
       expect(page.fetches, page.path).toBeLessThan(70 / 0.5);
     }
   });
@@ -30,7 +30,7 @@ describe('pages with known periods', () => {
     const last = (page: (typeof seen)[number] | undefined): number => page?.intervals.at(-1) ?? 0;
     expect(last(slow)).toBeGreaterThan(1.3 * last(fast));
     for (const page of seen) {
-      expect(page.found, page.path).toBeGreaterThanOrEqual(page.changes - 1);
+      expect(page.found, page.path).toBeGreaterThanOrEqual(0.85 * page.changes);
       expect(page.fetches, page.path).toBeLessThan(70 / 0.5);
     }
   });
