@@ -2,6 +2,10 @@ import { definePlugin } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({
+  order: z
+    .enum(['priority', 'breadth-first', 'depth-first'])
+    .default('priority')
+    .describe('How new URLs are ordered: by score, those near a seed first, or those far from it first.'),
   seedScore: z.number().positive().default(1).describe('Score of a seed that names none.'),
   decay: z.number().min(0).max(1).default(0.5).describe('What each link away from the parent leaves of its score.'),
   noiseFactor: z
@@ -20,11 +24,18 @@ export default definePlugin({
   name: 'scoring-depth',
   api: 1,
   options,
-  setup: (_host, { seedScore, decay, noiseFactor }) => ({
+  setup: (_host, { order, seedScore, decay, noiseFactor }) => ({
     seedScore: () => seedScore,
-    outlinkScore: (parent, outlink) =>
-      Math.max(LEAST_SCORE, parent.score * decay * (outlink.noise === undefined ? 1 : noiseFactor)),
-    // A page that has waited long overtakes: its rank grows by its score with each day overdue.
-    rank: (candidate, now) => candidate.score * (1 + Math.max(0, now - candidate.dueAt) / DAY_MS),
+    outlinkScore: (parent, outlink, depth) => {
+      const kept = outlink.noise === undefined ? 1 : noiseFactor;
+      if (order === 'breadth-first') return Math.max(LEAST_SCORE, kept / (1 + depth));
+      if (order === 'depth-first') return Math.max(LEAST_SCORE, kept * (1 + depth));
+      return Math.max(LEAST_SCORE, parent.score * decay * kept);
+    },
+    rank: (candidate, now) => {
+      if (order !== 'priority' && candidate.lastFetchAt === null) return candidate.score;
+      // A page that has waited long overtakes: its rank grows by its score with each day overdue.
+      return candidate.score * (1 + Math.max(0, now - candidate.dueAt) / DAY_MS);
+    },
   }),
 });
