@@ -2,8 +2,10 @@
  * `incrawl/plugin-testing`: the exam of each kind of plugin. Throws an `Error` that says what was promised and what came, so it works
  * under any test runner: `await testPlugin(plugin, { options })`.
  */
+
 import { newDatum } from '../domain/crawl/datum.ts';
 import type { ScheduleVisit } from '../domain/crawl/schedule.ts';
+import { isUrl } from '../domain/url/is-url.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
 import { LivePage } from './live-page.ts';
 import {
@@ -95,7 +97,7 @@ function checkResult(page: Page): void {
   promise(typeof result.text === 'string', 'result.text is a string', result.text);
   promise(result.title === null || typeof result.title === 'string', 'result.title is a string or null', result.title);
   for (const link of result.outlinks) {
-    promise(URL.canParse(link.url), 'outlinks are absolute URLs', link.url);
+    promise(isUrl(link.url), 'outlinks are absolute URLs', link.url);
     promise(typeof link.anchor === 'string', 'an outlink has the text of its anchor', link);
   }
 }
@@ -135,7 +137,7 @@ const EXAMS: {
   urlnormalizer: (extension, given) => {
     for (const url of [...URLS, ...(given.urls ?? [])]) {
       const once = extension.normalize(url);
-      promise(once === null || URL.canParse(once), 'a URL or null', once);
+      promise(once === null || isUrl(once), 'a URL or null', once);
       if (once !== null)
         promise(extension.normalize(once) === once, `idempotent on ${once}`, extension.normalize(once));
     }

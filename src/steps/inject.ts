@@ -1,5 +1,6 @@
 import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
 import { type InjectMode, parseSeedLine, reinject, type Seed } from '../domain/crawl/seed.ts';
+import { isUrl } from '../domain/url/is-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
@@ -68,7 +69,7 @@ export async function inject(
       const { url, reason } = room.urls.apply(seed.url, SEED_CONTEXT);
       if (url === null) {
         report(reason ?? 'kept out');
-        if (URL.canParse(seed.url)) tally.filtered++;
+        if (isUrl(seed.url)) tally.filtered++;
         continue;
       }
       tally.urls++;

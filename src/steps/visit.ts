@@ -181,7 +181,11 @@ function answered(
     if (!equal) lesson.lies = 1;
   }
   if (plan.conditional && equal) lesson.conditionalMisses = 1;
-  if (equal) return unchanged(room, item, result.head, 'digest', answer, account, lesson, audit);
+  if (equal) {
+    // Its profile wants the digest of the payload, which is therefore handed on; it is not stored again.
+    const same = unchanged(room, item, result.head, 'digest', answer, account, lesson, audit);
+    return { ...same, response: same.response === null ? null : { ...same.response, body: result.wireBody } };
+  }
   return {
     outcome: {
       kind: 'success',
@@ -262,7 +266,8 @@ function notOk(room: VisitRoom, item: FetchItem, head: ResponseHead, account: Ac
   }
   return {
     outcome,
-    response: wireResponse(room, item, head, null, true, null),
+    // The body of such an answer is dropped: the record is cut short unless there was none.
+    response: wireResponse(room, item, head, null, head.headers['content-length'] !== '0', null),
     body: null,
     headers: head.headers,
     lesson: null,

@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { isUrl } from '../../domain/url/is-url.ts';
 import { type AllowList, createAllowList } from './allow-list.ts';
 import { isBadPort } from './bad-ports.ts';
 import { isMetadataAddress, isPublicAddress } from './special-addresses.ts';
@@ -43,7 +44,7 @@ export function createAddressGuard(
  * this machine. Text that is no absolute URL is refused as well. Other names are judged once resolved.
  */
 export function isAddressBlocked(url: string, allow: readonly string[] = []): boolean {
-  return !URL.canParse(url) || createAddressGuard(allow).refusal(new URL(url)) !== null;
+  return !isUrl(url) || createAddressGuard(allow).refusal(new URL(url)) !== null;
 }
 
 function refusalOf(url: URL, allowed: AllowList, onException: (address: string) => void): string | null {

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
+import { isUrl } from '../../domain/url/is-url.ts';
 import { canonicalAddress, isMetadataAddress } from './special-addresses.ts';
 
 /** What the operator lets through the address guard. */
@@ -63,7 +64,7 @@ const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
 
 /** As the URL parser writes it, so that spellings of one host are one entry. */
 function hostnameOf(host: string): string | null {
-  const url = URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`) : null;
+  const url = isUrl(`http://${host}/`) ? new URL(`http://${host}/`) : null;
   return url === null || url.hostname === '' || url.pathname !== '/' || url.username !== ''
     ? null
     : plain(url.hostname);

@@ -1,3 +1,4 @@
+import { isUrl } from '../../domain/url/is-url.ts';
 import { parseRobots, type RobotsDecision } from './robots-reader.ts';
 
 export interface RobotsCheck {
@@ -12,7 +13,7 @@ export interface RobotsCheck {
 export function checkRobots({ robots, agent, url }: { robots: string; agent: string; url: string }): RobotsCheck {
   const parsed = parseRobots(robots, agent);
   const base = 'http://origin.invalid';
-  const { pathname, search, origin } = URL.canParse(url, base) ? new URL(url, base) : new URL(base);
+  const { pathname, search, origin } = isUrl(url, base) ? new URL(url, base) : new URL(base);
   const { allowed, rule } = parsed.decide(pathname + search);
   return { allowed, crawlDelay: parsed.crawlDelay, sitemaps: absolute(parsed.sitemaps, origin), rule };
 }
@@ -20,8 +21,8 @@ export function checkRobots({ robots, agent, url }: { robots: string; agent: str
 /** Sitemaps must be absolute URLs; those that are not are resolved as if they were links. Unusable ones are left out. */
 export function absolute(sitemaps: readonly string[], origin: string): string[] {
   return sitemaps.flatMap((sitemap) => {
-    if (/^https?:\/\//i.test(sitemap)) return URL.canParse(sitemap) ? [sitemap] : [];
-    return URL.canParse(sitemap, origin) && /^https?:/.test(new URL(sitemap, origin).protocol)
+    if (/^https?:\/\//i.test(sitemap)) return isUrl(sitemap) ? [sitemap] : [];
+    return isUrl(sitemap, origin) && /^https?:/.test(new URL(sitemap, origin).protocol)
       ? [new URL(sitemap, origin).href]
       : [];
   });

@@ -1,5 +1,6 @@
 import { type Got, got } from 'got';
 import { CrawlError } from '../../domain/errors.ts';
+import { isUrl } from '../../domain/url/is-url.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import { type ConnectionPool, createConnectionPools } from './connection-pools.ts';
 import { GotExchange } from './got-exchange.ts';
@@ -47,7 +48,7 @@ export function createGotProtocol(options: GotProtocolOptions): FetchProtocol {
   return {
     schemes: ['http', 'https'],
     async exchange(request) {
-      if (!URL.canParse(request.url)) throw new CrawlError('url-invalid', `"${request.url}" is not an absolute URL`);
+      if (!isUrl(request.url)) throw new CrawlError('url-invalid', `"${request.url}" is not an absolute URL`);
       const url = new URL(request.url);
       url.username = '';
       url.password = '';

@@ -1,4 +1,5 @@
 import { CrawlError } from '../../domain/errors.ts';
+import { isUrl } from '../../domain/url/is-url.ts';
 import type { Exchange, FetchProtocol } from '../../ports/fetch-protocol.ts';
 import { MAX_ROBOTS_BYTES } from './robots-lines.ts';
 import { decodeRobots } from './robots-text.ts';
@@ -73,7 +74,7 @@ function answerToFailure(error: unknown, hop: number): RobotsAnswer {
 }
 
 function redirectTarget(location: string | undefined, base: string): string | null {
-  if (location === undefined || !URL.canParse(location, base)) return null;
+  if (location === undefined || !isUrl(location, base)) return null;
   const target = new URL(location, base);
   return target.protocol === 'http:' || target.protocol === 'https:' ? target.href : null;
 }
