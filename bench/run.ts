@@ -1,4 +1,4 @@
-/** `npm run bench -- [--pages N] [--only crawl|generate]`: measures the built crawler and says PASS or FAIL against the bounds set for it. */
+/** `npm run bench -- [--pages N] [--only crawl|generate|parts|..]`: measures the built crawler and says PASS or FAIL against the bounds set for it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchGenerate } from './generate.ts';
+import { benchParts } from './parts.ts';
 
 const { values } = parseArgs({ options: { pages: { type: 'string', default: '5000' }, only: { type: 'string' } } });
 const pages = Number(values.pages);
@@ -102,3 +103,11 @@ async function benchCrawl(): Promise<void> {
 say(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`);
 if (values.only === undefined || values.only === 'crawl') await benchCrawl();
 if (values.only === undefined || values.only === 'generate') await benchGenerate(say, verdict);
+if (values.only === undefined || values.only === 'parts') {
+  const site = await startSite();
+  try {
+    await benchParts(say, site.origins);
+  } finally {
+    site.process.disconnect();
+  }
+}

@@ -1,0 +1,61 @@
+/** What the parts of a crawl cost by themselves, CPU microseconds: tree, main content, signature, crawl db. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseDocument } from 'htmlparser2';
+import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
+import { newDatum } from '../src/domain/crawl/datum.ts';
+import { mainContent } from '../src/domain/page/main-content.ts';
+import type { PageNode } from '../src/domain/page/page-node.ts';
+import { createSimhash } from '../src/domain/page/simhash.ts';
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** Mean CPU of a call, us, after a warm-up of as many calls. */
+async function cpuUs(calls: number, call: (i: number) => unknown): Promise<number> {
+  for (let i = 0; i < calls; i++) await call(i);
+  const before = process.cpuUsage();
+  for (let i = 0; i < calls; i++) await call(i);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / calls;
+}
+
+export async function benchParts(say: (text: string) => void, origins: readonly string[]): Promise<void> {
+  const pages: string[] = [];
+  for (let page = 0; page < 50; page++) {
+    const answer = await fetch(`${origins[page % origins.length]}/page/${page}.html`);
+    if (answer.ok) pages.push(await answer.text());
+  }
+  const of = (i: number): string => pages[i % pages.length] as string;
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-parts-'));
+  try {
+    const tree = await cpuUs(400, (i) => parseDocument(of(i)));
+    const doms = pages.map((page) => parseDocument(page) as unknown as PageNode);
+    const content = await cpuUs(400, (i) => mainContent(doms[i % doms.length] as PageNode));
+    const texts = doms.map((dom) => mainContent(dom).text);
+    const simhash = createSimhash();
+    const text = (i: number): string => texts[i % texts.length] as string;
+    const sign = await cpuUs(400, (i) => simhash([{ text: text(i), weight: 1 }]));
+    const chars = texts.reduce((sum, each) => sum + each.length, 0) / texts.length;
+    say(
+      `parts           a page of ${Math.round(of(0).length / 1_000)} KB: htmlparser2's own tree ${tree.toFixed(0)} us, main content ${content.toFixed(0)} us, signature of ${(chars / 1_000).toFixed(1)} KB of text ${sign.toFixed(0)} us`,
+    );
+    const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log: silent });
+    const batch = 1_000;
+    const data = (round: number) =>
+      Array.from({ length: batch }, (_, i) =>
+        newDatum({ url: `http://h${i % 50}.example/${round}/${i}`, now: 1, intervalMs: 1 }),
+      );
+    let round = 0;
+    const put = await cpuUs(20, () => db.write({ puts: data(round++).map((datum) => ({ datum, previous: null })) }));
+    const get = await cpuUs(20, (i) => db.getMany(data(i).map(({ url }) => url)));
+    const absent = await cpuUs(20, (i) => db.hasMany(data(i + 1_000).map(({ url }) => url)));
+    await db.close();
+    const each = (us: number): string => (us / batch).toFixed(1);
+    say(
+      `parts           crawl db, a record: put of a new one ${each(put)} us, sorted getMany ${each(get)} us, absent keys ${each(absent)} us`,
+    );
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
