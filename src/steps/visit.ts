@@ -181,10 +181,11 @@ function answered(
     if (!equal) lesson.lies = 1;
   }
   if (plan.conditional && equal) lesson.conditionalMisses = 1;
+  // Nothing was undone: what was digested is what went over the wire.
+  const wireDigest = result.wireBody === body ? { bodySha256: sha256 } : {};
   if (equal) {
-    // Its profile wants the digest of the payload, which is therefore handed on; it is not stored again.
-    const same = unchanged(room, item, result.head, 'digest', answer, account, lesson, audit);
-    return { ...same, response: same.response === null ? null : { ...same.response, body: result.wireBody } };
+    const payload = { body: result.wireBody, truncated: result.truncated, ...wireDigest };
+    return unchanged(room, item, result.head, 'digest', answer, account, lesson, { audit, payload });
   }
   return {
     outcome: {
@@ -200,8 +201,7 @@ function answered(
     },
     response: {
       ...wireResponse(room, item, result.head, result.wireBody, result.truncated, null),
-      // Nothing was undone, so what was digested is what is stored.
-      ...(result.wireBody === body ? { bodySha256: sha256 } : {}),
+      ...wireDigest,
     },
     body,
     headers: result.head.headers,
@@ -217,7 +217,10 @@ function unchanged(
   answer: Validators,
   account: Account,
   lesson: Mutable<HostLesson>,
-  audit: AuditVerdict | null = null,
+  whole: { readonly audit: AuditVerdict | null; readonly payload: Partial<WireResponse> } = {
+    audit: null,
+    payload: {},
+  },
 ): VisitResult {
   if (rung !== 'digest') lesson.bytesSaved = item.validators.contentLength ?? 0;
   // A 304 and a HEAD name no length of the body, or one that GET would not: the stored one stays.
@@ -228,18 +231,21 @@ function unchanged(
       rung,
       status: head.status,
       validators,
-      audit,
+      audit: whole.audit,
       at: room.clock.now(),
       ...costs(room, account),
     },
-    response: wireResponse(
-      room,
-      item,
-      head,
-      null,
-      false,
-      rung === 'digest' ? 'identical-payload-digest' : 'server-not-modified',
-    ),
+    response: {
+      ...wireResponse(
+        room,
+        item,
+        head,
+        null,
+        false,
+        rung === 'digest' ? 'identical-payload-digest' : 'server-not-modified',
+      ),
+      ...whole.payload,
+    },
     body: null,
     headers: head.headers,
     lesson: lessonOrNull(lesson),
@@ -266,13 +272,15 @@ function notOk(room: VisitRoom, item: FetchItem, head: ResponseHead, account: Ac
   }
   return {
     outcome,
-    // The body of such an answer is dropped: the record is cut short unless there was none.
-    response: wireResponse(room, item, head, null, head.headers['content-length'] !== '0', null),
+    response: wireResponse(room, item, head, null, hasBody(head), null),
     body: null,
     headers: head.headers,
     lesson: null,
   };
 }
+
+/** Whether a body was announced; that of an answer other than 2xx is not read. Without a word on it, it ends with the connection. */
+const hasBody = (head: ResponseHead): boolean => Number(head.headers['content-length'] ?? Number.NaN) !== 0;
 
 function failure(
   room: VisitRoom,

@@ -32,7 +32,8 @@ export function responseRecord(response: WireResponse): Buffer {
   if (revisit === null || (revisit === 'identical-payload-digest' && body !== null)) {
     fields.push(['WARC-Payload-Digest', `sha256:${response.bodySha256 ?? sha256(body ?? EMPTY)}`]);
   }
-  if (response.truncated) fields.push(['WARC-Truncated', 'length']);
+  // A body that was announced and not read at all has met no limit of length.
+  if (response.truncated) fields.push(['WARC-Truncated', body === null ? 'unspecified' : 'length']);
   const head = Buffer.from(httpHead(response), 'latin1');
   return warcRecord(fields, revisit === null && body !== null ? [head, body] : [head]);
 }

@@ -73,31 +73,45 @@ describe('WARC files', () => {
       { ...response(1, null), revisit: 'server-not-modified', refersToAt: START - 1 },
       { ...response(2, body), revisit: 'identical-payload-digest' },
       { ...response(3), truncated: true, remoteAddress: null },
+      { ...response(4, null), status: 404, truncated: true },
     ]);
     const records = pointers.map((pointer) => textOf(folder, pointer));
-    expect(records.map((record) => record.slice(0, 10))).toEqual(Array(4).fill('WARC/1.1\r\n'));
+    expect(records.map((record) => record.slice(0, 10))).toEqual(Array(5).fill('WARC/1.1\r\n'));
     const fieldsOf = (name: string) => records.map((record) => field(record, name));
-    expect(fieldsOf('WARC-Type')).toEqual(['response', 'revisit', 'revisit', 'response']);
-    expect(fieldsOf('WARC-Target-URI')).toEqual([0, 1, 2, 3].map(urlOf));
+    expect(fieldsOf('WARC-Type')).toEqual(['response', 'revisit', 'revisit', 'response', 'response']);
+    expect(fieldsOf('WARC-Target-URI')).toEqual([0, 1, 2, 3, 4].map(urlOf));
     expect(fieldsOf('WARC-Date')[1]).toBe('2026-01-05T00:00:00.001Z');
-    expect(fieldsOf('WARC-IP-Address')).toEqual(['203.0.113.7', '203.0.113.7', '203.0.113.7', undefined]);
-    expect(fieldsOf('WARC-Truncated')).toEqual([undefined, undefined, undefined, 'length']);
+    expect(fieldsOf('WARC-IP-Address')).toEqual([
+      '203.0.113.7',
+      '203.0.113.7',
+      '203.0.113.7',
+      undefined,
+      '203.0.113.7',
+    ]);
+    expect(fieldsOf('WARC-Truncated')).toEqual([undefined, undefined, undefined, 'length', 'unspecified']);
     const profile = 'http://netpreserve.org/warc/1.1/revisit/';
     expect(fieldsOf('WARC-Profile')).toEqual([
       undefined,
       `${profile}server-not-modified`,
       `${profile}identical-payload-digest`,
       undefined,
+      undefined,
     ]);
     expect(fieldsOf('WARC-Refers-To-Target-URI').slice(1, 3)).toEqual([urlOf(1), urlOf(2)]);
-    expect(fieldsOf('WARC-Refers-To-Date')).toEqual([undefined, '2026-01-04T23:59:59.999Z', undefined, undefined]);
+    expect(fieldsOf('WARC-Refers-To-Date')).toEqual([
+      undefined,
+      '2026-01-04T23:59:59.999Z',
+      undefined,
+      undefined,
+      undefined,
+    ]);
     const digestOf = (bytes: Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
     expect(fieldsOf('WARC-Payload-Digest').slice(0, 3)).toEqual([
       digestOf(Buffer.from('<p>page 0')),
       undefined,
       digestOf(body),
     ]);
-    expect(new Set(fieldsOf('WARC-Record-ID')).size).toBe(4);
+    expect(new Set(fieldsOf('WARC-Record-ID')).size).toBe(5);
     for (const id of fieldsOf('WARC-Record-ID')) expect(id).toMatch(/^<urn:uuid:[0-9a-f-]{36}>$/);
     expect(records[2]?.endsWith('\r\n\r\n\r\n\r\n')).toBe(true);
   });
