@@ -8,6 +8,8 @@ import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchGenerate } from './generate.ts';
 import { benchParts } from './parts.ts';
+import { benchSeen } from './seen.ts';
+import { benchSeenFp } from './seen-fp.ts';
 
 const { values } = parseArgs({ options: { pages: { type: 'string', default: '5000' }, only: { type: 'string' } } });
 const pages = Number(values.pages);
@@ -111,3 +113,5 @@ if (values.only === undefined || values.only === 'parts') {
     site.process.disconnect();
   }
 }
+if (values.only === undefined || values.only === 'seen') await benchSeen(say, verdict);
+if (values.only === undefined || values.only === 'seen-fp') await benchSeenFp(say, verdict, 10_000_000);

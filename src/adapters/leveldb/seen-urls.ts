@@ -27,17 +27,19 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
   /** Raised by every removal: what was read before one may be gone and must not be cached after it. */
   let removals = 0;
 
-  async function lookUp(urls: readonly string[], known: Map<string, boolean>): Promise<number> {
-    if (urls.length === 0) return 0;
+  /** Looks up those of `urls` that `positions` name, writes what is found into `known`, gives back how many are not. */
+  async function lookUp(urls: readonly string[], positions: readonly number[], known: boolean[]): Promise<number> {
+    if (positions.length === 0) return 0;
     const before = removals;
-    const found = await hasMany(urls);
-    counts.reads += urls.length;
+    const asked = positions.map((position) => urls[position] as string);
+    const found = await hasMany(asked);
+    counts.reads += asked.length;
     let unknown = 0;
-    for (const [i, url] of urls.entries()) {
+    for (const [i, url] of asked.entries()) {
       if (found[i] && removals === before) cache.add(url);
       if (!found[i]) unknown++;
       // Added while the read was under way.
-      known.set(url, found[i] === true || cache.has(url));
+      known[positions[i] as number] = found[i] === true || cache.has(url);
     }
     return unknown;
   }
@@ -55,27 +57,23 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     }
   }
 
-  async function resolve(urls: readonly string[]): Promise<Map<string, boolean>> {
-    const known = new Map<string, boolean>();
+  async function resolve(urls: readonly string[]): Promise<boolean[]> {
+    const known = new Array<boolean>(urls.length).fill(true);
     const perhaps = await filtered(urls);
     if (perhaps === null) {
-      await lookUp(urls, known);
+      await lookUp(urls, [...urls.keys()], known);
       return known;
     }
-    const asked: string[] = [];
+    const asked: number[] = [];
     for (let i = 0; i < urls.length; i++) {
-      const url = urls[i] as string;
       if (perhaps[i] === 0) {
         counts.filterNew++;
         // Added while the filter was asked.
-        known.set(url, cache.has(url));
-      } else if (trust === 'exact') asked.push(url);
-      else {
-        counts.trusted++;
-        known.set(url, true);
-      }
+        known[i] = cache.has(urls[i] as string);
+      } else if (trust === 'exact') asked.push(i);
+      else counts.trusted++;
     }
-    counts.falsePositives += await lookUp(asked, known);
+    counts.falsePositives += await lookUp(urls, asked, known);
     return known;
   }
 
@@ -83,16 +81,21 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     async probe(urls) {
       counts.probes += urls.length;
       const answers = urls.map((url) => cache.has(url));
-      const misses = new Set<string>();
-      for (let i = 0; i < urls.length; i++) if (!answers[i]) misses.add(urls[i]!);
+      /** Each once, with its place in `asked`. */
+      const misses = new Map<string, number>();
+      for (let i = 0; i < urls.length; i++) {
+        const url = urls[i] as string;
+        if (!answers[i] && !misses.has(url)) misses.set(url, misses.size);
+      }
       if (misses.size === 0) {
         counts.cacheHits += urls.length;
         return answers;
       }
-      const known = await resolve([...misses]);
+      const known = await resolve([...misses.keys()]);
+      const isDistinct = misses.size === urls.length;
       for (let i = 0; i < urls.length; i++) {
         if (answers[i]) counts.cacheHits++;
-        else answers[i] = known.get(urls[i]!) === true;
+        else answers[i] = known[isDistinct ? i : (misses.get(urls[i] as string) as number)] as boolean;
       }
       return answers;
     },

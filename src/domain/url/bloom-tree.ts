@@ -1,7 +1,7 @@
 import { CrawlError } from '../errors.ts';
 import { BloomLeaf, type LeafPlace, placeText } from './bloom-leaf.ts';
 import { type BloomPlan, bloomCapacity } from './bloom-sizing.ts';
-import { DIGEST_WORDS, distinctDigests } from './url-digest.ts';
+import { copyDigest, DIGEST_WORDS, distinctDigests } from './url-digest.ts';
 
 /** A layer below the first needs a digit of the hash; more than these are never met. */
 const MOST_DEPTH = 32;
@@ -153,7 +153,7 @@ export class BloomTree {
     }));
     for (let at = 0; at < digests.length; at += DIGEST_WORDS) {
       const { leaf, digests: own } = halves[this.#digit(digests, at, depth)] as (typeof halves)[number];
-      own.set(digests.subarray(at, at + DIGEST_WORDS), leaf.count * DIGEST_WORDS);
+      copyDigest(digests, at, own, leaf.count * DIGEST_WORDS);
       put(leaf, digests, at);
     }
     if (halves.some(({ leaf }) => leaf.count === 0)) throw unsplittable(old, count);

@@ -1,4 +1,4 @@
-import { DIGEST_WORDS } from './url-digest.ts';
+import { copyDigest, DIGEST_WORDS } from './url-digest.ts';
 
 /** Digests in one growing array. */
 export class DigestList {
@@ -7,16 +7,14 @@ export class DigestList {
 
   /** Copies one digest of `digests`, at word `at`. */
   push(digests: Uint32Array, at: number): void {
-    this.append(digests.subarray(at, at + DIGEST_WORDS));
+    if (this.#length === this.#words.length) this.#grow(this.#length + DIGEST_WORDS);
+    copyDigest(digests, at, this.#words, this.#length);
+    this.#length += DIGEST_WORDS;
   }
 
   append(digests: Uint32Array): void {
     const length = this.#length + digests.length;
-    if (length > this.#words.length) {
-      const words = new Uint32Array(Math.max(length, 2 * this.#words.length));
-      words.set(this.words());
-      this.#words = words;
-    }
+    if (length > this.#words.length) this.#grow(length);
     this.#words.set(digests, this.#length);
     this.#length = length;
   }
@@ -38,5 +36,11 @@ export class DigestList {
       }
     }
     return false;
+  }
+
+  #grow(least: number): void {
+    const words = new Uint32Array(Math.max(least, 2 * this.#words.length));
+    words.set(this.words());
+    this.#words = words;
   }
 }

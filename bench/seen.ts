@@ -1,0 +1,201 @@
+/** What one outlink costs to be told new from known, against the alternatives; and which cache answers most. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
+import { createSeenUrls } from '../src/adapters/leveldb/seen-urls.ts';
+import { defaultConfig } from '../src/config/load.ts';
+import { openCrawler } from '../src/crawler.ts';
+import { newDatum } from '../src/domain/crawl/datum.ts';
+import { planGrowingBloom } from '../src/domain/url/bloom-sizing.ts';
+import { HotUrls } from '../src/domain/url/hot-urls.ts';
+import type { UrlCache } from '../src/domain/url/url-cache.ts';
+import { WeightedUrls } from '../src/domain/url/weighted-urls.ts';
+import { seeded } from './seeded.ts';
+
+type Say = (text: string) => void;
+type Verdict = (isGood: boolean, text: string) => void;
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const KNOWN = 1_000_000;
+const LINKS = 60;
+const PAGES = 4_000;
+const CHUNK = 500;
+
+const known = (n: number): string => `https://www.site${n % 997}.example/section-${n % 31}/article-${n}.html`;
+const cpuUs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
+/** Links of pages: one in ten new, the others to known pages, a few of which are linked far more often than the rest. */
+function outlinks(seed: number): string[][] {
+  const next = seeded(seed);
+  let fresh = seed * 1e7;
+  return Array.from({ length: PAGES }, () =>
+    Array.from({ length: LINKS }, () =>
+      next() < 0.1 ? `https://www.new.example/${fresh++}.html` : known(Math.floor(KNOWN ** next())),
+    ),
+  );
+}
+
+/** The links of so many pages, each once: what updatedb asks about at a time. */
+function chunks(pages: readonly string[][]): string[][] {
+  const out: string[][] = [];
+  for (let at = 0; at < pages.length; at += CHUNK) out.push([...new Set(pages.slice(at, at + CHUNK).flat())]);
+  return out;
+}
+
+export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-seen-'));
+  try {
+    const plan = planGrowingBloom({ urls: 100_000, bitsPerLeaf: 2 ** 20, falsePositiveRate: 0.001 });
+    const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log: silent, seenFilter: plan });
+    const startedAt = cpuUs();
+    for (let at = 0; at < KNOWN; at += 2_000) {
+      const puts = Array.from({ length: 2_000 }, (_, i) => ({
+        datum: newDatum({ url: known(at + i), now: 0, intervalMs: 86_400_000 }),
+        previous: null,
+      }));
+      await db.write({ puts });
+    }
+    say(
+      `seen            ${KNOWN} new URLs written with their digests: ${((cpuUs() - startedAt) / KNOWN).toFixed(1)} us each`,
+    );
+    const hasMany = (urls: readonly string[]): Promise<boolean[]> => db.hasMany(urls);
+    const filter = db.seenFilter as NonNullable<typeof db.seenFilter>;
+    const set = new Set(Array.from({ length: KNOWN }, (_, n) => known(n)));
+    const chain = createSeenUrls({ hasMany, filter });
+    const unfiltered = createSeenUrls({ hasMany });
+    const uncached = createSeenUrls({ hasMany, filter, cache: new HotUrls(0) });
+    const weighted = createSeenUrls({ hasMany, filter, cache: new WeightedUrls() });
+    const trusting = createSeenUrls({ hasMany, filter, trust: 'bloom' });
+    const ways: [string, (urls: string[]) => Promise<unknown>][] = [
+      [
+        'one get an outlink',
+        async (urls) => {
+          for (const url of urls) await db.get(url);
+        },
+      ],
+      ['getMany', (urls) => db.getMany(urls)],
+      ['hasMany', (urls) => db.hasMany(urls)],
+      ['Set of all URLs', async (urls) => urls.map((url) => set.has(url))],
+      ['cache, crawl db', (urls) => unfiltered.probe(urls)],
+      ['filter, crawl db', (urls) => uncached.probe(urls)],
+      ['cache by weight, filter, crawl db', (urls) => weighted.probe(urls)],
+      ['cache, filter, crawl db', (urls) => chain.probe(urls)],
+      ['cache, filter trusted', (urls) => trusting.probe(urls)],
+    ];
+    for (const [name, ask] of ways) {
+      for (const page of chunks(outlinks(1))) await ask(page);
+      const cost: number[] = [];
+      for (const batches of [outlinks(2), chunks(outlinks(3))]) {
+        const isSlow = name.startsWith('one get');
+        const asked = isSlow ? batches.slice(0, Math.ceil(batches.length / 10)) : batches;
+        const before = cpuUs();
+        for (const urls of asked) await ask(urls.map((url) => Buffer.from(url, 'latin1').toString('latin1')));
+        const copying = cpuUs();
+        for (const urls of asked) urls.map((url) => Buffer.from(url, 'latin1').toString('latin1'));
+        const us = copying - before - (cpuUs() - copying);
+        const links = isSlow ? (PAGES * LINKS * asked.length) / batches.length : PAGES * LINKS;
+        cost.push(us / links);
+      }
+      const [byPage = 0, byChunk = 0] = cost;
+      say(
+        `seen            ${name.padEnd(34)} ${byPage.toFixed(2)} us an outlink page by page, ${byChunk.toFixed(2)} in chunks of ${CHUNK} pages`,
+      );
+      if (name === 'cache, filter, crawl db') verdict(byChunk <= 2, `${byChunk.toFixed(2)} us an outlink <= 2 us`);
+    }
+    const { probes, cacheHits, filterNew, reads, falsePositives } = chain.stats();
+    say(
+      `seen            chain: ${probes} asked, ${cacheHits} by the cache, ${filterNew} surely new, ${reads} read, ${falsePositives} of them in vain`,
+    );
+    await db.close();
+    await benchUpdates(say, dir);
+    await benchCaches(say, dir);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Asking and writing together, as updatedb does it: with a filter, digests are written too. */
+async function benchUpdates(say: Say, dir: string): Promise<void> {
+  const plan = planGrowingBloom({ urls: 100_000, bitsPerLeaf: 2 ** 20, falsePositiveRate: 0.001 });
+  for (const [name, filtered] of [
+    ['without a filter', false],
+    ['with a filter', true],
+  ] as const) {
+    const options = { dir: join(dir, `updates-${filtered}`), log: silent };
+    const db = await openLevelCrawlDb({ ...options, ...(filtered ? { seenFilter: plan } : {}) });
+    const hasMany = (urls: readonly string[]): Promise<boolean[]> => db.hasMany(urls);
+    const chain = createSeenUrls({ hasMany, ...(db.seenFilter === null ? {} : { filter: db.seenFilter }) });
+    let us = 0;
+    for (let seed = 10; seed < 16; seed++) {
+      for (const urls of chunks(outlinks(seed))) {
+        const before = cpuUs();
+        const answers = await chain.probe(urls);
+        const added = urls.filter((_, i) => !answers[i]);
+        await db.write({
+          puts: added.map((url) => ({ datum: newDatum({ url, now: 0, intervalMs: 86_400_000 }), previous: null })),
+        });
+        chain.add(added);
+        us += cpuUs() - before;
+      }
+    }
+    const { urls } = await db.counters();
+    say(
+      `seen            ${name}: ${(us / (6 * PAGES * LINKS)).toFixed(2)} us an outlink to ask and write, ${urls} URLs after ${6 * PAGES * LINKS} outlinks`,
+    );
+    await db.close();
+  }
+}
+
+/** Outlinks of a crawl of the bench site, page by page in the order of updatedb. */
+async function siteOutlinks(dir: string, pages: number): Promise<string[]> {
+  const site = spawn(process.execPath, [fileURLToPath(new URL('./site.js', import.meta.url)), String(pages)], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  try {
+    const line = await new Promise<string>((resolve) => site.stdout?.once('data', (chunk) => resolve(String(chunk))));
+    const origins = JSON.parse(line) as string[];
+    const config = defaultConfig(['fetch.delay=0', 'http.allowAddresses=["127.0.0.0/8"]']);
+    const crawler = await openCrawler({ config, dir, log: silent });
+    await crawler.crawl({
+      seeds: [{ name: 'bench', lines: origins.map((origin, host) => `${origin}/page/${host}.html`) }],
+    });
+    const links: string[] = [];
+    for await (const { parsed } of crawler.segmentRecords())
+      for (const { url } of parsed?.outlinks ?? []) links.push(url);
+    await crawler.close();
+    return links;
+  } finally {
+    site.disconnect();
+  }
+}
+
+async function benchCaches(say: Say, dir: string): Promise<void> {
+  const site = await siteOutlinks(join(dir, 'site'), 2_000);
+  const web = [...outlinks(4), ...outlinks(5)].flat();
+  for (const [name, links] of [
+    ['bench site', site],
+    ['skewed links', web],
+  ] as const) {
+    const distinct = new Set(links).size;
+    for (const share of [0.01, 0.05, 0.2, 0.5]) {
+      const size = 2 * Math.round((distinct * share) / 2);
+      const rate = (cache: UrlCache): string => {
+        let hits = 0;
+        for (const url of links) {
+          if (cache.has(url)) hits++;
+          else cache.add(url);
+        }
+        return `${((100 * hits) / links.length).toFixed(1)} %`;
+      };
+      say(
+        `seen            ${name}: ${links.length} links to ${distinct} URLs, ${size} cached: lru ${rate(new HotUrls(size))}, weighted ${rate(new WeightedUrls(size))}`,
+      );
+    }
+  }
+}
