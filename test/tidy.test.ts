@@ -26,6 +26,7 @@ const ROOMS = [
   ['http', ['src/adapters/http/']],
   ['files', ['src/adapters/files/']],
   ['memory', ['src/adapters/memory/']],
+  ['redis', ['src/adapters/redis/']],
   ['plugin-host', ['src/plugin-host/']],
   ['config', ['src/config/']],
   ['domain', ['src/domain/', 'src/schedules.ts']],
@@ -48,11 +49,12 @@ const ALLOWED: Record<Room, readonly Room[]> = {
   http: ['ports', 'domain'],
   files: ['ports', 'domain'],
   memory: ['ports', 'domain'],
+  redis: ['ports', 'domain'],
   'plugin-host': ['ports', 'domain'],
   config: ['domain'],
   demo: ['crawler', 'config', 'ports', 'domain'],
   cli: ['crawler', 'config', 'domain', 'demo'],
-  crawler: ['leveldb', 'http', 'files', 'memory', 'plugin-host', 'config', 'domain', 'ports', 'steps'],
+  crawler: ['leveldb', 'http', 'files', 'memory', 'redis', 'plugin-host', 'config', 'domain', 'ports', 'steps'],
 };
 
 describe('the house', () => {

@@ -29,7 +29,7 @@ import { requireContact } from './own-hosts.ts';
 import { pluginViews } from './plugin-views.ts';
 import { recover } from './recover.ts';
 import { runFetch, runParse } from './run-segment.ts';
-import { openSeenUrls, rememberSeen, seenPlan, seenView } from './seen.ts';
+import { configuredFilter, openSeenUrls, rememberSeen, seenView } from './seen.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions, CrawlOptions, UpdateStepOptions } from './types.ts';
@@ -49,14 +49,14 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   if (options.access === 'read') return new OpenCrawler(wiring, null, options.random ?? Math.random);
   try {
     const { cacheBytes, writeBufferBytes } = options.config.db;
-    const plan = seenPlan(options.config);
+    const filter = await configuredFilter(options.config);
     const db = await openLevelCrawlDb({
       dir: join(dir, 'db'),
       log: options.log,
       clock,
       cacheBytes,
       writeBufferBytes,
-      ...(plan === undefined ? {} : { seenFilter: plan }),
+      ...(filter === undefined ? {} : { seenFilter: filter }),
     });
     const seen = openSeenUrls(options.config, db, options.log);
     await recover(db, wiring.segments, options.log);

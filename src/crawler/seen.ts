@@ -1,12 +1,14 @@
 import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
 import { createSeenUrls } from '../adapters/leveldb/seen-urls.ts';
+import { connectRedis } from '../adapters/redis/connect.ts';
+import { RedisSeenFilter } from '../adapters/redis/seen-filter.ts';
 import type { Config } from '../config/schema.ts';
 import { type BloomPlan, planGrowingBloom } from '../domain/url/bloom-sizing.ts';
 import { HotUrls } from '../domain/url/hot-urls.ts';
 import { WeightedUrls } from '../domain/url/weighted-urls.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
-import type { SeenFilter, SeenFilterStats } from '../ports/seen-filter.ts';
+import type { SeenFilter, SeenFilterStats, SharedSeenFilter } from '../ports/seen-filter.ts';
 import { NO_SEEN_STATS, type SeenUrls, type SeenUrlsStats } from '../ports/seen-urls.ts';
 
 /** What `incrawl readdb --seen` tells. */
@@ -25,11 +27,13 @@ export interface SeenView {
   readonly filter: SeenFilterStats | null;
 }
 
-/** The filter's plan; `undefined` when it is off. */
-export function seenPlan({ seen }: Config): BloomPlan | undefined {
+/** The filter as configured; `undefined` when it is off. */
+export async function configuredFilter({ seen }: Config): Promise<BloomPlan | SharedSeenFilter | undefined> {
   if (seen.filter === 'off') return undefined;
   const { expectedUrls, leafBits, falsePositives } = seen;
-  return planGrowingBloom({ urls: expectedUrls, bitsPerLeaf: leafBits, falsePositiveRate: falsePositives });
+  const plan = planGrowingBloom({ urls: expectedUrls, bitsPerLeaf: leafBits, falsePositiveRate: falsePositives });
+  if (seen.filter === 'memory') return plan;
+  return new RedisSeenFilter({ redis: await connectRedis(seen.redis), name: seen.redisName, plan });
 }
 
 export function openSeenUrls({ seen }: Config, db: LevelCrawlDb, log: Log): SeenUrls {

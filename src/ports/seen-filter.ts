@@ -15,6 +15,14 @@ export interface SeenFilter {
   close(): Promise<void>;
 }
 
+/** A filter that lives outside of the crawl db, and may have forgotten something when it is met again. */
+export interface SharedSeenFilter extends SeenFilter {
+  /** Which filter it is, and how many digests it was given. One that answers with another epoch or with less has lost some. */
+  mark(): Promise<{ readonly epoch: string; readonly adds: number }>;
+  /** Empties it; whoever still uses it gets an error. */
+  clear(): Promise<void>;
+}
+
 export interface SeenFilterStats {
   /** Where the bits live. */
   readonly kind: 'memory' | 'leveldb' | 'redis';

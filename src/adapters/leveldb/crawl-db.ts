@@ -3,6 +3,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { lockedError, removeHolder, writeHolder } from './holder.ts';
 import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
@@ -10,7 +11,9 @@ import { LevelCrawlDb } from './level-crawl-db.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
 import { rebuildDueIndex } from './rebuild-due-index.ts';
 import type { Rows } from './rows.ts';
-import { forgettingWatcher, LevelSeenFilter } from './seen-filter.ts';
+import { forgetting, LevelSeenFilter } from './seen-filter.ts';
+import { SEEN_TREE_KEY } from './seen-rows.ts';
+import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
 
 /**
  * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3: digests of new URLs
@@ -28,8 +31,8 @@ export interface LevelCrawlDbOptions {
   readonly cacheBytes?: number;
   /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 16 MiB. */
   readonly writeBufferBytes?: number;
-  /** Keeps a filter of all URLs, as `seenFilter` of the db; default: none. */
-  readonly seenFilter?: BloomPlan;
+  /** Keeps a filter of all URLs, as `seenFilter` of the db: one of its own, or one that lives elsewhere; default: none. */
+  readonly seenFilter?: BloomPlan | SharedSeenFilter;
 }
 
 /**
@@ -46,7 +49,10 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Le
     await tellHolder(options);
     log.debug('crawl db opened', { dir, ...writer.counters() });
     const filter = options.seenFilter === undefined ? null : filterOf(rows, writer, options.seenFilter, log);
-    writer.newUrls = filter ?? (await forgettingWatcher(rows));
+    const unused = [];
+    if (!(filter instanceof LevelSeenFilter)) unused.push(SEEN_TREE_KEY);
+    if (!(filter instanceof SharedFilterKeeper)) unused.push(SHARED_MARK_KEY);
+    writer.newUrls = await forgetting(rows, filter, unused);
     return new LevelCrawlDb(rows, writer, () => removeHolder(dir), filter);
   } catch (error) {
     await rows.close();
@@ -54,14 +60,21 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Le
   }
 }
 
-function filterOf(rows: Rows, writer: BatchWriter, plan: BloomPlan, log: Log): LevelSeenFilter {
-  return new LevelSeenFilter({
+function filterOf(
+  rows: Rows,
+  writer: BatchWriter,
+  filter: BloomPlan | SharedSeenFilter,
+  log: Log,
+): LevelSeenFilter | SharedFilterKeeper {
+  const room = {
     rows,
     log,
-    plan,
-    exclusive: (task) => writer.exclusive(task),
+    exclusive: <Value>(task: () => Promise<Value>) => writer.exclusive(task),
     urls: () => writer.counters().urls,
-  });
+  };
+  return 'probe' in filter
+    ? new SharedFilterKeeper({ ...room, filter })
+    : new LevelSeenFilter({ ...room, plan: filter });
 }
 
 /** Only for the message that others get; a db that cannot say who holds it is as good. */

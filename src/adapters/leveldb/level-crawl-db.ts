@@ -176,6 +176,7 @@ export class LevelCrawlDb implements CrawlDb {
 
   async #close(): Promise<void> {
     await this.#writer.settled();
+    await this.seenFilter?.close();
     await this.#beforeUnlock();
     await this.#rows.close();
   }

@@ -234,13 +234,23 @@ export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
   }
 }
 
-/** A filter that is off is not told of new URLs: without its tree row it is made anew when it is switched on again. */
-export async function forgettingWatcher(rows: Rows): Promise<NewUrlWatcher | null> {
-  const [stored] = await rows.getMany([SEEN_TREE_KEY]);
-  if (stored === undefined) return null;
+/**
+ * A filter that is not in use is not told of new URLs. Without the row that vouches for it, it is made anew when it is used again.
+ * @param watcher the one in use
+ * @param unused keys of the rows of the others
+ */
+export async function forgetting(
+  rows: Rows,
+  watcher: NewUrlWatcher | null,
+  unused: readonly string[],
+): Promise<NewUrlWatcher | null> {
+  const stored = await rows.hasMany([...unused]);
+  const stale = unused.filter((_, i) => stored[i]);
+  if (stale.length === 0) return watcher;
   return {
-    stage: async (sink) => {
-      sink.del(SEEN_TREE_KEY);
+    stage: async (sink, urls) => {
+      for (const key of stale) sink.del(key);
+      await watcher?.stage(sink, urls);
     },
   };
 }

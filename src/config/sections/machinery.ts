@@ -15,10 +15,22 @@ export const seen = z.strictObject({
     prose:
       'Which URLs are remembered: those met most lately, or those with the highest weight of repetitions and recency.',
   }),
-  filter: choice(['memory', 'off'], {
+  filter: choice(['memory', 'redis', 'off'], {
     default: 'memory',
     prose:
-      'Splittable Bloom filter of all known URLs ahead of the crawl db: what it does not know is new without a look there. Off: the crawl db is asked about everything.',
+      'Splittable Bloom filter of all known URLs ahead of the crawl db: what it does not know is new without a look there. Redis: its bits lie in a Redis server (needs the package ioredis). Off: the crawl db is asked about everything.',
+  }),
+  redis: text({
+    default: 'redis://127.0.0.1:6379',
+    pattern: /^rediss?:\/\/\S+$/,
+    wanted: 'a URL such as redis://127.0.0.1:6379/0',
+    prose: 'Redis server that holds the bits of the filter.',
+  }),
+  redisName: text({
+    default: 'incrawl:seen',
+    pattern: /^[^{}\s]{1,100}$/,
+    wanted: 'a name without braces and blanks',
+    prose: 'What the names of the keys in Redis begin with. Each crawl needs its own.',
   }),
   expectedUrls: integer({
     default: 100_000,

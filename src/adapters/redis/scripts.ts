@@ -1,0 +1,62 @@
+/**
+ * Lua scripts, each of which Redis runs as a whole: nothing happens between its check and its writes. All keys of a filter carry the same
+ * hash tag, so they lie in one slot of a cluster. Digests are packed, four words of 32 bits, most significant byte first.
+ */
+
+/** KEYS tree, bits. ARGV version, m, k, digests. A text of one `0` or `1` per digest; `stale`: the tree is another one by now. */
+export const PROBE = `
+if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 'stale' end
+local m, k, digests = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local answers = {}
+for at = 1, #digests, 16 do
+  local a, b = struct.unpack('>I4I4', digests, at + 8)
+  local bit, step, all = a % m, (b % 2 == 0 and b + 1 or b) % m, '1'
+  for i = 1, k do
+    if redis.call('GETBIT', KEYS[2], bit) == 0 then all = '0' break end
+    bit = (bit + step) % m
+  end
+  answers[#answers + 1] = all
+end
+return table.concat(answers)`;
+
+/**
+ * KEYS tree, bits, set. ARGV version, m, k, capacity, digests. How many of the digests went in, from the first on: those for which there is
+ * room; -1: the tree is another one by now. Then how many were ever put into the filter.
+ */
+export const ADD = `
+if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return {-1, 0} end
+local m, k, digests = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
+local room = tonumber(ARGV[4]) - redis.call('STRLEN', KEYS[3]) / 16
+local count = math.min(room, #digests / 16)
+if count <= 0 then return {0, 0} end
+for i = 0, count - 1 do
+  local a, b = struct.unpack('>I4I4', digests, 16 * i + 9)
+  local bit, step = a % m, (b % 2 == 0 and b + 1 or b) % m
+  for j = 1, k do
+    redis.call('SETBIT', KEYS[2], bit, 1)
+    bit = (bit + step) % m
+  end
+end
+redis.call('APPEND', KEYS[3], string.sub(digests, 1, 16 * count))
+return {count, redis.call('HINCRBY', KEYS[1], 'adds', count)}`;
+
+/**
+ * The switch at the end of a replacement. KEYS tree, lock, old bits, old set, then bits and set of each new leaf. ARGV version, token, length of
+ * the old set, shape, leaves, field to count. 1: done; 0: the tree is another one by now; -1: the lock is somebody else's, or the set has grown.
+ */
+export const SWITCH = `
+if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
+if redis.call('GET', KEYS[2]) ~= ARGV[2] then return -1 end
+if redis.call('STRLEN', KEYS[4]) ~= tonumber(ARGV[3]) then return -1 end
+for i = 5, #KEYS do redis.call('PERSIST', KEYS[i]) end
+redis.call('HSET', KEYS[1], 'shape', ARGV[4], 'leaves', ARGV[5])
+redis.call('HINCRBY', KEYS[1], 'version', 1)
+redis.call('HINCRBY', KEYS[1], ARGV[6], 1)
+redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
+return 1`;
+
+/** KEYS tree. ARGV fields and values. Writes them where there is no tree yet. */
+export const FOUND = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV))
+return 1`;

@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { CrawlError } from '../../domain/errors.ts';
+import type { BloomLeaf } from '../../domain/url/bloom-leaf.ts';
+import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
+import { bloomStats } from '../../domain/url/bloom-stats.ts';
+import { BloomTree, type Replacement } from '../../domain/url/bloom-tree.ts';
+import { DigestList } from '../../domain/url/digest-list.ts';
+import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/url-digest.ts';
+import type { SeenFilterStats, SharedSeenFilter } from '../../ports/seen-filter.ts';
+import { ADD, PROBE, SWITCH } from './scripts.ts';
+import { readTree, type SharedTree } from './seen-tree.ts';
+
+export interface RedisSeenFilterOptions {
+  readonly redis: Redis;
+  /** All keys begin with it, in braces. */
+  readonly name: string;
+  readonly plan: BloomPlan;
+  readonly hash?: string;
+  /** How long a worker may take to replace a leaf, ms, before another one may try; default 30 s. */
+  readonly lockMs?: number;
+}
+
+/** New leaves that no switch made part of the tree vanish after so long. */
+const ORPHAN_MS = 600_000;
+const WAIT_MS = 20;
+
+interface Group {
+  readonly leaf: BloomLeaf;
+  readonly digests: DigestList;
+  /** Where each stands in the question. */
+  readonly positions: number[];
+}
+
+/**
+ * A filter that several crawlers share: bits are Redis bitmaps, URL sets strings of digests, the tree is one hash with a version.
+ * Every script checks the version first, so nobody reads or writes a leaf that was replaced. A full leaf takes nothing more until it is
+ * replaced; one worker at a time may do that, under a lock whose token the switch checks again: a worker that was too slow only
+ * leaves keys behind, which expire.
+ */
+export class RedisSeenFilter implements SharedSeenFilter {
+  readonly #redis: Redis;
+  readonly #plan: BloomPlan;
+  readonly #hash: string;
+  readonly #prefix: string;
+  readonly #lockMs: number;
+  #known: SharedTree | null = null;
+  /** The most that was ever told: a server that tells less has lost something. */
+  #adds = 0;
+  #epoch: string | null = null;
+
+  constructor({ redis, name, plan, hash = DIGEST_NAME, lockMs = 30_000 }: RedisSeenFilterOptions) {
+    this.#redis = redis;
+    this.#plan = plan;
+    this.#hash = hash;
+    this.#prefix = `{${name}}`;
+    this.#lockMs = lockMs;
+    // After a connection was lost it may be another server, or one that was restarted from an old copy.
+    redis.on('close', () => {
+      this.#known = null;
+    });
+  }
+
+  async probe(digests: Uint32Array): Promise<Uint8Array> {
+    const answers = new Uint8Array(digests.length / DIGEST_WORDS);
+    let open = [...answers.keys()];
+    while (open.length > 0) {
+      const known = await this.#tree();
+      const again: number[] = [];
+      await Promise.all(
+        grouped(known.tree, digests, open).map(async (group) => {
+          const { id, size, hashes } = group.leaf;
+          const keys = [this.#key('tree'), this.#key('bits', id)];
+          const found = await this.#redis.eval(PROBE, 2, ...keys, known.version, size, hashes, bytesOf(group.digests));
+          if (found === 'stale') again.push(...group.positions);
+          else for (const [i, position] of group.positions.entries()) answers[position] = Number((found as string)[i]);
+        }),
+      );
+      if (again.length > 0) this.#known = null;
+      open = again;
+    }
+    return answers;
+  }
+
+  async add(digests: Uint32Array): Promise<void> {
+    let open = Array.from({ length: digests.length / DIGEST_WORDS }, (_, i) => i);
+    while (open.length > 0) {
+      const known = await this.#tree();
+      const again: number[] = [];
+      const full: BloomLeaf[] = [];
+      await Promise.all(
+        grouped(known.tree, digests, open).map(async ({ leaf, digests: own, positions }) => {
+          const { id, size, hashes, capacity } = leaf;
+          const keys = [this.#key('tree'), this.#key('bits', id), this.#key('set', id)];
+          const [taken, adds] = (await this.#redis.eval(
+            ADD,
+            3,
+            ...keys,
+            known.version,
+            size,
+            hashes,
+            capacity,
+            bytesOf(own),
+          )) as [number, number];
+          if (taken < 0) this.#known = null;
+          else if (taken < positions.length) full.push(leaf);
+          this.#adds = Math.max(this.#adds, adds);
+          again.push(...positions.slice(Math.max(0, taken)));
+        }),
+      );
+      for (const leaf of full) await this.#replace(leaf.id);
+      open = again.sort((a, b) => a - b);
+    }
+  }
+
+  async stats(): Promise<SeenFilterStats> {
+    this.#known = null;
+    const known = await this.#tree();
+    const bits = new Map<number, { size: number; bits: Uint8Array; count: number }>();
+    for (const { id, size } of known.leaves) {
+      const stored = new Uint8Array(Math.ceil(size / 8));
+      stored.set((await this.#redis.getBuffer(this.#key('bits', id))) ?? []);
+      bits.set(id, { size, bits: stored, count: (await this.#redis.strlen(this.#key('set', id))) / 16 });
+    }
+    const { splits, growths, tree } = known;
+    const full = new BloomTree(tree.plan, {
+      shape: tree.shape(),
+      nextId: tree.nextId,
+      bits: (id) => bits.get(id) as { size: number; bits: Uint8Array; count: number },
+    });
+    return { kind: 'redis', hash: this.#hash, splits, growths, ...bloomStats(full) };
+  }
+
+  async mark(): Promise<{ epoch: string; adds: number }> {
+    const { epoch } = await this.#tree();
+    return { epoch, adds: this.#adds };
+  }
+
+  async clear(): Promise<void> {
+    const leaves = this.#known?.leaves ?? [];
+    const keys = leaves.flatMap(({ id }) => [this.#key('bits', id), this.#key('set', id)]);
+    await this.#redis.del(this.#key('tree'), ...keys);
+    this.#known = null;
+    this.#epoch = null;
+    this.#adds = 0;
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+  }
+
+  async #tree(): Promise<SharedTree> {
+    if (this.#known !== null) return this.#known;
+    const known = await readTree(this.#redis, this.#key('tree'), this.#plan, this.#hash, randomUUID());
+    if ((this.#epoch !== null && known.epoch !== this.#epoch) || known.adds < this.#adds) {
+      throw new CrawlError('internal', 'Redis has lost what was put into the filter of seen URLs');
+    }
+    this.#epoch = known.epoch;
+    this.#adds = known.adds;
+    this.#known = known;
+    return known;
+  }
+
+  /** Replaces a full leaf, or waits for whoever does. */
+  async #replace(id: number): Promise<void> {
+    const token = randomUUID();
+    const lock = this.#key('lock', id);
+    if ((await this.#redis.set(lock, token, 'PX', this.#lockMs, 'NX')) === null) {
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+      this.#known = null;
+      return;
+    }
+    this.#known = null;
+    if (leafOfId((await this.#tree()).tree, id) === undefined) {
+      await this.#redis.del(lock);
+      return;
+    }
+    const set = (await this.#redis.getBuffer(this.#key('set', id))) ?? Buffer.alloc(0);
+    const nextId = (await this.#redis.hincrby(this.#key('tree'), 'nextId', 2)) - 2;
+    let prepared: Replacement | null = null;
+    for (;;) {
+      const { tree, leaves, version } = await this.#tree();
+      const leaf = leafOfId(tree, id);
+      if (leaf === undefined) return;
+      prepared ??= await this.#prepare(tree, leaf, nextId, wordsOf(set));
+      const own = prepared.leaves.map((each) => each.leaf);
+      const stored = [...leaves.filter((each) => each.id !== id), ...own.map(({ id, size }) => ({ id, size }))];
+      const keys = [
+        this.#key('tree'),
+        lock,
+        this.#key('bits', id),
+        this.#key('set', id),
+        ...own.flatMap((each) => [this.#key('bits', each.id), this.#key('set', each.id)]),
+      ];
+      const done = await this.#redis.eval(
+        SWITCH,
+        keys.length,
+        ...keys,
+        version,
+        token,
+        set.length,
+        JSON.stringify(tree.shape({ leaf, replacement: prepared })),
+        JSON.stringify(stored),
+        prepared.kind === 'split' ? 'splits' : 'growths',
+      );
+      this.#known = null;
+      if (done !== 0) return;
+    }
+  }
+
+  /** Writes the new leaves where nobody looks yet. */
+  async #prepare(tree: BloomTree, leaf: BloomLeaf, nextId: number, digests: Uint32Array): Promise<Replacement> {
+    const sizes = new Map([...tree.leaves()].map((each) => [each.id, each.size]));
+    const numbered = new BloomTree(tree.plan, {
+      shape: tree.shape(),
+      nextId,
+      bits: (id) => ({ size: sizes.get(id) ?? 0, bits: leaf.bits, count: 0 }),
+    });
+    const replacement = numbered.replacement(leaf, digests);
+    for (const { leaf: own, digests: put } of replacement.leaves) {
+      const list = new DigestList();
+      list.append(put);
+      await this.#redis.set(this.#key('bits', own.id), Buffer.from(own.bits), 'PX', ORPHAN_MS);
+      await this.#redis.set(this.#key('set', own.id), bytesOf(list), 'PX', ORPHAN_MS);
+    }
+    return replacement;
+  }
+
+  #key(kind: 'tree' | 'bits' | 'set' | 'lock', id?: number): string {
+    return id === undefined ? `${this.#prefix}:${kind}` : `${this.#prefix}:${kind}:${id}`;
+  }
+}
+
+function grouped(tree: BloomTree, digests: Uint32Array, positions: readonly number[]): Group[] {
+  const groups = new Map<BloomLeaf, Group>();
+  for (const position of positions) {
+    const leaf = tree.leafOf(digests, position * DIGEST_WORDS);
+    let group = groups.get(leaf);
+    if (group === undefined) {
+      group = { leaf, digests: new DigestList(), positions: [] };
+      groups.set(leaf, group);
+    }
+    group.digests.push(digests, position * DIGEST_WORDS);
+    group.positions.push(position);
+  }
+  return [...groups.values()];
+}
+
+function leafOfId(tree: BloomTree, id: number): BloomLeaf | undefined {
+  for (const leaf of tree.leaves()) if (leaf.id === id) return leaf;
+  return undefined;
+}
+
+function bytesOf(list: DigestList): Buffer {
+  const words = list.words();
+  const bytes = Buffer.alloc(words.length * 4);
+  for (let i = 0; i < words.length; i++) bytes.writeUInt32BE(words[i] as number, 4 * i);
+  return bytes;
+}
+
+function wordsOf(bytes: Buffer): Uint32Array {
+  const words = new Uint32Array(Math.floor(bytes.length / 16) * DIGEST_WORDS);
+  for (let i = 0; i < words.length; i++) words[i] = bytes.readUInt32BE(4 * i);
+  return words;
+}

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** `null` where the tests of Redis can run, else why they cannot. */
+export const NO_REDIS: string | null =
+  spawnSync('redis-server', ['--version']).error === undefined ? null : 'redis-server is not installed';
+
+export interface RedisServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A server of its own on a free port, without persistence. */
+export async function startRedis(port?: number): Promise<RedisServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-redis-'));
+  const chosen = port ?? (await freePort());
+  const child = spawn(
+    'redis-server',
+    ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir],
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  await ready(child);
+  return {
+    url: `redis://127.0.0.1:${chosen}`,
+    stop: async () => {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ready(child: ChildProcess): Promise<void> {
+  let text = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`redis-server ended: ${text}`)));
+    child.stdout?.on('data', (chunk) => {
+      text += String(chunk);
+      if (text.includes('Ready to accept connections')) resolve();
+    });
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
