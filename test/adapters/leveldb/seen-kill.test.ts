@@ -44,6 +44,7 @@ describe('the filter of a crawl db, killed while it is written', () => {
   it('never denies a URL that is in the crawl db', async () => {
     const dir = await temporaryDir();
     let from = 0;
+    let kills = 0;
     for (const count of [300, 1_000, 650, 2_000, 1_400]) {
       await killAt(dir, from, count);
       const messages: string[] = [];
@@ -59,7 +60,11 @@ describe('the filter of a crawl db, killed while it is written', () => {
       expect(known).toHaveLength(urls);
       expect((await db.seenFilter?.probe(digestUrls(known)))?.every((each) => each === 1)).toBe(true);
       expect(messages).toEqual([]);
-      expect((await db.seenFilter?.stats())?.urls).toBe(urls);
+      // Digests may be there before their records, when the kill came between a split and the batch that needed it.
+      const held = (await db.seenFilter?.stats())?.urls ?? 0;
+      kills++;
+      expect(held).toBeGreaterThanOrEqual(urls);
+      expect(held).toBeLessThanOrEqual(urls + 50 * kills);
       await db.close();
       from = urls;
     }
