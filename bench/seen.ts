@@ -67,11 +67,11 @@ export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
     const hasMany = (urls: readonly string[]): Promise<boolean[]> => db.hasMany(urls);
     const filter = db.seenFilter as NonNullable<typeof db.seenFilter>;
     const set = new Set(Array.from({ length: KNOWN }, (_, n) => known(n)));
-    const chain = createSeenUrls({ hasMany, filter });
-    const unfiltered = createSeenUrls({ hasMany });
+    const chain = createSeenUrls({ hasMany, filter, cache: new WeightedUrls() });
+    const unfiltered = createSeenUrls({ hasMany, cache: new WeightedUrls() });
     const uncached = createSeenUrls({ hasMany, filter, cache: new HotUrls(0) });
-    const weighted = createSeenUrls({ hasMany, filter, cache: new WeightedUrls() });
-    const trusting = createSeenUrls({ hasMany, filter, trust: 'bloom' });
+    const lru = createSeenUrls({ hasMany, filter });
+    const trusting = createSeenUrls({ hasMany, filter, trust: 'bloom', cache: new WeightedUrls() });
     const ways: [string, (urls: string[]) => Promise<unknown>][] = [
       [
         'one get an outlink',
@@ -84,7 +84,7 @@ export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
       ['Set of all URLs', async (urls) => urls.map((url) => set.has(url))],
       ['cache, crawl db', (urls) => unfiltered.probe(urls)],
       ['filter, crawl db', (urls) => uncached.probe(urls)],
-      ['cache by weight, filter, crawl db', (urls) => weighted.probe(urls)],
+      ['lru cache, filter, crawl db', (urls) => lru.probe(urls)],
       ['cache, filter, crawl db', (urls) => chain.probe(urls)],
       ['cache, filter trusted', (urls) => trusting.probe(urls)],
     ];
@@ -130,7 +130,11 @@ async function benchUpdates(say: Say, dir: string): Promise<void> {
     const options = { dir: join(dir, `updates-${filtered}`), log: silent };
     const db = await openLevelCrawlDb({ ...options, ...(filtered ? { seenFilter: plan } : {}) });
     const hasMany = (urls: readonly string[]): Promise<boolean[]> => db.hasMany(urls);
-    const chain = createSeenUrls({ hasMany, ...(db.seenFilter === null ? {} : { filter: db.seenFilter }) });
+    const chain = createSeenUrls({
+      hasMany,
+      cache: new WeightedUrls(),
+      ...(db.seenFilter === null ? {} : { filter: db.seenFilter }),
+    });
     let us = 0;
     for (let seed = 10; seed < 16; seed++) {
       for (const urls of chunks(outlinks(seed))) {
@@ -175,7 +179,7 @@ async function siteOutlinks(dir: string, pages: number): Promise<string[]> {
   }
 }
 
-/** Least recently used by the book, for comparison: what the two generations of `HotUrls` come near to at half the cost. */
+/** Least recently used by the book, for comparison with the two generations of `HotUrls`. */
 class StrictLru implements UrlCache {
   readonly #capacity: number;
   readonly #urls = new Set<string>();

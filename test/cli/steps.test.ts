@@ -114,7 +114,7 @@ describe('questions to the crawl db', { sequential: true }, () => {
     const seen = await json<SeenView>(['readdb', '--seen'], { cwd });
     expect(seen).toMatchObject({
       trust: 'exact',
-      cache: { kind: 'lru', urls: 65_536 },
+      cache: { kind: 'weighted', urls: 65_536 },
       mayLose: 0,
       filter: { kind: 'leveldb', urls: PAGES + 4, hashes: 10, rootLeaves: 2, splits: 0, falsePositiveRate: 0.001 },
     });
@@ -123,7 +123,7 @@ describe('questions to the crawl db', { sequential: true }, () => {
     const { stdout } = await run(['readdb', '--seen'], { cwd });
     expect(stdout).toMatch(/^trust +exact: nothing is lost$/m);
     expect(stdout).toMatch(/^leaf +urls +of +bits +set$/m);
-    const trusting = ['readdb', '--seen', '-D', 'seen.trust=bloom', '-D', 'seen.cache=weighted'];
+    const trusting = ['readdb', '--seen', '-D', 'seen.trust=bloom', '-D', 'seen.cache=lru'];
     expect((await run(trusting, { cwd })).stdout).toMatch(/^trust +bloom: loses .* % of the new pages$/m);
     expect(await json(['readdb', '--seen', '-D', 'seen.filter=off'], { cwd })).toMatchObject({ filter: null });
   });

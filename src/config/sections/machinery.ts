@@ -10,10 +10,10 @@ export const seen = z.strictObject({
     unit: 'URLs',
     prose: 'Most frequent URLs remembered in memory, so that links to them need no look into the crawl db.',
   }),
-  cache: choice(['lru', 'weighted'], {
-    default: 'lru',
+  cache: choice(['weighted', 'lru'], {
+    default: 'weighted',
     prose:
-      'Which URLs are remembered: those met most lately, or those with the highest weight of repetitions and recency.',
+      'Which URLs are remembered: those with the highest weight of repetitions and recency, or those met most lately (a little less memory).',
   }),
   filter: choice(['memory', 'redis', 'off'], {
     default: 'memory',

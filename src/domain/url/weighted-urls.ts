@@ -23,26 +23,34 @@ export function urlWeights(entries: readonly UrlAccess[], startedAt: number): nu
   );
 }
 
-interface Entry {
+/** A link of a ring; the ring's head stands between its newest and its oldest. */
+interface Link {
+  before: Link;
+  after: Link;
+}
+
+interface Entry extends Link {
+  readonly url: string;
   repetitions: number;
   at: number;
+  isCached: boolean;
 }
 
 /**
  * Access list and cache list (CN106776768A, steps S401 to S403). A URL enters the access list, first in, first out; met again there, it
  * moves to the cache list, from which the lowest weight leaves. Since t is at most 1, the lowest weight is that of the oldest entry
- * among those with the fewest repetitions: entries lie in one queue per number of repetitions, and nothing is ever sorted.
+ * among those with the fewest repetitions: entries lie in one ring per number of repetitions, and nothing is ever sorted. (Rings,
+ * because finding the oldest of a `Set` that was much deleted from takes a walk over all that is gone.)
  */
 export class WeightedUrls implements UrlCache {
-  readonly #accessSize: number;
-  readonly #cacheSize: number;
+  readonly #listSize: number;
   readonly #now: () => number;
-  /** In the order in which they came. */
-  readonly #access = new Map<string, Entry>();
-  readonly #cached = new Map<string, Entry>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #access = emptyRing();
+  #accessCount = 0;
   /** By repetitions, each in the order of the last access. */
-  readonly #queues = new Map<number, Set<string>>();
-  /** No queue is below. */
+  readonly #cached = new Map<number, Link>();
+  /** No ring is below. */
   #fewest = Number.POSITIVE_INFINITY;
 
   /**
@@ -53,90 +61,95 @@ export class WeightedUrls implements UrlCache {
     if (!Number.isInteger(capacity) || capacity < 0) {
       throw new TypeError(`capacity must be a whole number of URLs, 0 or more, got ${capacity}`);
     }
-    this.#accessSize = Math.floor(capacity / 2);
-    this.#cacheSize = this.#accessSize;
+    this.#listSize = Math.floor(capacity / 2);
     let accesses = 0;
     this.#now = now ?? (() => accesses++);
   }
 
   get size(): number {
-    return this.#access.size + this.#cached.size;
+    return this.#entries.size;
   }
 
   has(url: string): boolean {
-    const waiting = this.#access.get(url);
-    if (waiting !== undefined) {
-      this.#access.delete(url);
-      this.#enter(url, { repetitions: waiting.repetitions + 1, at: this.#now() });
-      return true;
-    }
-    const entry = this.#cached.get(url);
+    const entry = this.#entries.get(url);
     if (entry === undefined) return false;
-    this.#unqueue(url, entry);
+    this.#unlink(entry);
+    if (!entry.isCached && this.#entries.size - 1 - this.#accessCount >= this.#listSize) this.#dropLightest();
+    entry.isCached = true;
     entry.repetitions++;
     entry.at = this.#now();
-    this.#enqueue(url, entry);
+    this.#cache(entry);
     return true;
   }
 
   add(url: string): void {
-    if (this.#accessSize === 0 || this.has(url)) return;
-    if (this.#access.size >= this.#accessSize) {
-      for (const oldest of this.#access.keys()) {
-        this.#access.delete(oldest);
-        break;
-      }
-    }
-    this.#access.set(url, { repetitions: 1, at: this.#now() });
+    if (this.#listSize === 0 || this.has(url)) return;
+    if (this.#accessCount >= this.#listSize) this.remove((this.#access.after as Entry).url);
+    const at = this.#now();
+    const entry: Entry = { url, repetitions: 1, at, isCached: false, before: this.#access, after: this.#access };
+    this.#entries.set(url, entry);
+    append(this.#access, entry);
+    this.#accessCount++;
   }
 
   remove(url: string): void {
-    this.#access.delete(url);
-    const entry = this.#cached.get(url);
+    const entry = this.#entries.get(url);
     if (entry === undefined) return;
-    this.#cached.delete(url);
-    this.#unqueue(url, entry);
+    this.#entries.delete(url);
+    this.#unlink(entry);
   }
 
   /** Both lists as they are, the cache list by falling weight. */
   lists(): { readonly access: readonly UrlAccess[]; readonly cache: readonly (UrlAccess & { weight: number })[] } {
-    const shown = ([url, { repetitions, at }]: [string, Entry]): UrlAccess => ({ url, repetitions, at });
-    const cache = [...this.#cached].map(shown);
+    const shown = ({ url, repetitions, at }: Entry): UrlAccess => ({ url, repetitions, at });
+    const entries = [...this.#entries.values()];
+    const cache = entries.filter(({ isCached }) => isCached).map(shown);
     const weights = urlWeights(cache, 0);
     return {
-      access: [...this.#access].map(shown),
+      access: entries.filter(({ isCached }) => !isCached).map(shown),
       cache: cache.map((entry, i) => ({ ...entry, weight: weights[i] as number })).sort((a, b) => b.weight - a.weight),
     };
   }
 
-  #enter(url: string, entry: Entry): void {
-    if (this.#cached.size >= this.#cacheSize) this.#dropLightest();
-    this.#cached.set(url, entry);
-    this.#enqueue(url, entry);
+  #cache(entry: Entry): void {
+    let ring = this.#cached.get(entry.repetitions);
+    if (ring === undefined) {
+      ring = emptyRing();
+      this.#cached.set(entry.repetitions, ring);
+    }
+    append(ring, entry);
+    if (entry.repetitions < this.#fewest) this.#fewest = entry.repetitions;
   }
 
   #dropLightest(): void {
-    let queue = this.#queues.get(this.#fewest);
-    if (queue === undefined) {
+    if (!this.#cached.has(this.#fewest)) {
       this.#fewest = Number.POSITIVE_INFINITY;
-      for (const repetitions of this.#queues.keys()) this.#fewest = Math.min(this.#fewest, repetitions);
-      queue = this.#queues.get(this.#fewest);
+      for (const repetitions of this.#cached.keys()) this.#fewest = Math.min(this.#fewest, repetitions);
     }
-    for (const lightest of queue ?? []) {
-      this.remove(lightest);
-      return;
-    }
+    const ring = this.#cached.get(this.#fewest);
+    if (ring !== undefined) this.remove((ring.after as Entry).url);
   }
 
-  #enqueue(url: string, { repetitions }: Entry): void {
-    const queue = this.#queues.get(repetitions);
-    if (queue === undefined) this.#queues.set(repetitions, new Set([url]));
-    else queue.add(url);
-    if (repetitions < this.#fewest) this.#fewest = repetitions;
+  #unlink(entry: Entry): void {
+    const { before, after } = entry;
+    before.after = after;
+    after.before = before;
+    if (!entry.isCached) this.#accessCount--;
+    else if (before === after && before === this.#cached.get(entry.repetitions)) this.#cached.delete(entry.repetitions);
   }
+}
 
-  #unqueue(url: string, { repetitions }: Entry): void {
-    const queue = this.#queues.get(repetitions);
-    if (queue?.delete(url) && queue.size === 0) this.#queues.delete(repetitions);
-  }
+function emptyRing(): Link {
+  const head = {} as Link;
+  head.before = head;
+  head.after = head;
+  return head;
+}
+
+/** As the newest. */
+function append(head: Link, entry: Link): void {
+  entry.before = head.before;
+  entry.after = head;
+  head.before.after = entry;
+  head.before = entry;
 }
