@@ -13,6 +13,7 @@ it('offers the protocol that the host builds', async () => {
     log,
     readTextFile: () => '',
     http: { createGotProtocol: () => protocol },
+    now: () => 0,
     intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
   };
   expect(plugin.name).toBe('protocol-http');

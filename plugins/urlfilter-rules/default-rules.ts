@@ -17,9 +17,6 @@ export const DEFAULT_RULES = String.raw`# Which URLs are crawled. Used when conf
 # Images, sound, video, fonts, styles, scripts and archives: nothing there can be parsed. PDF and office documents are let in.
 -(?i)\.(?:gif|jpe?g|png|webp|avif|ico|bmp|svgz?|tiff?|psd|eps|heic|mp[34]|m4[av]|mpe?g|mov|avi|wmv|flv|mkv|webm|og[agv]|opus|wav|flac|aac|wma|css|m?js|map|woff2?|ttf|otf|eot|swf|zip|gz|tgz|bz2|xz|7z|rar|tar|jar|war|iso|dmg|exe|msi|deb|rpm|apk|bin)(?:\?|$)
 
-# Paths in which a segment comes three times, next to each other or with one other between: mostly links that loop.
--^[^?]*?(/[^/?]+)(?:/[^/?]+)?\1(?:/[^/?]+)?\1(?:[/?]|$)
-
 # Everything else.
 +.
 `;

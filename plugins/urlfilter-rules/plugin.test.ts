@@ -37,7 +37,7 @@ describe('urlfilter-rules by default', () => {
     'http://png.org/',
     'http://a.org/2024/05/05/05x/',
     'http://a.org/a/b/a/b/c',
-    'http://a.org/a/a/b',
+    'http://a.org/a/a/a/b',
     'http://a.org/x?u=/a/a/a/a',
     'http://a.org/sitemap-posts-3.xml.gz',
   ])('lets %s in', async (url) => {
@@ -56,9 +56,6 @@ describe('urlfilter-rules by default', () => {
     ['http://a.org/x.tar.gz', '-(?i)\\.'],
     ['http://a.org/sitemap/x.xml.gz', '-(?i)\\.'],
     ['http://a.org/get?file=x.zip', '-(?i)\\.'],
-    ['http://a.org/a/a/a', '(/[^/?]+)'],
-    ['http://a.org/a/b/a/c/a/', '(/[^/?]+)'],
-    ['http://a.org/x/a/a/b/a?q', '(/[^/?]+)'],
   ])('keeps %s out', async (url, rule) => {
     const { filter } = await setUp({});
     const verdict = filter.filter(url, CONTEXT);

@@ -10,6 +10,7 @@ import { explainUrlChain, type UrlTraceStep } from '../plugin-host/url-chain.ts'
 import type { Outlink } from '../ports/segment-store.ts';
 import { parsingOptions, readPluginList } from './parsing-options.ts';
 import { pluginViews } from './plugin-views.ts';
+import { systemClock } from './system-clock.ts';
 import type { CrawlerOptions, PluginView } from './types.ts';
 import { loadMainPlugins } from './wiring.ts';
 
@@ -54,7 +55,7 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
   const { config, log } = options;
   const baseDir = options.baseDir ?? process.cwd();
   const list = await readPluginList(config, baseDir);
-  const plugins = await loadMainPlugins(config, list, baseDir, log);
+  const plugins = await loadMainPlugins(config, list, baseDir, log, options.clock ?? systemClock);
   const parser = await createInlinePageParser(parsingOptions(config, list, baseDir), log);
   const context = { from: null, depth: 0, seedHosts: new Set<string>() };
 

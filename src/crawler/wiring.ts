@@ -48,7 +48,7 @@ export interface WiringOptions {
 
 export async function wire({ config, dir, baseDir, log, clock }: WiringOptions): Promise<Wiring> {
   const list = await readPluginList(config, baseDir);
-  const plugins = await loadMainPlugins(config, list, baseDir, log);
+  const plugins = await loadMainPlugins(config, list, baseDir, log, clock);
   const schedule = plugins.schedules.get(config.schedule.name);
   if (schedule === undefined) throw unknownName('schedule.name', config.schedule.name, plugins.schedules.keys());
   const robotsProtocol = plugins.protocols.get('https') ?? plugins.protocols.get('http');
@@ -125,6 +125,7 @@ export async function loadMainPlugins(
   list: Awaited<ReturnType<typeof readPluginList>>,
   baseDir: string,
   log: Log,
+  clock: Clock,
 ): Promise<LoadedPlugins> {
   const { agent, http, fetch } = config;
   return loadPlugins({
@@ -133,6 +134,7 @@ export async function loadMainPlugins(
     log,
     kinds: MAIN_THREAD_KINDS,
     intervals: intervalsOf(config),
+    now: () => clock.now(),
     http: {
       createGotProtocol: () =>
         createGotProtocol({

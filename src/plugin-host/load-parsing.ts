@@ -25,6 +25,7 @@ export async function loadParsing(
     ...options,
     log,
     kinds: WORKER_KINDS,
+    now: Date.now,
     http: {
       createGotProtocol: () => {
         throw new TypeError('parsers have no network');

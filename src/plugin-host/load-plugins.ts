@@ -54,6 +54,7 @@ export interface LoadOptions {
   readonly log: Log;
   readonly http: PluginHost['http'];
   readonly intervals: PluginHost['intervals'];
+  readonly now: PluginHost['now'];
   /** Kinds to set up; others are imported and checked only. */
   readonly kinds: ReadonlySet<PluginKind>;
 }
@@ -152,7 +153,7 @@ function hostFor(name: string, options: LoadOptions): PluginHost {
     plugin: name,
     ...fields,
   });
-  const { log, http, intervals, baseDir } = options;
+  const { log, http, intervals, now, baseDir } = options;
   return Object.freeze({
     log: {
       debug: (message: string, fields?: Readonly<Record<string, unknown>>) => log.debug(message, named(fields)),
@@ -162,6 +163,7 @@ function hostFor(name: string, options: LoadOptions): PluginHost {
     },
     readTextFile: (path: string) => readFileSync(resolve(baseDir, path), 'utf8'),
     http,
+    now,
     intervals,
   });
 }

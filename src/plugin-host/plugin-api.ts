@@ -181,6 +181,8 @@ export interface PluginHost {
   readTextFile(path: string): string;
   /** Builders for the transports that ship with incrawl, guarded against private addresses. Only in the main thread. */
   readonly http: { createGotProtocol(): FetchProtocol };
+  /** The clock of the crawl, which may be a simulated one, ms since the epoch. */
+  now(): number;
   /** Start interval and bounds as configured (`schedule.*`), ms; what a schedule is built from. */
   readonly intervals: { readonly intervalMs: number; readonly minIntervalMs: number; readonly maxIntervalMs: number };
 }

@@ -21,6 +21,7 @@ const BUNDLED = [
   'urlnormalizer-basic',
   'urlfilter-rules',
   'urlfilter-scope',
+  'urlfilter-traps',
   'parse-html',
   'parse-feed',
   'parse-text',

@@ -34,6 +34,7 @@ export const testHost: PluginHost = {
       close: async () => {},
     }),
   },
+  now: () => Date.UTC(2026, 0, 1),
   intervals: { intervalMs: 30 * DAY, minIntervalMs: 3_600_000, maxIntervalMs: 90 * DAY },
 };
 

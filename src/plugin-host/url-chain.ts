@@ -6,6 +6,8 @@ import { textOf } from './resolve-plugin.ts';
 export interface UrlResult {
   readonly url: string | null;
   readonly reason: string | null;
+  /** The plugin that refused, `url` for what is none to be crawled; absent when the URL is let in. */
+  readonly by?: string;
 }
 
 export interface UrlTraceStep {
@@ -23,16 +25,16 @@ export function applyUrlChain(
   base?: string,
 ): UrlResult {
   const canonical = canonicalUrl(input, base);
-  if ('error' in canonical) return { url: null, reason: canonical.error };
+  if ('error' in canonical) return { url: null, reason: canonical.error, by: 'url' };
   let { url } = canonical;
   for (const plugin of plugins.normalizers) {
     const next = normalizeBy(plugin, url);
-    if (next.url === null) return next;
+    if (next.url === null) return { ...next, by: plugin.name };
     url = next.url;
   }
   for (const plugin of plugins.filters) {
     const verdict = filterBy(plugin, url, context);
-    if (!verdict.accept) return { url: null, reason: verdict.reason };
+    if (!verdict.accept) return { url: null, reason: verdict.reason, by: plugin.name };
   }
   return { url, reason: null };
 }

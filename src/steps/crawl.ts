@@ -1,4 +1,5 @@
 import { CrawlError } from '../domain/errors.ts';
+import { sumOfRejections } from '../domain/url/rejections.ts';
 import type {
   CrawlProgress,
   CrawlSummary,
@@ -109,6 +110,7 @@ function roundSummary(
     bodyBytes: fetch.bodyBytes,
     outlinks: update.outlinks,
     newUrls: update.newUrls,
+    filteredBy: update.filteredBy,
     meanDistance: update.meanDistance,
     ms: Math.round(ms),
     cpuMs: Math.round(cpuMs),
@@ -116,7 +118,8 @@ function roundSummary(
 }
 
 function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
-  const sum = (field: keyof CrawlSummary['totals']): number => rounds.reduce((total, round) => total + round[field], 0);
+  const sum = (field: Exclude<keyof CrawlSummary['totals'], 'filteredBy'>): number =>
+    rounds.reduce((total, round) => total + round[field], 0);
   return {
     generated: sum('generated'),
     fetched: sum('fetched'),
@@ -134,6 +137,7 @@ function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
     bodyBytes: sum('bodyBytes'),
     outlinks: sum('outlinks'),
     newUrls: sum('newUrls'),
+    filteredBy: sumOfRejections(rounds.map((round) => round.filteredBy)),
     ms: sum('ms'),
     cpuMs: sum('cpuMs'),
   };

@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { InjectSummary, SeedError } from './summaries.ts';
-import type { UrlChain } from './url-chain.ts';
+import { countingRejections, type UrlChain } from './url-chain.ts';
 
 export interface SeedSource {
   /** File name or `stdin`, for messages. */
@@ -48,6 +48,8 @@ export async function inject(
 ): Promise<InjectSummary> {
   const tally: Tally = { urls: 0, injected: 0, updated: 0, overwritten: 0, kept: 0, filtered: 0 };
   const errors: SeedError[] = [];
+  const filteredBy: Record<string, number> = {};
+  const chain = countingRejections(room.urls, filteredBy);
   let window = new Map<string, Seed>();
   const flush = async (): Promise<void> => {
     await writeSeeds(room, window, mode, tally);
@@ -66,7 +68,7 @@ export async function inject(
         report(seed.error);
         continue;
       }
-      const { url, reason } = room.urls.apply(seed.url, SEED_CONTEXT);
+      const { url, reason } = chain.apply(seed.url, SEED_CONTEXT);
       if (url === null) {
         report(reason ?? 'kept out');
         if (isUrl(seed.url)) tally.filtered++;
@@ -78,7 +80,7 @@ export async function inject(
     }
   }
   await flush();
-  return { ...tally, errors };
+  return { ...tally, filteredBy, errors };
 }
 
 /** Scope goes by the hosts of the seeds, so seeds themselves are asked about without any. */

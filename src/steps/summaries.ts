@@ -1,5 +1,7 @@
 /** What each step answers: counts, as they appear under `--json` (a fixed contract). */
 
+import type { Rejections } from '../domain/url/rejections.ts';
+
 /** Why generate passed over a due URL; a counter each. */
 export interface GenerateRejections {
   urlFilter: number;
@@ -29,6 +31,8 @@ export interface InjectSummary {
   readonly overwritten: number;
   readonly kept: number;
   readonly filtered: number;
+  /** Lines that brought nothing in, by the reason: `urlfilter-traps: path repeats itself`. */
+  readonly filteredBy: Rejections;
   readonly errors: readonly SeedError[];
 }
 
@@ -98,6 +102,8 @@ export interface UpdateSummary {
   readonly outlinks: number;
   readonly newUrls: number;
   readonly filteredUrls: number;
+  /** The same, by the reason. */
+  readonly filteredBy: Rejections;
   readonly purged: number;
   readonly orphans: number;
   readonly released: number;
@@ -123,6 +129,8 @@ export interface RoundSummary {
   readonly bodyBytes: number;
   readonly outlinks: number;
   readonly newUrls: number;
+  /** Links that the URL plugins kept out, by the reason. */
+  readonly filteredBy: Rejections;
   /** Mean Hamming distance of the modified pages, bits; `null` without any. */
   readonly meanDistance: number | null;
   readonly ms: number;

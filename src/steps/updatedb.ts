@@ -9,7 +9,7 @@ import { factsAfter, lessonsOf, type TaughtLesson } from './host-lessons.ts';
 import { type JoinedRecord, joinParsed } from './joined-records.ts';
 import { marketFacts, openMarket } from './market.ts';
 import type { UpdateSummary } from './summaries.ts';
-import type { UrlChain } from './url-chain.ts';
+import { countingRejections, type UrlChain } from './url-chain.ts';
 
 export interface UpdateOptions {
   /** Whether newly found URLs enter the crawl db. */
@@ -70,7 +70,8 @@ export async function updateFromSegment(
     throw new CrawlError('segment-missing', `segment ${id} does not belong to this crawl db`);
   }
   const market = await openMarket(room.db, room.policy);
-  const priced: UpdateRoom = { ...room, policy: market.policy };
+  const filteredBy: Record<string, number> = {};
+  const priced: UpdateRoom = { ...room, policy: market.policy, urls: countingRejections(room.urls, filteredBy) };
   const total: Tally = emptyTally();
   let applied = row.applied;
   let chunk: JoinedRecord[] = [];
@@ -99,7 +100,13 @@ export async function updateFromSegment(
   );
   await segment.setState('updated');
   const { distances, distanceSum, visits: _, worth: __, ...counts } = total;
-  return { segment: id, ...counts, meanDistance: distances === 0 ? null : distanceSum / distances, released };
+  return {
+    segment: id,
+    ...counts,
+    filteredBy,
+    meanDistance: distances === 0 ? null : distanceSum / distances,
+    released,
+  };
 }
 
 /** URLs handed back per batch. */

@@ -12,7 +12,13 @@ import { scaffoldPlugin } from '../../src/plugin-host/scaffold.ts';
 import { applyUrlChain } from '../../src/plugin-host/url-chain.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const common = { baseDir: root, log: testHost.log, http: testHost.http, intervals: testHost.intervals };
+const common = {
+  baseDir: root,
+  log: testHost.log,
+  http: testHost.http,
+  intervals: testHost.intervals,
+  now: testHost.now,
+};
 const EVERY_KIND = new Set<PluginKind>([...MAIN_THREAD_KINDS, ...WORKER_KINDS]);
 const listOf = (text: string) => parsePluginList(text, 'conf/plugins.yaml');
 
@@ -102,7 +108,7 @@ describe('guards', () => {
         'http://example.org/',
         context,
       ),
-    ).toEqual({ url: null, reason: 'plugin-failed: urlfilter-x: broken' });
+    ).toEqual({ url: null, reason: 'plugin-failed: urlfilter-x: broken', by: 'urlfilter-x' });
     expect(
       applyUrlChain(
         { normalizers: [{ name: 'urlnormalizer-x', extension: { normalize: broken } }], filters: [] },

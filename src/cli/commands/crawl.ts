@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CrawlSummary, RoundSummary } from '../../crawler.ts';
 import { EXIT, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
+import { rejectionLines } from '../render/rejections-text.ts';
 import { roundHeading, roundLine, stopReason, totalsLine } from '../render/round-table.ts';
 import { resumeCommand } from '../resume-command.ts';
 import { seedSources } from '../seed-sources.ts';
@@ -80,5 +81,6 @@ function tellRound(session: Session, round: RoundSummary): void {
 async function tellEnd(session: Session, summary: CrawlSummary): Promise<void> {
   if (session.json) return session.out.write(`${JSON.stringify(summary)}\n`);
   if (summary.rounds.length > 1) await session.out.write(`${totalsLine(summary)}\n`);
+  for (const line of rejectionLines(summary.totals.filteredBy)) await session.out.write(`kept out: ${line}\n`);
   await session.out.write(`${stopReason(summary.stoppedBy)}\n`);
 }

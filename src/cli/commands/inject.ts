@@ -3,6 +3,7 @@ import type { InjectSummary } from '../../crawler.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
+import { rejectionLines } from '../render/rejections-text.ts';
 import { safeText } from '../render/safe-text.ts';
 import { seedSources } from '../seed-sources.ts';
 
@@ -71,5 +72,6 @@ function injectText(summary: InjectSummary): string {
     [summary.errors.length, 'bad lines'],
   ] as const;
   const told = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
-  return `${count(summary.urls)} URLs: ${told.length === 0 ? 'nothing to do' : told.join(', ')}`;
+  const kept = rejectionLines(summary.filteredBy).map((line) => `\n  kept out: ${line}`);
+  return `${count(summary.urls)} URLs: ${told.length === 0 ? 'nothing to do' : told.join(', ')}${kept.join('')}`;
 }

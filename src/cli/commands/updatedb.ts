@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { UpdateSummary } from '../../crawler.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
+import { rejectionLines } from '../render/rejections-text.ts';
 import { fieldLines } from '../render/table.ts';
 
 interface UpdateFlags {
@@ -57,6 +58,7 @@ function updateText(summary: UpdateSummary): string {
       'outlinks',
       `${count(summary.outlinks)}, ${count(summary.newUrls)} new URLs, ${count(summary.filteredUrls)} filtered out`,
     ],
+    ...rejectionLines(summary.filteredBy).map((line): [string, string] => ['  kept out', line]),
     ['purged', count(summary.purged)],
     ['orphans', count(summary.orphans)],
     ['released', count(summary.released)],
