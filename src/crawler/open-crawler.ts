@@ -15,6 +15,7 @@ import { type GenerateOptions, generate } from '../steps/generate.ts';
 import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
 import { planAhead } from '../steps/plan.ts';
+import { QueryVariants } from '../steps/query-variants.ts';
 import { simulateSchedules } from '../steps/simulate.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
 import { changesPerDay, statsOf } from '../steps/stats.ts';
@@ -61,7 +62,8 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
     const seen = openSeenUrls(options.config, db, options.log);
     await recover(db, wiring.segments, options.log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
-    return new OpenCrawler(wiring, { db, seen, seedHosts }, options.random ?? Math.random);
+    const variants = new QueryVariants(db, options.config.outlinks.maxVariantsPerPath);
+    return new OpenCrawler(wiring, { db, seen, seedHosts, variants }, options.random ?? Math.random);
   } catch (error) {
     await wiring.close();
     throw error;
@@ -72,6 +74,8 @@ interface Store {
   readonly db: LevelCrawlDb;
   readonly seen: SeenUrls;
   readonly seedHosts: Set<string>;
+  /** Remembers what it has counted from one updatedb to the next. */
+  readonly variants: QueryVariants;
 }
 
 const ORPHAN_SWEEP_KEY = 'orphanSweptAt';
@@ -185,6 +189,7 @@ class OpenCrawler implements Crawler {
         chunk: config.updatedb.chunk,
         maxOutlinksPerPage: config.outlinks.maxPerPage,
         followNofollow: config.outlinks.followNofollow,
+        beyondVariants: config.outlinks.beyondVariants,
         distrustMs: config.fetch.distrustMs,
       },
     );

@@ -111,6 +111,7 @@ function roundSummary(
     outlinks: update.outlinks,
     newUrls: update.newUrls,
     filteredBy: update.filteredBy,
+    demotedBy: update.demotedBy,
     meanDistance: update.meanDistance,
     ms: Math.round(ms),
     cpuMs: Math.round(cpuMs),
@@ -118,7 +119,7 @@ function roundSummary(
 }
 
 function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
-  const sum = (field: Exclude<keyof CrawlSummary['totals'], 'filteredBy'>): number =>
+  const sum = (field: Exclude<keyof CrawlSummary['totals'], 'filteredBy' | 'demotedBy'>): number =>
     rounds.reduce((total, round) => total + round[field], 0);
   return {
     generated: sum('generated'),
@@ -138,6 +139,7 @@ function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
     outlinks: sum('outlinks'),
     newUrls: sum('newUrls'),
     filteredBy: sumOfRejections(rounds.map((round) => round.filteredBy)),
+    demotedBy: sumOfRejections(rounds.map((round) => round.demotedBy)),
     ms: sum('ms'),
     cpuMs: sum('cpuMs'),
   };

@@ -142,6 +142,8 @@ function stateSentences(datum: CrawlDatum): string[] {
       `Last error at ${isoTime(datum.lastError.at)}: ${datum.lastError.code}, ${datum.lastError.message}. ${text}`.trim(),
     );
   }
+  const { demoted } = datum.metadata;
+  if (demoted !== undefined) sentences.push(`It entered with a lower score (${String(demoted)}).`);
   if (datum.target !== null) sentences.push(`It redirects to ${datum.target}.`);
   if (datum.fixedIntervalMs !== null) sentences.push('Its interval is fixed by the operator; no schedule changes it.');
   return sentences;

@@ -104,6 +104,8 @@ export interface UpdateSummary {
   readonly filteredUrls: number;
   /** The same, by the reason. */
   readonly filteredBy: Rejections;
+  /** New URLs that entered with a lower score, by the reason. */
+  readonly demotedBy: Rejections;
   readonly purged: number;
   readonly orphans: number;
   readonly released: number;
@@ -129,8 +131,10 @@ export interface RoundSummary {
   readonly bodyBytes: number;
   readonly outlinks: number;
   readonly newUrls: number;
-  /** Links that the URL plugins kept out, by the reason. */
+  /** Links that were kept out, by the reason. */
   readonly filteredBy: Rejections;
+  /** New URLs that entered with a lower score, by the reason. */
+  readonly demotedBy: Rejections;
   /** Mean Hamming distance of the modified pages, bits; `null` without any. */
   readonly meanDistance: number | null;
   readonly ms: number;

@@ -2,12 +2,14 @@ import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
 import { type Settled, type SettlePolicy, settle } from '../domain/crawl/settle.ts';
 import { judgeHint, withoutHint } from '../domain/crawl/sitemap-hint.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { countRejection } from '../domain/url/rejections.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord, Segment, SegmentInfo } from '../ports/segment-store.ts';
 import { factsAfter, lessonsOf, type TaughtLesson } from './host-lessons.ts';
 import { type JoinedRecord, joinParsed } from './joined-records.ts';
 import { marketFacts, openMarket } from './market.ts';
+import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
 import type { UpdateSummary } from './summaries.ts';
 import { countingRejections, type UrlChain } from './url-chain.ts';
 
@@ -20,6 +22,7 @@ export interface UpdateOptions {
   readonly chunk: number;
   readonly maxOutlinksPerPage: number;
   readonly followNofollow: boolean;
+  readonly beyondVariants: BeyondVariants;
   /** How long the headers of a host are not believed after a lie, ms. */
   readonly distrustMs: number;
 }
@@ -32,6 +35,13 @@ export interface UpdateRoom {
   readonly parseHttpDate: (text: string) => number | null;
   readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
   readonly seedHosts: ReadonlySet<string>;
+  readonly variants: QueryVariants;
+}
+
+/** What was kept out or ranked down, by the reason. */
+interface LinkCounts {
+  readonly filteredBy: Record<string, number>;
+  readonly demotedBy: Record<string, number>;
 }
 
 /** What one chunk adds to the counts; kept apart until the chunk is written. */
@@ -70,8 +80,12 @@ export async function updateFromSegment(
     throw new CrawlError('segment-missing', `segment ${id} does not belong to this crawl db`);
   }
   const market = await openMarket(room.db, room.policy);
-  const filteredBy: Record<string, number> = {};
-  const priced: UpdateRoom = { ...room, policy: market.policy, urls: countingRejections(room.urls, filteredBy) };
+  const linkCounts: LinkCounts = { filteredBy: {}, demotedBy: {} };
+  const priced: UpdateRoom = {
+    ...room,
+    policy: market.policy,
+    urls: countingRejections(room.urls, linkCounts.filteredBy),
+  };
   const total: Tally = emptyTally();
   let applied = row.applied;
   let chunk: JoinedRecord[] = [];
@@ -80,7 +94,10 @@ export async function updateFromSegment(
     applied += chunk.length;
     addTally(
       total,
-      await applyChunk({ ...priced, hosts: segment.info.hosts }, chunk, options, id, { ...row, applied }),
+      await applyChunk({ ...priced, ...linkCounts, hosts: segment.info.hosts }, chunk, options, id, {
+        ...row,
+        applied,
+      }),
     );
     chunk = [];
   };
@@ -103,7 +120,7 @@ export async function updateFromSegment(
   return {
     segment: id,
     ...counts,
-    filteredBy,
+    ...linkCounts,
     meanDistance: distances === 0 ? null : distanceSum / distances,
     released,
   };
@@ -132,7 +149,7 @@ async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {
 }
 
 async function applyChunk(
-  room: UpdateRoom & { readonly hosts: SegmentInfo['hosts'] },
+  room: UpdateRoom & LinkCounts & { readonly hosts: SegmentInfo['hosts'] },
   chunk: readonly JoinedRecord[],
   options: UpdateOptions,
   segmentId: string,
@@ -183,7 +200,7 @@ async function applyChunk(
     }
   }
   tally.applied = chunk.length;
-  const added = options.additions ? await additions(room, found) : [];
+  const added = options.additions ? await additions(room, found, options.beyondVariants) : [];
   tally.newUrls = added.length;
   await room.db.write({
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
@@ -261,12 +278,20 @@ function outlinkTargets(
   return [...targets];
 }
 
-async function additions(room: UpdateRoom, found: ReadonlyMap<string, Found>): Promise<CrawlDatum[]> {
+async function additions(
+  room: UpdateRoom & LinkCounts,
+  found: ReadonlyMap<string, Found>,
+  beyondVariants: BeyondVariants,
+): Promise<CrawlDatum[]> {
   const urls = [...found.keys()];
   const seen = await room.seen.probe(urls);
   const added: CrawlDatum[] = [];
-  for (const [i, url] of urls.entries()) {
-    if (seen[i]) continue;
+  const fresh = urls.filter((_, i) => !seen[i]);
+  const excess = await room.variants.beyond(fresh);
+  for (const url of fresh) {
+    const isExcess = beyondVariants !== 'follow' && excess.has(url);
+    if (isExcess) countRejection(beyondVariants === 'drop' ? room.filteredBy : room.demotedBy, TOO_MANY_QUERIES);
+    if (isExcess && beyondVariants === 'drop') continue;
     const { parent, outlink, depth, at } = found.get(url) as Found;
     added.push(
       newDatum({
@@ -275,7 +300,8 @@ async function additions(room: UpdateRoom, found: ReadonlyMap<string, Found>): P
         intervalMs: room.policy.schedule.initialIntervalMs,
         referrer: parent.url,
         depth,
-        score: room.outlinkScore(parent, outlink, depth),
+        score: room.outlinkScore(parent, outlink, depth) * (isExcess ? DEMOTION : 1),
+        ...(isExcess ? { metadata: { demoted: TOO_MANY_QUERIES } } : {}),
       }),
     );
   }

@@ -24,15 +24,17 @@ async function trapSite(log: string[]): Promise<string> {
     log.push(`${url.pathname}${url.search}`);
     const year = Number(/^\/cal\/(\d+)\/01/.exec(url.pathname)?.[1] ?? 0);
     const links =
-      url.pathname === '/'
-        ? ['/plain', '/loop/deep/', `/cal/${new Date().getUTCFullYear()}/01/`, '/filter']
-        : url.pathname.startsWith('/loop')
-          ? [`${url.pathname}loop/deep/`]
-          : year > 0
-            ? [`/cal/${year + 1}/01/`]
-            : url.pathname === '/filter'
-              ? [`/filter?${[...url.searchParams, ['f', 'x']].map(([name, value]) => `${name}=${value}`).join('&')}`]
-              : [];
+      url.pathname === '/many'
+        ? Array.from({ length: url.search === '' ? 100 : 0 }, (_, i) => `/many?q=${i}`)
+        : url.pathname === '/'
+          ? ['/plain', '/loop/deep/', `/cal/${new Date().getUTCFullYear()}/01/`, '/filter']
+          : url.pathname.startsWith('/loop')
+            ? [`${url.pathname}loop/deep/`]
+            : year > 0
+              ? [`/cal/${year + 1}/01/`]
+              : url.pathname === '/filter'
+                ? [`/filter?${[...url.searchParams, ['f', 'x']].map(([name, value]) => `${name}=${value}`).join('&')}`]
+                : [];
     response.end(`<!doctype html><title>${url}</title>${links.map((to) => `<a href="${to}">on</a>`).join(' ')}`);
   });
   server.listen(0, '127.0.0.1');
@@ -58,6 +60,24 @@ describe('traps', () => {
       'urlfilter-traps: calendar more than 2 years ahead': 1,
       'urlfilter-traps: query with a parameter more than 3 times': 1,
     });
+  });
+
+  it('of queries without end: ranked down or kept out, and counted', async () => {
+    const log: string[] = [];
+    const origin = await trapSite(log);
+    const args = ['--allow', '127.0.0.1', '--delay', '0', '-D', 'outlinks.maxVariantsPerPath=20'];
+    const demoting = workDir();
+    const crawl = ['crawl', `${origin}/many`, ...args];
+    const { totals } = await json<CrawlSummary>(crawl, { cwd: demoting });
+    const tooMany = 'outlinks: too many queries of one path';
+    expect(totals).toMatchObject({ new: 101, filteredBy: {}, demotedBy: { [tooMany]: 80 } });
+    // The first twenty are fetched before the others.
+    expect(log.slice(1, 21).sort()).toEqual(Array.from({ length: 20 }, (_, i) => `/many?q=${i}`).sort());
+    const why = await json(['explain', `${origin}/many?q=99`], { cwd: demoting });
+    expect(why.why).toContain(`It entered with a lower score (${tooMany}).`);
+    const dropping = await json<CrawlSummary>([...crawl, '-D', 'outlinks.beyondVariants=drop'], { cwd: workDir() });
+    expect(dropping.totals).toMatchObject({ new: 21, demotedBy: {} });
+    expect(dropping.totals.filteredBy[tooMany]).toBeGreaterThanOrEqual(80);
   });
 
   it('are told by check url, and counted by inject', async () => {

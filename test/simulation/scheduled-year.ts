@@ -10,6 +10,7 @@ import { hostOf } from '../../src/domain/url/url-key.ts';
 import { encodeParsed } from '../../src/plugin-host/encode-parsed.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { generate } from '../../src/steps/generate.ts';
+import { QueryVariants } from '../../src/steps/query-variants.ts';
 import { updateFromSegment } from '../../src/steps/updatedb.ts';
 
 export const DAY = 86_400_000;
@@ -157,7 +158,16 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
       await segment.addParsed(index, encodeParsed({ ...record, text: '', outlinks: [] }).encoded);
     }
     await updateFromSegment(
-      { db, seen, urls, policy, parseHttpDate: () => null, outlinkScore: () => 1, seedHosts: new Set() },
+      {
+        db,
+        seen,
+        urls,
+        policy,
+        parseHttpDate: () => null,
+        outlinkScore: () => 1,
+        seedHosts: new Set(),
+        variants: new QueryVariants(db, 0),
+      },
       segment,
       {
         additions: true,
@@ -165,6 +175,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         chunk: 500,
         maxOutlinksPerPage: 100,
         followNofollow: false,
+        beyondVariants: 'demote',
         distrustMs: DAY,
       },
     );

@@ -1,6 +1,6 @@
 /** Sections of the configuration: what is kept of a page. */
 import { z } from 'zod';
-import { duration, flag, integer, size, text } from '../fields.ts';
+import { choice, duration, flag, integer, size, text } from '../fields.ts';
 
 export const parse = z.strictObject({
   threads: integer({
@@ -51,6 +51,18 @@ export const outlinks = z.strictObject({
     prose: 'Links of a page that may enter the crawl db, in the order of the page.',
   }),
   followNofollow: flag({ default: false, prose: 'Follow links and pages marked nofollow.' }),
+  maxVariantsPerPath: integer({
+    default: 500,
+    min: 0,
+    max: 1_000_000,
+    unit: 'URLs',
+    prose: 'Queries of one path (/list?sort=a) that enter the crawl db as other URLs do. 0: no limit.',
+  }),
+  beyondVariants: choice(['demote', 'drop', 'follow'], {
+    default: 'demote',
+    prose:
+      'What happens to further queries of the path: they enter with a tenth of their score, are kept out, or enter as others do.',
+  }),
 });
 
 export const segments = z.strictObject({
