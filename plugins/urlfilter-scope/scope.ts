@@ -1,6 +1,9 @@
+import { createRequire } from 'node:module';
 import type { UrlContext, UrlFilter, UrlVerdict } from 'incrawl/plugin';
-import { getDomain } from 'tldts';
 import type { Options } from './options.ts';
+
+/** By `require`: an import would search the whole text of this CommonJS package for the names that it exports, at every start. */
+const { getDomain }: typeof import('tldts') = createRequire(import.meta.url)('tldts');
 
 /** Verdicts are kept per host; a crawl of the open web must not fill the memory with them. */
 const MAX_CACHED_HOSTS = 20_000;
