@@ -3,6 +3,14 @@ export type { Config } from './config/schema.ts';
 export { type Checker, openChecker, type ParseCheck, type SitemapCheck, type UrlCheck } from './crawler/checker.ts';
 export { openCrawler } from './crawler/open-crawler.ts';
 export type { SeenView } from './crawler/seen.ts';
+export {
+  findingText,
+  type RepairSummary,
+  repairState,
+  type StateCareOptions,
+  type VerifySummary,
+  verifyState,
+} from './crawler/state-care.ts';
 export type * from './crawler/types.ts';
 export type { CrawlState } from './domain/crawl/datum.ts';
 export { scaffoldPlugin } from './plugin-host/scaffold.ts';

@@ -17,11 +17,13 @@ import { addPlan } from './commands/plan.ts';
 import { addPlugins } from './commands/plugins.ts';
 import { addReaddb } from './commands/readdb.ts';
 import { addReadseg } from './commands/readseg.ts';
+import { addRepair } from './commands/repair.ts';
 import { addSchedule } from './commands/schedule.ts';
 import { addSimulate } from './commands/simulate.ts';
 import { addSitemap } from './commands/sitemap.ts';
 import { addTouch } from './commands/touch.ts';
 import { addUpdatedb } from './commands/updatedb.ts';
+import { addVerify } from './commands/verify.ts';
 import { EXIT } from './exit.ts';
 import { type Handler, openSession, type Surroundings } from './session.ts';
 import { collect } from './shared-options.ts';
@@ -91,6 +93,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addReadseg,
   addExplain,
   addExport,
+  addVerify,
+  addRepair,
   addCheck,
   addPlugins,
   addConfig,

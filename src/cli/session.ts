@@ -51,6 +51,8 @@ export interface Session {
   showProgress(): Promise<void>;
   /** Opens the state directory for as long as `use` runs. */
   withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>, access?: 'write' | 'read'): Promise<Value>;
+  /** For what works on the state directory itself, without a crawler. */
+  stateOptions<More extends object>(more: More): Promise<More & { config: Config; dir: string; log: Log }>;
   withChecker<Value>(use: (checker: Checker) => Promise<Value>): Promise<Value>;
   /** Ends the run as wrong usage, exit code 2. */
   refuse(message: string): never;
@@ -114,6 +116,9 @@ export async function openSession(command: Command, surroundings: Surroundings):
       const { openCrawler } = await import('../crawler.ts');
       const crawler = await openCrawler({ ...(await crawlerOptions()), dir: options.dir, access });
       return closing(crawler, use);
+    },
+    async stateOptions(more) {
+      return { ...more, config: loaded.config, dir: options.dir, log: await logOf() };
     },
     async withChecker(use) {
       const { openChecker } = await import('../crawler.ts');

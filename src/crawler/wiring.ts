@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
 import { createFileSegmentStore } from '../adapters/files/segment-store.ts';
+import type { WarcOptions } from '../adapters/files/warc-writer.ts';
 import { isAddressBlocked } from '../adapters/http/address-guard.ts';
 import { contentCodings, decodeBody } from '../adapters/http/content-coding.ts';
 import { createGotProtocol } from '../adapters/http/got-protocol.ts';
@@ -66,11 +67,7 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
     segments: createFileSegmentStore({
       dir: join(dir, 'segments'),
       log,
-      warc: {
-        software: `incrawl/${packageVersion()}`,
-        maxFileBytes: config.segments.warcMaxBytes,
-        gzipLevel: config.segments.gzipLevel,
-      },
+      warc: warcOptions(config),
     }),
     robotsStore,
     robots: createRobots({
@@ -117,6 +114,14 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
       await parser?.close();
       for (const protocol of new Set(plugins.protocols.values())) await protocol.close();
     },
+  };
+}
+
+export function warcOptions(config: Config): WarcOptions {
+  return {
+    software: `incrawl/${packageVersion()}`,
+    maxFileBytes: config.segments.warcMaxBytes,
+    gzipLevel: config.segments.gzipLevel,
   };
 }
 

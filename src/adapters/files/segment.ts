@@ -1,6 +1,4 @@
-import { closeSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { CrawlError } from '../../domain/errors.ts';
 import type { SegmentState } from '../../ports/crawl-db.ts';
 import type {
   FetchedRecord,
@@ -12,13 +10,11 @@ import type {
   WireResponse,
 } from '../../ports/segment-store.ts';
 import type { BitSet } from './bit-set.ts';
-import { damagedAt, onFile } from './file-errors.ts';
-import { type FrameQuery, readFrames, readFully } from './frame-reader.ts';
+import { type FrameQuery, readFrames } from './frame-reader.ts';
 import { decodeRecord, withTexts } from './record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, type SegmentMark } from './segment-folder.ts';
 import type { SegmentWriter } from './segment-writer.ts';
-import { readWarcMember } from './warc-reader.ts';
-import { isWarcName } from './warc-writer.ts';
+import { readStoredResponse } from './stored-response.ts';
 
 /** A segment in its folder. Reading goes through files opened for the purpose, so any number of readers get along with one writer. */
 export class FileSegment implements Segment {
@@ -110,23 +106,9 @@ export class FileSegment implements Segment {
     return undefined;
   }
 
-  async readResponse({ file: name, offset, length }: WarcPointer): Promise<WireResponse> {
+  async readResponse(pointer: WarcPointer): Promise<WireResponse> {
     this.writer?.flush();
-    const file = join(this.dir, name);
-    if (!isWarcName(name)) throw new CrawlError('segment-corrupt', `${file} is not the name of a WARC file`);
-    const member = onFile(file, () => {
-      const fd = openSync(file, 'r');
-      try {
-        // Asked before memory is taken, for a pointer that is damaged itself.
-        if (!(offset >= 0 && length >= 0 && offset + length <= fstatSync(fd).size)) return null;
-        const bytes = Buffer.allocUnsafe(length);
-        return readFully(fd, bytes, offset) === length ? bytes : null;
-      } finally {
-        closeSync(fd);
-      }
-    });
-    if (member === null) throw damagedAt(file, offset, `there are no ${length} bytes`);
-    return readWarcMember(member, `${file} at byte ${offset}`);
+    return readStoredResponse(this.dir, pointer);
   }
 
   async resetParsed(): Promise<void> {

@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { BatchWriter } from './batch-writer.ts';
+import { refuseHalfRepaired } from './care/repair-rows.ts';
 import { lockedError, removeHolder, writeHolder } from './holder.ts';
 import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
 import { LevelCrawlDb } from './level-crawl-db.ts';
@@ -20,6 +21,8 @@ import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
  * are written with their records, which older versions would leave out.
  */
 export const DB_FORMAT_VERSION = 3;
+
+const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
 export interface LevelCrawlDbOptions {
   /** Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db. */
@@ -44,6 +47,7 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Le
   const { dir, log } = options;
   const rows = await openRows(options);
   try {
+    await refuseHalfRepaired(rows, dir);
     await migrate(rows, await checkFormat(rows, dir), log);
     const writer = await BatchWriter.open(rows);
     await tellHolder(options);
@@ -54,6 +58,25 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Le
     if (!(filter instanceof SharedFilterKeeper)) unused.push(SHARED_MARK_KEY);
     writer.newUrls = await forgetting(rows, filter, unused);
     return new LevelCrawlDb(rows, writer, () => removeHolder(dir), filter);
+  } catch (error) {
+    await rows.close();
+    throw crawlDbError(error);
+  }
+}
+
+/**
+ * The rows themselves, for who verifies or repairs them; closing them gives the lock back. Rejects as {@link openLevelCrawlDb} does, but not
+ * for a repair that was cut short.
+ * @param isRebuilt LevelDB has just made the db anew from its tables, and may have lost the row that tells the format. Records tell their
+ * versions themselves, and the rest is made from them.
+ */
+export async function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): Promise<Rows> {
+  const rows = await openRows(options);
+  try {
+    if (isRebuilt && !(await rows.hasMany([FORMAT_KEY]))[0]) await writeFormat(rows);
+    await migrate(rows, await checkFormat(rows, options.dir), options.log);
+    await tellHolder(options);
+    return rows;
   } catch (error) {
     await rows.close();
     throw crawlDbError(error);
@@ -103,13 +126,12 @@ async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptio
 
 /** The version that the db was written with. */
 async function checkFormat(rows: Rows, dir: string): Promise<number> {
-  const key = ROW.meta + FORMAT_VERSION_FACT;
-  const [stored] = await rows.getMany([key]);
+  const [stored] = await rows.getMany([FORMAT_KEY]);
   if (stored === undefined) {
     if ((await rows.keys({ limit: 1 }).all()).length > 0) {
       throw new CrawlError('db-corrupt', `${dir} holds a LevelDB that is not a crawl db`);
     }
-    await rows.put(key, Buffer.from(String(DB_FORMAT_VERSION)), { sync: true });
+    await writeFormat(rows);
     return DB_FORMAT_VERSION;
   }
   const version = Number(stored.toString());
@@ -130,5 +152,9 @@ async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
   if (version === DB_FORMAT_VERSION) return;
   log.warn('the crawl db is being brought to a new format', { from: version, to: DB_FORMAT_VERSION });
   if (version < 2) await rebuildDueIndex(rows);
-  await rows.put(ROW.meta + FORMAT_VERSION_FACT, Buffer.from(String(DB_FORMAT_VERSION)), { sync: true });
+  await writeFormat(rows);
+}
+
+function writeFormat(rows: Rows): Promise<void> {
+  return rows.put(FORMAT_KEY, Buffer.from(String(DB_FORMAT_VERSION)), { sync: true });
 }

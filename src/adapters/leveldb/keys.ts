@@ -69,9 +69,17 @@ function fallingKey(score: number): string {
 }
 
 export function parseDueKey(text: string): { url: string; dueAt: number } {
-  const start = 1 + (text.startsWith(ROW.dueNew) ? SCORE_DIGITS : 0);
-  const end = start + TIME_DIGITS;
-  return { dueAt: Number.parseInt(text.slice(start, end), 16), url: urlFromKey(text.slice(end)) };
+  const end = endOfDueTime(text);
+  return { dueAt: Number.parseInt(text.slice(end - TIME_DIGITS, end), 16), url: urlFromKey(text.slice(end)) };
+}
+
+/** The URL key that a due key ends with. */
+export function urlKeyOfDue(text: string): string {
+  return text.slice(endOfDueTime(text));
+}
+
+function endOfDueTime(text: string): number {
+  return 1 + (text.startsWith(ROW.dueNew) ? SCORE_DIGITS : 0) + TIME_DIGITS;
 }
 
 /** All due rows of known pages with a time of at most `until`. */

@@ -1,8 +1,8 @@
 import { CrawlError } from '../../domain/errors.ts';
 
 const DISK_FULL = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i;
-/** LevelDB reports a table or manifest that somebody deleted as an I/O error. */
-const DAMAGED = /Corruption|No such file or directory/;
+/** LevelDB reports a table or manifest that somebody deleted or emptied as an I/O error. */
+const DAMAGED = /Corruption|No such file or directory|\.ldb: Invalid argument/;
 
 /** What LevelDB says, in terms of the crawl. A programmer's mistake (`TypeError`) and a `CrawlError` stay what they are. */
 export function crawlDbError(error: unknown): Error {

@@ -1,0 +1,97 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SegmentState } from '../../../ports/crawl-db.ts';
+import type { FetchedRecord } from '../../../ports/segment-store.ts';
+import { onFile } from '../file-errors.ts';
+import { FrameLog } from '../frame-log.ts';
+import { type Frame, readFrames } from '../frame-reader.ts';
+import { FETCHED, PARSED, readMark, writeMark } from '../segment-folder.ts';
+import { readStoredResponse } from '../stored-response.ts';
+import { warcSizes } from '../warc-writer.ts';
+import { fetchedFrames, missingResponse } from './verify-segment.ts';
+
+export interface Salvaged {
+  /** Pages whose record, or whose response, could not be kept. */
+  readonly pagesLost: number;
+  readonly state: SegmentState;
+  /** How many of the first `applied` fetched records are still there. */
+  readonly applied: number;
+}
+
+/**
+ * Writes the record files of a segment anew with what can be read of them. Pages without their response are left out; where the segment was
+ * not yet applied to the crawl db they are fetched again, and pages without parse output are parsed again. The caller keeps a copy first.
+ * @param applied how many fetched records updatedb has applied so far
+ */
+export async function salvageSegment(folder: string, applied: number): Promise<Salvaged> {
+  const { info, synced } = readMark(folder);
+  const sizes = warcSizes(folder);
+  const kept = new Set<number>();
+  let read = 0;
+  let appliedKept = 0;
+  const fetched = await rewrite(folder, FETCHED, function* () {
+    for (const { frame, record } of readable(fetchedFrames(folder, 0))) {
+      const isApplied = read++ < applied;
+      if (missingResponse(record, sizes) !== null || !canRead(folder, record)) continue;
+      kept.add(frame.index);
+      if (isApplied) appliedKept++;
+      yield { index: frame.index, payload: frame.payload };
+    }
+  });
+  const parsed = await rewrite(folder, PARSED, function* () {
+    for (const { index, payload } of readable(readFrames(join(folder, PARSED)))) {
+      if (kept.has(index)) yield { index, payload };
+    }
+  });
+  // Fetching begins again with what is missing; what is complete goes through at once.
+  const state: SegmentState = info.state === 'updated' ? 'updated' : 'generated';
+  writeMark(folder, { info: { ...info, state }, synced: { fetchList: synced.fetchList, fetched, parsed } });
+  return { pagesLost: Math.max(0, read - kept.size), state, applied: appliedKept };
+}
+
+function canRead(folder: string, { warc }: FetchedRecord): boolean {
+  if (warc === null) return true;
+  try {
+    readStoredResponse(folder, warc);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What comes before the first fault. */
+function* readable<Item>(items: Iterable<Item>): Generator<Item> {
+  const iterator = items[Symbol.iterator]();
+  for (;;) {
+    let next: IteratorResult<Item>;
+    try {
+      next = iterator.next();
+    } catch {
+      return;
+    }
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+async function rewrite(
+  folder: string,
+  name: string,
+  frames: () => Iterable<Pick<Frame, 'index'> & { readonly payload: Uint8Array }>,
+): Promise<number> {
+  const fresh = join(folder, `${name}.salvaged`);
+  rmSync(fresh, { force: true });
+  const log = new FrameLog(fresh);
+  try {
+    for (const { index, payload } of frames()) {
+      log.append(index, payload);
+      if (log.pendingBytes > 1 << 20) log.flush();
+    }
+    log.flush();
+    await log.sync();
+  } finally {
+    log.close();
+  }
+  onFile(fresh, () => renameSync(fresh, join(folder, name)));
+  return log.size;
+}

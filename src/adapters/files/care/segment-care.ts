@@ -1,0 +1,70 @@
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SegmentInfo } from '../../../ports/segment-store.ts';
+import type { Report } from '../../../ports/state-care.ts';
+import { copyFolder } from '../copy-folder.ts';
+import { onFile } from '../file-errors.ts';
+import { FETCH_LIST, isFinished } from '../segment-folder.ts';
+import { isWarcName } from '../warc-writer.ts';
+import { type Salvaged, salvageSegment } from './salvage-segment.ts';
+import { verifySegment } from './verify-segment.ts';
+
+/** Ids of the whole segments in a folder, oldest first. */
+export function segmentIds(dir: string): string[] {
+  if (!existsSync(dir)) return [];
+  return onFile(dir, () => readdirSync(dir, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory() && isFinished(join(dir, entry.name)))
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Verifies all segments in a folder; gives those that can be told. */
+export async function verifySegments(dir: string, deep: boolean, report: Report): Promise<SegmentInfo[]> {
+  const infos: SegmentInfo[] = [];
+  for (const id of segmentIds(dir)) {
+    const info = await verifySegment(join(dir, id), id, deep, report);
+    if (info !== null) infos.push(info);
+  }
+  return infos;
+}
+
+export interface RepairedSegment {
+  readonly id: string;
+  /** `null`: moved to the quarantine as a whole. */
+  readonly salvaged: Salvaged | null;
+}
+
+/**
+ * Puts right what {@link verifySegments} finds. A copy of each segment that is touched goes to the quarantine first.
+ * @param appliedOf how many fetched records of a segment updatedb has applied so far
+ */
+export async function repairSegments(
+  dir: string,
+  quarantine: string,
+  options: { readonly deep: boolean; readonly appliedOf: (id: string) => number; readonly report: Report },
+): Promise<RepairedSegment[]> {
+  const repaired: RepairedSegment[] = [];
+  for (const id of segmentIds(dir)) {
+    const folder = join(dir, id);
+    let isDamaged = false;
+    let isListDamaged = false;
+    const info = await verifySegment(folder, id, options.deep, (finding) => {
+      isDamaged = true;
+      if (finding.subject.endsWith(FETCH_LIST)) isListDamaged = true;
+      options.report(finding);
+    });
+    if (!isDamaged) continue;
+    const copy = join(quarantine, 'segments', id);
+    onFile(copy, () => mkdirSync(join(quarantine, 'segments'), { recursive: true }));
+    // Without its fetch list a segment that is not finished cannot go on; its URLs become due again.
+    if (info === null || isListDamaged) {
+      onFile(copy, () => renameSync(folder, copy));
+      repaired.push({ id, salvaged: null });
+      continue;
+    }
+    // What is still written to must not be one file with its copy.
+    copyFolder(folder, copy, (name) => info.state === 'updated' && isWarcName(name));
+    repaired.push({ id, salvaged: await salvageSegment(folder, options.appliedOf(id)) });
+  }
+  return repaired;
+}

@@ -1,0 +1,113 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FetchedRecord, SegmentInfo } from '../../../ports/segment-store.ts';
+import type { Report } from '../../../ports/state-care.ts';
+import { damagedAt } from '../file-errors.ts';
+import { type Frame, readFrames } from '../frame-reader.ts';
+import { decodeRecord } from '../record-codec.ts';
+import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from '../segment-folder.ts';
+import { verifyWarc, type WarcFault } from '../verify-warc.ts';
+import { warcSizes } from '../warc-writer.ts';
+
+/**
+ * Holds the record files of a segment against their checksums, and what they point at against the WARC files. Torn ends behind what was
+ * synced are no fault: the next opening cuts them back.
+ * @param deep also reads every response and holds it against its own digest
+ * @returns the segment, as far as it can be told
+ */
+export async function verifySegment(
+  folder: string,
+  id: string,
+  deep: boolean,
+  report: Report,
+): Promise<SegmentInfo | null> {
+  let mark: SegmentMark;
+  try {
+    mark = readMark(folder);
+  } catch (error) {
+    report({ kind: 'segment-unreadable', subject: id, detail: (error as Error).message });
+    return null;
+  }
+  const { synced, info } = mark;
+  const damaged = (file: string, error: unknown): void =>
+    report({ kind: 'segment-damaged', subject: join(id, file), detail: (error as Error).message });
+  try {
+    // Nobody reads the list of a segment that is done with.
+    if (info.state !== 'updated') verifyFetchList(folder, synced.fetchList, info.urls);
+  } catch (error) {
+    damaged(FETCH_LIST, error);
+  }
+  try {
+    const sizes = warcSizes(folder);
+    for (const { record } of fetchedFrames(folder, synced.fetched)) {
+      const detail = missingResponse(record, sizes);
+      if (detail !== null)
+        report({ kind: 'response-missing', subject: record.url, detail: `segment ${id}: ${detail}` });
+    }
+  } catch (error) {
+    damaged(FETCHED, error);
+  }
+  try {
+    for (const frame of readFrames(join(folder, PARSED), { syncedBytes: synced.parsed })) decodeRecord(PARSED, frame);
+  } catch (error) {
+    damaged(PARSED, error);
+  }
+  if (deep) {
+    for (const name of warcSizes(folder).keys()) {
+      for (const fault of await warcFaults(folder, name)) {
+        report({ kind: 'warc-damaged', subject: join(id, name), detail: `at byte ${fault.offset}: ${fault.message}` });
+      }
+    }
+  }
+  return info;
+}
+
+function verifyFetchList(folder: string, syncedBytes: number, urls: number): void {
+  const file = join(folder, FETCH_LIST);
+  let listed = 0;
+  for (const frame of readFrames(file, { syncedBytes })) {
+    decodeRecord(file, frame);
+    listed++;
+  }
+  if (listed !== urls) throw damagedAt(file, 0, `it has ${listed} URLs, ${urls} were written`);
+}
+
+/** Fetched records with their frames, as far as they can be read. */
+export function* fetchedFrames(
+  folder: string,
+  syncedBytes: number,
+): Generator<{ readonly frame: Frame; readonly record: FetchedRecord }> {
+  const file = join(folder, FETCHED);
+  for (const frame of readFrames(file, { syncedBytes }))
+    yield { frame, record: decodeRecord<FetchedRecord>(file, frame) };
+}
+
+/** Why the response that a record points at cannot be there; `null` when it can. */
+export function missingResponse({ warc }: FetchedRecord, sizes: ReadonlyMap<string, number>): string | null {
+  if (warc === null) return null;
+  const size = sizes.get(warc.file);
+  if (size === undefined) return `${warc.file} is missing`;
+  const end = warc.offset + warc.length;
+  return end > size ? `${warc.file} ends at byte ${size}, its response at ${end}` : null;
+}
+
+/** Faults of a WARC file; what lies behind the last record that the segment knows of is a torn end and no fault. */
+async function warcFaults(folder: string, name: string): Promise<readonly WarcFault[]> {
+  const { faults } = await verifyWarc(join(folder, name));
+  if (faults.length === 0) return faults;
+  const size = statSync(join(folder, name)).size;
+  const known = lastKnownEnd(folder, name);
+  return faults.filter(({ offset }) => offset < known || known > size);
+}
+
+function lastKnownEnd(folder: string, name: string): number {
+  let end = 0;
+  try {
+    for (const { record } of fetchedFrames(folder, 0)) {
+      if (record.warc?.file === name) end = Math.max(end, record.warc.offset + record.warc.length);
+    }
+  } catch {
+    // Damage is reported where the records are verified; as far as they can be read is far enough here.
+  }
+  return end;
+}

@@ -1,0 +1,29 @@
+import { constants, copyFileSync, linkSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { onFile } from './file-errors.ts';
+
+/**
+ * Copies a folder with all below it, before something is put right in it.
+ * @param isFixed files that are never written again, by name: they are linked where the file system can, which costs no space
+ */
+export function copyFolder(from: string, to: string, isFixed: (name: string) => boolean): void {
+  onFile(to, () => mkdirSync(to, { recursive: true }));
+  for (const entry of onFile(from, () => readdirSync(from, { withFileTypes: true }))) {
+    const source = join(from, entry.name);
+    const target = join(to, entry.name);
+    if (entry.isDirectory()) copyFolder(source, target, isFixed);
+    else if (entry.isFile()) onFile(target, () => copyOrLink(source, target, isFixed(entry.name)));
+  }
+}
+
+function copyOrLink(source: string, target: string, mayLink: boolean): void {
+  if (mayLink) {
+    try {
+      linkSync(source, target);
+      return;
+    } catch {
+      // Another file system, or one without links.
+    }
+  }
+  copyFileSync(source, target, constants.COPYFILE_FICLONE);
+}

@@ -1,0 +1,272 @@
+import { cpSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Level } from 'level';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { repairDb, verifyDb } from '../../../src/adapters/leveldb/care/db-care.ts';
+import { openLevelCrawlDb, openLevelRows } from '../../../src/adapters/leveldb/crawl-db.ts';
+import {
+  COUNTERS_KEY,
+  hostKey,
+  leaseKey,
+  linksKey,
+  ROW,
+  recordKey,
+  rowRange,
+} from '../../../src/adapters/leveldb/keys.ts';
+import type { Rows } from '../../../src/adapters/leveldb/rows.ts';
+import { newDatum } from '../../../src/domain/crawl/datum.ts';
+import { urlKey } from '../../../src/domain/url/url-key.ts';
+import type { Finding } from '../../../src/ports/state-care.ts';
+import { contentOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
+import { temporaryFolders } from '../files/temporary-folder.ts';
+
+const newFolder = temporaryFolders();
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const HOSTS = ['a.example', 'b.example', 'c.example:8080'];
+const URLS = HOSTS.flatMap((host) => Array.from({ length: 20 }, (_, i) => `https://${host}/page/${i}`));
+const LEASED = URLS[1]!;
+const UNVISITED = URLS[3]!;
+
+let original = '';
+let sound: Awaited<ReturnType<typeof contentOf>>;
+
+/** New and visited URLs, leases, outlinks, facts of hosts, a segment. */
+beforeAll(async () => {
+  original = join(newFolder(), 'db');
+  const db = await openLevelCrawlDb({ dir: original, log });
+  const puts = URLS.map((url, i) => ({
+    datum:
+      i % 3 === 0
+        ? newDatum({ url, now: 1_700_000_000_000 + i, intervalMs: 86_400_000, score: 1 / (i + 1) })
+        : visitedDatum(url, { nextFetchAt: i % 7 === 0 ? null : 1_700_000_000_000 + i }),
+    previous: null,
+  }));
+  await db.write({
+    puts,
+    links: URLS.slice(0, 10).map((url) => ({ url, targets: URLS.slice(10, 15) })),
+    segments: [{ id: 's1', state: 'generated', createdAt: 1, urls: 2, applied: 0 }],
+    meta: { fact: 'value' },
+  });
+  const entries = [];
+  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER }))
+    if (URLS.slice(0, 3).includes(entry.url)) entries.push(entry);
+  await db.write({ lease: { segment: 's1', entries } });
+  sound = await contentOf(db);
+  await db.close();
+});
+
+interface Copy {
+  readonly dir: string;
+  readonly quarantine: string;
+}
+
+async function damaged(damage: (rows: Rows) => Promise<unknown>): Promise<Copy> {
+  const copy = copyOf();
+  const rows = await openLevelRows({ dir: copy.dir, log });
+  await damage(rows);
+  await rows.close();
+  return copy;
+}
+
+function copyOf(): Copy {
+  const folder = newFolder();
+  cpSync(original, join(folder, 'db'), { recursive: true });
+  return { dir: join(folder, 'db'), quarantine: join(folder, 'quarantine') };
+}
+
+async function findingsOf({ dir }: Copy): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  await verifyDb({ dir, log }, (finding) => findings.push(finding));
+  return findings;
+}
+
+const kindsOf = (findings: readonly Finding[]): string[] => [...new Set(findings.map(({ kind }) => kind))].sort();
+
+async function repaired({ dir, quarantine }: Copy) {
+  const summary = await repairDb({ dir, log }, quarantine, () => {});
+  expect(await findingsOf({ dir, quarantine })).toEqual([]);
+  return summary;
+}
+
+async function contentIn(dir: string): ReturnType<typeof contentOf> {
+  const db = await openLevelCrawlDb({ dir, log });
+  try {
+    return await contentOf(db);
+  } finally {
+    await db.close();
+  }
+}
+
+async function anyDueKey(rows: Rows, kind: typeof ROW.due | typeof ROW.dueNew): Promise<string> {
+  const { from, to } = rowRange(kind);
+  const [key] = await rows.keys({ gte: from, lt: to, limit: 1 }).all();
+  return key!;
+}
+
+const junk = Buffer.from([0xc1, 0xff, 0x00]);
+
+describe('verify and repair of the crawl db', () => {
+  it('finds nothing in a sound db, and says how much it looked at', async () => {
+    const copy = copyOf();
+    const findings: Finding[] = [];
+    const counts = await verifyDb({ dir: copy.dir, log }, (finding) => findings.push(finding));
+    expect(findings).toEqual([]);
+    expect(counts).toEqual({ records: 60, due: sound.due.length, leases: 3, links: 10, hosts: 3, segments: 1 });
+  });
+
+  it('a repair of a sound db changes nothing', async () => {
+    const copy = copyOf();
+    expect(await repaired(copy)).toEqual({ records: 60, quarantined: 0, leasesEnded: 0, rebuilt: false });
+    expect(await contentIn(copy.dir)).toEqual(sound);
+    expect(existsSync(copy.quarantine)).toBe(false);
+  });
+
+  // What each kind of damage to a derived row leaves; after the repair all is as before.
+  const derived: readonly [string, string[], (rows: Rows) => Promise<unknown>][] = [
+    ['a lost due entry', ['due-missing'], async (rows) => rows.del(await anyDueKey(rows, ROW.due))],
+    ['a lost due entry of a new URL', ['due-missing'], async (rows) => rows.del(await anyDueKey(rows, ROW.dueNew))],
+    [
+      'a due entry that differs',
+      ['due-differs'],
+      async (rows) => rows.put(await anyDueKey(rows, ROW.due), (await rows.get(await anyDueKey(rows, ROW.dueNew)))!),
+    ],
+    [
+      'a due entry too many',
+      ['due-stray'],
+      async (rows) =>
+        rows.put(`${ROW.due}000000000001${urlKey(LEASED)}`, (await rows.get(await anyDueKey(rows, ROW.due)))!),
+    ],
+    [
+      'a due entry that cannot be read',
+      ['due-differs'],
+      async (rows) => rows.put(await anyDueKey(rows, ROW.due), junk),
+    ],
+    ['wrong counters of a host', ['host-counts'], async (rows) => rows.del(hostKey('a.example'))],
+    ['lost counters', ['counts-differ'], (rows) => rows.del(COUNTERS_KEY)],
+    [
+      'counters of a host that is not there',
+      ['host-counts'],
+      async (rows) => rows.put(hostKey('gone.example'), (await rows.get(hostKey('a.example')))!),
+    ],
+  ];
+  it.each(derived)('%s', async (_, kinds, damage) => {
+    const copy = await damaged(damage);
+    expect(kindsOf(await findingsOf(copy))).toEqual(kinds);
+    await repaired(copy);
+    expect(await contentIn(copy.dir)).toEqual(sound);
+  });
+
+  it('a record that cannot be read goes to the quarantine, with what hung on it', async () => {
+    const url = URLS[4]!;
+    const copy = await damaged((rows) => rows.put(recordKey(url), junk));
+    expect(kindsOf(await findingsOf(copy))).toEqual(['counts-differ', 'host-counts', 'row-unreadable']);
+    expect(await repaired(copy)).toMatchObject({ records: 59, quarantined: 2 });
+    const after = await contentIn(copy.dir);
+    expect(after.records).toEqual(sound.records.filter((record) => record.url !== url));
+    const kept = readFileSync(join(copy.quarantine, 'rows.jsonl'), 'utf8').trim().split('\n');
+    const rows = kept.map((line) => JSON.parse(line) as { key: string; value: string; why: string });
+    expect(rows.map(({ key }) => key)).toEqual([recordKey(url), linksKey(url)]);
+    expect(Buffer.from(rows[0]!.value, 'base64')).toEqual(junk);
+    expect(rows[1]!.why).toBe('there is no such record');
+  });
+
+  it('a record under a key of another URL is not taken for that URL', async () => {
+    const copy = await damaged(async (rows) => rows.put(`${ROW.record}com.example.:no-url`, junk));
+    expect(kindsOf(await findingsOf(copy))).toEqual(['row-unreadable']);
+    expect(await repaired(copy)).toMatchObject({ records: 60, quarantined: 1 });
+    expect(await contentIn(copy.dir)).toEqual(sound);
+  });
+
+  it('a lease to a segment that is not known ends, and its URL is due again', async () => {
+    const copy = await damaged((rows) => rows.del(`${ROW.segment}s1`));
+    expect(kindsOf(await findingsOf(copy))).toEqual(['lease-stray']);
+    expect(await repaired(copy)).toMatchObject({ leasesEnded: 3 });
+    const after = await contentIn(copy.dir);
+    expect(after.due.map(({ url }) => url)).toContain(LEASED);
+    expect(after.records).toEqual(sound.records);
+  });
+
+  it('a lost lease: the URL is due again', async () => {
+    const copy = await damaged((rows) => rows.del(leaseKey(LEASED)));
+    expect(kindsOf(await findingsOf(copy))).toEqual(['counts-differ', 'due-missing']);
+    await repaired(copy);
+    expect((await contentIn(copy.dir)).due.map(({ url }) => url)).toContain(LEASED);
+  });
+
+  it('rows of a kind that is not known are told and left', async () => {
+    const copy = await damaged((rows) => rows.put('~tilde', junk));
+    expect(await findingsOf(copy)).toMatchObject([{ kind: 'row-unknown', subject: '~' }]);
+    await repairDb({ dir: copy.dir, log }, copy.quarantine, () => {});
+    const rows = await openLevelRows({ dir: copy.dir, log });
+    expect(await rows.get('~tilde')).toEqual(junk);
+    await rows.close();
+  });
+
+  it('a repair that was cut short is told by whoever opens the db, and done again', async () => {
+    const copy = await damaged(async (rows) => {
+      await rows.put(`${ROW.meta}repairing`, Buffer.from('1'));
+      const { from, to } = rowRange(ROW.due);
+      await rows.clear({ gte: from, lt: to });
+    });
+    await expect(openLevelCrawlDb({ dir: copy.dir, log })).rejects.toMatchObject({
+      code: 'db-corrupt',
+      message: expect.stringContaining('incrawl repair'),
+    });
+    expect(kindsOf(await findingsOf(copy))).toEqual(['due-missing', 'repair-unfinished']);
+    await repaired(copy);
+    expect(await contentIn(copy.dir)).toEqual(sound);
+  });
+
+  it('a db held by somebody else is neither verified nor repaired', async () => {
+    const copy = copyOf();
+    const db = await openLevelCrawlDb({ dir: copy.dir, log });
+    await expect(verifyDb({ dir: copy.dir, log }, () => {})).rejects.toMatchObject({ code: 'db-locked' });
+    await expect(repairDb({ dir: copy.dir, log }, copy.quarantine, () => {})).rejects.toMatchObject({
+      code: 'db-locked',
+    });
+    await db.close();
+  });
+
+  const tableFiles = (dir: string, ending: RegExp): string[] =>
+    readdirSync(dir)
+      .filter((name) => ending.test(name))
+      .map((name) => join(dir, name));
+
+  it('files of LevelDB that are lost or cut short are rebuilt, from a copy that is kept', async () => {
+    const copy = copyOf();
+    // Everything into tables first, so that there is something left when the list of them is lost.
+    const rows = await openLevelRows({ dir: copy.dir, log });
+    await (rows as unknown as Level & { compactRange(a: string, b: string): Promise<void> }).compactRange('a', 'z');
+    await rows.close();
+    for (const file of tableFiles(copy.dir, /^MANIFEST/)) truncateSync(file, 20);
+    expect(kindsOf(await findingsOf(copy))).toEqual(['db-unopenable']);
+    expect(await repaired(copy)).toMatchObject({ records: 60, rebuilt: true });
+    expect(await contentIn(copy.dir)).toEqual(sound);
+    expect(existsSync(join(copy.quarantine, 'db', 'CURRENT'))).toBe(true);
+  });
+
+  it('what stood in a table that is lost is lost, the rest is sound again', async () => {
+    const copy = copyOf();
+    const rows = await openLevelRows({ dir: copy.dir, log });
+    await (rows as unknown as Level & { compactRange(a: string, b: string): Promise<void> }).compactRange('a', 'z');
+    await rows.close();
+    // Younger rows go into another table.
+    const db = await openLevelCrawlDb({ dir: copy.dir, log });
+    const datum = newDatum({ url: 'https://later.example/', now: 1_700_000_000_000, intervalMs: 1_000 });
+    await db.write({ puts: [{ datum, previous: null }] });
+    await db.close();
+    const [oldest] = tableFiles(copy.dir, /\.ldb$/).sort();
+    writeFileSync(oldest!, 'not a table');
+    expect(kindsOf(await findingsOf(copy)).some((kind) => kind.startsWith('db-un'))).toBe(true);
+    expect(await repaired(copy)).toMatchObject({ rebuilt: true, records: 1 });
+    expect((await contentIn(copy.dir)).records).toEqual([datum]);
+  });
+});
+
+it('a URL that nobody has visited yet keeps its place among the new ones', async () => {
+  const copy = await damaged(async (rows) => rows.del(await anyDueKey(rows, ROW.dueNew)));
+  await repaired(copy);
+  expect((await contentIn(copy.dir)).due.find(({ url }) => url === UNVISITED)).toEqual(
+    sound.due.find(({ url }) => url === UNVISITED),
+  );
+});
