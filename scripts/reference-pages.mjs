@@ -16,6 +16,7 @@ export async function referencePages() {
     ['commands.md', asMarkdown(commandsPage(createProgram(surroundings).command))],
     ['configuration.md', asMarkdown(tables.configurationPage())],
     ['errors.md', asMarkdown(tables.errorsPage())],
+    ['findings.md', asMarkdown(tables.findingsPage())],
     ['states.md', asMarkdown(tables.statesPage())],
     ['plugin-api.md', pluginApiPage()],
   ]);

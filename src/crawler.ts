@@ -1,10 +1,13 @@
 /** The programming interface: opens a crawl on a state directory and runs its steps. With `src/crawler/`, all that knows every room. */
 export type { Config } from './config/schema.ts';
+export { type BackupSummary, backupState, checkBackup, restoreState } from './crawler/backup.ts';
 export { type Checker, openChecker, type ParseCheck, type SitemapCheck, type UrlCheck } from './crawler/checker.ts';
+export type { TransferSummary } from './crawler/db-transfer.ts';
+export type { MergeSummary } from './crawler/merge-states.ts';
 export { openCrawler } from './crawler/open-crawler.ts';
+export type { PruneSummary, SegmentVerdict } from './crawler/prune-segments.ts';
 export type { SeenView } from './crawler/seen.ts';
 export {
-  findingText,
   type RepairSummary,
   repairState,
   type StateCareOptions,

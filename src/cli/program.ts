@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { packageVersion } from '../config/package-version.ts';
+import { addBackup, addRestore } from './commands/backup.ts';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';
@@ -19,9 +20,11 @@ import { addReaddb } from './commands/readdb.ts';
 import { addReadseg } from './commands/readseg.ts';
 import { addRepair } from './commands/repair.ts';
 import { addSchedule } from './commands/schedule.ts';
+import { addSegments } from './commands/segments.ts';
 import { addSimulate } from './commands/simulate.ts';
 import { addSitemap } from './commands/sitemap.ts';
 import { addTouch } from './commands/touch.ts';
+import { addExportDb, addImportDb, addMerge } from './commands/transfer.ts';
 import { addUpdatedb } from './commands/updatedb.ts';
 import { addVerify } from './commands/verify.ts';
 import { EXIT } from './exit.ts';
@@ -95,6 +98,12 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addExport,
   addVerify,
   addRepair,
+  addBackup,
+  addRestore,
+  addExportDb,
+  addImportDb,
+  addMerge,
+  addSegments,
   addCheck,
   addPlugins,
   addConfig,

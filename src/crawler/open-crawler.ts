@@ -24,10 +24,13 @@ import { NO_REJECTIONS } from '../steps/summaries.ts';
 import { touch } from '../steps/touch.ts';
 import { updateFromSegment } from '../steps/updatedb.ts';
 import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
+import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import { explainUrl, exportPages, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
+import { mergeState } from './merge-states.ts';
 import { requireContact } from './own-hosts.ts';
 import { pluginViews } from './plugin-views.ts';
+import { pruneSegments } from './prune-segments.ts';
 import { recover } from './recover.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { configuredFilter, openSeenUrls, rememberSeen, seenView } from './seen.ts';
@@ -47,7 +50,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const baseDir = options.baseDir ?? process.cwd();
   await mkdir(dir, { recursive: true });
   const wiring = await wire({ config: options.config, dir, baseDir, log: options.log, clock });
-  if (options.access === 'read') return new OpenCrawler(wiring, null, options.random ?? Math.random);
+  if (options.access === 'read') return new OpenCrawler(dir, wiring, null, options.random ?? Math.random);
   try {
     const { cacheBytes, writeBufferBytes } = options.config.db;
     const filter = await configuredFilter(options.config);
@@ -63,7 +66,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
     await recover(db, wiring.segments, options.log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, options.config.outlinks.maxVariantsPerPath);
-    return new OpenCrawler(wiring, { db, seen, seedHosts, variants }, options.random ?? Math.random);
+    return new OpenCrawler(dir, wiring, { db, seen, seedHosts, variants }, options.random ?? Math.random);
   } catch (error) {
     await wiring.close();
     throw error;
@@ -81,13 +84,15 @@ interface Store {
 const ORPHAN_SWEEP_KEY = 'orphanSweptAt';
 
 class OpenCrawler implements Crawler {
+  private readonly dir: string;
   private readonly wiring: Wiring;
   private readonly opened: Store | null;
   private readonly random: () => number;
   /** Counts of seen URLs that are in the crawl db already. */
   private seenKept = NO_SEEN_STATS;
 
-  constructor(wiring: Wiring, opened: Store | null, random: () => number) {
+  constructor(dir: string, wiring: Wiring, opened: Store | null, random: () => number) {
+    this.dir = dir;
     this.wiring = wiring;
     this.opened = opened;
     this.random = random;
@@ -367,6 +372,23 @@ class OpenCrawler implements Crawler {
 
   plugins(): ReturnType<Crawler['plugins']> {
     return pluginViews(this.wiring.plugins);
+  }
+
+  async *exportDb(): AsyncGenerator<string> {
+    for await (const line of dumpLines(this.store.db, this.wiring.clock.now())) yield JSON.stringify(line);
+  }
+
+  importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): ReturnType<Crawler['importDb']> {
+    return importLines(this.store.db, readDump(lines), mode);
+  }
+
+  merge(dir: string): ReturnType<Crawler['merge']> {
+    return mergeState(this.store.db, this.dir, dir, this.wiring);
+  }
+
+  pruneSegments(options: Parameters<Crawler['pruneSegments']>[0]): ReturnType<Crawler['pruneSegments']> {
+    const { segments, clock } = this.wiring;
+    return pruneSegments({ db: this.store.db, segments }, { ...options, now: clock.now() });
   }
 
   async close(): Promise<void> {

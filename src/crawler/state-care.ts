@@ -6,12 +6,13 @@ import { repairDb, verifyDb } from '../adapters/leveldb/care/db-care.ts';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
+import type { Finding, FindingKind } from '../domain/findings.ts';
 import { digestUrls } from '../domain/url/url-digest.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, SegmentRow } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
-import { FINDINGS, type Finding, type FindingKind, type Report, type RowCounts } from '../ports/state-care.ts';
+import type { Report, RowCounts } from '../ports/state-care.ts';
 import { recover } from './recover.ts';
 import { configuredFilter } from './seen.ts';
 import { systemClock } from './system-clock.ts';
@@ -196,9 +197,4 @@ class Findings {
   get isEmpty(): boolean {
     return this.shown.length === 0;
   }
-}
-
-/** What a finding means, and what a repair does about it. */
-export function findingText(kind: FindingKind): { readonly text: string; readonly repair: string } {
-  return FINDINGS[kind];
 }

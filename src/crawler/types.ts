@@ -24,6 +24,9 @@ import type {
 } from '../steps/summaries.ts';
 import type { TouchSummary } from '../steps/touch.ts';
 import type { DueView, HostView, RecordView } from '../steps/views.ts';
+import type { TransferSummary } from './db-transfer.ts';
+import type { MergeSummary } from './merge-states.ts';
+import type { PruneOptions, PruneSummary } from './prune-segments.ts';
 import type { SeenView } from './seen.ts';
 
 export interface CrawlerOptions {
@@ -154,5 +157,13 @@ export interface Crawler {
     readonly host?: string;
   }): AsyncIterable<string>;
   plugins(): readonly PluginView[];
+  /** The crawl db as lines of JSON, without line ends. */
+  exportDb(): AsyncIterable<string>;
+  /** Reads such lines back: into an empty crawl db, or (`merge`) beside what it has. */
+  importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): Promise<TransferSummary>;
+  /** Adds the crawl of another state directory to this one. */
+  merge(dir: string): Promise<MergeSummary>;
+  /** Removes segments of which nothing is needed any more. */
+  pruneSegments(options: Omit<PruneOptions, 'now'>): Promise<PruneSummary>;
   close(): Promise<void>;
 }

@@ -46,6 +46,8 @@ export interface CrawlDb {
   segments(): Promise<SegmentRow[]>;
   /** Small facts about the whole db, such as the time of the last orphan sweep. */
   meta(key: string): Promise<string | undefined>;
+  /** All of them but what the db keeps for itself, by name. */
+  metas(): Promise<Readonly<Record<string, string>>>;
   close(): Promise<void>;
 }
 

@@ -149,6 +149,7 @@ export function queriesContract(exam: CrawlDbExam): void {
       expect(await exam.db.meta('sweep.at')).toBe('13');
       expect(await exam.db.meta('text')).toBe('größer 🕸');
       expect(await exam.db.meta('other')).toBeUndefined();
+      expect(await exam.db.metas()).toEqual({ 'sweep.at': '13', text: 'größer 🕸' });
     });
   });
 }

@@ -5,14 +5,20 @@ import { onFile } from './file-errors.ts';
 /**
  * Copies a folder with all below it, before something is put right in it.
  * @param isFixed files that are never written again, by name: they are linked where the file system can, which costs no space
+ * @param wants files to copy, by name; default: all
  */
-export function copyFolder(from: string, to: string, isFixed: (name: string) => boolean): void {
+export function copyFolder(
+  from: string,
+  to: string,
+  isFixed: (name: string) => boolean,
+  wants: (name: string) => boolean = () => true,
+): void {
   onFile(to, () => mkdirSync(to, { recursive: true }));
   for (const entry of onFile(from, () => readdirSync(from, { withFileTypes: true }))) {
     const source = join(from, entry.name);
     const target = join(to, entry.name);
-    if (entry.isDirectory()) copyFolder(source, target, isFixed);
-    else if (entry.isFile()) onFile(target, () => copyOrLink(source, target, isFixed(entry.name)));
+    if (entry.isDirectory()) copyFolder(source, target, isFixed, wants);
+    else if (entry.isFile() && wants(entry.name)) onFile(target, () => copyOrLink(source, target, isFixed(entry.name)));
   }
 }
 

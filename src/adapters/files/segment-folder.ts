@@ -11,7 +11,7 @@ export const FETCH_LIST = 'fetchlist.bin';
 export const FETCHED = 'fetched.bin';
 export const PARSED = 'parsed.bin';
 /** Written last and replaced as a whole: a folder without it is a segment that was never finished. */
-const INFO = 'segment.json';
+export const INFO = 'segment.json';
 
 /** Raised with every change that older versions would misread. */
 const FORMAT = 1;

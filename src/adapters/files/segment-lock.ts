@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 import { errnoOf, fileError } from './file-errors.ts';
 
-const LOCK = 'writer.lock';
+export const LOCK = 'writer.lock';
 
 /** The holder touches its lock this often, ms. */
 const SIGN_OF_LIFE_MS = 10_000;

@@ -15,7 +15,18 @@ import type {
 } from '../../ports/crawl-db.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { BatchWriter } from './batch-writer.ts';
-import { dueRange, hostOfKey, leaseKey, linksKey, parseDueKey, ROW, recordKey, rowRange, urlOfRow } from './keys.ts';
+import {
+  dueRange,
+  FORMAT_VERSION_FACT,
+  hostOfKey,
+  leaseKey,
+  linksKey,
+  parseDueKey,
+  ROW,
+  recordKey,
+  rowRange,
+  urlOfRow,
+} from './keys.ts';
 import { decodeRecord } from './record-codec.ts';
 import { decodeDue, decodeHost, decodeLease, decodeLinks, decodeSegment } from './row-codecs.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts';
@@ -166,6 +177,17 @@ export class LevelCrawlDb implements CrawlDb {
   async meta(name: string): Promise<string | undefined> {
     const [bytes] = await readMany(this.#rows, [ROW.meta + name]);
     return bytes?.toString();
+  }
+
+  async metas(): Promise<Record<string, string>> {
+    const metas: [string, string][] = [];
+    for await (const batch of readRange(this.#rows, rowRange(ROW.meta))) {
+      for (const [key, bytes] of batch) {
+        const name = key.slice(ROW.meta.length);
+        if (name !== FORMAT_VERSION_FACT) metas.push([name, bytes.toString()]);
+      }
+    }
+    return Object.fromEntries(metas);
   }
 
   /** Waits for the writes under way. Closing again is harmless. */

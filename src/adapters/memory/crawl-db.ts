@@ -158,6 +158,10 @@ class MemoryCrawlDb implements CrawlDb {
     return this.#meta.get(name);
   }
 
+  async metas(): Promise<Record<string, string>> {
+    return Object.fromEntries([...this.#meta].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
   async close(): Promise<void> {}
 
   #lease(url: string): Lease | undefined {

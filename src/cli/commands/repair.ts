@@ -19,19 +19,15 @@ export function addRepair(program: Command, run: Run): void {
     .addHelpText('after', '\nExamples:\n  incrawl repair --dry-run\n  incrawl repair && incrawl crawl');
   command.action((flags: RepairFlags) =>
     run(command, async (session) => {
-      const { findingText, repairState, verifyState } = await import('../../crawler.ts');
+      const { repairState, verifyState } = await import('../../crawler.ts');
       const options = await session.stateOptions({ deep: flags.deep === true });
       if (flags.dryRun) {
         const summary = await verifyState(options);
-        await session.out.write(
-          session.json ? `${JSON.stringify(summary)}\n` : verifyText(summary, findingText, session.bold),
-        );
+        await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : verifyText(summary, session.bold));
         return EXIT.done;
       }
       const summary = await repairState(options);
-      await session.out.write(
-        session.json ? `${JSON.stringify(summary)}\n` : repairText(summary, findingText, session.bold),
-      );
+      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : repairText(summary, session.bold));
       return summary.left.sound ? EXIT.done : EXIT.error;
     }),
   );

@@ -13,11 +13,9 @@ export function addVerify(program: Command, run: Run): void {
     .addHelpText('after', '\nExamples:\n  incrawl verify\n  incrawl verify --deep --json');
   command.action((flags: { readonly deep?: true }) =>
     run(command, async (session) => {
-      const { findingText, verifyState } = await import('../../crawler.ts');
+      const { verifyState } = await import('../../crawler.ts');
       const summary = await verifyState(await session.stateOptions({ deep: flags.deep === true }));
-      await session.out.write(
-        session.json ? `${JSON.stringify(summary)}\n` : verifyText(summary, findingText, session.bold),
-      );
+      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : verifyText(summary, session.bold));
       return summary.sound ? EXIT.done : EXIT.error;
     }),
   );

@@ -1,6 +1,7 @@
 import { configReference } from '../../config/reference.ts';
 import type { CrawlState } from '../../domain/crawl/datum.ts';
 import { type Consequence, ERRORS } from '../../domain/errors.ts';
+import { FINDINGS } from '../../domain/findings.ts';
 import { EXIT, exitCodeOfCode } from '../exit.ts';
 import type { ReferencePage } from './page.ts';
 
@@ -87,6 +88,21 @@ export function statesPage(): ReferencePage {
         heading: '',
         columns: ['state', 'meaning'],
         rows: Object.entries(STATES).map(([state, text]) => [state, text]),
+      },
+    ],
+  };
+}
+
+export function findingsPage(): ReferencePage {
+  return {
+    title: 'Findings of verify',
+    intro:
+      'What "incrawl verify" can find wrong in a state directory, and what "incrawl repair" does about it. Codes are stable.',
+    parts: [
+      {
+        heading: '',
+        columns: ['finding', 'meaning', 'repair'],
+        rows: Object.entries(FINDINGS).map(([kind, { text, repair }]) => [kind, text, repair]),
       },
     ],
   };

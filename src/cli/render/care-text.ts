@@ -1,11 +1,11 @@
-import type { findingText, RepairSummary, VerifySummary } from '../../crawler.ts';
+import type { RepairSummary, VerifySummary } from '../../crawler.ts';
+import { FINDINGS, type FindingKind } from '../../domain/findings.ts';
 import { count } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 
-type FindingText = typeof findingText;
 type Bold = (text: string) => string;
 
-export function verifyText(summary: VerifySummary, textOf: FindingText, bold: Bold): string {
+export function verifyText(summary: VerifySummary, bold: Bold): string {
   const { rows, segments } = summary;
   const looked =
     rows === null
@@ -14,7 +14,7 @@ export function verifyText(summary: VerifySummary, textOf: FindingText, bold: Bo
   if (summary.sound) return `Sound: ${looked}.\n`;
   const lines = [`Looked at ${looked}.`, ''];
   for (const [kind, found] of Object.entries(summary.byKind)) {
-    const { text, repair } = textOf(kind as Parameters<FindingText>[0]);
+    const { text, repair } = FINDINGS[kind as FindingKind];
     lines.push(`${bold(`${kind} (${count(found)})`)}  ${text}`);
     const shown = summary.findings.filter((finding) => finding.kind === kind);
     for (const { subject, detail } of shown.slice(0, 5)) lines.push(`    ${safeText(subject)}: ${safeText(detail)}`);
@@ -24,7 +24,7 @@ export function verifyText(summary: VerifySummary, textOf: FindingText, bold: Bo
   return `${lines.join('\n')}\n`;
 }
 
-export function repairText(summary: RepairSummary, textOf: FindingText, bold: Bold): string {
+export function repairText(summary: RepairSummary, bold: Bold): string {
   const { found, records, quarantinedRows, leasesEnded, segments } = summary;
   const kinds = Object.entries(found);
   const lines = [
@@ -46,5 +46,5 @@ export function repairText(summary: RepairSummary, textOf: FindingText, bold: Bo
     if (quarantinedRows > 0) lines.push(`${count(quarantinedRows)} rows taken out of the crawl db.`);
     lines.push(`What was taken out is kept in ${summary.quarantine}`);
   }
-  return `${lines.join('\n')}\n${summary.left.sound ? 'Sound now.\n' : `${bold('Still wrong:')}\n${verifyText(summary.left, textOf, bold)}`}`;
+  return `${lines.join('\n')}\n${summary.left.sound ? 'Sound now.\n' : `${bold('Still wrong:')}\n${verifyText(summary.left, bold)}`}`;
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { repairSegments, verifySegments } from '../../../src/adapters/files/care/segment-care.ts';
 import { createFileSegmentStore } from '../../../src/adapters/files/segment-store.ts';
+import type { Finding } from '../../../src/domain/findings.ts';
 import type { SegmentState } from '../../../src/ports/crawl-db.ts';
-import type { Finding } from '../../../src/ports/state-care.ts';
 import {
   all,
   encodedRecord,

@@ -15,8 +15,8 @@ import {
 } from '../../../src/adapters/leveldb/keys.ts';
 import type { Rows } from '../../../src/adapters/leveldb/rows.ts';
 import { newDatum } from '../../../src/domain/crawl/datum.ts';
+import type { Finding } from '../../../src/domain/findings.ts';
 import { urlKey } from '../../../src/domain/url/url-key.ts';
-import type { Finding } from '../../../src/ports/state-care.ts';
 import { contentOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { temporaryFolders } from '../files/temporary-folder.ts';
 

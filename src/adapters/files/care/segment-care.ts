@@ -4,7 +4,8 @@ import type { SegmentInfo } from '../../../ports/segment-store.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { copyFolder } from '../copy-folder.ts';
 import { onFile } from '../file-errors.ts';
-import { FETCH_LIST, isFinished } from '../segment-folder.ts';
+import { FETCH_LIST, INFO, isFinished, readMark, writeMark } from '../segment-folder.ts';
+import { LOCK } from '../segment-lock.ts';
 import { isWarcName } from '../warc-writer.ts';
 import { type Salvaged, salvageSegment } from './salvage-segment.ts';
 import { verifySegment } from './verify-segment.ts';
@@ -16,6 +17,18 @@ export function segmentIds(dir: string): string[] {
     .filter((entry) => entry.isDirectory() && isFinished(join(dir, entry.name)))
     .map(({ name }) => name)
     .sort();
+}
+
+/** Throws `segment-corrupt` for a folder that does not tell. */
+export function segmentInfo(folder: string): SegmentInfo {
+  return readMark(folder).info;
+}
+
+/** Copies a segment that is done with under another id; the copy counts as one when it is whole. */
+export function copySegment(from: string, to: string, id: string): void {
+  const { info, synced } = readMark(from);
+  copyFolder(from, to, isWarcName, (name) => name !== INFO && !name.startsWith(LOCK));
+  writeMark(to, { info: { ...info, id }, synced });
 }
 
 /** Verifies all segments in a folder; gives those that can be told. */

@@ -1,7 +1,7 @@
 import type { CrawlDatum } from '../../../domain/crawl/datum.ts';
 import { isNewUrl } from '../../../domain/crawl/due.ts';
+import type { Finding } from '../../../domain/findings.ts';
 import { urlKey } from '../../../domain/url/url-key.ts';
-import type { Finding } from '../../../ports/state-care.ts';
 import { dueKey, urlOfRow } from '../keys.ts';
 import { decodeRecord } from '../record-codec.ts';
 

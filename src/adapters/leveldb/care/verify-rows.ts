@@ -1,5 +1,6 @@
+import type { Finding } from '../../../domain/findings.ts';
 import { hostRange } from '../../../domain/url/url-key.ts';
-import type { Finding, Report, RowCounts } from '../../../ports/state-care.ts';
+import type { Report, RowCounts } from '../../../ports/state-care.ts';
 import { COUNTERS_KEY, hostOfKey, parseDueKey, ROW, type RowKind, rowRange, urlKeyOfDue, urlOfRow } from '../keys.ts';
 import {
   decodeCounters,

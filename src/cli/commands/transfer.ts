@@ -1,0 +1,66 @@
+import { createReadStream } from 'node:fs';
+import type { Command } from 'commander';
+import type { MergeSummary, TransferSummary } from '../../crawler.ts';
+import { linesOf } from '../line-reader.ts';
+import type { Run } from '../program.ts';
+import { count } from '../render/quantities.ts';
+
+export function addExportDb(program: Command, run: Run): void {
+  const command = program
+    .command('export-db')
+    .description('Write the whole crawl db to stdout as lines of JSON: records, outlinks, host facts, leases.')
+    .addHelpText('after', '\nExamples:\n  incrawl export-db | gzip > crawldb.jsonl.gz');
+  command.action(() =>
+    run(command, (session) =>
+      session.withCrawler(async (crawler) => {
+        for await (const line of crawler.exportDb()) await session.out.write(`${line}\n`);
+      }),
+    ),
+  );
+}
+
+export function addImportDb(program: Command, run: Run): void {
+  const command = program
+    .command('import-db')
+    .argument('[file]', 'of export-db; default, and -: stdin')
+    .description(
+      'Read a crawl db back that export-db wrote. It becomes what was exported; the crawl db here must be empty.',
+    )
+    .option('--merge', 'add to what is here: what was visited last is believed')
+    .addHelpText('after', '\nExamples:\n  gunzip < crawldb.jsonl.gz | incrawl import-db --dir crawldb-new');
+  command.action((file: string | undefined, flags: { readonly merge?: true }) =>
+    run(command, async (session) => {
+      const input = file === undefined || file === '-' ? session.surroundings.stdin() : createReadStream(file);
+      const summary = await session.withCrawler((crawler) =>
+        crawler.importDb(linesOf(input), flags.merge ? 'merge' : 'whole'),
+      );
+      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : `${transferText(summary)}.\n`);
+    }),
+  );
+}
+
+export function addMerge(program: Command, run: Run): void {
+  const command = program
+    .command('merge')
+    .argument('<dir...>', 'state directories of other crawls; they are not changed')
+    .description('Add other crawls to this one: records, outlinks, host facts, and the segments that are done with.')
+    .addHelpText('after', '\nExamples:\n  incrawl merge ../news/crawldb ../blogs/crawldb --dir crawldb');
+  command.action((dirs: readonly string[]) =>
+    run(command, async (session) => {
+      const summaries = await session.withCrawler(async (crawler) => {
+        const done: MergeSummary[] = [];
+        for (const dir of dirs) done.push(await crawler.merge(dir));
+        return done;
+      });
+      const text = summaries.map(
+        (summary) => `${summary.from}: ${transferText(summary)}, ${count(summary.segments.length)} segments.\n`,
+      );
+      await session.out.write(session.json ? `${JSON.stringify(summaries)}\n` : text.join(''));
+    }),
+  );
+}
+
+function transferText({ records, links, hosts, merged }: TransferSummary): string {
+  const both = merged === 0 ? '' : ` (${count(merged)} were here already)`;
+  return `${count(records)} records${both}, outlinks of ${count(links)} pages, facts of ${count(hosts)} hosts`;
+}

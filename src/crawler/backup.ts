@@ -1,0 +1,191 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type BackedUpFile, copyDigested, digestFile, filesBelow } from '../adapters/files/care/backup-files.ts';
+import { copyRows, digestRows } from '../adapters/leveldb/care/copy-rows.ts';
+import { DB_FORMAT_VERSION, openLevelRows } from '../adapters/leveldb/crawl-db.ts';
+import { removeHolder } from '../adapters/leveldb/holder.ts';
+import { packageVersion } from '../config/package-version.ts';
+import { CrawlError } from '../domain/errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import { systemClock } from './system-clock.ts';
+
+const MANIFEST = 'backup.json';
+const VERSION = 1;
+/** What a state directory consists of beside the crawl db. Locks, sockets, reports of health and the quarantine belong to the machine. */
+const FOLDERS = ['segments', 'robots', 'reports'];
+const isLock = (path: string): boolean => path.endsWith('.lock') || path.endsWith('.new');
+
+const manifestSchema = z.object({
+  backup: z.literal('incrawl'),
+  version: z.number(),
+  incrawl: z.string(),
+  dbFormat: z.number(),
+  createdAt: z.string(),
+  db: z.object({ rows: z.number(), sha256: z.string() }),
+  files: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
+});
+type Manifest = z.infer<typeof manifestSchema>;
+
+export interface BackupSummary {
+  readonly dir: string;
+  readonly createdAt: string;
+  readonly rows: number;
+  readonly files: number;
+  /** Of the files, without the crawl db. */
+  readonly bytes: number;
+}
+
+interface Room {
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+/**
+ * Copies a state directory into a folder that is new or empty, and says in `backup.json` what it must hold. The crawl db is locked
+ * meanwhile. Whatever interrupts it leaves a folder without `backup.json`, which restores refuse.
+ */
+export async function backupState(
+  state: string,
+  target: string,
+  { log, clock = systemClock }: Room,
+): Promise<BackupSummary> {
+  const dir = resolve(state);
+  const to = resolve(target);
+  if (!existsSync(join(dir, 'db')))
+    throw new CrawlError('usage-invalid', `${dir} holds no crawl db; --dir names the state directory`);
+  requireEmpty(to, 'a backup goes into a new folder');
+  const options = { dir: join(dir, 'db'), log, clock };
+  const rows = await openLevelRows(options);
+  try {
+    await mkdir(to, { recursive: true });
+    const db = await copyRows(rows, join(to, 'db'));
+    const files: BackedUpFile[] = [];
+    for (const folder of FOLDERS) {
+      for (const path of filesBelow(dir, folder)) if (!isLock(path)) files.push(await copyDigested(dir, to, path));
+    }
+    const manifest: Manifest = {
+      backup: 'incrawl',
+      version: VERSION,
+      incrawl: packageVersion(),
+      dbFormat: DB_FORMAT_VERSION,
+      createdAt: new Date(clock.now()).toISOString(),
+      db,
+      files,
+    };
+    await writeFile(join(to, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
+    return summaryOf(to, manifest);
+  } finally {
+    await removeHolder(options.dir);
+    await rows.close();
+  }
+}
+
+/**
+ * Makes a state directory of a backup. Everything is held against `backup.json` first and again in the copy; the directory appears, whole, at the
+ * very end. Rejects with `usage-invalid` for a folder that is no whole backup, and for a state directory that has something in it.
+ */
+export async function restoreState(
+  backup: string,
+  state: string,
+  { log, clock = systemClock }: Room,
+): Promise<BackupSummary> {
+  const from = resolve(backup);
+  const dir = resolve(state);
+  const manifest = await readManifest(from);
+  requireEmpty(dir, 'a backup is restored into a new state directory');
+  const fresh = `${dir}.restoring`;
+  await rm(fresh, { recursive: true, force: true });
+  await mkdir(fresh, { recursive: true });
+  try {
+    for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
+    const rows = await openLevelRows({ dir: join(from, 'db'), log, clock });
+    try {
+      await copyRows(rows, join(fresh, 'db'));
+    } finally {
+      await removeHolder(join(from, 'db'));
+      await rows.close();
+    }
+    await requireSameRows(join(fresh, 'db'), manifest, { log, clock });
+    await rm(dir, { recursive: true, force: true });
+    await mkdir(dirname(dir), { recursive: true });
+    await rename(fresh, dir);
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
+    throw error;
+  }
+  return summaryOf(dir, manifest);
+}
+
+async function requireSameRows(dir: string, { db }: Manifest, room: Room): Promise<void> {
+  const rows = await openLevelRows({ dir, log: room.log, clock: room.clock ?? systemClock });
+  try {
+    const found = await digestRows(rows);
+    if (found.sha256 === db.sha256) return;
+    throw new CrawlError(
+      'usage-invalid',
+      `the backup is damaged: its crawl db has ${found.rows} rows, ${db.rows} were written, or others`,
+    );
+  } finally {
+    await removeHolder(dir);
+    await rows.close();
+  }
+}
+
+async function readManifest(from: string): Promise<Manifest> {
+  let text: string;
+  try {
+    text = await readFile(join(from, MANIFEST), 'utf8');
+  } catch {
+    throw new CrawlError('usage-invalid', `${from} holds no whole backup: there is no ${MANIFEST}`);
+  }
+  const read = manifestSchema.safeParse(parsed(text));
+  if (!read.success)
+    throw new CrawlError('usage-invalid', `${join(from, MANIFEST)} cannot be read: ${read.error.issues[0]?.message}`);
+  if (read.data.version > VERSION) {
+    throw new CrawlError(
+      'db-version',
+      `the backup has version ${read.data.version}; this incrawl reads up to ${VERSION}`,
+    );
+  }
+  for (const { path } of read.data.files) {
+    if (path.startsWith('/') || path.split('/').includes('..')) {
+      throw new CrawlError('usage-invalid', `the backup names a file outside of it: ${path}`);
+    }
+  }
+  return read.data;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function requireEmpty(dir: string, what: string): void {
+  if (existsSync(dir) && readdirSync(dir).length > 0)
+    throw new CrawlError('usage-invalid', `${dir} is not empty; ${what}`);
+}
+
+function requireEqual(found: BackedUpFile, wanted: BackedUpFile): void {
+  if (found.sha256 !== wanted.sha256)
+    throw new CrawlError('usage-invalid', `the backup is damaged: ${wanted.path} is not what was written`);
+}
+
+function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSummary {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { dir, createdAt, rows: db.rows, files: files.length, bytes };
+}
+
+/** Whether a backup still holds what it held when it was made. Rejects like {@link restoreState}. */
+export async function checkBackup(backup: string, room: Room): Promise<BackupSummary> {
+  const from = resolve(backup);
+  const manifest = await readManifest(from);
+  for (const file of manifest.files) requireEqual(await digestFile(from, file.path), file);
+  await requireSameRows(join(from, 'db'), manifest, room);
+  return summaryOf(from, manifest);
+}

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { copySegment, segmentIds, segmentInfo } from '../adapters/files/care/segment-care.ts';
+import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
+import { CrawlError } from '../domain/errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
+import type { Log } from '../ports/log.ts';
+import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
+
+export interface MergeSummary extends TransferSummary {
+  readonly from: string;
+  /** Segments copied, by their ids here. */
+  readonly segments: readonly string[];
+}
+
+/**
+ * Adds another crawl to this one: its records, outlinks and host facts, and the segments that are done with, for their content. The other
+ * state directory is not changed. A segment id that both have gets a suffix.
+ */
+export async function mergeState(
+  db: CrawlDb,
+  dir: string,
+  other: string,
+  { log, clock }: { readonly log: Log; readonly clock: Clock },
+): Promise<MergeSummary> {
+  const from = resolve(other);
+  if (from === resolve(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
+  if (!existsSync(join(from, 'db'))) throw new CrawlError('usage-invalid', `${from} holds no crawl db`);
+  const theirs = await openLevelCrawlDb({ dir: join(from, 'db'), log, clock });
+  try {
+    const summary = await importLines(db, dumpLines(theirs, clock.now()), 'merge');
+    const segments: string[] = [];
+    for (const id of segmentIds(join(from, 'segments'))) {
+      const { state, createdAt, urls } = segmentInfo(join(from, 'segments', id));
+      if (state !== 'updated') continue;
+      const own = freeId(join(dir, 'segments'), id);
+      copySegment(join(from, 'segments', id), join(dir, 'segments', own), own);
+      await db.write({ segments: [{ id: own, state: 'updated', createdAt, urls, applied: urls }] }, { durable: true });
+      segments.push(own);
+    }
+    return { from, segments, ...summary };
+  } finally {
+    await theirs.close();
+  }
+}
+
+/** The id, or the id with the first suffix that nobody has. */
+function freeId(dir: string, id: string): string {
+  if (!existsSync(join(dir, id))) return id;
+  for (let number = 1; ; number++) if (!existsSync(join(dir, `${id}-m${number}`))) return `${id}-m${number}`;
+}

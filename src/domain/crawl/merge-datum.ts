@@ -1,0 +1,22 @@
+import type { CrawlDatum } from './datum.ts';
+
+/**
+ * One record out of two of the same URL from different crawls: what was seen last is believed, how it was found is taken from the shorter way,
+ * and what an operator said (seed, fixed interval, metadata) is kept from both, the later visited one going first.
+ */
+export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
+  if (mine.url !== theirs.url)
+    throw new TypeError(`records of one URL were expected, got ${mine.url} and ${theirs.url}`);
+  const [later, earlier] = (theirs.lastFetchAt ?? -1) > (mine.lastFetchAt ?? -1) ? [theirs, mine] : [mine, theirs];
+  const nearer = theirs.depth < mine.depth ? theirs : mine;
+  return {
+    ...later,
+    discoveredAt: Math.min(mine.discoveredAt, theirs.discoveredAt),
+    depth: nearer.depth,
+    referrer: nearer.referrer,
+    seed: mine.seed || theirs.seed,
+    score: Math.max(mine.score, theirs.score),
+    fixedIntervalMs: later.fixedIntervalMs ?? earlier.fixedIntervalMs,
+    metadata: { ...earlier.metadata, ...later.metadata },
+  };
+}

@@ -1,0 +1,193 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Level } from 'level';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySummary } from '../../src/crawler.ts';
+import type { RecordView } from '../../src/steps/views.ts';
+import { json, run, start, workDir } from './binary.ts';
+import { type LocalSite, startSite } from './local-site.ts';
+
+const PAGES = 4;
+let site: LocalSite;
+let cwd = '';
+beforeAll(async () => {
+  site = await startSite({ pages: PAGES });
+  cwd = workDir();
+  const { code, stderr } = await run(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--quiet'], {
+    cwd,
+  });
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+});
+afterAll(() => site.close());
+
+/** A copy of the crawl, to be damaged. */
+function copy(): string {
+  const dir = join(workDir(), 'state');
+  cpSync(join(cwd, 'crawldb'), dir, { recursive: true });
+  return dir;
+}
+
+const dump = (dir: string) => json<RecordView[]>(['readdb', '--dump', '--dir', dir]);
+const newestSegment = (dir: string): string => join(dir, 'segments', readdirSync(join(dir, 'segments')).sort()[0]!);
+
+describe('verify and repair', () => {
+  it('a sound crawl is sound, to people and to programs', async () => {
+    const summary = await json<VerifySummary>(['verify', '--deep'], { cwd });
+    expect(summary).toMatchObject({ sound: true, findings: [], byKind: {} });
+    expect(summary.rows?.records).toBeGreaterThan(PAGES);
+    const { stdout, code } = await run(['verify'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Sound: \d+ records/);
+  });
+
+  it('damage to the db and to a segment is found, told with what repair would do, and repaired', async () => {
+    const dir = copy();
+    const rows = new Level<string, Buffer>(join(dir, 'db'), { valueEncoding: 'buffer' });
+    const due = await rows.keys({ gte: 'd', lt: 'e' }).all();
+    await rows.batch(due.map((key) => ({ type: 'del', key })));
+    await rows.close();
+    const parsed = join(newestSegment(dir), 'parsed.bin');
+    const bytes = readFileSync(parsed);
+    bytes[bytes.length - 3]! ^= 0xff;
+    writeFileSync(parsed, bytes);
+
+    const found = await json<VerifySummary>(['verify', '--dir', dir], { code: 1 });
+    expect(found).toMatchObject({ sound: false, byKind: { 'due-missing': due.length, 'segment-damaged': 1 } });
+    const dry = await run(['repair', '--dry-run', '--dir', dir]);
+    expect(dry.code).toBe(0);
+    expect(dry.stdout).toContain('"incrawl repair" rebuilds the index.');
+    expect(await json(['verify', '--dir', dir], { code: 1 })).toEqual(found);
+
+    const repaired = await json<RepairSummary>(['repair', '--dir', dir]);
+    expect(repaired).toMatchObject({ found: found.byKind, left: { sound: true }, segments: [{ pagesLost: 0 }] });
+    expect(existsSync(join(repaired.quarantine, 'segments'))).toBe(true);
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    expect((await json<unknown[]>(['readdb', '--due', '--dir', dir])).length).toBe(
+      (await json<unknown[]>(['readdb', '--due'], { cwd })).length,
+    );
+  });
+
+  it('a state directory that is not there, and one that is held, are told', async () => {
+    const missing = await run(['verify', '--dir', join(workDir(), 'nowhere')]);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no state directory') });
+    const slow = await startSite({ pages: PAGES, answerAfterMs: 400 });
+    const dir = join(workDir(), 'held');
+    const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
+    await slow.seen(1);
+    for (const command of ['verify', 'repair']) expect((await run([command, '--dir', dir])).code).toBe(5);
+    crawl.child.kill('SIGKILL');
+    await crawl.finished;
+    await slow.close();
+    // What a kill leaves needs no repair.
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+  });
+});
+
+describe('backup and restore', () => {
+  it('a backup gives the same crawl again', async () => {
+    const folder = join(workDir(), 'backup');
+    const made = await json<BackupSummary>(['backup', folder], { cwd });
+    expect(made.files).toBeGreaterThan(3);
+    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
+    const dir = join(workDir(), 'restored');
+    expect(await json<BackupSummary>(['restore', folder, '--dir', dir])).toMatchObject({
+      rows: made.rows,
+      files: made.files,
+    });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    const exports = await Promise.all([
+      run(['export', '--format', 'jsonl', '--dir', dir]),
+      run(['export', '--format', 'jsonl'], { cwd }),
+    ]);
+    expect(exports[0]).toEqual(exports[1]);
+    // Neither goes over something that is there.
+    expect((await run(['backup', folder], { cwd })).code).toBe(2);
+    expect((await run(['restore', folder, '--dir', dir])).code).toBe(2);
+  });
+
+  it('a backup that was damaged, or cut short, is not restored', async () => {
+    const folder = join(workDir(), 'backup');
+    await json(['backup', folder], { cwd });
+    const manifest = readFileSync(join(folder, 'backup.json'), 'utf8');
+    const file = (JSON.parse(manifest) as { files: { path: string }[] }).files.find(({ path }) =>
+      path.endsWith('.gz'),
+    )!;
+    const bytes = readFileSync(join(folder, file.path));
+    bytes[50]! ^= 1;
+    writeFileSync(join(folder, file.path), bytes);
+    const dir = join(workDir(), 'restored');
+    for (const args of [
+      ['restore', folder, '--dir', dir],
+      ['backup', '--check', folder],
+    ]) {
+      expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(file.path) });
+    }
+    rmSync(join(folder, 'backup.json'));
+    expect(await run(['restore', folder, '--dir', dir])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no whole backup'),
+    });
+    expect(existsSync(dir)).toBe(false);
+  });
+});
+
+describe('moving a crawl', () => {
+  it('export-db and import-db give the same records', async () => {
+    const exported = await run(['export-db'], { cwd });
+    expect(exported.code).toBe(0);
+    const dir = join(workDir(), 'imported');
+    expect((await run(['import-db', '--dir', dir], { input: exported.stdout })).code).toBe(0);
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    expect(await json<VerifySummary>(['verify', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await run(['import-db', '--dir', dir], { input: exported.stdout })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--merge'),
+    });
+  });
+
+  it('merge adds another crawl with its pages; compacting keeps each page once', async () => {
+    const dir = join(workDir(), 'merged');
+    const from = join(cwd, 'crawldb');
+    const [first] = await json<MergeSummary[]>(['merge', from, '--dir', dir]);
+    expect(first).toMatchObject({ merged: 0 });
+    const [second] = await json<MergeSummary[]>(['merge', from, '--dir', dir]);
+    expect(second).toMatchObject({ merged: first!.records });
+    expect(second!.segments).toEqual(first!.segments.map((id) => `${id}-m1`));
+    const pages = (text: string): unknown[] =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown);
+    const before = pages((await run(['export', '--format', 'jsonl', '--dir', dir])).stdout);
+
+    const dry = await json<PruneSummary>([
+      'segments',
+      'prune',
+      '--keep-days',
+      '0',
+      '--compact',
+      '--dry-run',
+      '--dir',
+      dir,
+    ]);
+    expect(dry).toMatchObject({ dryRun: true, compactedInto: null });
+    const young = await json<PruneSummary>(['segments', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
+    expect(young).toMatchObject({ removed: 0 });
+    const needed = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--dir', dir]);
+    expect(
+      needed.segments.filter(({ pagesNeeded }) => pagesNeeded > 0).every(({ verdict }) => verdict === 'needed'),
+    ).toBe(true);
+    const pruned = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
+    expect(pruned.compactedInto).not.toBeNull();
+    expect(readdirSync(join(dir, 'segments'))).toEqual([pruned.compactedInto]);
+    const after = pages((await run(['export', '--format', 'jsonl', '--dir', dir])).stdout);
+    const byUrl = (list: unknown[]): unknown[] => (list as { url: string }[]).sort((a, b) => (a.url < b.url ? -1 : 1));
+    expect(byUrl(after)).toEqual(byUrl(before));
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true, segments: 1 });
+    // And again: there is nothing left to do.
+    const again = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
+    expect(again).toMatchObject({ removed: 0, compactedInto: null });
+  });
+});
