@@ -172,3 +172,26 @@ describe('limits', () => {
     expect(depthOf(document)).toBeLessThanOrEqual(512);
   });
 });
+
+it('knows where each element stands in the page', () => {
+  const html = '<div id=a><p>one<p>two <b>b</B ></div ><ul><li>c</ul><br/><section>open';
+  const spans: string[] = [];
+  const visit = (children: readonly ChildNode[]): void => {
+    for (const node of children) {
+      if (!('children' in node)) continue;
+      if ('name' in node) spans.push(html.slice(node.startIndex ?? 0, (node.endIndex ?? -1) + 1));
+      visit(node.children);
+    }
+  };
+  visit(build(html).document.children);
+  expect(spans).toEqual([
+    '<div id=a><p>one<p>two <b>b</B ></div >',
+    '<p>one',
+    '<p>two <b>b</B >',
+    '<b>b</B >',
+    '<ul><li>c</ul>',
+    '<li>c',
+    '<br/>',
+    '<section>open',
+  ]);
+});

@@ -63,6 +63,9 @@ class TreeBuilder {
   private readonly names = new Map<string, string>();
   private readonly text = new TextBuffer();
   private tag: Tag | null = null;
+  /** Where the tag begins that is being read, and where what was read ends. */
+  private tagStart = 0;
+  private readTo = 0;
   private attributes: Record<string, string> = {};
   private attributeCount = 0;
   private attributeName: string | null = null;
@@ -79,6 +82,7 @@ class TreeBuilder {
     this.tokenizer.write(this.content);
     this.tokenizer.end();
     this.endText();
+    for (const element of this.open) element.endIndex = this.content.length - 1;
     return { document: this.document, truncated: this.truncated };
   }
 
@@ -95,6 +99,8 @@ class TreeBuilder {
   onopentagname(start: number, end: number): void {
     const tag = this.findTag(this.content.slice(start, end)) ?? this.newTag(start, end);
     this.tag = tag;
+    this.tagStart = start - 1;
+    this.readTo = start - 1;
     if (tag.ends !== null && this.tooDeep.size === 0) this.endImplied(tag.ends);
     this.attributes = {};
     this.attributeCount = 0;
@@ -119,11 +125,13 @@ class TreeBuilder {
     if (this.attributes[name] === undefined || !Object.hasOwn(this.attributes, name)) this.attributes[name] = value;
   }
 
-  onopentagend(): void {
+  onopentagend(end: number): void {
+    this.readTo = end + 1;
     this.addElement(this.tag!, this.attributes, false);
   }
 
-  onselfclosingtag(): void {
+  onselfclosingtag(end: number): void {
+    this.readTo = end + 1;
     const isWhole = this.isXhtml || this.openForeign.at(-1) === true || this.tag!.foreign === true;
     this.addElement(this.tag!, this.attributes, isWhole);
   }
@@ -132,6 +140,9 @@ class TreeBuilder {
     const tag = this.findTag(this.content.slice(start, end));
     // Never opened in this page.
     if (tag === undefined) return;
+    this.tagStart = start - 2;
+    this.readTo = start - 2;
+    const close = this.content.indexOf('>', end) + 1 || this.content.length;
     if (tag.isVoid) {
       if (tag.name === 'br') this.addElement(tag, {}, true);
       return;
@@ -144,7 +155,11 @@ class TreeBuilder {
     }
     if ((this.openCounts.get(tag) ?? 0) > 0) {
       this.tooDeep.clear();
-      while (this.endElement() !== tag);
+      let last: Tag | undefined;
+      do {
+        if (this.openTags.at(-1) === tag) this.readTo = close;
+        last = this.endElement();
+      } while (last !== tag);
     } else if (tag.name === 'p') this.addElement(tag, {}, true);
   }
 
@@ -181,6 +196,8 @@ class TreeBuilder {
   private addElement(tag: Tag, attributes: Record<string, string>, isWhole: boolean): void {
     this.endText();
     const element = new Element(tag.name, attributes);
+    element.startIndex = this.tagStart;
+    element.endIndex = this.readTo - 1;
     this.append(element);
     if (isWhole || tag.isVoid) return;
     if (this.open.length >= this.limits.maxDepth - 1) {
@@ -196,7 +213,8 @@ class TreeBuilder {
 
   private endElement(): Tag {
     this.endText();
-    this.open.pop();
+    const element = this.open.pop();
+    if (element !== undefined) element.endIndex = this.readTo - 1;
     this.openForeign.pop();
     const tag = this.openTags.pop()!;
     this.openCounts.set(tag, this.openCounts.get(tag)! - 1);

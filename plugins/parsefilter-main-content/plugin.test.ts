@@ -57,6 +57,18 @@ it('reads a page that shows nothing without scripts from its noscript', async ()
   expect(mainText).toContain('Paragraph 2');
 });
 
+it('finds it by the published rule when asked to', async () => {
+  const html = `<body><ul>${MENU}</ul><h1>The title</h1><div>${PARAGRAPHS.join('')}</div><div>Imprint</div></body>`;
+  const { mainText, blocks } = await contentOf(html, { mode: 'published' });
+  expect(mainText?.split('\n')).toEqual(PARAGRAPHS.map((p) => p.replace(/<[^>]+>/g, '')));
+  expect(blocks.map(({ type, path }) => `${type} ${path}`)).toEqual([
+    'noise body>ul:1',
+    'title body>h1:1',
+    'main body>div:1',
+    'noise residual:1',
+  ]);
+});
+
 it.each([
   ['nothing', ''],
   ['no text', '<body><div><img src="x"></div></body>'],

@@ -1,7 +1,20 @@
-import { definePlugin, mainContent, type PageNode, pageBlocks } from 'incrawl/plugin';
+import {
+  createStopWords,
+  createWordCutter,
+  definePlugin,
+  mainContent,
+  type PageBlock,
+  type PageNode,
+  pageBlocks,
+  publishedContent,
+} from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({
+  mode: z
+    .enum(['improved', 'published'])
+    .default('improved')
+    .describe('How it is found: `published` is the rule of CN101645082A, for comparison.'),
   minChars: z
     .number()
     .int()
@@ -15,12 +28,36 @@ export default definePlugin({
   name: 'parsefilter-main-content',
   api: 1,
   options,
-  setup: (_host, { minChars, maxBlocks }) => ({
-    filter: (page) => {
-      if (page.dom === null || page.contentType.endsWith('xml')) return;
-      const found = mainContent(page.dom as unknown as PageNode);
-      page.result.blocks = pageBlocks(found, maxBlocks);
-      if (found.text.length >= minChars) page.result.mainText = found.text;
-    },
-  }),
+  setup: (_host, { mode, minChars, maxBlocks }) => {
+    const find = mode === 'published' ? publishedFinder() : improved;
+    return {
+      filter: (page) => {
+        if (page.dom === null || page.contentType.endsWith('xml')) return;
+        const { result } = page;
+        const { text, blocks } = find(page.dom as unknown as PageNode, result.lang, maxBlocks);
+        result.blocks = [...blocks];
+        if (text.length >= minChars) result.mainText = text;
+      },
+    };
+  },
 });
+
+type Finder = (
+  dom: PageNode,
+  lang: string | null,
+  maxBlocks: number,
+) => { readonly text: string; readonly blocks: readonly PageBlock[] };
+
+const improved: Finder = (dom, _lang, maxBlocks) => {
+  const found = mainContent(dom);
+  return { text: found.text, blocks: pageBlocks(found, maxBlocks) };
+};
+
+function publishedFinder(): Finder {
+  const cut = createWordCutter();
+  const stopWords = createStopWords();
+  return (dom, lang, maxBlocks) => {
+    const { text, blocks } = publishedContent(dom, cut, stopWords(lang));
+    return { text, blocks: blocks.slice(0, maxBlocks) };
+  };
+}

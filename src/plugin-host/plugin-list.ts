@@ -36,7 +36,8 @@ const BUNDLED = [
   'exporter-jsonl',
 ] as const;
 
-export const BUNDLED_PLUGINS: readonly string[] = BUNDLED;
+/** The second list is bundled, but takes part only when named in `plugins.yaml`. */
+export const BUNDLED_PLUGINS: readonly string[] = [...BUNDLED, 'parsefilter-blocks'];
 
 /** What is loaded when the operator has no list; the shipped `conf/plugins.yaml` says the same. */
 export const DEFAULT_PLUGIN_LIST: PluginList = {

@@ -20,6 +20,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 section { border-left: .5rem solid; padding: .25rem .75rem; margin: .5rem 0; }
 section h2 { font: 12px/1.4 ui-monospace, monospace; margin: 0; color: #555; }
 section p { margin: .25rem 0; }
+.title { border-color: #1a1a1a; font-weight: 600; }
 .main { border-color: #0a7a4a; background: #f2faf6; }
 .topic { border-color: #0a58b0; background: #f2f6fb; }
 .noise { border-color: #b5b5b5; color: #666; background: #f7f7f7; }

@@ -36,7 +36,7 @@ function blockLines(blocks: readonly PageBlock[], color: Color): string[] {
 
 const MAX_BLOCKS = 300;
 const BLOCK_CHARS = 100;
-const COLOR_OF = { main: 'green', topic: 'blue', noise: 'gray' } as const;
+const COLOR_OF = { title: 'green', main: 'green', topic: 'blue', noise: 'gray' } as const;
 
 function listLines(name: string, items: readonly unknown[]): string[] {
   const shown = items.slice(0, SHOWN_ITEMS).map((item) => `  ${safeLines(inLine(item)).replaceAll('\n', ' ')}`);

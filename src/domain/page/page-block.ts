@@ -1,5 +1,5 @@
-/** What a block is to its page. `main`: the content; `topic`: links on the page's theme; `noise`: everything around. */
-export type BlockType = 'main' | 'topic' | 'noise';
+/** What a block is to its page. `title`: title or heading, where these are blocks of their own; `main`: the content; `topic`: links on the page's theme; `noise`: everything around. */
+export type BlockType = 'title' | 'main' | 'topic' | 'noise';
 
 /** A stretch of a page that belongs together, found by the block segmenter; blocks stand in reading order. */
 export interface PageBlock {
@@ -11,4 +11,8 @@ export interface PageBlock {
   /** Number of links, and characters of `text` that stand inside links. */
   readonly links: number;
   readonly anchorChars: number;
+  /** What stands inside links. */
+  readonly anchorText?: string;
+  /** Where its HTML begins and ends in the decoded page, UTF-16 units, end exclusive; absent where the parser does not tell. */
+  readonly span?: readonly [start: number, end: number];
 }

@@ -7,6 +7,9 @@ export interface PageNode {
   /** Of text. */
   readonly data?: string;
   readonly children?: readonly PageNode[];
+  /** First and last character of an element in its document, where the parser tells. */
+  readonly startIndex?: number | null;
+  readonly endIndex?: number | null;
 }
 
 export const isElement = (node: PageNode): boolean => node.name !== undefined && node.children !== undefined;
