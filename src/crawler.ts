@@ -3,6 +3,7 @@ export type { Config } from './config/schema.ts';
 export { type BackupSummary, backupState, checkBackup, restoreState } from './crawler/backup.ts';
 export { type Checker, openChecker, type ParseCheck, type SitemapCheck, type UrlCheck } from './crawler/checker.ts';
 export type { TransferSummary } from './crawler/db-transfer.ts';
+export { MAP_REDUCE_JOBS } from './crawler/map-reduce/jobs.ts';
 export type { MergeSummary } from './crawler/merge-states.ts';
 export { openCrawler } from './crawler/open-crawler.ts';
 export type { PruneSummary, SegmentVerdict } from './crawler/prune-segments.ts';

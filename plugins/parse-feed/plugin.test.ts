@@ -33,6 +33,7 @@ async function parse(
     charset: 'utf-8',
     content: body.toString(),
     dom: null,
+    linkElements: new Map(),
     get $(): never {
       throw new TypeError('no DOM');
     },

@@ -1,3 +1,4 @@
+import type { Element } from 'domhandler';
 import type { Outlink } from 'incrawl/plugin';
 import type { LinkResolver } from './link-resolver.ts';
 import type { RawLink } from './page-facts.ts';
@@ -5,8 +6,14 @@ import type { RawLink } from './page-facts.ts';
 /**
  * Resolves the links of a page and merges doubles, in the order of the page: the first one stands, takes the first anchor text that
  * there is, and is to be followed if any of them is.
+ * @param elements gets the anchors of each URL
  */
-export function mergeOutlinks(links: Iterable<RawLink>, resolve: LinkResolver, maxLinks: number): Outlink[] {
+export function mergeOutlinks(
+  links: Iterable<RawLink>,
+  resolve: LinkResolver,
+  maxLinks: number,
+  elements: Map<string, Element[]> = new Map(),
+): Outlink[] {
   const merged = new Map<string, Outlink>();
   for (const link of links) {
     const url = resolve(link.href);
@@ -19,6 +26,10 @@ export function mergeOutlinks(links: Iterable<RawLink>, resolve: LinkResolver, m
     } else if ((known.nofollow && !link.nofollow) || (known.anchor === '' && link.anchor !== '')) {
       merged.set(url, { ...known, anchor: known.anchor || link.anchor, nofollow: known.nofollow && link.nofollow });
     }
+    if (link.element === undefined) continue;
+    const anchors = elements.get(url);
+    if (anchors === undefined) elements.set(url, [link.element]);
+    else anchors.push(link.element);
   }
   return [...merged.values()];
 }

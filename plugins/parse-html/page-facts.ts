@@ -1,3 +1,4 @@
+import type { Element } from 'domhandler';
 import type { Outlink } from 'incrawl/plugin';
 
 /** A link as written, not yet resolved. */
@@ -6,6 +7,8 @@ export interface RawLink {
   readonly rel: Outlink['rel'];
   readonly nofollow: boolean;
   readonly lang: string | undefined;
+  /** Of an anchor. */
+  readonly element?: Element;
   /** Known when the element ends. */
   anchor: string;
 }

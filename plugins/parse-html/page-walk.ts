@@ -167,7 +167,7 @@ class PageWalk {
     const { attribs } = element;
     // An anchor ends the one before, as in browsers, even where its end tag is missing.
     this.endAnchor();
-    const link = this.addLink(attribs.href, 'link', attribs.rel, '');
+    const link = this.addLink(attribs.href, 'link', attribs.rel, '', undefined, element);
     if (link === null) return;
     this.anchor = { element, link, text: new FoldedText(MAX_ANCHOR), alt: '' };
   }
@@ -186,10 +186,12 @@ class PageWalk {
     relations: string | undefined,
     anchor: string | undefined,
     lang?: string,
+    element?: Element,
   ): RawLink | null {
     if (href === undefined || this.facts.links.length >= this.maxRawLinks) return null;
     const nofollow = relations !== undefined && NOFOLLOW.test(relations);
-    const link: RawLink = { href, rel, nofollow, lang, anchor: anchor ? foldText(anchor, MAX_ANCHOR) : '' };
+    const folded = anchor ? foldText(anchor, MAX_ANCHOR) : '';
+    const link: RawLink = { href, rel, nofollow, lang, anchor: folded, ...(element && { element }) };
     this.facts.links.push(link);
     return link;
   }

@@ -1,3 +1,4 @@
+import type { Element } from 'domhandler';
 import type { Page } from 'incrawl/plugin';
 import { readLinkElement } from './link-element.ts';
 import { parseLinkHeader } from './link-header.ts';
@@ -37,7 +38,9 @@ function addLinks(page: Page, facts: PageFacts, maxLinks: number): void {
   // What the document says of itself goes before what the server says of it.
   const links = facts.links.concat(headerLinks(page.headers.link, fromPage));
   result.canonical = firstCanonical(links, resolve);
-  result.outlinks = mergeOutlinks(links, resolve, maxLinks);
+  const elements = new Map<string, Element[]>();
+  result.outlinks = mergeOutlinks(links, resolve, maxLinks, elements);
+  page.linkElements = elements;
 }
 
 function firstCanonical(links: readonly RawLink[], resolve: LinkResolver): string | null {

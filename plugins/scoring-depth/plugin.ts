@@ -12,7 +12,7 @@ const options = z.strictObject({
     .number()
     .min(0)
     .max(1)
-    .default(0.5)
+    .default(0.2)
     .describe('What is left of the score of a link that is taken for noise.'),
 });
 

@@ -13,6 +13,8 @@ import { addGenerate } from './commands/generate.ts';
 import { addHelp } from './commands/help.ts';
 import { addInit } from './commands/init.ts';
 import { addInject } from './commands/inject.ts';
+import { addLinkclusters } from './commands/linkclusters.ts';
+import { addMr } from './commands/mr.ts';
 import { addParse } from './commands/parse.ts';
 import { addPlan } from './commands/plan.ts';
 import { addPlugins } from './commands/plugins.ts';
@@ -96,6 +98,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addReadseg,
   addExplain,
   addExport,
+  addLinkclusters,
+  addMr,
   addVerify,
   addRepair,
   addBackup,

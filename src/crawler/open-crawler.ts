@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { sortedLines } from '../adapters/files/external-sort.ts';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
 import { parseHttpDate } from '../domain/crawl/http-date.ts';
@@ -27,6 +28,8 @@ import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import { explainUrl, exportPages, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
+import { crawlLinks } from './map-reduce/crawl-links.ts';
+import { linkClusters } from './map-reduce/link-clusters.ts';
 import { mergeState } from './merge-states.ts';
 import { requireContact } from './own-hosts.ts';
 import { pluginViews } from './plugin-views.ts';
@@ -195,6 +198,7 @@ class OpenCrawler implements Crawler {
         maxOutlinksPerPage: config.outlinks.maxPerPage,
         followNofollow: config.outlinks.followNofollow,
         beyondVariants: config.outlinks.beyondVariants,
+        noise: config.outlinks.noise,
         distrustMs: config.fetch.distrustMs,
       },
     );
@@ -372,6 +376,11 @@ class OpenCrawler implements Crawler {
 
   plugins(): ReturnType<Crawler['plugins']> {
     return pluginViews(this.wiring.plugins);
+  }
+
+  linkClusters(): AsyncIterable<string> {
+    const mapped = linkClusters.map(crawlLinks(this.wiring.segments));
+    return linkClusters.reduce(sortedLines(mapped, { dir: join(this.dir, 'tmp') }));
   }
 
   async *exportDb(): AsyncGenerator<string> {

@@ -157,6 +157,8 @@ export interface Crawler {
     readonly host?: string;
   }): AsyncIterable<string>;
   plugins(): readonly PluginView[];
+  /** Families of the URLs that pages link to, per domain, as the reducer of the map/reduce job `linkclusters` tells them. */
+  linkClusters(): AsyncIterable<string>;
   /** The crawl db as lines of JSON, without line ends. */
   exportDb(): AsyncIterable<string>;
   /** Reads such lines back: into an empty crawl db, or (`merge`) beside what it has. */

@@ -9,6 +9,8 @@ import type { Page, ParseResult } from './plugin-api.ts';
 const require = createRequire(import.meta.url);
 let cheerio: typeof import('cheerio') | null = null;
 
+const NO_ELEMENTS: Page['linkElements'] = new Map();
+
 /** A page while parser and filters work on it. Decoding and cheerio happen on first use. */
 export class LivePage implements Page {
   readonly url: string;
@@ -18,6 +20,7 @@ export class LivePage implements Page {
   readonly metadata: Page['metadata'];
   readonly result: ParseResult;
   dom: Document | null = null;
+  linkElements: Page['linkElements'] = NO_ELEMENTS;
   private readonly declared: string | null;
   private decoded: { readonly text: string; readonly charset: string } | null = null;
   private query: CheerioAPI | null = null;

@@ -3,7 +3,7 @@
  * {@link definePlugin}; its name is `<kind>-<name>`, and the kind says which extension it makes.
  */
 import type { CheerioAPI } from 'cheerio';
-import type { Document } from 'domhandler';
+import type { Document, Element } from 'domhandler';
 import type { ZodType } from 'zod';
 import type { CrawlDatum, MetadataValue } from '../domain/crawl/datum.ts';
 import type { FetchSchedule } from '../domain/crawl/schedule.ts';
@@ -77,6 +77,8 @@ export interface Page {
   readonly content: string;
   /** The DOM, set by the HTML and XML parsers; `null` for plain text. */
   dom: Document | null;
+  /** The `<a>` elements that each outlink came from, by its URL; set by the HTML parser. */
+  linkElements: ReadonlyMap<string, readonly Element[]>;
   /** cheerio over {@link dom}, made on first use; costs nothing if not used. Throws a `TypeError` without a DOM. */
   readonly $: CheerioAPI;
   /** What has been found so far; parser and filters fill it in. */

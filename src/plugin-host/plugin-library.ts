@@ -14,7 +14,15 @@ export {
   type SimilarityOptions,
 } from '../domain/crawl/schedules/similarity.ts';
 export { hammingDistance } from '../domain/page/hamming.ts';
+export { type LinkPlace, linkPlaces, linkRatio, PUBLISHED_CUTS, TODAYS_CUTS } from '../domain/page/link-regions.ts';
 export { type MainContent, mainContent, pageBlocks } from '../domain/page/main-content.ts';
+export {
+  NOISE_REASONS,
+  type NoiseReason,
+  noiseLinks,
+  type PlacedLink,
+  publishedNoiseLinks,
+} from '../domain/page/noise-links.ts';
 export { DIMENSION_WEIGHTS, type DimensionWeights, pageDimensions } from '../domain/page/page-dimensions.ts';
 export type { PageNode } from '../domain/page/page-node.ts';
 export { type PublishedContent, publishedContent } from '../domain/page/published-blocks.ts';

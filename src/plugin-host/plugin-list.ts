@@ -26,6 +26,7 @@ const BUNDLED = [
   'parse-feed',
   'parse-text',
   'parsefilter-main-content',
+  'parsefilter-noise-links',
   'signature-simhash',
   'signature-simhash-js',
   'schedule-freshness',

@@ -1,51 +1,44 @@
-import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
+import type { CrawlDatum } from '../domain/crawl/datum.ts';
 import { type Settled, type SettlePolicy, settle } from '../domain/crawl/settle.ts';
 import { judgeHint, withoutHint } from '../domain/crawl/sitemap-hint.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { countRejection } from '../domain/url/rejections.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../ports/crawl-db.ts';
-import type { SeenUrls } from '../ports/seen-urls.ts';
-import type { FetchedRecord, Outlink, ParsedRecord, Segment, SegmentInfo } from '../ports/segment-store.ts';
+import type { Segment, SegmentInfo } from '../ports/segment-store.ts';
+import {
+  additions,
+  type Found,
+  type LinkCounts,
+  type LinkOptions,
+  type LinkRoom,
+  type LinkTally,
+  outlinkTargets,
+  redirectTarget,
+} from './found-links.ts';
 import { factsAfter, lessonsOf, type TaughtLesson } from './host-lessons.ts';
 import { type JoinedRecord, joinParsed } from './joined-records.ts';
 import { marketFacts, openMarket } from './market.ts';
-import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
 import type { UpdateSummary } from './summaries.ts';
-import { countingRejections, type UrlChain } from './url-chain.ts';
+import { countingRejections } from './url-chain.ts';
 
-export interface UpdateOptions {
+export interface UpdateOptions extends LinkOptions {
   /** Whether newly found URLs enter the crawl db. */
   readonly additions: boolean;
   /** Whether a page that is gone leaves the crawl db at once. */
   readonly purgeGone: boolean;
   /** Records applied per batch. */
   readonly chunk: number;
-  readonly maxOutlinksPerPage: number;
-  readonly followNofollow: boolean;
-  readonly beyondVariants: BeyondVariants;
   /** How long the headers of a host are not believed after a lie, ms. */
   readonly distrustMs: number;
 }
 
-export interface UpdateRoom {
+export interface UpdateRoom extends LinkRoom {
   readonly db: CrawlDb;
-  readonly seen: SeenUrls;
-  readonly urls: UrlChain;
   readonly policy: SettlePolicy;
   readonly parseHttpDate: (text: string) => number | null;
-  readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
-  readonly seedHosts: ReadonlySet<string>;
-  readonly variants: QueryVariants;
-}
-
-/** What was kept out or ranked down, by the reason. */
-interface LinkCounts {
-  readonly filteredBy: Record<string, number>;
-  readonly demotedBy: Record<string, number>;
 }
 
 /** What one chunk adds to the counts; kept apart until the chunk is written. */
-interface Tally {
+interface Tally extends LinkTally {
   applied: number;
   new: number;
   modified: number;
@@ -55,9 +48,7 @@ interface Tally {
   gone: number;
   redirected: number;
   failed: number;
-  outlinks: number;
   newUrls: number;
-  filteredUrls: number;
   purged: number;
   /** Visits to known pages, and what they were worth to the schedule. */
   visits: number;
@@ -200,7 +191,7 @@ async function applyChunk(
     }
   }
   tally.applied = chunk.length;
-  const added = options.additions ? await additions(room, found, options.beyondVariants) : [];
+  const added = options.additions ? await additions(room, found, options, room.policy.schedule.initialIntervalMs) : [];
   tally.newUrls = added.length;
   await room.db.write({
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
@@ -212,100 +203,6 @@ async function applyChunk(
   room.seen.add(added.map((datum) => datum.url));
   room.seen.remove(deletes.map((datum) => datum.url));
   return tally;
-}
-
-/** How a URL was met first in this chunk. */
-interface Found {
-  readonly parent: CrawlDatum;
-  readonly outlink: Outlink;
-  readonly depth: number;
-  readonly at: number;
-}
-
-/** The target enters by the same door as any outlink, at the depth of the page that moved. */
-function redirectTarget(
-  room: UpdateRoom,
-  fetched: FetchedRecord,
-  page: CrawlDatum,
-  found: Map<string, Found>,
-  tally: Tally,
-): string | null {
-  if (fetched.outcome.kind !== 'redirect') return null;
-  let absolute: string;
-  try {
-    absolute = new URL(fetched.outcome.target, page.url).href;
-  } catch {
-    return null;
-  }
-  const context = { from: page.url, depth: page.depth, seedHosts: room.seedHosts };
-  const { url } = room.urls.apply(absolute, context);
-  if (url === null) {
-    tally.filteredUrls++;
-    return absolute;
-  }
-  if (url === page.url) return url;
-  const outlink: Outlink = { url, anchor: '', rel: 'link', nofollow: false };
-  if (!found.has(url)) found.set(url, { parent: page, outlink, depth: page.depth, at: fetched.outcome.at });
-  return url;
-}
-
-/** The page's outlinks as canonical URLs that pass the filters, each once, in page order. */
-function outlinkTargets(
-  room: UpdateRoom,
-  parsed: ParsedRecord,
-  page: CrawlDatum,
-  options: UpdateOptions,
-  found: Map<string, Found>,
-  tally: Tally,
-): string[] {
-  const targets = new Set<string>();
-  const depth = page.depth + 1;
-  const context = { from: page.url, depth, seedHosts: room.seedHosts };
-  for (const outlink of parsed.outlinks) {
-    if (targets.size >= options.maxOutlinksPerPage) break;
-    if (outlink.nofollow && !options.followNofollow) continue;
-    tally.outlinks++;
-    const { url } = room.urls.apply(outlink.url, context);
-    if (url === null) tally.filteredUrls++;
-    else if (url !== page.url && !targets.has(url)) {
-      targets.add(url);
-      const known = found.get(url);
-      if (known === undefined || depth < known.depth) {
-        found.set(url, { parent: page, outlink, depth, at: page.lastFetchAt ?? page.discoveredAt });
-      }
-    }
-  }
-  return [...targets];
-}
-
-async function additions(
-  room: UpdateRoom & LinkCounts,
-  found: ReadonlyMap<string, Found>,
-  beyondVariants: BeyondVariants,
-): Promise<CrawlDatum[]> {
-  const urls = [...found.keys()];
-  const seen = await room.seen.probe(urls);
-  const added: CrawlDatum[] = [];
-  const fresh = urls.filter((_, i) => !seen[i]);
-  const excess = await room.variants.beyond(fresh);
-  for (const url of fresh) {
-    const isExcess = beyondVariants !== 'follow' && excess.has(url);
-    if (isExcess) countRejection(beyondVariants === 'drop' ? room.filteredBy : room.demotedBy, TOO_MANY_QUERIES);
-    if (isExcess && beyondVariants === 'drop') continue;
-    const { parent, outlink, depth, at } = found.get(url) as Found;
-    added.push(
-      newDatum({
-        url,
-        now: at,
-        intervalMs: room.policy.schedule.initialIntervalMs,
-        referrer: parent.url,
-        depth,
-        score: room.outlinkScore(parent, outlink, depth) * (isExcess ? DEMOTION : 1),
-        ...(isExcess ? { metadata: { demoted: TOO_MANY_QUERIES } } : {}),
-      }),
-    );
-  }
-  return added;
 }
 
 /** Whether a visit told what the page is like now. */

@@ -176,6 +176,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         maxOutlinksPerPage: 100,
         followNofollow: false,
         beyondVariants: 'demote',
+        noise: 'demote',
         distrustMs: DAY,
       },
     );

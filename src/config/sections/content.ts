@@ -51,6 +51,11 @@ export const outlinks = z.strictObject({
     prose: 'Links of a page that may enter the crawl db, in the order of the page.',
   }),
   followNofollow: flag({ default: false, prose: 'Follow links and pages marked nofollow.' }),
+  noise: choice(['demote', 'follow', 'drop'], {
+    default: 'demote',
+    prose:
+      'What happens to links that parsefilter-noise-links marks (navigation, footers, sidebars): they enter with a lower score (scoring-depth: noiseFactor), as others do, or not at all. Links of seeds are never noise.',
+  }),
   maxVariantsPerPath: integer({
     default: 500,
     min: 0,

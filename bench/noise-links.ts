@@ -1,0 +1,129 @@
+/**
+ * `node dist/bench/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and the demo's site; with FOLDER also on
+ * labelled real pages (as of bench/main-content.ts). Those label texts, not links: an anchor of three words and twelve characters or more counts as
+ * content when it stands in the reference text, and as noise otherwise; shorter anchors stand in texts by chance.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { load } from 'cheerio';
+import { defaultConfig } from '../src/config/load.ts';
+import { parsingOptions, readPluginList } from '../src/crawler/parsing-options.ts';
+import { loadParsing } from '../src/plugin-host/load-parsing.ts';
+import { parseLive } from '../src/plugin-host/parse-page.ts';
+
+const { values } = parseArgs({ options: { pages: { type: 'string' } } });
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+interface Judged {
+  readonly isNoise: boolean;
+  readonly marked: boolean;
+  readonly type: string;
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const config = defaultConfig([]);
+const parsing = new Map<string, Awaited<ReturnType<typeof loadParsing>>>();
+for (const mode of ['improved', 'published']) {
+  const list = await readPluginList(config, process.cwd());
+  const entries = list.entries.map((entry) =>
+    entry.use === 'parsefilter-noise-links' ? { ...entry, options: { mode } } : entry,
+  );
+  parsing.set(mode, await loadParsing(parsingOptions(config, { ...list, entries }, process.cwd()), silent));
+}
+
+async function outlinksOf(mode: string, url: string, html: string) {
+  const page = {
+    index: 0,
+    url,
+    contentType: 'text/html; charset=utf-8',
+    headers: {},
+    body: Buffer.from(html),
+    metadata: {},
+  };
+  const { plugins, signature, limits } = parsing.get(mode)!;
+  const { result } = await parseLive(page, plugins, signature, limits);
+  return result.outlinks.filter(({ rel }) => rel === 'link');
+}
+
+function report(name: string, judged: readonly Judged[]): void {
+  const noise = judged.filter(({ isNoise }) => isNoise);
+  const content = judged.filter(({ isNoise }) => !isNoise);
+  const found = noise.filter(({ marked }) => marked).length;
+  const lost = content.filter(({ marked }) => marked).length;
+  const percent = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
+  say(
+    `${name.padEnd(34)} ${String(noise.length).padStart(6)} noise, ${String(content.length).padStart(6)} content: recall ${percent(found, noise.length)}, precision ${percent(found, found + lost)}, content lost ${percent(lost, content.length)}`,
+  );
+}
+
+/** Pages whose parts tell what their links are. */
+async function judgeSite(mode: string, pages: readonly { url: string; html: string }[]): Promise<Judged[]> {
+  const judged: Judged[] = [];
+  for (const { url, html } of pages) {
+    const $ = load(html);
+    const inArticle = new Set(
+      $('article a')
+        .map((_, a) => new URL($(a).attr('href') ?? '', url).href)
+        .get(),
+    );
+    for (const link of await outlinksOf(mode, url, html)) {
+      judged.push({ isNoise: !inArticle.has(link.url), marked: link.noise !== undefined, type: '' });
+    }
+  }
+  return judged;
+}
+
+const child = spawn(process.execPath, [fileURLToPath(new URL('./site.js', import.meta.url)), '200'], {
+  stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+});
+const origins = JSON.parse(
+  await new Promise<string>((resolve) => child.stdout?.once('data', (chunk) => resolve(String(chunk)))),
+) as string[];
+const benchPages = await Promise.all(
+  Array.from({ length: 60 }, async (_, i) => {
+    const url = `${origins[i % origins.length]}/page/${i}.html`;
+    return { url, html: await (await fetch(url)).text() };
+  }),
+);
+child.disconnect();
+
+for (const mode of parsing.keys()) {
+  report(`bench site, ${mode}`, await judgeSite(mode, benchPages));
+  if (values.pages === undefined) continue;
+  const judged: Judged[] = [];
+  const folded = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
+  const rows = gunzipSync(readFileSync(join(values.pages, 'pages.jsonl.gz')))
+    .toString()
+    .trim()
+    .split('\n');
+  let cpuUs = 0;
+  for (const row of rows) {
+    const { file, url, type, text } = JSON.parse(row) as { file: string; url: string; type: string; text?: string };
+    if (text === undefined) continue;
+    const html = gunzipSync(readFileSync(join(values.pages, 'html', `${file}.gz`))).toString();
+    const before = process.cpuUsage();
+    const outlinks = await outlinksOf(mode, url, html);
+    const used = process.cpuUsage(before);
+    cpuUs += used.user + used.system;
+    const reference = folded(text);
+    for (const { anchor, noise } of outlinks) {
+      const label = folded(anchor);
+      if (label.length < 12 || label.split(' ').length < 3) continue;
+      judged.push({ isNoise: !reference.includes(label), marked: noise !== undefined, type });
+    }
+  }
+  report(`labelled pages, ${mode}`, judged);
+  for (const type of [...new Set(judged.map((each) => each.type))].sort()) {
+    report(
+      `  ${type}`,
+      judged.filter((each) => each.type === type),
+    );
+  }
+  say(`  whole parse ${(cpuUs / rows.length / 1_000).toFixed(2)} ms a page`);
+}

@@ -1,0 +1,67 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { mergeSorted } from './merge-sorted.ts';
+
+export interface ExternalSortOptions {
+  /** Folder for temporary files; made when needed, emptied of them at the end. */
+  readonly dir: string;
+  /** Characters held in memory at a time. */
+  readonly chunkChars?: number;
+}
+
+const DEFAULT_CHUNK_CHARS = 32 * 1024 * 1024;
+
+/**
+ * Lines in the order of their UTF-16 units, which for ASCII is that of `LC_ALL=C sort`. Memory is a chunk, however many lines there are: sorted
+ * chunks go to files, which are merged.
+ */
+export async function* sortedLines(
+  lines: AsyncIterable<string> | Iterable<string>,
+  { dir, chunkChars = DEFAULT_CHUNK_CHARS }: ExternalSortOptions,
+): AsyncGenerator<string, void, undefined> {
+  await mkdir(dir, { recursive: true });
+  const folder = await mkdtemp(join(dir, 'sort-'));
+  try {
+    const runs: string[] = [];
+    let chunk: string[] = [];
+    let chars = 0;
+    for await (const line of lines) {
+      chunk.push(line);
+      chars += line.length;
+      if (chars < chunkChars) continue;
+      runs.push(await writeRun(join(folder, `run-${runs.length}`), chunk));
+      chunk = [];
+      chars = 0;
+    }
+    chunk.sort(compare);
+    if (runs.length === 0) yield* chunk;
+    else yield* mergeSorted([...runs.map(linesOfFile), inOrder(chunk)], compare);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+async function writeRun(file: string, chunk: string[]): Promise<string> {
+  chunk.sort(compare);
+  await pipeline(Readable.from(chunk.map((line) => `${line}\n`)), createWriteStream(file));
+  return file;
+}
+
+/** Read when they are asked for: the iterator of `node:readline` loses what comes before. */
+async function* linesOfFile(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
+    const lines = (rest + (chunk as string)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+async function* inOrder(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}

@@ -1,0 +1,13 @@
+import { linkClusters } from './link-clusters.ts';
+
+/**
+ * A job in the manner of Hadoop Streaming: lines in, lines out, key and value parted by a tab. The reducer gets the mapper's lines sorted by key; lines
+ * of one key need no order among themselves.
+ */
+export interface MapReduceJob {
+  readonly description: string;
+  map(lines: AsyncIterable<string>): AsyncIterable<string>;
+  reduce(lines: AsyncIterable<string>): AsyncIterable<string>;
+}
+
+export const MAP_REDUCE_JOBS: Readonly<Record<string, MapReduceJob>> = { linkclusters: linkClusters };

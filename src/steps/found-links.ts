@@ -1,0 +1,157 @@
+import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
+import { countRejection } from '../domain/url/rejections.ts';
+import type { SeenUrls } from '../ports/seen-urls.ts';
+import type { FetchedRecord, Outlink, ParsedRecord } from '../ports/segment-store.ts';
+import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
+import type { UrlChain } from './url-chain.ts';
+
+/** What happens to links that a parse filter has marked as noise; how far they are ranked down is the scoring's to say. */
+export type NoiseMode = 'demote' | 'follow' | 'drop';
+
+export interface LinkOptions {
+  readonly maxOutlinksPerPage: number;
+  readonly followNofollow: boolean;
+  readonly beyondVariants: BeyondVariants;
+  readonly noise: NoiseMode;
+}
+
+export interface LinkRoom {
+  readonly seen: SeenUrls;
+  readonly urls: UrlChain;
+  readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
+  readonly seedHosts: ReadonlySet<string>;
+  readonly variants: QueryVariants;
+}
+
+/** What was kept out or ranked down, by the reason. */
+export interface LinkCounts {
+  readonly filteredBy: Record<string, number>;
+  readonly demotedBy: Record<string, number>;
+}
+
+export interface LinkTally {
+  outlinks: number;
+  filteredUrls: number;
+}
+
+/** How a URL was met first in this chunk. */
+export interface Found {
+  readonly parent: CrawlDatum;
+  readonly outlink: Outlink;
+  readonly depth: number;
+  readonly at: number;
+  /** Why all links to it so far are noise; `null`: one is not. */
+  readonly noise: string | null;
+}
+
+/** The target enters by the same door as any outlink, at the depth of the page that moved. */
+export function redirectTarget(
+  room: LinkRoom,
+  fetched: FetchedRecord,
+  page: CrawlDatum,
+  found: Map<string, Found>,
+  tally: LinkTally,
+): string | null {
+  if (fetched.outcome.kind !== 'redirect') return null;
+  let absolute: string;
+  try {
+    absolute = new URL(fetched.outcome.target, page.url).href;
+  } catch {
+    return null;
+  }
+  const context = { from: page.url, depth: page.depth, seedHosts: room.seedHosts };
+  const { url } = room.urls.apply(absolute, context);
+  if (url === null) {
+    tally.filteredUrls++;
+    return absolute;
+  }
+  if (url === page.url) return url;
+  const outlink: Outlink = { url, anchor: '', rel: 'link', nofollow: false };
+  if (!found.has(url))
+    found.set(url, { parent: page, outlink, depth: page.depth, at: fetched.outcome.at, noise: null });
+  return url;
+}
+
+/** The page's outlinks as canonical URLs that pass the filters, each once, in page order. */
+export function outlinkTargets(
+  room: LinkRoom & LinkCounts,
+  parsed: ParsedRecord,
+  page: CrawlDatum,
+  options: LinkOptions,
+  found: Map<string, Found>,
+  tally: LinkTally,
+): string[] {
+  const targets = new Set<string>();
+  const depth = page.depth + 1;
+  const context = { from: page.url, depth, seedHosts: room.seedHosts };
+  for (const outlink of parsed.outlinks) {
+    if (targets.size >= options.maxOutlinksPerPage) break;
+    if (outlink.nofollow && !options.followNofollow) continue;
+    tally.outlinks++;
+    const noise = noiseOf(outlink, page, options.noise);
+    if (noise !== null && options.noise === 'drop') {
+      countRejection(room.filteredBy, noise);
+      continue;
+    }
+    const { url } = room.urls.apply(outlink.url, context);
+    if (url === null) tally.filteredUrls++;
+    else if (url !== page.url && !targets.has(url)) {
+      targets.add(url);
+      const known = found.get(url);
+      const at = page.lastFetchAt ?? page.discoveredAt;
+      if (known === undefined) found.set(url, { parent: page, outlink, depth, at, noise });
+      else {
+        const merged = known.noise === null || noise === null ? null : known.noise;
+        if (depth < known.depth) found.set(url, { parent: page, outlink, depth, at, noise: merged });
+        else if (merged !== known.noise) found.set(url, { ...known, noise: merged });
+      }
+    }
+  }
+  return [...targets];
+}
+
+/** What a noise link is counted under; `null` for a link that is none, or that stands on a seed: the crawl would end at an index page. */
+function noiseOf({ noise }: Outlink, page: CrawlDatum, mode: NoiseMode): string | null {
+  return noise === undefined || mode === 'follow' || page.seed ? null : `outlinks: noise (${noise})`;
+}
+
+/** Records for those of the URLs that the crawl db does not have. */
+export async function additions(
+  room: LinkRoom & LinkCounts,
+  found: ReadonlyMap<string, Found>,
+  { beyondVariants }: LinkOptions,
+  intervalMs: number,
+): Promise<CrawlDatum[]> {
+  const urls = [...found.keys()];
+  const seen = await room.seen.probe(urls);
+  const added: CrawlDatum[] = [];
+  const fresh = urls.filter((_, i) => !seen[i]);
+  const excess = await room.variants.beyond(fresh);
+  for (const url of fresh) {
+    const isExcess = beyondVariants !== 'follow' && excess.has(url);
+    if (isExcess) countRejection(beyondVariants === 'drop' ? room.filteredBy : room.demotedBy, TOO_MANY_QUERIES);
+    if (isExcess && beyondVariants === 'drop') continue;
+    const { parent, outlink, depth, at, noise } = found.get(url) as Found;
+    if (noise !== null) countRejection(room.demotedBy, noise);
+    const demoted = isExcess ? TOO_MANY_QUERIES : noise;
+    added.push(
+      newDatum({
+        url,
+        now: at,
+        intervalMs,
+        referrer: parent.url,
+        depth,
+        score: room.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) * (isExcess ? DEMOTION : 1),
+        ...(demoted === null ? {} : { metadata: { demoted } }),
+      }),
+    );
+  }
+  return added;
+}
+
+/** The link as the scoring is to see it where it does not count as noise. */
+function plain(outlink: Outlink): Outlink {
+  if (outlink.noise === undefined) return outlink;
+  const { noise: _, ...rest } = outlink;
+  return rest;
+}
