@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { canonicalUrl } from 'incrawl/plugin';
+import { testPlugin } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import { createNormalizer } from './normalizer.ts';
 import { type Options, optionsSchema } from './options.ts';
@@ -191,5 +192,16 @@ describe('public cases', () => {
         if (once !== null) expect(apply(once, EVERYTHING)).toBe(once);
       }
     }
+  });
+});
+
+describe('explain', () => {
+  it('names the rules that change something, in their order, and ends where normalize does', async () => {
+    const basic = await testPlugin(plugin, { options: { stripIndexFiles: true, sortQuery: true } });
+    const url = 'http://a.org/x;jsessionid=0123456789/index.html?utm_source=m&b=2&a=1';
+    const steps = basic.explain?.(url) ?? [];
+    expect(steps.map(({ rule }) => rule)).toEqual(['sessionIds', 'stripIndexFiles', 'dropQueryParams', 'sortQuery']);
+    expect(steps.at(-1)?.after).toBe(basic.normalize(url));
+    expect(basic.explain?.('http://a.org/plain')).toEqual([]);
   });
 });

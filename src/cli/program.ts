@@ -26,7 +26,7 @@ import { addSegments } from './commands/segments.ts';
 import { addSimulate } from './commands/simulate.ts';
 import { addSitemap } from './commands/sitemap.ts';
 import { addTouch } from './commands/touch.ts';
-import { addExportDb, addImportDb, addMerge } from './commands/transfer.ts';
+import { addExportDb, addImportDb, addMerge, addRepartition } from './commands/transfer.ts';
 import { addUpdatedb } from './commands/updatedb.ts';
 import { addVerify } from './commands/verify.ts';
 import { EXIT } from './exit.ts';
@@ -107,6 +107,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addExportDb,
   addImportDb,
   addMerge,
+  addRepartition,
   addSegments,
   addCheck,
   addPlugins,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseIntervalRule } from './interval-rule.ts';
-import { outlinks, parse, segments } from './sections/content.ts';
+import { outlinks, parse, partition, segments } from './sections/content.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
 import { db, log, plugins, seen } from './sections/machinery.ts';
 import { generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
@@ -13,6 +13,7 @@ export const SECTIONS = {
   fetch,
   parse,
   outlinks,
+  partition,
   generate,
   updatedb,
   schedule,
@@ -35,6 +36,7 @@ export const configSchema = z
     fetch: fetch.prefault({}),
     parse: parse.prefault({}),
     outlinks: outlinks.prefault({}),
+    partition: partition.prefault({}),
     generate: generate.prefault({}),
     updatedb: updatedb.prefault({}),
     schedule: schedule.prefault({}),

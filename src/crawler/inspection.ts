@@ -194,6 +194,35 @@ export async function* exportPages(
   }
   const states = new Set(options.status ?? ['fetched', 'notmodified']);
   if (exporter.begin !== undefined) yield exporter.begin();
+  const wanted = (datum: CrawlDatum): boolean =>
+    states.has(datum.state) &&
+    datum.metadata.noindex !== true &&
+    (options.host === undefined || new URL(datum.url).host === options.host);
+  const pages = (layer: number | null): AsyncGenerator<string> =>
+    exportedPages(
+      wiring,
+      db,
+      (datum) => wanted(datum) && (layer === null || datum.depth === layer),
+      (document) => exporter.document(document),
+    );
+  if (options.mergeBy === undefined) yield* pages(null);
+  // A pass over the segments for each layer: memory does not grow with the crawl, and there are few layers.
+  else for (const layer of await layersOf(db, wanted)) yield* pages(layer);
+  if (exporter.end !== undefined) yield exporter.end();
+}
+
+async function layersOf(db: CrawlDb, wanted: (datum: CrawlDatum) => boolean): Promise<number[]> {
+  const layers = new Set<number>();
+  for await (const datum of db.scan()) if (wanted(datum)) layers.add(datum.depth);
+  return [...layers].sort((a, b) => a - b);
+}
+
+async function* exportedPages(
+  wiring: Wiring,
+  db: CrawlDb,
+  wanted: (datum: CrawlDatum) => boolean,
+  textOf: (document: ExportDocument) => string,
+): AsyncGenerator<string> {
   // Newest segment first: the first parse output met of a page is its latest.
   const done = new Set<string>();
   for (const info of (await wiring.segments.list()).reverse()) {
@@ -201,17 +230,15 @@ export async function* exportPages(
     try {
       for await (const parsed of segment.parsed()) {
         if (parsed.outcome.kind !== 'parsed' || done.has(parsed.url)) continue;
-        done.add(parsed.url);
         const datum = await db.get(parsed.url);
-        if (datum === undefined || !states.has(datum.state) || datum.metadata.noindex === true) continue;
-        if (options.host !== undefined && new URL(datum.url).host !== options.host) continue;
-        yield exporter.document(documentOf(datum, parsed, await db.links(datum.url)));
+        if (datum === undefined || !wanted(datum)) continue;
+        done.add(parsed.url);
+        yield textOf(documentOf(datum, parsed, await db.links(datum.url)));
       }
     } finally {
       await segment.close();
     }
   }
-  if (exporter.end !== undefined) yield exporter.end();
 }
 
 function documentOf(datum: CrawlDatum, parsed: ParsedRecord, outlinks: readonly string[]): ExportDocument {

@@ -9,8 +9,10 @@ import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { partitionOf } from '../domain/url/partition.ts';
 import { hostOf } from '../domain/url/url-key.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
+import { admissionGates } from '../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS, type SeenUrls } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';
+import { UrlAdmission } from '../steps/admission.ts';
 import { crawlLoop } from '../steps/crawl.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
 import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
@@ -35,6 +37,7 @@ import { requireContact } from './own-hosts.ts';
 import { pluginViews } from './plugin-views.ts';
 import { pruneSegments } from './prune-segments.ts';
 import { recover } from './recover.ts';
+import { repartition } from './repartition.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { configuredFilter, openSeenUrls, rememberSeen, seenView } from './seen.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
@@ -69,7 +72,9 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
     await recover(db, wiring.segments, options.log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, options.config.outlinks.maxVariantsPerPath);
-    return new OpenCrawler(dir, wiring, { db, seen, seedHosts, variants }, options.random ?? Math.random);
+    const admission = new UrlAdmission(db, admissionGates(wiring.plugins, options.log));
+    const store = { db, seen, seedHosts, variants, admission };
+    return new OpenCrawler(dir, wiring, store, options.random ?? Math.random);
   } catch (error) {
     await wiring.close();
     throw error;
@@ -82,6 +87,7 @@ interface Store {
   readonly seedHosts: Set<string>;
   /** Remembers what it has counted from one updatedb to the next. */
   readonly variants: QueryVariants;
+  readonly admission: UrlAdmission;
 }
 
 const ORPHAN_SWEEP_KEY = 'orphanSweptAt';
@@ -135,14 +141,22 @@ class OpenCrawler implements Crawler {
         plugins.scoring?.rank(entry, now) ?? entry.score,
       hostOf,
       domainOf,
-      partitionOf,
+      partitionOf: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
       random: this.random,
       auditShare: config.fetch.auditShare,
       ...(worth === undefined ? {} : { worth }),
       minIntervalMs: policy.minIntervalMs,
     };
     const caps = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs };
-    const defaults = { ...caps, addDaysMs: 0, dryRun: false, budget: 0, budgetPerDay, newShare };
+    const defaults = {
+      ...caps,
+      maxLayers: Number.POSITIVE_INFINITY,
+      addDaysMs: 0,
+      dryRun: false,
+      budget: 0,
+      budgetPerDay,
+      newShare,
+    };
     return generate(room, { ...defaults, ...options });
   }
 
@@ -199,6 +213,7 @@ class OpenCrawler implements Crawler {
         followNofollow: config.outlinks.followNofollow,
         beyondVariants: config.outlinks.beyondVariants,
         noise: config.outlinks.noise,
+        maxLayers: options.maxLayers ?? Number.POSITIVE_INFINITY,
         distrustMs: config.fetch.distrustMs,
       },
     );
@@ -232,7 +247,9 @@ class OpenCrawler implements Crawler {
     }
     requireContact(config.agent.contact, this.store.seedHosts, isOwnHost);
     await discoverSitemaps(this.wiring, this.store, options.signal);
-    const generateOptions = { ...options.generate, ...(options.topN === undefined ? {} : { topN: options.topN }) };
+    const { topN, maxLayers } = options;
+    const layered = maxLayers === undefined ? {} : { maxLayers };
+    const generateOptions = { ...options.generate, ...layered, ...(topN === undefined ? {} : { topN }) };
     const purse = { left: options.budget ?? null };
     return crawlLoop(
       {
@@ -244,7 +261,7 @@ class OpenCrawler implements Crawler {
             const { fetch, parse } = await runFetch(this.wiring, segment, { parse: true, signal, onProgress });
             return { fetch, parse: parse ?? { segment: id, parsed: 0, failed: 0, outlinks: 0 } };
           }),
-        updatedb: (segment) => this.updatedb({ segment }),
+        updatedb: (segment) => this.updatedb({ segment, ...layered }),
       },
       {
         rounds: options.rounds ?? Number.POSITIVE_INFINITY,
@@ -393,6 +410,10 @@ class OpenCrawler implements Crawler {
 
   merge(dir: string): ReturnType<Crawler['merge']> {
     return mergeState(this.store.db, this.dir, dir, this.wiring);
+  }
+
+  repartition(options: Parameters<Crawler['repartition']>[0]): ReturnType<Crawler['repartition']> {
+    return repartition(this.store.db, { by: this.wiring.config.partition.by, ...options }, this.wiring);
   }
 
   pruneSegments(options: Parameters<Crawler['pruneSegments']>[0]): ReturnType<Crawler['pruneSegments']> {

@@ -27,6 +27,7 @@ import type { DueView, HostView, RecordView } from '../steps/views.ts';
 import type { TransferSummary } from './db-transfer.ts';
 import type { MergeSummary } from './merge-states.ts';
 import type { PruneOptions, PruneSummary } from './prune-segments.ts';
+import type { RepartitionSummary } from './repartition.ts';
 import type { SeenView } from './seen.ts';
 
 export interface CrawlerOptions {
@@ -66,12 +67,16 @@ export interface UpdateStepOptions {
   readonly additions?: boolean;
   readonly purgeGone?: boolean;
   readonly orphans?: 'off' | 'mark' | 'purge';
+  /** As in `CrawlOptions`. */
+  readonly maxLayers?: number;
 }
 
 export interface CrawlOptions {
   /** Default: until nothing is due. */
   readonly rounds?: number;
   readonly topN?: number;
+  /** Layers: seeds are the first, the pages they link to the second. Default: no limit. */
+  readonly maxLayers?: number;
   /** Fetches of the whole run, spent where they win most freshness; without it `generate.budgetPerDay` decides. */
   readonly budget?: number;
   readonly seeds?: readonly SeedSource[];
@@ -155,6 +160,8 @@ export interface Crawler {
     readonly format: string;
     readonly status?: readonly CrawlState[];
     readonly host?: string;
+    /** `depth`: layer by layer, seeds first. */
+    readonly mergeBy?: 'depth';
   }): AsyncIterable<string>;
   plugins(): readonly PluginView[];
   /** Families of the URLs that pages link to, per domain, as the reducer of the map/reduce job `linkclusters` tells them. */
@@ -165,6 +172,8 @@ export interface Crawler {
   importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): Promise<TransferSummary>;
   /** Adds the crawl of another state directory to this one. */
   merge(dir: string): Promise<MergeSummary>;
+  /** Cuts the crawl db into one for each node. */
+  repartition(options: { readonly nodes: readonly string[]; readonly out: string }): Promise<RepartitionSummary>;
   /** Removes segments of which nothing is needed any more. */
   pruneSegments(options: Omit<PruneOptions, 'now'>): Promise<PruneSummary>;
   close(): Promise<void>;

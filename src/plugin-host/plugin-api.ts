@@ -42,6 +42,8 @@ export type PluginKind = keyof ExtensionByKind;
 /** Rewrites a canonical URL; `null` refuses it. Must be idempotent. The answer is made canonical again. */
 export interface UrlNormalizer {
   normalize(url: string): string | null;
+  /** What {@link normalize} does, rule by rule; only rules that change something. Without it the normaliser is told as one step. */
+  explain?(url: string): readonly { readonly rule: string; readonly after: string }[];
 }
 
 /** Where a URL was met. */
@@ -62,7 +64,19 @@ export type UrlVerdict =
 /** Lets a canonical URL in or keeps it out. A filter that throws keeps the URL out, and says so. */
 export interface UrlFilter {
   filter(url: string, context: UrlContext): UrlVerdict;
+  /**
+   * For filters that count: asked once for each URL that passed all filters and that the crawl db does not have, in the order met. A filter
+   * that throws admits the URL.
+   */
+  admit?(url: string): UrlAdmissionVerdict;
+  /** Told of every URL in the crawl db before the first {@link admit} of a run. */
+  learn?(url: string): void;
 }
+
+export type UrlAdmissionVerdict =
+  /** `demote`: the share of its score that the URL keeps, above 0 and below 1. */
+  | { readonly admit: true; readonly demote?: number; readonly reason?: string }
+  | { readonly admit: false; readonly reason: string };
 
 /** A fetched page on its way through a parser and the parse filters; all share the one DOM. */
 export interface Page {

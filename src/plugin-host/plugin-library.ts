@@ -33,4 +33,7 @@ export { statedTime } from '../domain/page/stated-time.ts';
 export { createWordCutter, type WordCutter } from '../domain/page/word-cutter.ts';
 export { createWordScanner, type WordList, type WordScanner } from '../domain/page/word-scan.ts';
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../domain/url/canonical-url.ts';
+export { FeatureFilter } from '../domain/url/feature-filter.ts';
+export { SimilarQuota } from '../domain/url/similar-quota.ts';
+export { featureNamed, featureSizing, urlSignature } from '../domain/url/url-features.ts';
 export { createStopWords, type StopWords } from './stop-words.ts';

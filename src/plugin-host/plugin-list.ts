@@ -38,7 +38,7 @@ const BUNDLED = [
 ] as const;
 
 /** The second list is bundled, but takes part only when named in `plugins.yaml`. */
-export const BUNDLED_PLUGINS: readonly string[] = [...BUNDLED, 'parsefilter-blocks'];
+export const BUNDLED_PLUGINS: readonly string[] = [...BUNDLED, 'parsefilter-blocks', 'urlfilter-similarity'];
 
 /** What is loaded when the operator has no list; the shipped `conf/plugins.yaml` says the same. */
 export const DEFAULT_PLUGIN_LIST: PluginList = {

@@ -1,6 +1,7 @@
 import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical-url.ts';
+import type { Log } from '../ports/log.ts';
 import type { LoadedPlugins } from './load-plugins.ts';
-import type { UrlContext, UrlVerdict } from './plugin-api.ts';
+import type { UrlAdmissionVerdict, UrlContext, UrlVerdict } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
 
 export interface UrlResult {
@@ -56,8 +57,7 @@ export function explainUrlChain(
   let { url } = canonical;
   for (const plugin of plugins.normalizers) {
     const next = normalizeBy(plugin, url);
-    if (next.url !== url)
-      steps.push({ name: plugin.name, before: url, after: next.url, note: next.reason ?? undefined });
+    if (next.url !== url) steps.push(...normalizerSteps(plugin, url, next));
     if (next.url === null) return { ...next, steps };
     url = next.url;
   }
@@ -84,6 +84,27 @@ function normalizeBy(plugin: LoadedPlugins['normalizers'][number], url: string):
   }
 }
 
+/** Rule by rule where the normaliser can tell, and tells what it really did. */
+function normalizerSteps(
+  plugin: LoadedPlugins['normalizers'][number],
+  before: string,
+  next: UrlResult,
+): UrlTraceStep[] {
+  const whole = { name: plugin.name, before, after: next.url, note: next.reason ?? undefined };
+  let rules: readonly { readonly rule: string; readonly after: string }[] = [];
+  try {
+    rules = plugin.extension.explain?.(before) ?? [];
+  } catch {
+    return [whole];
+  }
+  if (rules.at(-1)?.after !== next.url) return [whole];
+  return rules.map(({ rule, after }, i) => ({
+    name: `${plugin.name}: ${rule}`,
+    before: rules[i - 1]?.after ?? before,
+    after,
+  }));
+}
+
 function filterBy(plugin: LoadedPlugins['filters'][number], url: string, context: UrlContext): UrlVerdict {
   try {
     const verdict = plugin.extension.filter(url, context);
@@ -93,3 +114,29 @@ function filterBy(plugin: LoadedPlugins['filters'][number], url: string, context
     return { accept: false, reason: `plugin-failed: ${plugin.name}: ${textOf(error)}` };
   }
 }
+
+/** The filters that count, each under its name. One that throws admits the URL, and is told of once. */
+export function admissionGates({ filters }: Pick<LoadedPlugins, 'filters'>, log: Log) {
+  return filters.flatMap(({ name, extension }) => {
+    if (extension.admit === undefined) return [];
+    let hasFailed = false;
+    const guarded = <Answer>(ask: () => Answer, otherwise: Answer): Answer => {
+      try {
+        return ask();
+      } catch (error) {
+        if (!hasFailed) log.warn('a URL filter failed; it lets everything in', { plugin: name, error: textOf(error) });
+        hasFailed = true;
+        return otherwise;
+      }
+    };
+    return [
+      {
+        name,
+        admit: (url: string) => guarded((): UrlAdmissionVerdict => extension.admit?.(url) ?? ADMIT, ADMIT),
+        learn: (url: string) => guarded(() => extension.learn?.(url), undefined),
+      },
+    ];
+  });
+}
+
+const ADMIT: UrlAdmissionVerdict = Object.freeze({ admit: true });

@@ -1,5 +1,6 @@
 import { CrawlError } from '../domain/errors.ts';
 import { sumOfRejections } from '../domain/url/rejections.ts';
+import { sumOfLayers } from './layers.ts';
 import type {
   CrawlProgress,
   CrawlSummary,
@@ -112,6 +113,7 @@ function roundSummary(
     newUrls: update.newUrls,
     filteredBy: update.filteredBy,
     demotedBy: update.demotedBy,
+    layers: update.layers,
     meanDistance: update.meanDistance,
     ms: Math.round(ms),
     cpuMs: Math.round(cpuMs),
@@ -119,7 +121,7 @@ function roundSummary(
 }
 
 function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
-  const sum = (field: Exclude<keyof CrawlSummary['totals'], 'filteredBy' | 'demotedBy'>): number =>
+  const sum = (field: Exclude<keyof CrawlSummary['totals'], 'filteredBy' | 'demotedBy' | 'layers'>): number =>
     rounds.reduce((total, round) => total + round[field], 0);
   return {
     generated: sum('generated'),
@@ -140,6 +142,7 @@ function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
     newUrls: sum('newUrls'),
     filteredBy: sumOfRejections(rounds.map((round) => round.filteredBy)),
     demotedBy: sumOfRejections(rounds.map((round) => round.demotedBy)),
+    layers: sumOfLayers(rounds.map((round) => round.layers)),
     ms: sum('ms'),
     cpuMs: sum('cpuMs'),
   };

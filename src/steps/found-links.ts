@@ -2,6 +2,7 @@ import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
 import { countRejection } from '../domain/url/rejections.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord } from '../ports/segment-store.ts';
+import type { UrlAdmission } from './admission.ts';
 import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
 import type { UrlChain } from './url-chain.ts';
 
@@ -13,6 +14,8 @@ export interface LinkOptions {
   readonly followNofollow: boolean;
   readonly beyondVariants: BeyondVariants;
   readonly noise: NoiseMode;
+  /** Layers of the crawl: URLs so many links from a seed, or more, do not enter. Infinity: no limit. */
+  readonly maxLayers: number;
 }
 
 export interface LinkRoom {
@@ -21,6 +24,7 @@ export interface LinkRoom {
   readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
   readonly seedHosts: ReadonlySet<string>;
   readonly variants: QueryVariants;
+  readonly admission: UrlAdmission;
 }
 
 /** What was kept out or ranked down, by the reason. */
@@ -97,6 +101,10 @@ export function outlinkTargets(
     if (url === null) tally.filteredUrls++;
     else if (url !== page.url && !targets.has(url)) {
       targets.add(url);
+      if (depth >= options.maxLayers) {
+        countRejection(room.filteredBy, BEYOND_DEPTH);
+        continue;
+      }
       const known = found.get(url);
       const at = page.lastFetchAt ?? page.discoveredAt;
       if (known === undefined) found.set(url, { parent: page, outlink, depth, at, noise });
@@ -110,10 +118,14 @@ export function outlinkTargets(
   return [...targets];
 }
 
+const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
+
 /** What a noise link is counted under; `null` for a link that is none, or that stands on a seed: the crawl would end at an index page. */
 function noiseOf({ noise }: Outlink, page: CrawlDatum, mode: NoiseMode): string | null {
   return noise === undefined || mode === 'follow' || page.seed ? null : `outlinks: noise (${noise})`;
 }
+
+const NO_URLS: ReadonlySet<string> = new Set();
 
 /** Records for those of the URLs that the crawl db does not have. */
 export async function additions(
@@ -126,14 +138,21 @@ export async function additions(
   const seen = await room.seen.probe(urls);
   const added: CrawlDatum[] = [];
   const fresh = urls.filter((_, i) => !seen[i]);
-  const excess = await room.variants.beyond(fresh);
-  for (const url of fresh) {
-    const isExcess = beyondVariants !== 'follow' && excess.has(url);
-    if (isExcess) countRejection(beyondVariants === 'drop' ? room.filteredBy : room.demotedBy, TOO_MANY_QUERIES);
-    if (isExcess && beyondVariants === 'drop') continue;
+  const excess = beyondVariants === 'follow' ? NO_URLS : await room.variants.beyond(fresh);
+  const kept = beyondVariants === 'drop' ? fresh.filter((url) => !excess.has(url)) : fresh;
+  for (let i = kept.length; i < fresh.length; i++) countRejection(room.filteredBy, TOO_MANY_QUERIES);
+  const admissions = await room.admission.judge(kept);
+  for (const [i, url] of kept.entries()) {
+    const { isRefused, factor, reason } = admissions[i]!;
+    if (isRefused) {
+      countRejection(room.filteredBy, reason ?? 'refused');
+      continue;
+    }
     const { parent, outlink, depth, at, noise } = found.get(url) as Found;
-    if (noise !== null) countRejection(room.demotedBy, noise);
-    const demoted = isExcess ? TOO_MANY_QUERIES : noise;
+    const tooMany = excess.has(url) ? TOO_MANY_QUERIES : null;
+    const reasons = [tooMany, reason, noise].filter((each) => each !== null);
+    for (const each of reasons) countRejection(room.demotedBy, each);
+    const [demoted] = reasons;
     added.push(
       newDatum({
         url,
@@ -141,8 +160,11 @@ export async function additions(
         intervalMs,
         referrer: parent.url,
         depth,
-        score: room.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) * (isExcess ? DEMOTION : 1),
-        ...(demoted === null ? {} : { metadata: { demoted } }),
+        score:
+          room.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
+          factor *
+          (tooMany === null ? 1 : DEMOTION),
+        ...(demoted === undefined ? {} : { metadata: { demoted } }),
       }),
     );
   }

@@ -18,6 +18,8 @@ export interface GenerateOptions {
   readonly minIntervalMs?: number;
   /** Only these states; absent: all that can be due. */
   readonly status?: readonly CrawlState[];
+  /** Only URLs fewer links than this from a seed; default: all. */
+  readonly maxLayers?: number;
   /** Look this far ahead: what falls due until then counts as due, ms. */
   readonly addDaysMs?: number;
   readonly dryRun?: boolean;
@@ -65,6 +67,7 @@ export async function generate(
   const candidate = (entry: DueEntry, rank: number): Candidate | null => {
     if (!isAdmitted(room, entry)) rejected.urlFilter++;
     else if (wanted !== null && !wanted.has(entry.state)) rejected.status++;
+    else if (entry.depth >= options.maxLayers) rejected.depth++;
     else if (entry.score < options.minScore) rejected.minScore++;
     else if (entry.intervalMs < options.minIntervalMs) rejected.minInterval++;
     else {

@@ -1,3 +1,4 @@
+import type { LayerSummary } from './layers.ts';
 /** What each step answers: counts, as they appear under `--json` (a fixed contract). */
 
 import type { Rejections } from '../domain/url/rejections.ts';
@@ -6,6 +7,7 @@ import type { Rejections } from '../domain/url/rejections.ts';
 export interface GenerateRejections {
   urlFilter: number;
   status: number;
+  depth: number;
   minScore: number;
   minInterval: number;
   hostCap: number;
@@ -16,6 +18,7 @@ export interface GenerateRejections {
 export const NO_REJECTIONS: Readonly<GenerateRejections> = Object.freeze({
   urlFilter: 0,
   status: 0,
+  depth: 0,
   minScore: 0,
   minInterval: 0,
   hostCap: 0,
@@ -109,6 +112,8 @@ export interface UpdateSummary {
   readonly purged: number;
   readonly orphans: number;
   readonly released: number;
+  /** The same by distance from the seeds. */
+  readonly layers: readonly LayerSummary[];
 }
 
 /** One round of the loop. The names are a fixed contract of `crawl --json`. */
@@ -135,6 +140,8 @@ export interface RoundSummary {
   readonly filteredBy: Rejections;
   /** New URLs that entered with a lower score, by the reason. */
   readonly demotedBy: Rejections;
+  /** Visits and finds by distance from the seeds. */
+  readonly layers: readonly LayerSummary[];
   /** Mean Hamming distance of the modified pages, bits; `null` without any. */
   readonly meanDistance: number | null;
   readonly ms: number;

@@ -16,6 +16,7 @@ import {
 } from './found-links.ts';
 import { factsAfter, lessonsOf, type TaughtLesson } from './host-lessons.ts';
 import { type JoinedRecord, joinParsed } from './joined-records.ts';
+import { Layers } from './layers.ts';
 import { marketFacts, openMarket } from './market.ts';
 import type { UpdateSummary } from './summaries.ts';
 import { countingRejections } from './url-chain.ts';
@@ -78,6 +79,7 @@ export async function updateFromSegment(
     urls: countingRejections(room.urls, linkCounts.filteredBy),
   };
   const total: Tally = emptyTally();
+  const layers = new Layers();
   let applied = row.applied;
   let chunk: JoinedRecord[] = [];
   const flush = async (): Promise<void> => {
@@ -85,7 +87,7 @@ export async function updateFromSegment(
     applied += chunk.length;
     addTally(
       total,
-      await applyChunk({ ...priced, ...linkCounts, hosts: segment.info.hosts }, chunk, options, id, {
+      await applyChunk({ ...priced, ...linkCounts, layers, hosts: segment.info.hosts }, chunk, options, id, {
         ...row,
         applied,
       }),
@@ -112,6 +114,7 @@ export async function updateFromSegment(
     segment: id,
     ...counts,
     ...linkCounts,
+    layers: layers.summary,
     meanDistance: distances === 0 ? null : distanceSum / distances,
     released,
   };
@@ -140,7 +143,7 @@ async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {
 }
 
 async function applyChunk(
-  room: UpdateRoom & LinkCounts & { readonly hosts: SegmentInfo['hosts'] },
+  room: UpdateRoom & LinkCounts & { readonly layers: Layers; readonly hosts: SegmentInfo['hosts'] },
   chunk: readonly JoinedRecord[],
   options: UpdateOptions,
   segmentId: string,
@@ -174,6 +177,8 @@ async function applyChunk(
       outcome.at,
     );
     count(tally, settled);
+    room.layers.count(previous.depth, 'visited');
+    if (isCounted(settled.verdict)) room.layers.count(previous.depth, settled.verdict);
     const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;
     if (hint !== null)
       hints.push({ host: fetched.host, lesson: hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 }, at: outcome.at });
@@ -193,6 +198,7 @@ async function applyChunk(
   tally.applied = chunk.length;
   const added = options.additions ? await additions(room, found, options, room.policy.schedule.initialIntervalMs) : [];
   tally.newUrls = added.length;
+  for (const { depth } of added) room.layers.count(depth, 'newUrls');
   await room.db.write({
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
     deletes,
@@ -204,6 +210,9 @@ async function applyChunk(
   room.seen.remove(deletes.map((datum) => datum.url));
   return tally;
 }
+
+const isCounted = (verdict: Settled['verdict']): verdict is 'new' | 'modified' | 'unchanged' | 'gone' =>
+  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged' || verdict === 'gone';
 
 /** Whether a visit told what the page is like now. */
 const isAnswer = ({ verdict }: Settled): boolean =>

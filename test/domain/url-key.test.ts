@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PARTITIONS, partitionOf } from '../../src/domain/url/partition.ts';
+import { nodeOf, PARTITIONS, partitionOf } from '../../src/domain/url/partition.ts';
 import {
   domainRange,
   hostFromPrefix,
@@ -134,3 +134,25 @@ function canonicalUrl(): fc.Arbitrary<string> {
     .tuple(fc.constantFrom('http', 'https'), host, port, path)
     .map(([scheme, name, number, parts]) => `${scheme}://${name}${number}/${parts.join('')}`);
 }
+
+describe('nodeOf', () => {
+  const parts = Array.from({ length: PARTITIONS }, (_, i) => i);
+  const placed = (nodes: readonly string[]): string[] => parts.map((part) => nodeOf(part, nodes));
+
+  it.each([2, 4, 9])('of %i nodes each has its share, and a node more moves about 1/(n+1), only to itself', (count) => {
+    const nodes = Array.from({ length: count }, (_, i) => `node-${i}`);
+    const before = placed(nodes);
+    for (const node of nodes)
+      expect(before.filter((own) => own === node).length).toBeGreaterThan(PARTITIONS / count / 3);
+    const after = placed([...nodes, 'joined']);
+    const moved = parts.filter((part) => before[part] !== after[part]);
+    expect(moved.every((part) => after[part] === 'joined')).toBe(true);
+    expect(moved.length / PARTITIONS).toBeGreaterThan(0.4 / (count + 1));
+    expect(moved.length / PARTITIONS).toBeLessThan(1.7 / (count + 1));
+  });
+
+  it('does not go by the order of the names', () => {
+    expect(placed(['a', 'b', 'c'])).toEqual(placed(['c', 'a', 'b']));
+    expect(() => nodeOf(0, [])).toThrow(RangeError);
+  });
+});

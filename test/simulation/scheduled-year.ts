@@ -9,6 +9,7 @@ import { createFreshnessSchedule, FRESHNESS_DEFAULTS } from '../../src/domain/cr
 import { hostOf } from '../../src/domain/url/url-key.ts';
 import { encodeParsed } from '../../src/plugin-host/encode-parsed.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
+import { UrlAdmission } from '../../src/steps/admission.ts';
 import { generate } from '../../src/steps/generate.ts';
 import { QueryVariants } from '../../src/steps/query-variants.ts';
 import { updateFromSegment } from '../../src/steps/updatedb.ts';
@@ -121,6 +122,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         maxPerDomain: 0,
         minScore: 0,
         minIntervalMs: 0,
+        maxLayers: Number.POSITIVE_INFINITY,
         addDaysMs: 0,
         dryRun: false,
         budget: 0,
@@ -167,6 +169,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         outlinkScore: () => 1,
         seedHosts: new Set(),
         variants: new QueryVariants(db, 0),
+        admission: new UrlAdmission(db, []),
       },
       segment,
       {
@@ -177,6 +180,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         followNofollow: false,
         beyondVariants: 'demote',
         noise: 'demote',
+        maxLayers: Number.POSITIVE_INFINITY,
         distrustMs: DAY,
       },
     );

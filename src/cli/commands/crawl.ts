@@ -3,7 +3,7 @@ import type { CrawlSummary, RoundSummary } from '../../crawler.ts';
 import { EXIT, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
-import { roundHeading, roundLine, stopReason, totalsLine } from '../render/round-table.ts';
+import { layerLines, roundHeading, roundLine, stopReason, totalsLine } from '../render/round-table.ts';
 import { resumeCommand } from '../resume-command.ts';
 import { seedSources } from '../seed-sources.ts';
 import type { Session } from '../session.ts';
@@ -14,6 +14,7 @@ interface CrawlOptions {
   readonly rounds?: number;
   readonly topN?: number;
   readonly budget?: number;
+  readonly depth?: number;
 }
 
 export function addCrawl(program: Command, run: Run): void {
@@ -29,6 +30,7 @@ export function addCrawl(program: Command, run: Run): void {
       )
       .option('--rounds <n>', 'rounds at most', wholeNumber(1))
       .option('--top-n <n>', 'URLs per round at most (generate.topN)', wholeNumber(1))
+      .option('--depth <n>', 'layers at most: 1 is the seeds alone, 2 also the pages they link to', wholeNumber(1))
       .option('--budget <n>', 'fetches of this run, spent where they win most freshness', wholeNumber(1)),
   ).addHelpText(
     'after',
@@ -49,6 +51,7 @@ Examples:
           crawler.crawl({
             ...(options.rounds === undefined ? {} : { rounds: options.rounds }),
             ...(options.topN === undefined ? {} : { topN: options.topN }),
+            ...(options.depth === undefined ? {} : { maxLayers: options.depth }),
             ...(options.budget === undefined ? {} : { budget: options.budget }),
             ...(named.sources.length === 0 ? {} : { seeds: named.sources }),
             signal: stop.signal,
@@ -81,6 +84,7 @@ function tellRound(session: Session, round: RoundSummary): void {
 async function tellEnd(session: Session, summary: CrawlSummary): Promise<void> {
   if (session.json) return session.out.write(`${JSON.stringify(summary)}\n`);
   if (summary.rounds.length > 1) await session.out.write(`${totalsLine(summary)}\n`);
+  for (const line of layerLines(summary.totals.layers)) await session.out.write(`${line}\n`);
   for (const line of rejectionLines(summary.totals.filteredBy)) await session.out.write(`kept out: ${line}\n`);
   await session.out.write(`${stopReason(summary.stoppedBy)}\n`);
 }

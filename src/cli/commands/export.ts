@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CrawlState } from '../../crawler.ts';
 import type { Run } from '../program.ts';
 import { crawlStates } from '../shared-options.ts';
@@ -12,6 +12,7 @@ interface ExportFlags {
   readonly output?: string;
   readonly status?: CrawlState[];
   readonly host?: string;
+  readonly mergeBy?: 'depth';
 }
 
 export function addExport(program: Command, run: Run): void {
@@ -22,10 +23,13 @@ export function addExport(program: Command, run: Run): void {
     .option('-o, --output <file>', 'write to a file, which appears when it is whole; default: stdout')
     .option('--status <states>', 'only pages in these states, separated by commas', crawlStates)
     .option('--host <host>', 'only pages of this host')
+    .addOption(
+      new Option('--merge-by <order>', 'layer by layer: seeds first, then the pages they link to').choices(['depth']),
+    )
     .addHelpText('after', '\nExample:\n  incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl');
-  command.action(({ format, output, status, host }: ExportFlags) =>
+  command.action(({ format, output, status, host, mergeBy }: ExportFlags) =>
     run(command, async (session) => {
-      const query = { format, ...(status && { status }), ...(host && { host }) };
+      const query = { format, ...(status && { status }), ...(host && { host }), ...(mergeBy && { mergeBy }) };
       await session.withCrawler(async (crawler) => {
         const chunks = crawler.export(query);
         if (output !== undefined) {

@@ -64,3 +64,24 @@ function transferText({ records, links, hosts, merged }: TransferSummary): strin
   const both = merged === 0 ? '' : ` (${count(merged)} were here already)`;
   return `${count(records)} records${both}, outlinks of ${count(links)} pages, facts of ${count(hosts)} hosts`;
 }
+
+export function addRepartition(program: Command, run: Run): void {
+  const command = program
+    .command('repartition')
+    .description(
+      'Cut the crawl db into one for each node, by host or registrable domain (partition.by). When a node is added, about one host in n+1 moves. Segments stay here.',
+    )
+    .requiredOption('--nodes <names>', 'names of the nodes, parted by commas')
+    .requiredOption('--out <folder>', 'new or empty; each node gets FOLDER/NAME as its state directory')
+    .addHelpText('after', '\nExamples:\n  incrawl repartition --nodes north,south --out shares');
+  command.action((flags: { readonly nodes: string; readonly out: string }) =>
+    run(command, async (session) => {
+      const nodes = flags.nodes.split(',').map((name) => name.trim());
+      const summary = await session.withCrawler((crawler) => crawler.repartition({ nodes, out: flags.out }));
+      const text = summary.nodes.map(
+        ({ dir, records, hosts }) => `${dir}: ${count(records)} records of ${count(hosts)} hosts\n`,
+      );
+      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : text.join(''));
+    }),
+  );
+}

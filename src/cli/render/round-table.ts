@@ -49,3 +49,12 @@ const REASONS: Readonly<Record<StoppedBy, string>> = {
 export function stopReason(stoppedBy: StoppedBy): string {
   return REASONS[stoppedBy];
 }
+
+/** One line a layer; nothing for a crawl that came to one layer only. */
+export function layerLines(layers: CrawlSummary['totals']['layers']): string[] {
+  if (layers.length < 2) return [];
+  return layers.map(
+    (layer) =>
+      `layer ${layer.depth}: ${count(layer.visited)} visited, ${count(layer.new)} new, ${count(layer.modified)} changed, ${count(layer.newUrls)} found`,
+  );
+}

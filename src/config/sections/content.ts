@@ -70,6 +70,14 @@ export const outlinks = z.strictObject({
   }),
 });
 
+export const partition = z.strictObject({
+  by: choice(['host', 'domain'], {
+    default: 'host',
+    prose:
+      'What stays together in one of the 256 parts of a crawl, and with it on one node of repartition: the URLs of a host, or of a registrable domain.',
+  }),
+});
+
 export const segments = z.strictObject({
   warcMaxBytes: size({
     default: '1GiB',

@@ -1,0 +1,89 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { nodeOf, partitionOf } from '../domain/url/partition.ts';
+import { hostOf } from '../domain/url/url-key.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
+import type { Log } from '../ports/log.ts';
+import { dumpLines, importLines } from './db-transfer.ts';
+import { domainOf } from './domain-of.ts';
+import type { DumpLine } from './dump-lines.ts';
+
+export interface RepartitionSummary {
+  readonly out: string;
+  readonly nodes: readonly {
+    readonly node: string;
+    readonly dir: string;
+    readonly records: number;
+    readonly hosts: number;
+  }[];
+}
+
+/**
+ * Cuts a crawl db into one for each node, `OUT/NODE/db`: the records, outlinks and facts of a host, or of a registrable domain, all go to one. When a
+ * node is added later, about 1/(n+1) of the hosts move. Segments stay where they are. Rejects with `usage-invalid` for names that cannot be
+ * folders, and for a folder that is not empty.
+ */
+export async function repartition(
+  db: CrawlDb,
+  { nodes, out, by }: { readonly nodes: readonly string[]; readonly out: string; readonly by: 'host' | 'domain' },
+  { log, clock }: { readonly log: Log; readonly clock: Clock },
+): Promise<RepartitionSummary> {
+  const target = resolve(out);
+  if (
+    nodes.length === 0 ||
+    new Set(nodes).size < nodes.length ||
+    nodes.some((node) => !/^[\w.-]+$/.test(node) || /^\.+$/.test(node))
+  ) {
+    throw new CrawlError(
+      'usage-invalid',
+      `names of nodes were expected, each once, of letters, digits, "_", "-" and ".", got ${nodes.join(',')}`,
+    );
+  }
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new CrawlError('usage-invalid', `${target} is not empty; the crawl dbs of the nodes go into a new folder`);
+  }
+  const nodeOfHost = (host: string): string => nodeOf(partitionOf(by === 'domain' ? domainOf(host) : host), nodes);
+  const summaries: RepartitionSummary['nodes'][number][] = [];
+  for (const node of nodes) {
+    const dir = join(target, node);
+    await mkdir(dir, { recursive: true });
+    const own = await openLevelCrawlDb({ dir: join(dir, 'db'), log, clock });
+    try {
+      const lines = linesOfNode(dumpLines(db, clock.now()), (host) => nodeOfHost(host) === node);
+      const { records } = await importLines(own, lines, 'whole');
+      const { hosts } = await own.counters();
+      summaries.push({ node, dir, records, hosts });
+    } finally {
+      await own.close();
+    }
+  }
+  return { out: target, nodes: summaries };
+}
+
+/** Lines that belong to hosts of one node; small facts go to all, segments and leases to none. */
+async function* linesOfNode(
+  lines: AsyncIterable<DumpLine>,
+  isOwn: (host: string) => boolean,
+): AsyncGenerator<DumpLine> {
+  const counts = { records: 0, links: 0, hosts: 0 };
+  for await (const line of lines) {
+    if ('end' in line) yield { end: counts };
+    else if ('record' in line) {
+      if (!isOwn(hostOf(line.record.url))) continue;
+      counts.records++;
+      yield line;
+    } else if ('links' in line) {
+      if (!isOwn(hostOf(line.links.url))) continue;
+      counts.links++;
+      yield line;
+    } else if ('host' in line) {
+      if (!isOwn(line.host.host)) continue;
+      counts.hosts++;
+      yield line;
+    } else if ('meta' in line) yield line;
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Features of URLs by which similar ones are told (feature Bloom filter of the published system; ARCHITECTURE says where it is improved).
+ * A URL is written as `u1/u2/../un`: u1 the site, empty segments left out, the query kept in un.
+ */
+export function urlSegments(url: string): string[] {
+  const start = url.indexOf('://');
+  const whole = (start < 0 ? url : url.slice(start + 3)).replace(/#.*$/s, '');
+  const mark = whole.indexOf('?');
+  const path = mark < 0 ? whole : whole.slice(0, mark);
+  const [site = '', ...rest] = path.split('/').filter((segment, i) => i === 0 || segment !== '');
+  const segments = [site.toLowerCase(), ...rest];
+  if (mark >= 0) segments[segments.length - 1] += whole.slice(mark);
+  return segments;
+}
+
+/** One feature of a URL: a text that is hashed, a number that is taken as it is, or `null` where the URL has no such feature. */
+export type UrlFeature = (segments: readonly string[]) => string | number | null;
+
+export const URL_FEATURES = {
+  site: ([site = '']) => site,
+  depth: (segments) => segments.length,
+  directory: (segments) => segments[1] ?? null,
+  tail: (segments) => segments.at(-1) ?? null,
+  /** Names of the parameters, in order. */
+  parameters: (segments) => {
+    const tail = segments.at(-1) ?? '';
+    const mark = tail.indexOf('?');
+    if (mark < 0) return null;
+    const names = tail.slice(mark + 1).split('&');
+    return names.map((part) => part.split('=', 1)[0]).join('&');
+  },
+} as const satisfies Readonly<Record<string, UrlFeature>>;
+
+/** `segment:3` is u3. */
+export function featureNamed(name: string): UrlFeature | undefined {
+  const number = /^segment:([1-9]\d?)$/.exec(name)?.[1];
+  if (number !== undefined) return (segments) => segments[Number(number) - 1] ?? null;
+  return Object.hasOwn(URL_FEATURES, name) ? URL_FEATURES[name as keyof typeof URL_FEATURES] : undefined;
+}
+
+/** What stays of the last segment when numbers and identifiers are taken out of it. */
+export function shapeOf(tail: string): string {
+  return tail
+    .replace(/[0-9a-f]{8,}/gi, (run) => (/\d/.test(run) && /[a-f]/i.test(run) ? '%' : run))
+    .replace(/\d+/g, '#');
+}
+
+/** All features of a URL together: URLs of one signature most often come out of one template. */
+export function urlSignature(url: string): string {
+  const segments = urlSegments(url);
+  const [site = '', directory = ''] = segments;
+  const tail = segments.length > 1 ? (segments.at(-1) as string) : '';
+  return `${site}|${segments.length}|${segments.length > 2 ? directory : ''}|${shapeOf(tail)}`;
+}
+
+export interface FeatureSizing {
+  /** Bits of an optimal Bloom filter for k URLs at the rate P: ceil(-k ln P / (ln 2)^2). */
+  readonly optimalBits: number;
+  /** Bits for as many hash functions as there are features: ceil(-f k / ln(1 - P^(1/f))). */
+  readonly bits: number;
+  readonly bitsPerPart: number;
+}
+
+/** @param urls k, @param falsePositiveRate P, both as of the published system: all that its user gives. */
+export function featureSizing(urls: number, falsePositiveRate: number, features = 4): FeatureSizing {
+  if (!(urls >= 1) || !(falsePositiveRate > 0 && falsePositiveRate < 1)) {
+    throw new RangeError(
+      `at least one URL and a rate between 0 and 1 were expected, got ${urls} and ${falsePositiveRate}`,
+    );
+  }
+  const optimalBits = Math.ceil((-urls * Math.log(falsePositiveRate)) / Math.LN2 ** 2);
+  const bits = Math.ceil((-features * urls) / Math.log(1 - falsePositiveRate ** (1 / features)));
+  return { optimalBits, bits, bitsPerPart: Math.ceil(bits / features) };
+}
+
+/** A digest as a number modulo N: the position of a feature in its part. */
+export function positionOf(digest: Uint8Array, modulus: number): number {
+  let rest = 0;
+  for (const byte of digest) rest = (rest * 256 + byte) % modulus;
+  return rest;
+}
