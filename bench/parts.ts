@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseDocument } from 'htmlparser2';
 import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { newDatum } from '../src/domain/crawl/datum.ts';
-import { mainContent } from '../src/domain/page/main-content.ts';
+import { createMainContent } from '../src/domain/page/main-content.ts';
 import type { PageNode } from '../src/domain/page/page-node.ts';
 import { createSimhash } from '../src/domain/page/simhash.ts';
 
@@ -31,6 +31,7 @@ export async function benchParts(say: (text: string) => void, origins: readonly 
   try {
     const tree = await cpuUs(400, (i) => parseDocument(of(i)));
     const doms = pages.map((page) => parseDocument(page) as unknown as PageNode);
+    const mainContent = createMainContent();
     const content = await cpuUs(400, (i) => mainContent(doms[i % doms.length] as PageNode));
     const texts = doms.map((dom) => mainContent(dom).text);
     const simhash = createSimhash();

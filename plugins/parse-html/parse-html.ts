@@ -1,5 +1,5 @@
 import type { Element } from 'domhandler';
-import type { Page } from 'incrawl/plugin';
+import { guessLanguage, type Page } from 'incrawl/plugin';
 import { readLinkElement } from './link-element.ts';
 import { parseLinkHeader } from './link-header.ts';
 import { createLinkResolver, type LinkResolver } from './link-resolver.ts';
@@ -22,7 +22,7 @@ export function parseHtml(page: Page, options: Options): void {
   result.text = facts.text;
   result.description = facts.description ?? facts.socialDescription;
   result.keywords = facts.keywords;
-  result.lang = language(facts.lang) ?? language(page.headers['content-language']);
+  result.lang = language(facts.lang) ?? language(page.headers['content-language']) ?? guessLanguage(result.text);
   const { noindex, nofollow } = robotsDirectives(facts.robots, page.headers['x-robots-tag'], agent);
   result.noindex ||= noindex;
   result.nofollow ||= nofollow;

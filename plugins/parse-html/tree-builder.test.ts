@@ -40,7 +40,7 @@ describe('the tree is that of htmlparser2', () => {
     '<script>if (a < b) "</p>" </script><style>p > a {}</style><textarea><b></textarea>',
     '<P CLASS=A ID="b" class=c data-x=\'&lt;"\'>x</P>',
     '<img src=a.png/><input/><div/>x',
-    '<!-- a -- b --><!><!x y><?php echo 1 ?><![CDATA[x]]>y',
+    '<!-- a -- b --><!><!x y><?php echo 1 ?>y',
     'a &amp b &lt;&#65;&#x42;&notit; &unknown; &',
     '<a href="?a=1&copy=2&amp;b=3&lt">x</a>',
     '<p',
@@ -171,6 +171,11 @@ describe('limits', () => {
     const { document } = build(html);
     expect(depthOf(document)).toBeLessThanOrEqual(512);
   });
+});
+
+it('ends a CDATA section in HTML where browsers end it', () => {
+  const { document } = build('<p>a<![CDATA[ x <b>c</b> </p><p>d</p>');
+  expect(document.children.map((node) => ('name' in node ? node.name : node.type))).toEqual(['p', 'p']);
 });
 
 it('knows where each element stands in the page', () => {

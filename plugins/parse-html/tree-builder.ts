@@ -37,6 +37,13 @@ export function buildTree(content: string, limits: TreeLimits, isXhtml: boolean)
   return new TreeBuilder(content, limits, isXhtml).build();
 }
 
+/**
+ * In HTML a CDATA section is a bogus comment that ends with the next `>` (WHATWG HTML, markup declaration open state); the tokenizer
+ * would take all up to `]]>` for it, on some pages everything. Another character makes it a declaration, which ends there; places stay.
+ */
+const withoutSections = (content: string): string =>
+  content.includes('<![CDATA[') ? content.replaceAll('<![CDATA[', '<!:CDATA[') : content;
+
 /** Attribute names that are remembered in lower case. Hostile pages have millions. */
 const MAX_KNOWN_NAMES = 1000;
 
@@ -72,7 +79,7 @@ class TreeBuilder {
   private readonly attributeValue = new TextBuffer();
 
   constructor(content: string, limits: TreeLimits, isXhtml: boolean) {
-    this.content = content;
+    this.content = isXhtml ? content : withoutSections(content);
     this.limits = limits;
     this.isXhtml = isXhtml;
     this.tokenizer = new Tokenizer({ decodeEntities: true }, this);
@@ -170,12 +177,8 @@ class TreeBuilder {
 
   oncdata(start: number, end: number, markLength: number): void {
     this.endText();
-    const data = this.content.slice(start, end - markLength);
-    if (!this.isXhtml) {
-      this.append(new Comment(`[CDATA[${data}]]`));
-      return;
-    }
-    const text = new Text(data);
+    // In XHTML only: in HTML there are none left.
+    const text = new Text(this.content.slice(start, end - markLength));
     const section = new CDATA([text]);
     text.parent = section;
     this.append(section);

@@ -16,10 +16,14 @@ const PARAGRAPHS = Array.from(
   (_, i) => `<p>Paragraph ${i} says a good deal about nothing in particular, with <a href="/x">a link</a> in it.</p>`,
 );
 const MENU = Array.from({ length: 12 }, (_, i) => `<li><a href="/menu/${i}">Menu entry ${i}</a></li>`).join('');
+const TEASERS = Array.from(
+  { length: 4 },
+  (_, i) => `<li><a href="/s/${i}">Another story, number ${i}, told elsewhere</a></li>`,
+).join('');
 
 it('leaves out what surrounds an article', async () => {
   const html = `<body><header><nav><ul>${MENU}</ul></nav></header><div class="layout"><div class="sidebar"><h3>Popular</h3><ul>${MENU}</ul></div>
-    <div id="story"><h1>The title</h1>${PARAGRAPHS.join('')}<h2>Related articles</h2><p>Another story, told elsewhere, with a teaser of some length.</p></div></div>
+    <div id="story"><h1>The title</h1>${PARAGRAPHS.join('')}<div class="related"><h2>Related articles</h2><ul>${TEASERS}</ul></div></div></div>
     <footer><p>Copyright, imprint, and words that say nothing.</p></footer></body>`;
   const { mainText, blocks } = await contentOf(html);
   expect(mainText?.split('\n')).toEqual(['The title', ...PARAGRAPHS.map((p) => p.replace(/<[^>]+>/g, ''))]);

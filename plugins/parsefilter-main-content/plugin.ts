@@ -1,8 +1,8 @@
 import {
+  createMainContent,
   createStopWords,
   createWordCutter,
   definePlugin,
-  mainContent,
   type PageBlock,
   type PageNode,
   pageBlocks,
@@ -29,7 +29,7 @@ export default definePlugin({
   api: 1,
   options,
   setup: (_host, { mode, minChars, maxBlocks }) => {
-    const find = mode === 'published' ? publishedFinder() : improved;
+    const find = mode === 'published' ? publishedFinder() : improvedFinder();
     return {
       filter: (page) => {
         if (page.dom === null || page.contentType.endsWith('xml')) return;
@@ -48,10 +48,13 @@ type Finder = (
   maxBlocks: number,
 ) => { readonly text: string; readonly blocks: readonly PageBlock[] };
 
-const improved: Finder = (dom, _lang, maxBlocks) => {
-  const found = mainContent(dom);
-  return { text: found.text, blocks: pageBlocks(found, maxBlocks) };
-};
+function improvedFinder(): Finder {
+  const mainContent = createMainContent();
+  return (dom, _lang, maxBlocks) => {
+    const found = mainContent(dom);
+    return { text: found.text, blocks: pageBlocks(found, maxBlocks) };
+  };
+}
 
 function publishedFinder(): Finder {
   const cut = createWordCutter();

@@ -13,9 +13,10 @@ export {
   SIMILARITY_DEFAULTS,
   type SimilarityOptions,
 } from '../domain/crawl/schedules/similarity.ts';
+export { guessLanguage } from '../domain/page/guess-language.ts';
 export { hammingDistance } from '../domain/page/hamming.ts';
 export { type LinkPlace, linkPlaces, linkRatio, PUBLISHED_CUTS, TODAYS_CUTS } from '../domain/page/link-regions.ts';
-export { type MainContent, mainContent, pageBlocks } from '../domain/page/main-content.ts';
+export { createMainContent, type MainContent, pageBlocks } from '../domain/page/main-content.ts';
 export {
   NOISE_REASONS,
   type NoiseReason,

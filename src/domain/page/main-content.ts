@@ -1,6 +1,10 @@
+import { blockFeatures, FEATURES } from './block-features.ts';
+import { type BoostedTrees, contentTrees, logitOf } from './content-model.ts';
+import { createSignReader, HIDDEN, NOSCRIPT } from './element-signs.ts';
 import type { PageBlock } from './page-block.ts';
 import type { PageNode } from './page-node.ts';
-import { type Outline, type OutlineElement, outlineOf, type TextBlock } from './text-blocks.ts';
+import { type PageShape, pageShape } from './page-shape.ts';
+import { type Outline, outlineOf } from './text-blocks.ts';
 
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
@@ -10,166 +14,118 @@ export interface MainContent {
   readonly isMain: readonly boolean[];
 }
 
-/** Share of the text outside links and surroundings that a container must hold to be taken for the content. */
-const CONTAINER_SHARE = 0.9;
-/** A container that says it is content needs this share. */
-const DECLARED_SHARE = 0.35;
-const MAX_LINK_DENSITY = 0.5;
+/** How much of the judgement of a block in a repeated element (a card, a post) is that of its fellows in the others. */
+const FELLOWS = 0.7;
+/** Fewer are no pattern. */
+const LEAST_FELLOWS = 3;
 
-/** Headings under which pages put what belongs to other pages. */
-const TAIL =
-  /^(?:related|you may also|you might also|more (?:from|in|on|stories|news|articles)|read (?:more|next|also)|recommended|see also|share this|latest (?:news|posts|articles|stories)|recent (?:posts|articles)|popular|trending|most (?:read|popular)|comments?|leave a (?:reply|comment)|about the author|tags|categories|newsletter|subscribe|follow us|sign up|advertisement|sponsored)\b/i;
-
-export function mainContent(root: PageNode): MainContent {
-  const shown = contentOf(outlineOf(root));
-  if (shown.text.length >= LEAST_CHARS) return shown;
-  const concealed = contentOf(outlineOf(root, true));
-  return concealed.text.length > 2 * shown.text.length ? concealed : shown;
+/**
+ * The main content of a page: every block gets a probability from what it is, what it stands beside, what it lies in and what the page
+ * is ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`); blocks that repeat each other are judged
+ * together; then those are taken that make the expected F1 of the page's words largest.
+ */
+export function createMainContent(trees: BoostedTrees = contentTrees()): (root: PageNode) => MainContent {
+  const signsOf = createSignReader();
+  return (root) => {
+    const outline = outlineOf(root, signsOf);
+    const page = pageShape(outline);
+    const isMain = likelyBlocks(outline, page, blockFeatures(outline, page), trees);
+    const text = outline.blocks
+      .filter((_, i) => isMain[i])
+      .map((block) => block.text)
+      .join('\n');
+    return { text, outline, isMain };
+  };
 }
 
-/** A page with less may keep its content where scripts do not run. */
-const LEAST_CHARS = 400;
-/** With this share of its text in links, and so many blocks of them, a page is a list of links: they are its content. */
-const INDEX_DENSITY = 0.3;
-const INDEX_BLOCKS = 15;
+/** Which blocks to take. */
+export const likelyBlocks = (outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): boolean[] =>
+  mostLikely(page, blockChances(outline, page, rows, trees));
 
-function contentOf(outline: Outline): MainContent {
-  const { blocks, elements } = outline;
-  const surrounds = surroundsOf(elements);
-  const isSurround = blocks.map(({ path }) => path.some((at) => surrounds[at]));
-  const container = containerOf(outline, surrounds, isSurround);
-  const inside = blocks.map((block, i) => !isSurround[i] && (container === -1 || block.path.includes(container)));
-  const isIndex = isIndexPage(blocks.filter((_, i) => inside[i]));
-  const isMain = blocks.map((block, i) => inside[i] === true && (isIndex || isContent(block)));
-  dropTails(outline, isMain);
-  if (!isIndex) dropLoneHeadings(outline, isMain);
-  let text = linesOf(outline, isMain);
-  // Everything looked like surroundings: better all that is no mere link than nothing.
-  if (text.length < 80) {
-    for (const [i, block] of blocks.entries()) isMain[i] = isContent(block);
-    text = linesOf(outline, isMain);
+/** Probability of each block to be content. */
+function blockChances(outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array {
+  const logits = new Float64Array(outline.blocks.length);
+  for (let i = 0; i < logits.length; i++) logits[i] = logitOf(trees, rows, i * FEATURES.length);
+  const fellows = fellowsOf(outline, page);
+  const sums = new Map<number, { sum: number; count: number }>();
+  for (const [i, key] of fellows.entries()) {
+    if (key < 0) continue;
+    const group = sums.get(key) ?? { sum: 0, count: 0 };
+    group.sum += logits[i] as number;
+    group.count++;
+    sums.set(key, group);
   }
-  return { text, outline, isMain };
-}
-
-function isIndexPage(blocks: readonly TextBlock[]): boolean {
-  let chars = 0;
-  let linkChars = 0;
-  let linked = 0;
-  for (const block of blocks) {
-    chars += block.text.length;
-    linkChars += block.linkChars;
-    if (block.linkChars > block.text.length / 2) linked++;
-  }
-  return linked >= INDEX_BLOCKS && linkChars >= INDEX_DENSITY * chars;
-}
-
-/** What calls itself surroundings but holds much of the page's text is none: a name is not to be relied on. */
-const MOST_OF_A_SURROUND = 0.4;
-
-/** What only its class calls surroundings is some when it is mostly links, or little. */
-const WORDY_DENSITY = 0.25;
-const LITTLE_OF_THE_PAGE = 0.05;
-
-function surroundsOf(elements: readonly OutlineElement[]): boolean[] {
-  const plain = ({ chars, linkChars }: OutlineElement): number => chars - linkChars;
-  const total = elements.reduce((most, element) => Math.max(most, plain(element)), 0);
-  return elements.map((element) => {
-    const own = plain(element);
-    if (element.surround === null || own >= MOST_OF_A_SURROUND * total) return false;
-    if (element.surround === 'surely') return true;
-    return element.linkChars > WORDY_DENSITY * element.chars || own < LITTLE_OF_THE_PAGE * total;
+  return logits.map((logit, i) => {
+    const group = sums.get(fellows[i] as number);
+    const joint =
+      group === undefined || group.count < LEAST_FELLOWS
+        ? logit
+        : (1 - FELLOWS) * logit + (FELLOWS * group.sum) / group.count;
+    return 1 / (1 + Math.exp(-joint));
   });
 }
 
-const linesOf = (outline: Outline, isMain: readonly boolean[]): string =>
-  outline.blocks
-    .filter((_, i) => isMain[i])
-    .map(({ text }) => text)
-    .join('\n');
+/** Number of the group of each block, a hash: blocks at the same place of elements that repeat each other; -1: in none. */
+function fellowsOf({ blocks, elements }: Outline, { repeatedOf }: PageShape): Int32Array {
+  return Int32Array.from(blocks, ({ path, linkChars, text }) => {
+    const repeated = repeatedOf[path.at(-1) ?? -1] ?? -1;
+    if (repeated < 0) return -1;
+    let hash = linkChars > text.length / 2 ? 1 : 2;
+    const mix = (value: number): void => {
+      hash = Math.imul(hash ^ value, 0x01000193) ^ (hash >>> 15);
+    };
+    mix(elements[repeated]?.parent ?? 0);
+    for (let k = path.length - 1; k >= 0; k--) {
+      const at = path[k] as number;
+      mix(elements[at]?.looks ?? 0);
+      if (at === repeated) break;
+    }
+    return hash >>> 1;
+  });
+}
 
-/** The element that holds the content: one that says so, else the deepest that holds nearly all plain text. -1: the whole page. */
-function containerOf(
-  { blocks, elements }: Outline,
-  surrounds: readonly boolean[],
-  isSurround: readonly boolean[],
-): number {
-  const plain = new Float64Array(elements.length);
-  let total = 0;
-  for (const [i, { text, linkChars, path }] of blocks.entries()) {
-    if (isSurround[i]) continue;
-    total += text.length - linkChars;
-    for (const at of path) plain[at] = (plain[at] ?? 0) + text.length - linkChars;
-  }
-  if (total === 0) return -1;
-  let best = -1;
-  let bestDepth = -1;
-  for (const [at, element] of elements.entries()) {
-    if (surrounds[at] || !isContainer(element)) continue;
-    const share = (plain[at] ?? 0) / total;
-    if (share < (element.isContent ? DECLARED_SHARE : CONTAINER_SHARE)) continue;
-    // What is declared wins over what merely holds much; of either, the deepest.
-    const depth = element.depth + (element.isContent ? 1_000 : 0);
-    if (depth > bestDepth) {
-      best = at;
-      bestDepth = depth;
+/**
+ * The blocks to take, likeliest first, as long as the expected F1 grows: 2 x expected words found / (words taken + expected words of the
+ * content). Where a page leaves no doubt that takes what is likelier than not, and more where much is in doubt.
+ */
+function mostLikely({ shapes }: PageShape, chances: Float64Array): boolean[] {
+  const order = [...chances.keys()].sort((a, b) => (chances[b] as number) - (chances[a] as number));
+  let content = 0;
+  for (const [i, { width }] of shapes.entries()) content += width * (chances[i] as number);
+  let found = 0;
+  let taken = 0;
+  let best = 0;
+  let least = 1;
+  for (const i of order) {
+    const width = shapes[i]?.width ?? 0;
+    found += width * (chances[i] as number);
+    taken += width;
+    const f1 = (2 * found) / (taken + content);
+    if (f1 > best) {
+      best = f1;
+      least = chances[i] as number;
     }
   }
-  return best;
+  return Array.from(chances, (chance) => chance >= least);
 }
 
-const isContainer = ({ name }: OutlineElement): boolean =>
-  /^(?:main|article|section|div|td|body|form|center)$/.test(name);
-
-function isContent({ text, linkChars, heading, tag }: TextBlock): boolean {
-  if (heading > 0) return true;
-  const density = linkChars / text.length;
-  if (density <= MAX_LINK_DENSITY) return true;
-  // A list of links may be the content; a lone link between paragraphs is not.
-  return tag === 'td' || tag === 'th';
-}
-
-/** From a heading that announces other pages on, as deep as it stands. */
-function dropTails({ blocks }: Outline, isMain: boolean[]): void {
-  for (let i = 0; i < blocks.length; i++) {
-    const block = blocks[i] as TextBlock;
-    if (block.heading === 0 || !isMain[i] || !TAIL.test(block.text)) continue;
-    const around = block.path.at(-2);
-    for (let j = i; j < blocks.length; j++) {
-      const next = blocks[j] as TextBlock;
-      if (around !== undefined && !next.path.includes(around)) break;
-      if (j > i && next.heading > 0 && next.heading <= block.heading && !TAIL.test(next.text)) break;
-      isMain[j] = false;
-    }
-  }
-}
-
-/** A heading whose text is gone says nothing. */
-function dropLoneHeadings({ blocks }: Outline, isMain: boolean[]): void {
-  for (let i = blocks.length - 1, hasText = false, level = 7; i >= 0; i--) {
-    const { heading } = blocks[i] as TextBlock;
-    if (!isMain[i]) continue;
-    if (heading === 0) {
-      hasText = true;
-      level = 7;
-    } else {
-      if (!hasText && heading >= level && heading > 1) isMain[i] = false;
-      hasText = false;
-      level = heading;
-    }
-  }
-}
-
-/** The blocks of a page as reports and signatures know them. */
+/** The blocks of a page as reports and signatures know them; what it hides is left out unless it is content. */
 export function pageBlocks({ outline, isMain }: MainContent, max: number): PageBlock[] {
   const { blocks, elements } = outline;
   const seen = new Map<string, number>();
-  return blocks.slice(0, max).map((block, i) => {
-    const names = block.path.slice(-4).map((at) => elements[at]?.name ?? '');
-    const place = names.join('>');
+  const told: PageBlock[] = [];
+  for (const [i, block] of blocks.entries()) {
+    if (told.length >= max) break;
+    const isHidden = block.path.some((at) => ((elements[at]?.signs ?? 0) & (HIDDEN | NOSCRIPT)) !== 0);
+    if (isHidden && !isMain[i]) continue;
+    const place = block.path
+      .slice(-4)
+      .map((at) => elements[at]?.name ?? '')
+      .join('>');
     const count = (seen.get(place) ?? 0) + 1;
     seen.set(place, count);
     const { text, links, linkChars } = block;
-    return { type: isMain[i] ? 'main' : 'noise', path: `${place}:${count}`, text, links, anchorChars: linkChars };
-  });
+    told.push({ type: isMain[i] ? 'main' : 'noise', path: `${place}:${count}`, text, links, anchorChars: linkChars });
+  }
+  return told;
 }

@@ -1,4 +1,5 @@
-import { createClassifier } from './boilerplate.ts';
+import { createSignReader, HIDDEN, NOSCRIPT, SILENT, type SignReader } from './element-signs.ts';
+import { createKindReader, type PageKinds } from './page-kinds.ts';
 import { isElement, type PageNode } from './page-node.ts';
 
 /** A run of text between two block boundaries. */
@@ -17,12 +18,16 @@ export interface TextBlock {
 
 export interface OutlineElement {
   readonly name: string;
-  readonly isContent: boolean;
-  /** Whether its name or role calls it surroundings, or only its class or id; what it holds may say otherwise. */
-  readonly surround: 'surely' | 'perhaps' | null;
+  /** Its own signs: class words and element signs. */
+  readonly signs: number;
+  /** Position of the element around it; -1: none. */
   readonly parent: number;
   readonly depth: number;
-  /** Of all text below, and of its links, characters. */
+  /** Equal for elements of one name and class. */
+  readonly looks: number;
+  /** Elements of the same parent that look like it, itself included. */
+  alike: number;
+  /** Of all text below that is shown, and of its links, characters. */
   chars: number;
   linkChars: number;
   blocks: number;
@@ -31,6 +36,7 @@ export interface OutlineElement {
 export interface Outline {
   readonly blocks: readonly TextBlock[];
   readonly elements: readonly OutlineElement[];
+  readonly kinds: PageKinds;
 }
 
 export interface OutlineLimits {
@@ -41,7 +47,7 @@ export interface OutlineLimits {
 export const OUTLINE_LIMITS: OutlineLimits = Object.freeze({ maxBlocks: 20_000, maxChars: 2_000_000 });
 
 const BLOCKS = new Set(
-  'address article aside blockquote body br caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav ol p pre section summary table tbody tfoot thead tr td th ul'.split(
+  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav noscript ol p pre section summary table tbody tfoot thead tr td th ul'.split(
     ' ',
   ),
 );
@@ -50,118 +56,141 @@ const UNFOLDED = /[\t-\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\
 const HEADING = /^h([1-6])$/;
 
 /** One walk over the DOM, without recursion: a hostile page may nest as deep as it likes. */
-export function outlineOf(root: PageNode, concealed = false, limits: OutlineLimits = OUTLINE_LIMITS): Outline {
-  const classOf = createClassifier(concealed);
-  const blocks: TextBlock[] = [];
-  const elements: OutlineElement[] = [];
-  let text = '';
-  let linkChars = 0;
-  let links = 0;
-  let total = 0;
-  let wantsSpace = false;
-  const path: number[] = [];
-  let heading = 0;
-  let anchors = 0;
-  let tag = 'body';
+export function outlineOf(
+  root: PageNode,
+  signsOf: SignReader = createSignReader(),
+  limits: OutlineLimits = OUTLINE_LIMITS,
+): Outline {
+  const walk = new OutlineWalk(limits, signsOf);
+  const open: { readonly node: PageNode; next: number }[] = [{ node: root, next: 0 }];
+  for (let at = open.at(-1); at !== undefined; at = open.at(-1)) {
+    const child = at.node.children?.[at.next++];
+    if (child === undefined) {
+      walk.leave(at.node);
+      open.pop();
+    } else if (child.type === 'text') walk.text(child.data ?? '');
+    else if (isElement(child) ? walk.enter(child) : child.children !== undefined) open.push({ node: child, next: 0 });
+  }
+  return walk.end();
+}
 
-  const flush = (): void => {
-    if (text !== '') {
-      const block = {
-        text,
-        linkChars: Math.min(linkChars, text.length),
-        links,
-        heading,
-        tag,
-        path: [...path],
-      };
-      blocks.push(block);
-      for (const at of path) {
-        const element = elements[at] as OutlineElement;
-        element.chars += text.length;
-        element.linkChars += block.linkChars;
-        element.blocks++;
-      }
-    }
-    text = '';
-    linkChars = 0;
-    links = 0;
-    wantsSpace = false;
-  };
+class OutlineWalk {
+  private readonly limits: OutlineLimits;
+  private readonly signsOf: SignReader;
+  private readonly readKind = createKindReader();
+  private readonly blocks: TextBlock[] = [];
+  private readonly elements: OutlineElement[] = [];
+  private readonly looks = new Map<string, number>();
+  /** Block elements around, and the heading and tag that each of them stands for. */
+  private readonly path: number[] = [];
+  private readonly headings: number[] = [];
+  private current = '';
+  private linkChars = 0;
+  private links = 0;
+  private anchors = 0;
+  private total = 0;
+  private wantsSpace = false;
 
-  type Step = { readonly node: PageNode; readonly isEnd: boolean; readonly undo?: () => void };
-  const stack: Step[] = [{ node: root, isEnd: false }];
-  for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
-    const { node } = step;
-    if (step.isEnd) {
-      step.undo?.();
-      continue;
+  constructor(limits: OutlineLimits, signsOf: SignReader) {
+    this.limits = limits;
+    this.signsOf = signsOf;
+  }
+
+  text(data: string): void {
+    if (this.total >= this.limits.maxChars || this.blocks.length >= this.limits.maxBlocks) return;
+    const folded = UNFOLDED.test(data) ? data.replace(/\s+/g, ' ') : data;
+    const body = folded.trim();
+    if (body === '') {
+      if (this.current !== '' && folded !== '') this.wantsSpace = true;
+      return;
     }
-    if (node.type === 'text') {
-      if (total >= limits.maxChars || blocks.length >= limits.maxBlocks) continue;
-      const data = node.data ?? '';
-      const folded = UNFOLDED.test(data) ? data.replace(/[\s\u00a0]+/g, ' ') : data;
-      if (folded === ' ' || folded === '') {
-        if (text !== '' && folded !== '') wantsSpace = true;
-        continue;
-      }
-      const body = folded.trim();
-      const lead = text !== '' && (wantsSpace || folded.startsWith(' ')) ? ' ' : '';
-      text += lead + body;
-      total += body.length;
-      if (anchors > 0) linkChars += body.length;
-      wantsSpace = folded.endsWith(' ');
-      continue;
+    const lead = this.current !== '' && (this.wantsSpace || folded.startsWith(' ')) ? ' ' : '';
+    this.current += lead + body;
+    this.total += body.length;
+    if (this.anchors > 0) this.linkChars += body.length;
+    this.wantsSpace = folded.endsWith(' ');
+  }
+
+  /** Whether what is inside is to be read. */
+  enter(node: PageNode): boolean {
+    const { name = '' } = node;
+    const signs = this.signsOf(node);
+    if ((signs & SILENT) !== 0) {
+      this.readKind(node);
+      return false;
     }
-    if (!isElement(node)) {
-      // The document itself.
-      for (const child of [...(node.children ?? [])].reverse()) stack.push({ node: child, isEnd: false });
-      continue;
-    }
-    const { name = '', children = [] } = node;
-    const kind = classOf(node);
-    if (kind === 'silent') continue;
     if (name === 'br') {
       // A line break within a paragraph keeps the block together.
-      if (text !== '') text += '\n';
-      wantsSpace = false;
-      continue;
+      if (this.current !== '') this.current += '\n';
+      this.wantsSpace = false;
+      return false;
     }
-    const isBlock = BLOCKS.has(name);
-    if (isBlock) {
-      flush();
-      const parent = path.at(-1) ?? -1;
+    if (BLOCKS.has(name)) {
+      this.flush();
+      this.elements.push(this.elementOf(node, name, signs));
+      this.path.push(this.elements.length - 1);
       const level = HEADING.exec(name);
-      const before = { heading, tag };
-      elements.push({
-        name,
-        isContent: kind === 'content',
-        surround: kind === 'surround' ? 'surely' : kind === 'perhaps-surround' ? 'perhaps' : null,
-        parent,
-        depth: path.length,
-        chars: 0,
-        linkChars: 0,
-        blocks: 0,
-      });
-      path.push(elements.length - 1);
-      if (level !== null) heading = Number(level[1]);
-      tag = name;
-      stack.push({
-        node,
-        isEnd: true,
-        undo: () => {
-          flush();
-          path.pop();
-          heading = before.heading;
-          tag = before.tag;
-        },
-      });
-    } else if (name === 'a') {
-      anchors++;
-      links++;
-      stack.push({ node, isEnd: true, undo: () => void anchors-- });
+      this.headings.push(level === null ? (this.headings.at(-1) ?? 0) : Number(level[1]));
+      return true;
     }
-    for (let i = children.length - 1; i >= 0; i--) stack.push({ node: children[i] as PageNode, isEnd: false });
+    if ((signs & HIDDEN) !== 0) return false;
+    if (name === 'a') {
+      this.anchors++;
+      this.links++;
+    }
+    return true;
   }
-  flush();
-  return { blocks, elements };
+
+  leave({ name }: PageNode): void {
+    if (name === undefined) return;
+    if (name === 'a') this.anchors--;
+    else if (BLOCKS.has(name)) {
+      this.flush();
+      this.path.pop();
+      this.headings.pop();
+    }
+  }
+
+  end(): Outline {
+    this.flush();
+    const { blocks, elements } = this;
+    const counts = new Map<number, number>();
+    const keyOf = ({ parent, looks }: OutlineElement): number => (parent + 1) * 2 ** 20 + looks;
+    for (const element of elements) counts.set(keyOf(element), (counts.get(keyOf(element)) ?? 0) + 1);
+    for (const element of elements) element.alike = counts.get(keyOf(element)) ?? 1;
+    return { blocks, elements, kinds: this.readKind.kinds() };
+  }
+
+  private elementOf({ attribs }: PageNode, name: string, signs: number): OutlineElement {
+    const written = attribs?.class === undefined ? name : `${name} ${attribs.class}`;
+    let looks = this.looks.get(written);
+    if (looks === undefined) {
+      looks = this.looks.size;
+      this.looks.set(written, looks);
+    }
+    const parent = this.path.at(-1) ?? -1;
+    return { name, signs, parent, depth: this.path.length, looks, alike: 1, chars: 0, linkChars: 0, blocks: 0 };
+  }
+
+  private flush(): void {
+    const { current, path, links, elements } = this;
+    if (current !== '') {
+      const text = current.endsWith('\n') ? current.trimEnd() : current;
+      const linkChars = Math.min(this.linkChars, text.length);
+      const tag = elements[path.at(-1) ?? -1]?.name ?? 'body';
+      this.blocks.push({ text, linkChars, links, heading: this.headings.at(-1) ?? 0, tag, path: [...path] });
+      if (path.every((at) => ((elements[at]?.signs ?? 0) & (HIDDEN | NOSCRIPT)) === 0)) {
+        for (const at of path) {
+          const element = elements[at] as OutlineElement;
+          element.chars += text.length;
+          element.linkChars += linkChars;
+          element.blocks++;
+        }
+      }
+    }
+    this.current = '';
+    this.linkChars = 0;
+    this.links = 0;
+    this.wantsSpace = false;
+  }
 }

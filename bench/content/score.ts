@@ -1,0 +1,40 @@
+/**
+ * `node dist/bench/content/score.js --pages FOLDER [--mode improved|published] [--worst N]`: the main content of labelled pages against what a reader
+ * takes for it, by type, and what it costs.
+ */
+import { parseArgs } from 'node:util';
+import { createMainContent } from '../../src/domain/page/main-content.ts';
+import { publishedContent } from '../../src/domain/page/published-blocks.ts';
+import { createWordCutter } from '../../src/domain/page/word-cutter.ts';
+import { createStopWords } from '../../src/plugin-host/stop-words.ts';
+import { domOf, labelledPages, type Score, ScoreTable } from './labelled-pages.ts';
+
+const { values } = parseArgs({
+  options: {
+    pages: { type: 'string', default: '' },
+    mode: { type: 'string', default: 'improved' },
+    worst: { type: 'string', default: '0' },
+  },
+});
+const mainContent = createMainContent();
+const cut = createWordCutter();
+const stopWords = createStopWords()('en');
+const table = new ScoreTable();
+const scores: { readonly file: string; readonly type: string; readonly score: Score }[] = [];
+let cpuUs = 0;
+let chars = 0;
+for (const page of labelledPages(values.pages)) {
+  const dom = domOf(page);
+  chars += page.content.length;
+  const before = process.cpuUsage();
+  const { text } = values.mode === 'published' ? publishedContent(dom, cut, stopWords) : mainContent(dom);
+  const { user, system } = process.cpuUsage(before);
+  cpuUs += user + system;
+  scores.push({ file: page.file, type: page.type, score: table.add(page.type, text, page.gold) });
+}
+const perPage = (sum: number): string => (sum / scores.length / 1_000).toFixed(2);
+process.stdout.write(`${table}\n${perPage(cpuUs)} ms CPU a page of ${perPage(chars)} thousand characters\n`);
+for (const { file, type, score } of scores.sort((a, b) => a.score.f1 - b.score.f1).slice(0, Number(values.worst))) {
+  const [precision, recall, f1] = [score.precision, score.recall, score.f1].map((value) => value.toFixed(2));
+  process.stdout.write(`${file} ${type.padEnd(14)} P ${precision} R ${recall} F ${f1}\n`);
+}

@@ -1,0 +1,73 @@
+/**
+ * What the words of class and id say of an element, as bits. They are no more than hints: what a page calls `content` may hold its
+ * menu. The words are those that site authors of all languages use, in English.
+ */
+export const NAVIGATION = 1;
+export const FOOT = 1 << 1;
+export const SIDE = 1 << 2;
+export const SHARE = 1 << 3;
+export const RELATED = 1 << 4;
+export const ADVERT = 1 << 5;
+export const OVERLAY = 1 << 6;
+export const COMMENT = 1 << 7;
+export const BYLINE = 1 << 8;
+export const FORM = 1 << 9;
+export const HEAD = 1 << 10;
+export const UNSEEN = 1 << 11;
+export const BODY = 1 << 12;
+export const PRODUCT = 1 << 13;
+export const POST = 1 << 14;
+export const CARD = 1 << 15;
+
+const WORDS: readonly (readonly [number, string])[] = [
+  [
+    NAVIGATION,
+    'nav navbar navigation menu submenu megamenu breadcrumb breadcrumbs crumb crumbs toolbar pagination pager paging sidenav tabs toc topnav dropdown jump skip',
+  ],
+  [FOOT, 'footer foot copyright legal colophon bottom disclaimer'],
+  [SIDE, 'sidebar side rail aside widget widgets secondary right column3 complementary'],
+  [SHARE, 'share sharing sharebar social follow facebook twitter addthis sharedaddy print'],
+  [
+    RELATED,
+    'related recommended recommendations recommendation recirc similar more trending popular read also next previous prev latest recent outbrain taboola upsell crosssell carousel slider',
+  ],
+  [
+    ADVERT,
+    'ad ads advert adverts advertisement adslot sponsor sponsored promo promos promotion promoted banner cta affiliate',
+  ],
+  [OVERLAY, 'cookie cookies consent gdpr popup modal overlay lightbox dialog drawer tooltip flyout offcanvas'],
+  [COMMENT, 'comment comments respond disqus discussion reviews review'],
+  [BYLINE, 'byline author bio meta date time tags tag tagged taglist category categories caption credit info'],
+  [
+    FORM,
+    'login signin signup register subscribe subscription newsletter search form searchform filter filters facet facets sort account',
+  ],
+  [HEAD, 'header masthead topbar top hero logo'],
+  [UNSEEN, 'hidden hide sr only visually invisible screenreader screen collapsed noprint'],
+  [
+    BODY,
+    'article articlebody body content contents entry main maincontent markdown prose rte text story richtext description',
+  ],
+  [PRODUCT, 'product price pdp sku cart buy spec specs specification specifications shipping'],
+  [POST, 'post posts message msg thread topic reply answer question qa'],
+  [CARD, 'card cards item items tile teaser grid list listing result results row entry'],
+];
+
+const BITS: ReadonlyMap<string, number> = WORDS.reduce((bits, [bit, words]) => {
+  for (const word of words.split(' ')) bits.set(word, (bits.get(word) ?? 0) | bit);
+  return bits;
+}, new Map<string, number>());
+
+/** Longer lists of classes say nothing more. */
+const MAX_CHARS = 300;
+
+/** @param words class and id as written: `SideBar entry-content` has the words side, bar, entry, content */
+export function bitsOfClassWords(words: string): number {
+  let bits = 0;
+  const apart = words
+    .slice(0, MAX_CHARS)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  for (const word of apart.match(/[a-z]+/g) ?? []) bits |= BITS.get(word) ?? 0;
+  return bits;
+}

@@ -1,0 +1,89 @@
+import { BODY, bitsOfClassWords, COMMENT, FOOT, NAVIGATION, POST, PRODUCT, SIDE } from './class-words.ts';
+import type { PageNode } from './page-node.ts';
+
+/** Further signs of an element, beside those of its class words. */
+export const HIDDEN = 1 << 16;
+/** Shown where scripts do not run. */
+export const NOSCRIPT = 1 << 17;
+/** Its name or role, not only its class, calls it surroundings. */
+export const SURROUND = 1 << 18;
+/** Its name or role calls it content. */
+export const CONTENT = 1 << 19;
+export const ARTICLE = 1 << 20;
+export const ASIDE = 1 << 21;
+export const TABLE = 1 << 22;
+export const LIST = 1 << 23;
+export const HEADER = 1 << 24;
+/** Class words that stand for content of one kind or another. */
+export const BODY_SIGNS = BODY | POST | PRODUCT;
+/** Nothing inside is text of the page. */
+export const SILENT = 1 << 30;
+
+const SIGNS_OF_NAME: ReadonlyMap<string, number> = new Map([
+  ...'script style template svg iframe object embed audio video canvas select option datalist textarea input button map math head link meta title'
+    .split(' ')
+    .map((name) => [name, SILENT] as const),
+  ['nav', SURROUND | NAVIGATION],
+  ['footer', SURROUND | FOOT],
+  ['aside', SURROUND | ASIDE],
+  ['dialog', HIDDEN],
+  ['main', CONTENT],
+  ['article', CONTENT | ARTICLE],
+  ['noscript', NOSCRIPT],
+  ['table', TABLE],
+  ['ul', LIST],
+  ['ol', LIST],
+  ['header', HEADER],
+]);
+
+const SIGNS_OF_ROLE: ReadonlyMap<string, number> = new Map([
+  ...'banner search alert alertdialog dialog toolbar tooltip status menubar tablist'
+    .split(' ')
+    .map((role) => [role, SURROUND] as const),
+  ['navigation', SURROUND | NAVIGATION],
+  ['menu', SURROUND | NAVIGATION],
+  ['contentinfo', SURROUND | FOOT],
+  ['complementary', SURROUND | SIDE],
+  ['main', CONTENT],
+  ['article', CONTENT | ARTICLE],
+]);
+
+const SIGNS_OF_PROPERTY: ReadonlyMap<string, number> = new Map([
+  ['articlebody', CONTENT | BODY],
+  ['text', BODY],
+  ['description', BODY],
+  ['comment', COMMENT],
+]);
+
+/** What an element is by its name and attributes alone. */
+export type SignReader = (node: PageNode) => number;
+
+/** Class attributes remembered: those of many pages of a few sites. */
+const MAX_MEANINGS = 20_000;
+
+/** What a class name means is worked out once: the pages of a site use few of them often. */
+export function createSignReader(): SignReader {
+  const meanings = new Map<string, number>();
+  return ({ name = '', attribs }) => {
+    let signs = SIGNS_OF_NAME.get(name) ?? 0;
+    if (attribs === undefined || signs === SILENT) return signs;
+    const { role, itemprop, id } = attribs;
+    if (attribs.hidden !== undefined || attribs['aria-hidden'] === 'true' || hidesByStyle(attribs.style))
+      signs |= HIDDEN;
+    if (role !== undefined) signs |= SIGNS_OF_ROLE.get(role.toLowerCase()) ?? 0;
+    if (itemprop !== undefined) signs |= SIGNS_OF_PROPERTY.get(itemprop.toLowerCase()) ?? 0;
+    // Those of the whole page tell of its layout.
+    if (name === 'body' || name === 'html' || (attribs.class === undefined && id === undefined)) return signs;
+    const words = `${attribs.class ?? ''} ${id ?? ''}`;
+    let meaning = meanings.get(words);
+    if (meaning === undefined) {
+      meaning = bitsOfClassWords(words);
+      if (meanings.size >= MAX_MEANINGS) meanings.clear();
+      meanings.set(words, meaning);
+    }
+    return signs | meaning;
+  };
+}
+
+const hidesByStyle = (style: string | undefined): boolean =>
+  style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { parseDocument } from 'htmlparser2';
+import { describe, expect, it } from 'vitest';
+import { blockFeatures, FEATURES } from '../../../src/domain/page/block-features.ts';
+import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/class-words.ts';
+import { contentTrees, logitOf, readTrees } from '../../../src/domain/page/content-model.ts';
+import { createMainContent } from '../../../src/domain/page/main-content.ts';
+import type { PageNode } from '../../../src/domain/page/page-node.ts';
+import { pageShape } from '../../../src/domain/page/page-shape.ts';
+import { outlineOf } from '../../../src/domain/page/text-blocks.ts';
+import { textShape } from '../../../src/domain/page/text-shape.ts';
+
+const dom = (html: string): PageNode => parseDocument(html) as unknown as PageNode;
+const mainContent = createMainContent();
+
+describe('trees', () => {
+  it('send a row down by its values, and add up the leaves', () => {
+    const line = `1:5 ${Array.from({ length: 14 }, () => '0:1').join(' ')} | ${Array.from({ length: 16 }, (_, i) => i).join(' ')}`;
+    const trees = readTrees(0.5, [line, line]);
+    // Left at every split, then right at every split, each in both trees.
+    expect(logitOf(trees, Float32Array.of(0, 4), 0)).toBe(0.5);
+    expect(logitOf(trees, Float32Array.of(9, 9, 1, 5), 2)).toBe(0.5 + 2 * 15);
+  });
+
+  it('that ship ask for columns that there are', () => {
+    const { features, leaves, count } = contentTrees();
+    expect(count).toBeGreaterThan(0);
+    expect(Math.max(...features)).toBeLessThan(FEATURES.length);
+    expect(leaves.every(Number.isFinite)).toBe(true);
+  });
+});
+
+it('every block has a value in every column', () => {
+  const html = `<title>A b</title><body><h1>A b</h1><div class="post card"><p>Text <a href="/">link</a>.</p></div><ul><li>1<li>2<li>3</ul><noscript>no</noscript></body>`;
+  const outline = outlineOf(dom(html));
+  const rows = blockFeatures(outline, pageShape(outline));
+  expect(rows).toHaveLength(outline.blocks.length * FEATURES.length);
+  expect(rows.every(Number.isFinite)).toBe(true);
+  const column = (name: string): number[] =>
+    outline.blocks.map((_, i) => rows[i * FEATURES.length + FEATURES.indexOf(name)] ?? Number.NaN);
+  expect(column('heading')).toEqual([1, 0, 0, 0, 0, 0]);
+  expect(column('in:list')).toEqual([0, 0, 1, 1, 1, 0]);
+  expect(column('at:card')).toEqual([0, 1, 0, 0, 0, 0]);
+  expect(column('in:noscript')).toEqual([0, 0, 0, 0, 0, 1]);
+  expect(column('titleOverlap')[0]).toBe(1);
+  expect(new Set(FEATURES).size).toBe(FEATURES.length);
+});
+
+it.each([
+  ['sideBar entry-content', SIDE | BODY],
+  ['main_nav', NAVIGATION | BODY],
+  ['x1 y2', 0],
+])('class words of %s', (words, bits) => {
+  const known = bitsOfClassWords(words);
+  expect(known & bits).toBe(bits);
+  if (bits === 0) expect(known).toBe(0);
+});
+
+it.each([
+  ['Ten words.', { width: 10, digits: 0, marks: 1, lines: 1, endsSentence: true }],
+  ['太阳，2 个', { width: 12, digits: 1, marks: 1, lines: 1, endsSentence: false }],
+  ['a\nb', { width: 3, digits: 0, marks: 0, lines: 2, endsSentence: false }],
+])('shape of %j', (text, shape) => {
+  expect(textShape(text)).toEqual(shape);
+});
+
+it('is made of the blocks of the page, in their order, whatever the page is', () => {
+  const piece = fc.constantFrom(
+    '<div>',
+    '</div>',
+    '<p>',
+    '<li>',
+    '<ul>',
+    '<a href=x>',
+    '</a>',
+    '<h2>',
+    '<table><td>',
+    'words of a text, ',
+    '中文。',
+    '<br>',
+    '<nav>',
+    '<!--',
+    '&amp;',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      const { text, outline, isMain } = mainContent(dom(pieces.join('')));
+      expect(isMain).toHaveLength(outline.blocks.length);
+      const kept = outline.blocks.filter((_, i) => isMain[i]);
+      expect(text).toBe(kept.map((block) => block.text).join('\n'));
+      if (outline.blocks.length > 0) expect(kept.length).toBeGreaterThan(0);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('judges elements that repeat each other alike', () => {
+  const cards = Array.from(
+    { length: 12 },
+    (_, i) =>
+      `<div class="card"><h3><a href="/p/${i}">Lamp number ${i}</a></h3><p>${'A lamp of glass and brass. '.repeat(1 + (i % 3))}</p><span>${10 + i} EUR</span></div>`,
+  ).join('');
+  const { outline, isMain } = mainContent(
+    dom(`<body><main><h1>Lamps</h1><div class="grid">${cards}</div></main></body>`),
+  );
+  const kept = outline.blocks.filter(({ text }, i) => isMain[i] && text.startsWith('Lamp number'));
+  expect([0, 12]).toContain(kept.length);
+});
