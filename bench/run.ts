@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchGenerate } from './generate.ts';
+import { benchNear } from './near-groups.ts';
 import { benchParts } from './parts.ts';
 import { benchSeen } from './seen.ts';
 import { benchSeenFp } from './seen-fp.ts';
@@ -115,3 +116,4 @@ if (values.only === undefined || values.only === 'parts') {
 }
 if (values.only === undefined || values.only === 'seen') await benchSeen(say, verdict);
 if (values.only === undefined || values.only === 'seen-fp') await benchSeenFp(say, verdict, 10_000_000);
+if (values.only === undefined || values.only === 'near') benchNear(say, verdict);

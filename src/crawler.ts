@@ -19,6 +19,7 @@ export {
 export type * from './crawler/types.ts';
 export type { CrawlState } from './domain/crawl/datum.ts';
 export { scaffoldPlugin } from './plugin-host/scaffold.ts';
+export type { DedupSummary, DuplicateView, NearPage } from './steps/dedup.ts';
 export type { Explanation } from './steps/explain.ts';
 export type { GenerateOptions } from './steps/generate.ts';
 export type { SeedSource } from './steps/inject.ts';

@@ -5,6 +5,7 @@ import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';
 import { addCrawl } from './commands/crawl.ts';
+import { addDedup, addNear } from './commands/dedup.ts';
 import { addDemo } from './commands/demo.ts';
 import { addExplain } from './commands/explain.ts';
 import { addExport } from './commands/export.ts';
@@ -98,6 +99,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addReadseg,
   addExplain,
   addExport,
+  addDedup,
+  addNear,
   addLinkclusters,
   addMr,
   addVerify,

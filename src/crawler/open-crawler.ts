@@ -14,6 +14,7 @@ import { NO_SEEN_STATS, type SeenUrls } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';
 import { UrlAdmission } from '../steps/admission.ts';
 import { crawlLoop } from '../steps/crawl.ts';
+import { dedup, nearPages, undoDedup } from '../steps/dedup.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
 import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
@@ -30,7 +31,7 @@ import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import { explainUrl, exportPages, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
-import { crawlLinks } from './map-reduce/crawl-links.ts';
+import { crawlLinks, fetchedUrls } from './map-reduce/crawl-links.ts';
 import { linkClusters } from './map-reduce/link-clusters.ts';
 import { mergeState } from './merge-states.ts';
 import { requireContact } from './own-hosts.ts';
@@ -393,6 +394,22 @@ class OpenCrawler implements Crawler {
 
   plugins(): ReturnType<Crawler['plugins']> {
     return pluginViews(this.wiring.plugins);
+  }
+
+  async dedup(...[options, onDuplicate]: Parameters<Crawler['dedup']>): ReturnType<Crawler['dedup']> {
+    const { incoming: segment, ...rest } = options;
+    const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(this.wiring.segments, segment) };
+    return dedup({ db: this.store.db, hostOf, domainOf }, { ...rest, ...incoming }, onDuplicate);
+  }
+
+  undoDedup(dryRun: boolean): Promise<number> {
+    return undoDedup(this.store, dryRun);
+  }
+
+  near(url: string, options: Parameters<Crawler['near']>[1]): ReturnType<Crawler['near']> {
+    const canonical = canonicalUrl(url);
+    if ('error' in canonical) throw new CrawlError('url-invalid', canonical.error);
+    return nearPages(this.store.db, canonical.url, options);
   }
 
   linkClusters(): AsyncIterable<string> {

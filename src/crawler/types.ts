@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { SegmentState } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
+import type { DedupOptions, DedupSummary, DuplicateView, NearPage } from '../steps/dedup.ts';
 import type { Explanation } from '../steps/explain.ts';
 import type { GenerateOptions } from '../steps/generate.ts';
 import type { SeedSource } from '../steps/inject.ts';
@@ -164,6 +165,14 @@ export interface Crawler {
     readonly mergeBy?: 'depth';
   }): AsyncIterable<string>;
   plugins(): readonly PluginView[];
+  /** Marks pages that repeat others. `incoming`: a segment whose pages represent; see `dedup`. */
+  dedup(
+    options: Omit<DedupOptions, 'incoming'> & { readonly incoming?: string },
+    onDuplicate?: (duplicate: DuplicateView) => void,
+  ): Promise<DedupSummary>;
+  undoDedup(dryRun: boolean): Promise<number>;
+  /** Pages with signatures near that of a page; `null` when it is not known or has none. */
+  near(url: string, options: { readonly distance: number; readonly limit: number }): Promise<NearPage[] | null>;
   /** Families of the URLs that pages link to, per domain, as the reducer of the map/reduce job `linkclusters` tells them. */
   linkClusters(): AsyncIterable<string>;
   /** The crawl db as lines of JSON, without line ends. */

@@ -3,7 +3,7 @@ import { linesOf } from '../line-reader.ts';
 import type { Run } from '../program.ts';
 
 /** Jobs by name; their code is loaded when one runs. */
-const JOBS = ['linkclusters'] as const;
+const JOBS = ['dedup', 'linkclusters'] as const;
 
 export function addMr(program: Command, run: Run): void {
   const command = program

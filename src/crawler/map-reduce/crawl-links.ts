@@ -13,3 +13,15 @@ export async function* crawlLinks(segments: SegmentStore): AsyncGenerator<string
     }
   }
 }
+
+/** URLs of the pages that a segment has fetched with their content. */
+export async function fetchedUrls(segments: SegmentStore, id: string): Promise<Set<string>> {
+  const urls = new Set<string>();
+  const segment = await segments.open(id, 'read');
+  try {
+    for await (const { url, outcome } of segment.fetched()) if (outcome.kind === 'success') urls.add(url);
+  } finally {
+    await segment.close();
+  }
+  return urls;
+}

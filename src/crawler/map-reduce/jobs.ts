@@ -1,4 +1,5 @@
 import { linkClusters } from './link-clusters.ts';
+import { nearPairs } from './near-pairs.ts';
 
 /**
  * A job in the manner of Hadoop Streaming: lines in, lines out, key and value parted by a tab. The reducer gets the mapper's lines sorted by key; lines
@@ -10,4 +11,7 @@ export interface MapReduceJob {
   reduce(lines: AsyncIterable<string>): AsyncIterable<string>;
 }
 
-export const MAP_REDUCE_JOBS: Readonly<Record<string, MapReduceJob>> = { linkclusters: linkClusters };
+export const MAP_REDUCE_JOBS: Readonly<Record<string, MapReduceJob>> = {
+  dedup: nearPairs,
+  linkclusters: linkClusters,
+};

@@ -1,0 +1,36 @@
+import { type Fingerprint, FingerprintTables, type Neighbour } from './fingerprint-tables.ts';
+
+export interface GroupingOptions {
+  /** Largest distance to a representative, bits. */
+  readonly distance: number;
+  /** Whether two pages may be of one group, by their numbers; default: any. */
+  readonly sameScope?: (a: number, b: number) => boolean;
+  /**
+   * Only pages for which it holds may be representatives of others; the rest is not compared among itself (the published protocol: a new batch against the
+   * old library). Default: all.
+   */
+  readonly leads?: (page: number) => boolean;
+}
+
+/**
+ * Gives each page the representative that it repeats. Pages come in the order of preference: one that is near no representative becomes one. Each is compared with
+ * representatives alone, since chains of small differences would otherwise join what has nothing in common.
+ * @param fingerprintOf of a page, by its number
+ * @returns by page: representative and distance, for those that repeat one
+ */
+export function nearGroups(
+  order: Iterable<number>,
+  fingerprintOf: (page: number) => Fingerprint,
+  { distance, sameScope, leads }: GroupingOptions,
+): Map<number, Neighbour> {
+  const representatives = new FingerprintTables();
+  const repeats = new Map<number, Neighbour>();
+  for (const page of order) {
+    const fingerprint = fingerprintOf(page);
+    const wanted = sameScope === undefined ? undefined : (id: number) => sameScope(id, page);
+    const nearest = representatives.nearest(fingerprint, distance, wanted);
+    if (nearest !== null) repeats.set(page, nearest);
+    else if (leads === undefined || leads(page)) representatives.add(fingerprint, page);
+  }
+  return repeats;
+}

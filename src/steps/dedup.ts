@@ -1,0 +1,215 @@
+import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
+import { type Neighbour, parseFingerprint } from '../domain/page/fingerprint-tables.ts';
+import { hammingDistance } from '../domain/page/hamming.ts';
+import { nearGroups } from '../domain/page/near-groups.ts';
+import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import { type Preference, SignedPages } from './signed-pages.ts';
+
+export interface DedupOptions {
+  /** Largest distance of signatures, 0 to 3 bits. */
+  readonly distance: number;
+  /** Pages that may be of one group: those of a host, of a registrable domain, or any. */
+  readonly scope: 'host' | 'domain' | 'all';
+  /** Which page of a group represents it: the first criterion that tells two apart decides. */
+  readonly prefer: readonly Preference[];
+  /** The new batch of the published protocol: these URLs represent, the others are only compared with them. */
+  readonly incoming?: ReadonlySet<string>;
+  readonly dryRun: boolean;
+}
+
+export interface DedupRoom {
+  readonly db: CrawlDb;
+  readonly hostOf: (url: string) => string;
+  readonly domainOf: (host: string) => string;
+}
+
+export interface DedupSummary {
+  /** Pages with a signature that were compared. */
+  readonly pages: number;
+  readonly groups: number;
+  /** Pages that repeat another. */
+  readonly duplicates: number;
+  /** Of these, those that were not marked so before. */
+  readonly marked: number;
+  /** Marked before, and no longer near their representative. */
+  readonly restored: number;
+  /** Hosts that repeat another host, the most pages first. */
+  readonly mirrors: readonly { readonly host: string; readonly of: string; readonly pages: number }[];
+  readonly dryRun: boolean;
+}
+
+export interface DuplicateView {
+  readonly url: string;
+  readonly of: string;
+  readonly distance: number;
+}
+
+/** Under this name a duplicate remembers what it was. */
+export const DEDUP_STATE = 'dedup.state';
+
+const CHUNK = 1_000;
+const MIRRORS = 20;
+
+/**
+ * Groups pages by their signatures, and marks all of a group but its representative as `duplicate`, with the representative as their target. They are still visited; one
+ * that changes is fetched again and judged by the next run. Groups are made anew each time, so a page whose representative has gone is restored.
+ */
+export async function dedup(
+  room: DedupRoom,
+  options: DedupOptions,
+  onDuplicate: (duplicate: DuplicateView) => void = () => {},
+): Promise<DedupSummary> {
+  const pages = new SignedPages();
+  for await (const datum of candidates(room.db)) {
+    const host = room.hostOf(datum.url);
+    const scope = options.scope === 'all' ? '' : options.scope === 'host' ? host : room.domainOf(host);
+    pages.add(datum, scope, options.incoming?.has(datum.url) ?? true);
+  }
+  const repeats = nearGroups(pages.inOrder(options.prefer), (page) => pages.fingerprint(page), {
+    distance: options.distance,
+    sameScope: (a, b) => pages.isSameScope(a, b),
+    ...(options.incoming === undefined ? {} : { leads: (page: number) => pages.isIncoming(page) }),
+  });
+  const leaders = await urlsOf(room.db, new Set([...repeats.values()].map(({ id }) => id)));
+  const { marked, restored, mirrors } = await apply(room, repeats, leaders, options.dryRun, onDuplicate);
+  const { size } = pages;
+  return {
+    pages: size,
+    groups: leaders.size,
+    duplicates: repeats.size,
+    marked,
+    restored,
+    mirrors,
+    dryRun: options.dryRun,
+  };
+}
+
+/** Gives every page that {@link dedup} has marked its state back. */
+export async function undoDedup({ db }: Pick<DedupRoom, 'db'>, dryRun: boolean): Promise<number> {
+  const writer = new Writer(db, dryRun);
+  let restored = 0;
+  for await (const datum of db.scan({ state: 'duplicate' })) {
+    if (datum.metadata[DEDUP_STATE] === undefined) continue;
+    restored++;
+    await writer.put(asBefore(datum), datum);
+  }
+  await writer.flush();
+  return restored;
+}
+
+/** Pages that can repeat or be repeated, in key order: the order of their numbers. */
+async function* candidates(db: CrawlDb): AsyncGenerator<CrawlDatum> {
+  for await (const datum of db.scan()) if (isCandidate(datum)) yield datum;
+}
+
+const isCandidate = ({ state, signature, metadata }: CrawlDatum): boolean =>
+  signature !== null &&
+  (state === 'fetched' || state === 'notmodified' || (state === 'duplicate' && metadata[DEDUP_STATE] !== undefined));
+
+async function urlsOf(db: CrawlDb, numbers: ReadonlySet<number>): Promise<Map<number, string>> {
+  const urls = new Map<number, string>();
+  let number = 0;
+  for await (const { url } of candidates(db)) {
+    if (numbers.has(number)) urls.set(number, url);
+    number++;
+  }
+  return urls;
+}
+
+async function apply(
+  { db, hostOf }: DedupRoom,
+  repeats: ReadonlyMap<number, Neighbour>,
+  leaders: ReadonlyMap<number, string>,
+  dryRun: boolean,
+  onDuplicate: (duplicate: DuplicateView) => void,
+): Promise<Pick<DedupSummary, 'marked' | 'restored' | 'mirrors'>> {
+  const writer = new Writer(db, dryRun);
+  const mirrored = new Map<string, number>();
+  let [number, marked, restored] = [0, 0, 0];
+  for await (const datum of candidates(db)) {
+    const repeated = repeats.get(number++);
+    const of = repeated === undefined ? undefined : leaders.get(repeated.id);
+    if (repeated === undefined || of === undefined) {
+      if (datum.state !== 'duplicate') continue;
+      restored++;
+      await writer.put(asBefore(datum), datum);
+      continue;
+    }
+    onDuplicate({ url: datum.url, of, distance: repeated.distance });
+    const [host, other] = [hostOf(datum.url), hostOf(of)];
+    if (host !== other) mirrored.set(`${host} ${other}`, (mirrored.get(`${host} ${other}`) ?? 0) + 1);
+    if (datum.state === 'duplicate' && datum.target === of) continue;
+    if (datum.state !== 'duplicate') marked++;
+    await writer.put(asDuplicate(datum, of), datum);
+  }
+  await writer.flush();
+  return { marked, restored, mirrors: mirrorsOf(mirrored) };
+}
+
+function mirrorsOf(mirrored: ReadonlyMap<string, number>): DedupSummary['mirrors'] {
+  return [...mirrored]
+    .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
+    .slice(0, MIRRORS)
+    .map(([pair, pages]) => {
+      const [host = '', of = ''] = pair.split(' ');
+      return { host, of, pages };
+    });
+}
+
+function asDuplicate(datum: CrawlDatum, of: string): CrawlDatum {
+  const before = datum.state === 'duplicate' ? (datum.metadata[DEDUP_STATE] ?? 'fetched') : datum.state;
+  return { ...datum, state: 'duplicate', target: of, metadata: { ...datum.metadata, [DEDUP_STATE]: before } };
+}
+
+function asBefore(datum: CrawlDatum): CrawlDatum {
+  const { [DEDUP_STATE]: before, ...metadata } = datum.metadata;
+  return { ...datum, state: before as CrawlState, target: null, metadata };
+}
+
+class Writer {
+  readonly #db: CrawlDb;
+  readonly #dryRun: boolean;
+  #puts: CrawlDbPut[] = [];
+
+  constructor(db: CrawlDb, dryRun: boolean) {
+    this.#db = db;
+    this.#dryRun = dryRun;
+  }
+
+  async put(datum: CrawlDatum, previous: CrawlDatum): Promise<void> {
+    if (this.#dryRun) return;
+    this.#puts.push({ datum, previous });
+    if (this.#puts.length >= CHUNK) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#puts.length > 0) await this.#db.write({ puts: this.#puts }, { durable: true });
+    this.#puts = [];
+  }
+}
+
+export interface NearPage {
+  readonly url: string;
+  readonly distance: number;
+  readonly state: CrawlState;
+  readonly title: string | null;
+}
+
+/** Pages whose signatures differ by at most `distance` bits from a page's, nearest first; reads every record. `null`: the page has no signature. */
+export async function nearPages(
+  db: CrawlDb,
+  url: string,
+  { distance, limit }: { readonly distance: number; readonly limit: number },
+): Promise<NearPage[] | null> {
+  const own = await db.get(url);
+  if (own === undefined || own.signature === null) return null;
+  parseFingerprint(own.signature);
+  const found: NearPage[] = [];
+  for await (const other of db.scan()) {
+    const { signature, signatureName, state, title } = other;
+    if (signature === null || signatureName !== own.signatureName || other.url === url) continue;
+    const apart = hammingDistance(own.signature, signature);
+    if (apart <= distance) found.push({ url: other.url, distance: apart, state, title });
+  }
+  return found.sort((a, b) => a.distance - b.distance || (a.url < b.url ? -1 : 1)).slice(0, limit);
+}

@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
+import { nearPairs } from '../../src/crawler/map-reduce/near-pairs.ts';
+import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
+import { fingerprintDistance, parseFingerprint } from '../../src/domain/page/fingerprint-tables.ts';
+import { hostOf } from '../../src/domain/url/url-key.ts';
+import type { CrawlDb } from '../../src/ports/crawl-db.ts';
+import { DEDUP_STATE, type DedupOptions, dedup, nearPages, undoDedup } from '../../src/steps/dedup.ts';
+import { visitedDatum } from '../contracts/crawl-db-exam.ts';
+
+const A = 'fd851af90bc24962';
+const NEAR = '7d859af98bc24962';
+const FAR = '027ae506f43db69d';
+const OPTIONS: DedupOptions = {
+  distance: 3,
+  scope: 'all',
+  prefer: ['score', 'https', 'shortest', 'oldest'],
+  dryRun: false,
+};
+
+const page = (url: string, signature: string | null, change: Partial<CrawlDatum> = {}): CrawlDatum =>
+  visitedDatum(url, { signature, signatureName: 'simhash/1', target: null, metadata: {}, score: 1, ...change });
+
+async function dbOf(...data: CrawlDatum[]): Promise<CrawlDb> {
+  const db = createMemoryCrawlDb();
+  await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
+  return db;
+}
+
+const roomOf = (db: CrawlDb) => ({ db, hostOf, domainOf: (host: string) => host.split('.').slice(-2).join('.') });
+const allOf = async (db: CrawlDb): Promise<CrawlDatum[]> => {
+  const all: CrawlDatum[] = [];
+  for await (const datum of db.scan()) all.push(datum);
+  return all;
+};
+const targets = async (db: CrawlDb): Promise<Record<string, string | null>> =>
+  Object.fromEntries(
+    (await allOf(db)).filter(({ state }) => state === 'duplicate').map(({ url, target }) => [url, target]),
+  );
+
+describe('dedup', () => {
+  it.each([
+    ['the higher score', [{ score: 1 }, { score: 2 }], ['https://a.org/1', 'https://a.org/2'], 1],
+    ['https', [{}, {}], ['http://a.org/', 'https://a.org/1'], 1],
+    ['the shorter URL', [{}, {}], ['https://a.org/long', 'https://a.org/l'], 1],
+    ['what was found first', [{ discoveredAt: 2 }, { discoveredAt: 1 }], ['https://a.org/1', 'https://a.org/2'], 1],
+  ] as const)('%s represents', async (_, changes, urls, leader) => {
+    const db = await dbOf(page(urls[0], A, changes[0]), page(urls[1], NEAR, changes[1]));
+    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ pages: 2, groups: 1, duplicates: 1, marked: 1 });
+    expect(await targets(db)).toEqual({ [urls[1 - leader]!]: urls[leader] });
+  });
+
+  it('compares within its scope, and only signatures of one kind', async () => {
+    const data = [
+      page('https://a.org/', A),
+      page('https://www.a.org/', A),
+      page('https://b.org/', A),
+      page('https://b.org/other', A, { signatureName: 'other/1' }),
+      page('https://b.org/none', null),
+    ];
+    const found = async (scope: DedupOptions['scope']) =>
+      (await dedup(roomOf(await dbOf(...data)), { ...OPTIONS, scope })).duplicates;
+    expect([await found('host'), await found('domain'), await found('all')]).toEqual([0, 1, 2]);
+  });
+
+  it('keeps what a page was; undo gives every record back as it was', async () => {
+    const data = [
+      page('https://a.org/', A),
+      page('https://a.org/1', NEAR, { state: 'notmodified' }),
+      page('https://a.org/2', FAR),
+    ];
+    const db = await dbOf(...data);
+    const before = await allOf(db);
+    await dedup(roomOf(db), OPTIONS);
+    expect((await db.get('https://a.org/1'))?.metadata[DEDUP_STATE]).toBe('notmodified');
+    expect(await db.counters()).toMatchObject({ byState: { fetched: 2, duplicate: 1 } });
+    expect(await undoDedup(roomOf(db), true)).toBe(1);
+    expect(await undoDedup(roomOf(db), false)).toBe(1);
+    expect(await allOf(db)).toEqual(before);
+  });
+
+  it('a second run changes nothing; one after the representative has gone or changed restores', async () => {
+    const db = await dbOf(page('https://a.org/', A), page('https://a.org/1', NEAR));
+    await dedup(roomOf(db), OPTIONS);
+    const marked = await allOf(db);
+    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ duplicates: 1, marked: 0, restored: 0 });
+    expect(await allOf(db)).toEqual(marked);
+    const leader = (await db.get('https://a.org/'))!;
+    await db.write({ puts: [{ datum: { ...leader, state: 'gone' }, previous: leader }] });
+    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ duplicates: 0, restored: 1 });
+    expect(await db.get('https://a.org/1')).toMatchObject({ state: 'fetched', target: null, metadata: {} });
+  });
+
+  it('a dry run writes nothing; mirrors are told', async () => {
+    const data = Array.from({ length: 3 }, (_, i) => [
+      page(`https://a.org/${i}`, A.replace('f', String(i)), { score: 2 }),
+      page(`https://mirror.org/${i}`, A.replace('f', String(i))),
+    ]).flat();
+    const db = await dbOf(...data);
+    const before = await allOf(db);
+    const summary = await dedup(roomOf(db), { ...OPTIONS, distance: 0, dryRun: true });
+    expect(summary).toMatchObject({ marked: 3, mirrors: [{ host: 'mirror.org', of: 'a.org', pages: 3 }] });
+    expect(await allOf(db)).toEqual(before);
+  });
+
+  it('a new batch represents, and the library is compared with it alone', async () => {
+    const db = await dbOf(
+      page('https://a.org/new', A, { score: 0 }),
+      page('https://a.org/old', NEAR),
+      page('https://a.org/old2', FAR),
+      page('https://a.org/old3', FAR),
+    );
+    const incoming = new Set(['https://a.org/new']);
+    expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ duplicates: 1 });
+    expect(await targets(db)).toEqual({ 'https://a.org/old': 'https://a.org/new' });
+    expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
+  });
+
+  it('nothing at all is no error', async () => {
+    expect(await dedup(roomOf(await dbOf()), OPTIONS)).toMatchObject({ pages: 0, duplicates: 0, mirrors: [] });
+  });
+});
+
+it('near pages come nearest first, without the page itself', async () => {
+  const db = await dbOf(
+    page('https://a.org/', A),
+    page('https://a.org/1', NEAR),
+    page('https://a.org/2', A),
+    page('https://a.org/3', FAR),
+    page('https://a.org/4', null),
+  );
+  const near = await nearPages(db, 'https://a.org/', { distance: 3, limit: 10 });
+  expect(near?.map(({ url, distance }) => [url, distance])).toEqual([
+    ['https://a.org/2', 0],
+    ['https://a.org/1', 3],
+  ]);
+  expect(await nearPages(db, 'https://a.org/4', { distance: 3, limit: 10 })).toBeNull();
+  expect(await nearPages(db, 'https://a.org/9', { distance: 3, limit: 10 })).toBeNull();
+});
+
+describe('map and reduce', () => {
+  const lines = async (source: AsyncIterable<string>): Promise<string[]> => {
+    const all: string[] = [];
+    for await (const line of source) all.push(line);
+    return all;
+  };
+  async function* stream(all: readonly string[]): AsyncGenerator<string> {
+    yield* all;
+  }
+  const pairsOf = async (pages: ReadonlyMap<string, string>): Promise<string[]> => {
+    const mapped = await lines(nearPairs.map(stream([...pages].map(([url, hex]) => `${url}\t${hex}`))));
+    return (await lines(nearPairs.reduce(stream(mapped.sort())))).sort();
+  };
+
+  it('give all pairs within three bits, each once, as comparing each with each does', async () => {
+    const hex = fc.array(fc.nat(63), { maxLength: 4 }).map((bits) => {
+      let value = BigInt(`0x${A}`);
+      for (const bit of bits) value ^= 1n << BigInt(bit);
+      return value.toString(16).padStart(16, '0');
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(hex, { maxLength: 20 }), async (hexes) => {
+        const pages = new Map(hexes.map((each, i) => [`https://a.org/${i}`, each]));
+        const brute: string[] = [];
+        const all = [...pages].sort(([a], [b]) => (a < b ? -1 : 1));
+        for (const [i, [a, left]] of all.entries()) {
+          for (const [b, right] of all.slice(i + 1)) {
+            const distance = fingerprintDistance(parseFingerprint(left), parseFingerprint(right));
+            if (distance <= 3) brute.push(`${a}\t${b}\t${distance}`);
+          }
+        }
+        expect(await pairsOf(pages)).toEqual(brute.sort());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('groups from the pairs are the groups of the built-in run', async () => {
+    const pages = new Map([
+      ['https://a.org/', A],
+      ['https://a.org/1', NEAR],
+      ['https://a.org/2', FAR],
+      ['https://a.org/3', A],
+    ]);
+    const db = await dbOf(...[...pages].map(([url, hex]) => page(url, hex)));
+    await dedup(roomOf(db), { ...OPTIONS, prefer: ['shortest'] });
+    const near = new Map<string, string[]>();
+    for (const line of await pairsOf(pages)) {
+      const [a = '', b = ''] = line.split('\t');
+      near.set(a, [...(near.get(a) ?? []), b]);
+      near.set(b, [...(near.get(b) ?? []), a]);
+    }
+    const order = [...pages.keys()].sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+    const groups: Record<string, string> = {};
+    const leaders: string[] = [];
+    for (const url of order) {
+      const leader = leaders.find((each) => near.get(url)?.includes(each));
+      if (leader === undefined) leaders.push(url);
+      else groups[url] = leader;
+    }
+    expect(await targets(db)).toEqual(groups);
+  });
+
+  it('passes over lines that are none of its own', async () => {
+    expect(await lines(nearPairs.map(stream(['', 'https://a.org/', 'https://a.org/\tnot hex', `\t${A}`])))).toEqual([]);
+  });
+});
