@@ -1,6 +1,7 @@
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { getBOMEncoding, normalizeEncoding, TextDecoder } from '@exodus/bytes/encoding.js';
 import { ResultType, Sniffer } from 'encoding-sniffer/sniffer';
+import { guessEncoding } from './guess-encoding.ts';
 
 export interface DecodeHints {
   /** The whole `Content-Type` header; `null` when absent. */
@@ -24,11 +25,13 @@ const FALLBACK = 'windows-1252';
 
 /**
  * Decodes a body as a browser would: byte order mark, charset of the HTTP header, declaration inside the document. What is
- * declared is believed even where bytes do not fit. Undeclared bodies are UTF-8 if they are valid as that, otherwise in the
- * encoding of a late declaration, otherwise windows-1252.
+ * declared is believed unless the bytes plainly are another: UTF-8 where they hardly are and a text of another encoding is found, a
+ * Western encoding where they are valid UTF-8 beyond chance. Undeclared bodies are UTF-8 if they are valid as that, otherwise in the
+ * encoding of a late declaration, otherwise in the one whose script and commonest letters they show, otherwise windows-1252.
  */
 export function decodeBody(body: Uint8Array, hints: DecodeHints): DecodedBody {
-  const charset = declaredOutside(body, hints) ?? declaredInside(body, hints.kind, PRESCAN_BYTES) ?? guess(body, hints);
+  const declared = declaredOutside(body, hints) ?? declaredInside(body, hints.kind, PRESCAN_BYTES);
+  const charset = declared === null ? guess(body, hints) : corrected(body, declared);
   return { text: charset === 'utf-8' ? decodeUtf8(body) : new TextDecoder(charset).decode(body), charset };
 }
 
@@ -71,7 +74,33 @@ function usable(label: string): string | null {
 
 function guess(body: Uint8Array, hints: DecodeHints): string {
   if (isUtf8(body)) return 'utf-8';
-  return (body.length > PRESCAN_BYTES ? declaredInside(body, hints.kind, LATE_PRESCAN_BYTES) : null) ?? FALLBACK;
+  return (
+    (body.length > PRESCAN_BYTES ? declaredInside(body, hints.kind, LATE_PRESCAN_BYTES) : null) ??
+    guessEncoding(body) ??
+    FALLBACK
+  );
+}
+
+/** So many sequences of several bytes are not valid UTF-8 by chance. */
+const LEAST_SEQUENCES = 3;
+/** A body that is UTF-8 but for slips has fewer faults, by its bytes beyond ASCII. */
+const SLIPS = 0.1;
+
+/** The encoding declared, or the one that the bytes are in beyond doubt. */
+function corrected(body: Uint8Array, declared: string): string {
+  if (declared === 'windows-1252') return isUtf8(body) && sequencesIn(body) >= LEAST_SEQUENCES ? 'utf-8' : declared;
+  if (declared !== 'utf-8' || isUtf8(body)) return declared;
+  const sample = body.subarray(0, LATE_PRESCAN_BYTES);
+  let beyond = 0;
+  for (const byte of sample) if (byte >= 0x80) beyond++;
+  const faults = decodeUtf8(sample).split('\ufffd').length - 1;
+  return faults > SLIPS * beyond ? (guessEncoding(sample) ?? declared) : declared;
+}
+
+function sequencesIn(body: Uint8Array): number {
+  let found = 0;
+  for (const byte of body) if (byte >= 0xc2 && ++found >= LEAST_SEQUENCES) break;
+  return found;
 }
 
 function decodeUtf8(body: Uint8Array): string {

@@ -12,6 +12,7 @@ import {
   POST,
   PRODUCT,
   RELATED,
+  REVIEW,
   SHARE,
   SIDE,
   UNSEEN,
@@ -37,6 +38,7 @@ const CLASS_WORDS = [
   [PRODUCT, 'product'],
   [POST, 'post'],
   [CARD, 'card'],
+  [REVIEW, 'review'],
 ] as const;
 const AROUND = [
   ...CLASS_WORDS,
@@ -70,6 +72,9 @@ export const FEATURES: readonly string[] = [
 /** Headings under which pages put what belongs to other pages, or what readers say. */
 const TAIL =
   /^(?:related|you may also|you might also|more (?:from|in|on|stories|news|articles)|read (?:more|next|also)|recommended|see also|share this|latest (?:news|posts|articles|stories)|recent (?:posts|articles)|popular|trending|most (?:read|popular)|comments?|leave a (?:reply|comment)|about the author|tags|categories|newsletter|subscribe|follow us|sign up|advertisement|sponsored|customers also|frequently bought|相关|相關|推荐|推薦|热门|熱門|评论|評論|関連|おすすめ|人気|コメント)/i;
+/** Whether a heading announces what belongs to other pages. */
+export const announcesTail = ({ heading, text }: TextBlock): boolean => heading > 0 && TAIL.test(text);
+
 /** Blocks on either side that make up the neighbourhood, and what each of them counts at most. */
 const NEAR = 5;
 const NEAR_WIDTH = 400;

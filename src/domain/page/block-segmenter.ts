@@ -122,9 +122,10 @@ export function segmentPage(root: PageNode, thresholds: BlockThresholds = BLOCK_
   }
   return { segments, stated };
 
-  function addText(loose: Loose, data: string): void {
-    const text = data.trim();
+  function addText(loose: Loose, whole: string): void {
     if (total >= MAX_CHARS) return;
+    const data = whole.length > MAX_CHARS - total ? whole.slice(0, MAX_CHARS - total) : whole;
+    const text = data.trim();
     const inLine = text === '' ? ' ' : data.replace(/\s+/g, ' ');
     loose.text += inLine;
     if (text === '') return;

@@ -18,6 +18,8 @@ export const BODY = 1 << 12;
 export const PRODUCT = 1 << 13;
 export const POST = 1 << 14;
 export const CARD = 1 << 15;
+/** Beside the signs of element-signs.ts, which have 16 to 24. */
+export const REVIEW = 1 << 25;
 
 const WORDS: readonly (readonly [number, string])[] = [
   [
@@ -36,7 +38,8 @@ const WORDS: readonly (readonly [number, string])[] = [
     'ad ads advert adverts advertisement adslot sponsor sponsored promo promos promotion promoted banner cta affiliate',
   ],
   [OVERLAY, 'cookie cookies consent gdpr popup modal overlay lightbox dialog drawer tooltip flyout offcanvas'],
-  [COMMENT, 'comment comments respond disqus discussion reviews review'],
+  [COMMENT, 'comment comments commentlist commentarea respond disqus'],
+  [REVIEW, 'review reviews rating ratings testimonial testimonials discussion'],
   [BYLINE, 'byline author bio meta date time tags tag tagged taglist category categories caption credit info'],
   [
     FORM,

@@ -1,10 +1,11 @@
-import { blockFeatures, FEATURES } from './block-features.ts';
+import { announcesTail, blockFeatures, FEATURES } from './block-features.ts';
+import { COMMENT } from './class-words.ts';
 import { type BoostedTrees, contentTrees, logitOf } from './content-model.ts';
 import { createSignReader, HIDDEN, NOSCRIPT } from './element-signs.ts';
 import type { PageBlock } from './page-block.ts';
 import type { PageNode } from './page-node.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
-import { type Outline, outlineOf } from './text-blocks.ts';
+import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
 
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
@@ -30,6 +31,10 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
     const outline = outlineOf(root, signsOf);
     const page = pageShape(outline);
     const isMain = likelyBlocks(outline, page, blockFeatures(outline, page), trees);
+    for (const [i, block] of outline.blocks.entries()) {
+      // What it announces is gone.
+      if (isMain[i] && isMain[i + 1] === false && announcesTail(block)) isMain[i] = false;
+    }
     const text = outline.blocks
       .filter((_, i) => isMain[i])
       .map((block) => block.text)
@@ -40,7 +45,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
 
 /** Which blocks to take. */
 export const likelyBlocks = (outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): boolean[] =>
-  mostLikely(page, blockChances(outline, page, rows, trees));
+  mostLikely(page, withoutComments(outline, page, blockChances(outline, page, rows, trees)));
 
 /** Probability of each block to be content. */
 function blockChances(outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array {
@@ -63,6 +68,32 @@ function blockChances(outline: Outline, page: PageShape, rows: Float32Array, tre
         : (1 - FELLOWS) * logit + (FELLOWS * group.sum) / group.count;
     return 1 / (1 + Math.exp(-joint));
   });
+}
+
+/** An article has at least so much text, as wide as it reads. */
+const LEAST_ARTICLE = 300;
+
+/**
+ * What readers say below an article is none of it, on forums it is the content; of long discussions the trees know too few. So a page that
+ * declares itself an article, is no forum and has a text beside its comments loses these.
+ */
+function withoutComments(
+  { blocks, elements, kinds }: Outline,
+  { shapes }: PageShape,
+  chances: Float64Array,
+): Float64Array {
+  if (!kinds.article || kinds.forum) return chances;
+  const isComment = blocks.map(({ path }) =>
+    path.some((at) => {
+      const { signs, name } = elements[at] as OutlineElement;
+      return (signs & COMMENT) !== 0 && name !== 'main';
+    }),
+  );
+  let beside = 0;
+  for (const [i, { width }] of shapes.entries()) {
+    if (!isComment[i] && (chances[i] as number) > 0.5) beside += width;
+  }
+  return beside < LEAST_ARTICLE ? chances : chances.map((chance, i) => (isComment[i] ? 0 : chance));
 }
 
 /** Number of the group of each block, a hash: blocks at the same place of elements that repeat each other; -1: in none. */

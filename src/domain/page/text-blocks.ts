@@ -96,8 +96,10 @@ class OutlineWalk {
     this.signsOf = signsOf;
   }
 
-  text(data: string): void {
-    if (this.total >= this.limits.maxChars || this.blocks.length >= this.limits.maxBlocks) return;
+  text(whole: string): void {
+    const room = this.limits.maxChars - this.total;
+    if (room <= 0 || this.blocks.length >= this.limits.maxBlocks) return;
+    const data = whole.length > room ? whole.slice(0, room) : whole;
     const folded = UNFOLDED.test(data) ? data.replace(/\s+/g, ' ') : data;
     const body = folded.trim();
     if (body === '') {
@@ -119,6 +121,7 @@ class OutlineWalk {
       this.readKind(node);
       return false;
     }
+    if (name === 'html' || name === 'body') this.readKind(node);
     if (name === 'br') {
       // A line break within a paragraph keeps the block together.
       if (this.current !== '') this.current += '\n';
