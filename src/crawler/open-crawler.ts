@@ -240,13 +240,17 @@ class OpenCrawler implements Crawler {
     return { orphans: orphaned + purged };
   }
 
-  async crawl(options: CrawlOptions = {}): Promise<CrawlSummary> {
+  async prepare(seeds: readonly SeedSource[] = []): Promise<void> {
     const { log, config, isOwnHost } = this.wiring;
-    if (options.seeds !== undefined && options.seeds.length > 0) {
-      const { errors } = await this.inject(options.seeds);
+    if (seeds.length > 0) {
+      const { errors } = await this.inject(seeds);
       for (const { source, line, message, text } of errors) log.warn(`${source}:${line}: ${message}`, { text });
     }
     requireContact(config.agent.contact, this.store.seedHosts, isOwnHost);
+  }
+
+  async crawl(options: CrawlOptions = {}): Promise<CrawlSummary> {
+    await this.prepare(options.seeds);
     await discoverSitemaps(this.wiring, this.store, options.signal);
     const { topN, maxLayers } = options;
     const layered = maxLayers === undefined ? {} : { maxLayers };

@@ -132,6 +132,8 @@ export interface Crawler {
   parse(options?: ParseStepOptions): Promise<ParseSummary>;
   updatedb(options?: UpdateStepOptions): Promise<UpdateSummary>;
   crawl(options?: CrawlOptions): Promise<CrawlSummary>;
+  /** Injects seeds and sees to it that `crawl` may begin; bad lines are logged. Rejects with `contact-missing` when it may not. */
+  prepare(seeds?: readonly SeedSource[]): Promise<void>;
   /**
    * Reads the sitemaps of origins (`https://example.org`) or hosts; default: the hosts of the seeds. New URLs enter like outlinks,
    * `lastmod` brings known pages forward as far as it has proven right on the host.

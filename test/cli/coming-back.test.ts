@@ -149,7 +149,13 @@ describe('schedule', () => {
     ]);
     expect(once).toMatchObject({ ok: true });
     expect(once.requests).toBeGreaterThan(6);
-    expect((await run(['schedule', '--dir', dir])).code).toBe(2);
+    for (const wrong of [
+      [],
+      ['--once', '--every', '1h'],
+      ['--every', '1h', '--tz', 'UTC'],
+      ['--once', '--jitter', '1m'],
+    ])
+      expect((await run(['schedule', ...wrong, '--dir', dir])).code).toBe(2);
     const cron = await run(['schedule', '--cron', '99 * * * *', '--dir', dir]);
     expect([cron.code, cron.stderr]).toEqual([2, expect.stringContaining('99 * * * *')]);
     const zone = await run(['schedule', '--cron', '* * * * *', '--tz', 'Mars/Olympus', '--dir', dir]);
@@ -157,5 +163,34 @@ describe('schedule', () => {
     expect((await run(['schedule', '--every', '10ms', '--dir', dir])).code).toBe(2);
     // Without a contact the open web is not crawled, and no later run would change that.
     expect((await run(['schedule', 'https://example.org/', '--every', '1h', '--dir', workDir()])).code).toBe(2);
+    // Not in the night, when the first run begins.
+    const later = await run(['schedule', 'https://example.org/', '--cron', '0 0 1 1 *', '--dir', workDir()]);
+    expect([later.code, later.stderr]).toEqual([2, expect.stringContaining('agent.contact')]);
+  });
+
+  it('ends with 5 when the state directory is held at its start; tells how far a run has come; stops in a run', async () => {
+    const dir = workDir();
+    const slow = await startSite({ pages: 30, answerAfterMs: 300 });
+    const crawl = start(['crawl', `${slow.origin}/`, '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);
+    await slow.seen(1);
+    const second = await run(['schedule', '--every', '1h', '--dir', dir, ...own]);
+    expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`${crawl.child.pid}`)]);
+    crawl.child.kill('SIGTERM');
+    expect((await crawl.finished).code).toBe(11);
+
+    const scheduler = start(['schedule', '--every', '1s', '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);
+    let urls = 0;
+    while (urls === 0) {
+      const status = await run(['schedule', '--status', '--dir', dir, '--json']);
+      urls = (JSON.parse(status.stdout) as { run: { urls: number } | null } | null)?.run?.urls ?? 0;
+    }
+    expect((await run(['schedule', '--status', '--dir', dir])).stdout).toMatch(/this run .* of \d+ URLs/);
+    scheduler.child.kill('SIGTERM');
+    expect((await scheduler.finished).code).toBe(11);
+    expect(JSON.parse(readFileSync(join(dir, 'health.json'), 'utf8'))).toMatchObject({
+      state: 'stopped',
+      lastRun: { ok: true, stoppedBy: 'signal' },
+    });
+    await slow.close();
   });
 });

@@ -1,10 +1,12 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Health } from '../../src/cli/schedule/health.ts';
 import { runSchedule, type ScheduleRoom } from '../../src/cli/schedule/run-schedule.ts';
 import { everyTimetable } from '../../src/cli/schedule/timetable.ts';
-import type { CrawlSummary } from '../../src/crawler.ts';
+import type { CrawlProgress, CrawlSummary } from '../../src/crawler.ts';
 
 const MINUTE = 60_000;
+const iso = (at: number): string => new Date(at).toISOString();
 const summary = { rounds: [], totals: { requests: 3 }, stoppedBy: 'nothing-due' } as unknown as CrawlSummary;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -37,6 +39,7 @@ function simulated(runs: readonly { readonly takesMs: number; readonly error?: E
     onHealth: async (next) => {
       health.push(next);
     },
+    onProgress: (next) => void health.push(next),
   };
   return { room, starts, health, stop };
 }
@@ -64,9 +67,31 @@ describe('the scheduler', () => {
     expect(health.at(-1)).toMatchObject({ runs: 2, failedRuns: 1, lastRun: { ok: true, requests: 3 } });
   });
 
-  it('ends with what no later run would mend', async () => {
-    const { room, stop } = simulated([{ takesMs: 0, error: new Error('fatal') }]);
+  it('ends with what no later run would mend, and is not on record as running', async () => {
+    const { room, health, stop } = simulated([{ takesMs: 0, error: new Error('fatal') }]);
     await expect(runSchedule(room, stop.signal)).rejects.toThrow('fatal');
+    expect(health.at(-1)).toMatchObject({ state: 'stopped', run: null, failedRuns: 1, lastRun: { error: 'fatal' } });
+  });
+
+  it('tells how far the run has come', async () => {
+    const { room, health, stop } = simulated([{ takesMs: 0 }]);
+    const crawl: ScheduleRoom['crawl'] = async (signal, onProgress) => {
+      onProgress({ round: 2, urls: 10, done: 4 } as CrawlProgress);
+      return room.crawl(signal, onProgress);
+    };
+    await runSchedule({ ...room, crawl }, stop.signal);
+    expect(health.map(({ run }) => run)).toContainEqual({ at: iso(0), round: 2, urls: 10, done: 4 });
+    expect(health.at(-1)?.run).toBeNull();
+  });
+
+  it('leaves nothing of a run with the signal of the process', async () => {
+    const { room, stop } = simulated(Array.from({ length: 20 }, () => ({ takesMs: 1 })));
+    const crawl: ScheduleRoom['crawl'] = (signal, onProgress) => {
+      signal.addEventListener('abort', () => {});
+      return room.crawl(signal, onProgress);
+    };
+    await runSchedule({ ...room, crawl }, stop.signal);
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
   it('begins later by the jitter', async () => {

@@ -1,14 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CrawlSummary } from '../../crawler.ts';
+import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { EXIT, exitCodeOf, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
-import { fieldLines } from '../render/table.ts';
-import { type Health, writeHealth } from '../schedule/health.ts';
-import { reportOf, runSchedule } from '../schedule/run-schedule.ts';
+import { type Health, openHealthFile } from '../schedule/health.ts';
+import { reportOf, runSchedule, type ScheduleRoom } from '../schedule/run-schedule.ts';
+import { sleepUntil } from '../schedule/sleep-until.ts';
 import { askStatus, serveStatus, statusPath } from '../schedule/status-socket.ts';
+import { reportLine, statusText } from '../schedule/status-text.ts';
 import { cronTimetable, everyTimetable, type Timetable } from '../schedule/timetable.ts';
 import { seedSources } from '../seed-sources.ts';
 import type { Session } from '../session.ts';
@@ -22,7 +23,7 @@ interface ScheduleFlags {
   readonly once?: true;
   readonly rounds?: number;
   readonly budgetPerDay?: number;
-  readonly jitter: number;
+  readonly jitter?: number;
   readonly health?: string;
   readonly status?: true;
 }
@@ -41,7 +42,7 @@ export function addSchedule(program: Command, run: Run): void {
       .option('--once', 'one run and out, for schedulers of your own')
       .option('--rounds <n>', 'rounds of each run at most', wholeNumber(1))
       .option('--budget-per-day <n>', 'fetches a day, spread over the runs (generate.budgetPerDay)', wholeNumber(1))
-      .option('--jitter <duration>', 'begin up to this much later, at random', durationMs, 0)
+      .option('--jitter <duration>', 'begin up to this much later, at random', durationMs)
       .option('--health <file>', 'where to tell of itself; default: health.json in the state directory')
       .option('--status', 'ask the scheduler that runs on this state directory'),
   ).addHelpText(
@@ -69,36 +70,23 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
     throw new CrawlError('db-locked', `process ${other.pid} runs the schedule of ${session.options.dir} already`);
   }
   const startedAt = Date.now();
-  const timetable = flags.once ? null : timetableOf(session, flags, startedAt);
+  const timetable = timetableOf(session, flags, startedAt);
   const named = await seedSources(seeds, session.surroundings.stdin);
   if ('error' in named) return session.refuse(named.error);
   await mkdir(session.options.dir, { recursive: true });
-  const healthFile = flags.health ?? join(session.options.dir, 'health.json');
-  const log = await session.log();
   const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
-  let sources = named.sources;
-  const crawl = async (signal: AbortSignal): Promise<CrawlSummary> => {
-    const { rounds, budgetPerDay } = flags;
-    const summary = await session.withCrawler((crawler) =>
-      crawler.crawl({
-        signal,
-        ...(rounds === undefined ? {} : { rounds }),
-        ...(sources.length === 0 ? {} : { seeds: sources }),
-        ...(budgetPerDay === undefined ? {} : { generate: { budgetPerDay } }),
-      }),
-    );
-    // Seeds enter with the first run; streams could not be read again.
-    sources = [];
-    return summary;
-  };
   try {
+    // What is wrong with the configuration, the seeds or the state directory shows now, and not in the night.
+    await session.withCrawler((crawler) => crawler.prepare(named.sources));
+    const crawl: ScheduleRoom['crawl'] = (signal, onProgress) => crawlOnce(session, flags, signal, onProgress);
     if (timetable === null) {
-      const report = reportOf(await crawl(stop.signal), startedAt, Date.now());
+      const report = reportOf(await crawl(stop.signal, () => {}), startedAt, Date.now());
       await session.out.write(session.json ? `${JSON.stringify(report)}\n` : `${reportLine(report)}\n`);
       return exitCodeOfStop(report.stoppedBy ?? '');
     }
-    let health: Health | null = null;
-    const socket = await serveStatus(path, () => health as Health);
+    const log = await session.log();
+    const health = openHealthFile(flags.health ?? join(session.options.dir, 'health.json'), log);
+    const socket = await serveStatus(path, () => health.last);
     try {
       const end = await runSchedule(
         {
@@ -107,15 +95,13 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
           now: Date.now,
           sleepUntil,
           random: Math.random,
-          jitterMs: flags.jitter,
+          jitterMs: flags.jitter ?? 0,
           log,
           crawl,
           pid: process.pid,
           isFatal: (error) => exitCodeOf(error) === EXIT.usage,
-          onHealth: async (next) => {
-            health = next;
-            await writeHealth(healthFile, next);
-          },
+          onHealth: health.tell,
+          onProgress: health.progress,
         },
         stop.signal,
       );
@@ -128,8 +114,33 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
   }
 }
 
-function timetableOf(session: Session, { cron, every, tz }: ScheduleFlags, startedAt: number): Timetable {
-  if ((cron === undefined) === (every === undefined)) return session.refuse('expected --cron, --every or --once');
+/** The state directory is open only for as long as the run takes. */
+function crawlOnce(
+  session: Session,
+  { rounds, budgetPerDay }: ScheduleFlags,
+  signal: AbortSignal,
+  onProgress: (progress: CrawlProgress) => void,
+): Promise<CrawlSummary> {
+  return session.withCrawler((crawler) =>
+    crawler.crawl({
+      signal,
+      onProgress,
+      ...(rounds === undefined ? {} : { rounds }),
+      ...(budgetPerDay === undefined ? {} : { generate: { budgetPerDay } }),
+    }),
+  );
+}
+
+/** `null`: one run and no more. */
+function timetableOf(session: Session, flags: ScheduleFlags, startedAt: number): Timetable | null {
+  const { cron, every, once, tz, jitter } = flags;
+  const ways = [cron, every, once].filter((way) => way !== undefined);
+  if (ways.length !== 1) return session.refuse('expected one of --cron, --every and --once');
+  if (tz !== undefined && cron === undefined) return session.refuse('--tz is the time zone of --cron');
+  if (once) {
+    const lost = jitter !== undefined ? '--jitter' : flags.health !== undefined ? '--health' : null;
+    return lost === null ? null : session.refuse(`${lost} has no meaning with --once`);
+  }
   if (every !== undefined) return everyTimetable(every.ms, startedAt, every.text);
   try {
     return cronTimetable(cron ?? '', tz);
@@ -138,45 +149,9 @@ function timetableOf(session: Session, { cron, every, tz }: ScheduleFlags, start
   }
 }
 
-/** The longest wait of one timer; further ones follow. */
-const MAX_TIMER_MS = 3_600_000;
-
-async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && Date.now() < at) {
-    const waitMs = Math.min(MAX_TIMER_MS, at - Date.now());
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, Math.max(0, waitMs));
-      signal.addEventListener('abort', done, { once: true });
-    });
-  }
-}
-
 async function tellStatus(session: Session, health: Health | null): Promise<number> {
   if (session.json) await session.out.write(`${JSON.stringify(health)}\n`);
   else if (health === null) session.note(`No scheduler runs on ${session.options.dir}.`);
-  else {
-    const { lastRun } = health;
-    await session.out.write(
-      `${fieldLines([
-        ['process', String(health.pid)],
-        ['state', health.state],
-        ['timetable', health.timetable],
-        ['since', health.startedAt],
-        ['runs', `${health.runs}, of which ${health.failedRuns} failed; ${health.skippedStarts} starts skipped`],
-        ['next run', health.nextRunAt ?? '-'],
-        ['last run', lastRun === null ? '-' : reportLine(lastRun)],
-      ])}\n`,
-    );
-  }
+  else await session.out.write(statusText(health));
   return health === null ? EXIT.error : EXIT.done;
-}
-
-function reportLine(report: NonNullable<Health['lastRun']>): string {
-  if (report.error !== null) return `${report.at} failed: ${report.error}`;
-  return `${report.at}: ${report.requests} requests, ${report.new} new, ${report.modified} modified, ${report.unchanged} unchanged, ${report.gone} gone, ${report.failed} failed (${report.stoppedBy})`;
 }

@@ -1,4 +1,4 @@
-import type { CrawlSummary } from '../../crawler.ts';
+import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
 import type { Log } from '../log.ts';
 import type { Health, RunReport } from './health.ts';
 import { missedStarts, type Timetable } from './timetable.ts';
@@ -15,10 +15,12 @@ export interface ScheduleRoom {
   readonly jitterMs: number;
   readonly log: Log;
   /** Opens the state directory, crawls, closes it again: between runs it is free for other commands. */
-  readonly crawl: (signal: AbortSignal) => Promise<CrawlSummary>;
-  /** What no later run would mend: the configuration is wrong. */
+  readonly crawl: (signal: AbortSignal, onProgress: (progress: CrawlProgress) => void) => Promise<CrawlSummary>;
+  /** What no later run would mend: the configuration is wrong. It ends the schedule. */
   readonly isFatal: (error: unknown) => boolean;
   readonly onHealth: (health: Health) => Promise<void>;
+  /** As often as a run makes progress: many times a second. */
+  readonly onProgress: (health: Health) => void;
   readonly pid: number;
 }
 
@@ -33,16 +35,18 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
   let health: Health = {
     pid: room.pid,
     state: 'waiting',
+    at: iso(room.startedAt),
     startedAt: iso(room.startedAt),
     timetable: timetable.text,
     runs: 0,
     failedRuns: 0,
     skippedStarts: 0,
     nextRunAt: null,
+    run: null,
     lastRun: null,
   };
   const tell = async (change: Partial<Health>): Promise<void> => {
-    health = { ...health, ...change };
+    health = { ...health, ...change, at: iso(now()) };
     await room.onHealth(health);
   };
   let after = room.startedAt - 1;
@@ -61,18 +65,25 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
       await tell({ state: 'stopped', nextRunAt: null });
       return { stoppedIn: 'wait', lastRun: health.lastRun };
     }
-    await tell({ state: 'running', nextRunAt: null });
-    const report = await oneRun(room, signal);
+    const run = { at: iso(now()), round: 0, urls: 0, done: 0 };
+    await tell({ state: 'running', nextRunAt: null, run });
+    const onProgress = ({ round, urls, done }: CrawlProgress): void => {
+      health = { ...health, at: iso(now()), run: { at: run.at, round, urls, done } };
+      room.onProgress(health);
+    };
+    const { report, fault } = await oneRun(room, signal, onProgress);
     const skipped = missedStarts(timetable, start, now());
     if (skipped > 0) log.warn('starts were skipped, since the run was still going', { skipped });
     log[report.ok ? 'info' : 'error']('run done', { ...report });
     await tell({
-      state: 'waiting',
+      state: fault === undefined ? 'waiting' : 'stopped',
+      run: null,
       runs: health.runs + 1,
       failedRuns: health.failedRuns + (report.ok ? 0 : 1),
       skippedStarts: health.skippedStarts + skipped,
       lastRun: report,
     });
+    if (fault !== undefined) throw fault;
     if (signal.aborted) {
       await tell({ state: 'stopped' });
       return { stoppedIn: 'run', lastRun: report };
@@ -81,16 +92,27 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
   }
 }
 
-/** Rejects only with what is fatal; whatever else went wrong is in the report. */
-async function oneRun(room: ScheduleRoom, signal: AbortSignal): Promise<RunReport> {
+/** Never rejects: `fault` is what no later run would mend. */
+async function oneRun(
+  room: ScheduleRoom,
+  signal: AbortSignal,
+  onProgress: (progress: CrawlProgress) => void,
+): Promise<{ report: RunReport; fault?: unknown }> {
   const startedAt = room.now();
+  // Of its own, so that nothing of a run stays with the signal of a process that lives for a year.
+  const own = new AbortController();
+  const stop = (): void => own.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
   try {
-    return reportOf(await room.crawl(signal), startedAt, room.now());
+    return { report: reportOf(await room.crawl(own.signal, onProgress), startedAt, room.now()) };
   } catch (error) {
-    if (room.isFatal(error)) throw error;
     const nothing = { rounds: 0, requests: 0, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bodyBytes: 0 };
     const message = error instanceof Error ? error.message : String(error);
-    return { at: iso(startedAt), ms: room.now() - startedAt, ok: false, stoppedBy: null, error: message, ...nothing };
+    const times = { at: iso(startedAt), ms: room.now() - startedAt };
+    const report = { ...times, ok: false, stoppedBy: null, error: message, ...nothing };
+    return room.isFatal(error) ? { report, fault: error } : { report };
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 

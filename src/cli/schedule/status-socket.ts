@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmod, rm } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Health } from './health.ts';
@@ -45,11 +45,20 @@ export interface StatusSocket {
   close(): Promise<void>;
 }
 
+/** A client that does not hang up by itself is hung up on, ms. */
+const PATIENCE_MS = 5_000;
+/** Time to take the answer with when the process ends, ms. */
+const LAST_WORD_MS = 200;
+
 /** Answers whoever connects with one line of JSON. A socket that a killed scheduler left behind is taken over. */
-export async function serveStatus(path: string, health: () => Health): Promise<StatusSocket> {
+export async function serveStatus(path: string, health: () => Health | null): Promise<StatusSocket> {
   if (process.platform !== 'win32') await rm(path, { force: true });
+  const connected = new Set<Socket>();
   const server: Server = createServer((socket) => {
+    connected.add(socket);
+    socket.on('close', () => connected.delete(socket));
     socket.on('error', () => {});
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy());
     socket.end(`${JSON.stringify(health())}\n`);
   });
   await new Promise<void>((done, reject) => {
@@ -61,6 +70,14 @@ export async function serveStatus(path: string, health: () => Health): Promise<S
   });
   if (process.platform !== 'win32') await chmod(path, 0o600);
   return {
-    close: () => new Promise<void>((done) => server.close(() => done())),
+    close: () => {
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      // Who asked at the last moment, or never reads, does not hold up the end of the process.
+      for (const socket of connected) socket.destroySoon();
+      const timer = setTimeout(() => {
+        for (const socket of connected) socket.destroy();
+      }, LAST_WORD_MS);
+      return closed.finally(() => clearTimeout(timer));
+    },
   };
 }

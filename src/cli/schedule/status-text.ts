@@ -1,0 +1,26 @@
+import { count } from '../render/quantities.ts';
+import { fieldLines } from '../render/table.ts';
+import type { Health, RunReport } from './health.ts';
+
+/** What a scheduler says of itself, for people. */
+export function statusText(health: Health): string {
+  const { lastRun, run } = health;
+  return `${fieldLines([
+    ['process', String(health.pid)],
+    ['state', health.state],
+    ['timetable', health.timetable],
+    ['since', health.startedAt],
+    ['runs', `${health.runs}, of which ${health.failedRuns} failed; ${health.skippedStarts} starts skipped`],
+    ...(run === null
+      ? []
+      : [['this run', `since ${run.at}: round ${run.round}, ${count(run.done)} of ${count(run.urls)} URLs`] as const]),
+    ['next run', health.nextRunAt ?? '-'],
+    ['last run', lastRun === null ? '-' : reportLine(lastRun)],
+  ])}\n`;
+}
+
+/** A run in one line. */
+export function reportLine(report: RunReport): string {
+  if (report.error !== null) return `${report.at} failed: ${report.error}`;
+  return `${report.at}: ${report.requests} requests, ${report.new} new, ${report.modified} modified, ${report.unchanged} unchanged, ${report.gone} gone, ${report.failed} failed (${report.stoppedBy})`;
+}

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Health, openHealthFile } from '../../src/cli/schedule/health.ts';
+import { askStatus, serveStatus, statusPath } from '../../src/cli/schedule/status-socket.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'incrawl-health-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const healthAt = (ms: number, part: Partial<Health> = {}): Health => ({
+  pid: 7,
+  state: 'running',
+  at: new Date(ms).toISOString(),
+  startedAt: new Date(0).toISOString(),
+  timetable: 'every 1m',
+  runs: 0,
+  failedRuns: 0,
+  skippedStarts: 0,
+  nextRunAt: null,
+  run: null,
+  lastRun: null,
+  ...part,
+});
+const listening = () => {
+  const warnings: string[] = [];
+  return {
+    warnings,
+    log: { debug: () => {}, info: () => {}, warn: (text: string) => void warnings.push(text), error: () => {} },
+  };
+};
+
+describe('the health file', () => {
+  it('is refused where it cannot be written', async () => {
+    const file = openHealthFile(join(root, 'nowhere', 'health.json'), listening().log);
+    await expect(file.tell(healthAt(0))).rejects.toMatchObject({ code: 'usage-invalid' });
+  });
+
+  it('that cannot be written any more ends no schedule, and is written again when it can be', async () => {
+    const { log, warnings } = listening();
+    const dir = mkdtempSync(join(root, 'dir-'));
+    const file = openHealthFile(join(dir, 'health.json'), log);
+    await file.tell(healthAt(0));
+    renameSync(dir, `${dir}-away`);
+    await file.tell(healthAt(1, { runs: 1 }));
+    expect(warnings).toEqual([expect.stringContaining('cannot be written')]);
+    renameSync(`${dir}-away`, dir);
+    await file.tell(healthAt(2, { runs: 2 }));
+    expect(JSON.parse(readFileSync(join(dir, 'health.json'), 'utf8'))).toMatchObject({ runs: 2 });
+  });
+
+  it('is written for progress only when it is old, and never out of order', async () => {
+    const path = join(root, 'beat.json');
+    const file = openHealthFile(path, listening().log);
+    const written = (): Health => JSON.parse(readFileSync(path, 'utf8')) as Health;
+    await file.tell(healthAt(0));
+    file.progress(healthAt(29_000, { runs: 1 }));
+    expect(file.last?.runs).toBe(1);
+    await file.tell(healthAt(29_001, { runs: 2 }));
+    file.progress(healthAt(60_000, { runs: 3 }));
+    await file.tell(healthAt(60_001, { runs: 4 }));
+    expect(written().runs).toBe(4);
+    file.progress(healthAt(60_002, { runs: 5 }));
+    await new Promise((done) => setImmediate(done));
+    expect(written().runs).toBe(4);
+  });
+});
+
+describe('the status socket', () => {
+  it('answers, and a client that never hangs up does not hold up its end', async () => {
+    const path = statusPath(mkdtempSync(join(root, 's-')));
+    expect(await askStatus(path)).toBeNull();
+    const socket = await serveStatus(path, () => healthAt(0));
+    expect(await askStatus(path)).toEqual(healthAt(0));
+    const mute = connect({ path, allowHalfOpen: true });
+    mute.on('error', () => {});
+    await once(mute, 'connect');
+    await socket.close();
+    mute.destroy();
+    expect(await askStatus(path)).toBeNull();
+  });
+});
