@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchGenerate } from './generate.ts';
 import { benchNear } from './near-groups.ts';
+import { benchParse } from './parse.ts';
 import { benchParts } from './parts.ts';
 import { benchSeen } from './seen.ts';
 import { benchSeenFp } from './seen-fp.ts';
@@ -106,10 +107,11 @@ async function benchCrawl(): Promise<void> {
 say(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`);
 if (values.only === undefined || values.only === 'crawl') await benchCrawl();
 if (values.only === undefined || values.only === 'generate') await benchGenerate(say, verdict);
-if (values.only === undefined || values.only === 'parts') {
+if (values.only === undefined || values.only === 'parts' || values.only === 'parse') {
   const site = await startSite();
   try {
-    await benchParts(say, site.origins);
+    if (values.only !== 'parse') await benchParts(say, site.origins);
+    if (values.only !== 'parts') await benchParse(say, verdict, site.origins);
   } finally {
     site.process.disconnect();
   }

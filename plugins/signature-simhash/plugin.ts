@@ -3,6 +3,7 @@ import {
   DIMENSION_WEIGHTS,
   type DimensionWeights,
   definePlugin,
+  loadJieba,
   pageDimensions,
   SHINGLE_SIZE,
 } from 'incrawl/plugin';
@@ -17,6 +18,10 @@ const optionsSchema = z
     textWeight: weight.default(DIMENSION_WEIGHTS.text),
     /** Term frequencies above it count as this; `null`: all as they are. */
     tfCap: z.int().min(1).max(1_000_000).nullable().default(null),
+    segmenter: z
+      .enum(['icu', 'jieba'])
+      .default('icu')
+      .describe('What cuts Chinese into words: the runtime, or the optional package @node-rs/jieba.'),
   })
   .refine(
     (options) => options.titleWeight + options.keywordsWeight + options.textWeight > 0,
@@ -28,11 +33,16 @@ export default definePlugin<'signature', Options>({
   name: 'signature-simhash',
   api: 1,
   options: optionsSchema,
-  setup: (_host, { titleWeight, keywordsWeight, textWeight, tfCap }) => {
+  setup: (_host, { titleWeight, keywordsWeight, textWeight, tfCap, segmenter }) => {
     const weights: DimensionWeights = { title: titleWeight, keywords: keywordsWeight, text: textWeight };
-    const simhash = createSimhash(tfCap === null ? {} : { tfCap });
+    const jieba = segmenter === 'jieba' ? loadJieba() : null;
+    const simhash = createSimhash({
+      ...(tfCap === null ? {} : { tfCap }),
+      ...(jieba === null ? {} : { cut: jieba.cut }),
+    });
+    const id = signatureId(weights, tfCap, process.versions.icu);
     return {
-      id: signatureId(weights, tfCap, process.versions.icu),
+      id: jieba === null ? id : id.replace(/-icu\d+$/, `-jieba${jieba.version.split('.').slice(0, 2).join('.')}`),
       sign: (page) => simhash(pageDimensions(page.result, weights)),
     };
   },

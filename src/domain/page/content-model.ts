@@ -35,24 +35,35 @@ export function readTrees(base: number, lines: readonly string[]): BoostedTrees 
   return { base, features, thresholds, leaves, count };
 }
 
-/** Logit for the row that begins at `from`. */
-export function logitOf(
-  { base, features, thresholds, leaves, count }: BoostedTrees,
-  rows: Float32Array,
-  from: number,
-): number {
-  let sum = base;
+/**
+ * Logits of rows of `columns` values. Tree by tree, not row by row: rows that follow each other are alike and mostly take the same way, which
+ * a processor foresees.
+ */
+export function logitsOf(trees: BoostedTrees, rows: Float32Array, columns: number): Float64Array {
+  const { base, features, thresholds, leaves, count } = trees;
+  const logits = new Float64Array(rows.length / columns).fill(base);
   for (let tree = 0; tree < count; tree++) {
     const first = tree * TREE_SPLITS;
-    let node = 0;
-    while (node < TREE_SPLITS) {
-      const value = rows[from + (features[first + node] as number)] as number;
-      node = 2 * node + (value < (thresholds[first + node] as number) ? 1 : 2);
+    const leaf = tree * TREE_LEAVES - TREE_SPLITS;
+    for (let row = 0, from = 0; row < logits.length; row++, from += columns) {
+      // A step for each level, written out: a loop costs half as much again.
+      let node = goesLeft(rows, from, features, thresholds, first) ? 1 : 2;
+      node = 2 * node + (goesLeft(rows, from, features, thresholds, first + node) ? 1 : 2);
+      node = 2 * node + (goesLeft(rows, from, features, thresholds, first + node) ? 1 : 2);
+      node = 2 * node + (goesLeft(rows, from, features, thresholds, first + node) ? 1 : 2);
+      logits[row] = (logits[row] as number) + (leaves[leaf + node] as number);
     }
-    sum += leaves[tree * TREE_LEAVES + node - TREE_SPLITS] as number;
   }
-  return sum;
+  return logits;
 }
+
+const goesLeft = (
+  rows: Float32Array,
+  from: number,
+  features: Uint8Array,
+  thresholds: Float32Array,
+  split: number,
+): boolean => (rows[from + (features[split] as number)] as number) < (thresholds[split] as number);
 
 /** The trees that ship. */
 export const contentTrees = (): BoostedTrees => readTrees(CONTENT_BASE, CONTENT_TREES);

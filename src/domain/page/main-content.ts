@@ -1,6 +1,6 @@
 import { announcesTail, blockFeatures, FEATURES } from './block-features.ts';
 import { COMMENT } from './class-words.ts';
-import { type BoostedTrees, contentTrees, logitOf } from './content-model.ts';
+import { type BoostedTrees, contentTrees, logitsOf } from './content-model.ts';
 import { createSignReader, HIDDEN, NOSCRIPT } from './element-signs.ts';
 import type { PageBlock } from './page-block.ts';
 import type { PageNode } from './page-node.ts';
@@ -49,8 +49,7 @@ export const likelyBlocks = (outline: Outline, page: PageShape, rows: Float32Arr
 
 /** Probability of each block to be content. */
 function blockChances(outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array {
-  const logits = new Float64Array(outline.blocks.length);
-  for (let i = 0; i < logits.length; i++) logits[i] = logitOf(trees, rows, i * FEATURES.length);
+  const logits = logitsOf(trees, rows, FEATURES.length);
   const fellows = fellowsOf(outline, page);
   const sums = new Map<number, { sum: number; count: number }>();
   for (const [i, key] of fellows.entries()) {

@@ -1,5 +1,5 @@
 import { ARTICLE, BODY_SIGNS, CONTENT, HIDDEN, NOSCRIPT, SURROUND } from './element-signs.ts';
-import type { Outline, OutlineElement } from './text-blocks.ts';
+import type { Outline, OutlineElement, TextBlock } from './text-blocks.ts';
 import { type TextShape, textShape } from './text-shape.ts';
 
 /** What the blocks of a page amount to, element by element. */
@@ -36,28 +36,34 @@ const CONTAINER_SHARE = 0.75;
 export function pageShape({ blocks, elements }: Outline): PageShape {
   const shapes = blocks.map(({ text }) => textShape(text));
   const inherited = new Int32Array(elements.length);
-  for (const [at, { signs, parent }] of elements.entries()) inherited[at] = signs | (inherited[parent] ?? 0);
+  for (let at = 0; at < elements.length; at++) {
+    const { signs, parent } = elements[at] as OutlineElement;
+    inherited[at] = signs | (parent < 0 ? 0 : (inherited[parent] as number));
+  }
   const plainOf = new Float64Array(elements.length);
   const isShown = new Uint8Array(blocks.length);
   let plain = 0;
   let linked = 0;
   let inParagraphs = 0;
   let longBlocks = 0;
-  for (const [i, { path, text, linkChars, tag }] of blocks.entries()) {
+  for (let i = 0; i < blocks.length; i++) {
+    const { path, text, linkChars, tag } = blocks[i] as TextBlock;
     const width = shapes[i]?.width ?? 0;
     if (width > LONG && linkChars < 0.3 * text.length) longBlocks++;
-    if (((inherited[path.at(-1) ?? -1] ?? 0) & (HIDDEN | NOSCRIPT)) !== 0) continue;
+    if (((path.length === 0 ? 0 : (inherited[path[path.length - 1] as number] as number)) & (HIDDEN | NOSCRIPT)) !== 0)
+      continue;
     isShown[i] = 1;
     const own = ((text.length - linkChars) / text.length) * width;
     plain += own;
     linked += width - own;
     if (tag === 'p') inParagraphs += own;
-    for (const at of path) plainOf[at] = (plainOf[at] ?? 0) + own;
+    for (const at of path) plainOf[at] = (plainOf[at] as number) + own;
   }
   const signsOf = new Int32Array(elements.length);
-  for (const [at, { signs, parent }] of elements.entries()) {
-    const kept = (plainOf[at] ?? 0) > MOST_OF_A_SURROUND * plain ? signs & LASTING : signs;
-    signsOf[at] = kept | (signsOf[parent] ?? 0);
+  for (let at = 0; at < elements.length; at++) {
+    const { signs, parent } = elements[at] as OutlineElement;
+    const kept = (plainOf[at] as number) > MOST_OF_A_SURROUND * plain ? signs & LASTING : signs;
+    signsOf[at] = kept | (parent < 0 ? 0 : (signsOf[parent] as number));
   }
   const container = containerOf(elements, plainOf, inherited, plain);
   let containerFirst = container < 0 ? 0 : -1;
@@ -90,8 +96,9 @@ const LEAST_ALIKE = 3;
 function repeatedOf(elements: readonly OutlineElement[]): Int32Array {
   const found = new Int32Array(elements.length);
   const extent = (at: number): number => (elements[at]?.alike ?? 0) * (elements[at]?.blocks ?? 0);
-  for (const [at, { parent, alike, name }] of elements.entries()) {
-    const around = found[parent] ?? -1;
+  for (let at = 0; at < elements.length; at++) {
+    const { parent, alike, name } = elements[at] as OutlineElement;
+    const around = parent < 0 ? -1 : (found[parent] as number);
     const counts = alike >= LEAST_ALIKE && !NO_ENTRY.has(name);
     found[at] = counts && (around < 0 || extent(at) >= extent(around)) ? at : around;
   }
@@ -106,7 +113,8 @@ function containerOf(
 ): number {
   let best = -1;
   let bestRank = -1;
-  for (const [at, { name, signs, depth }] of elements.entries()) {
+  for (let at = 0; at < elements.length; at++) {
+    const { name, signs, depth } = elements[at] as OutlineElement;
     if (!CONTAINER.has(name) || ((inherited[at] ?? 0) & (SURROUND | HIDDEN | NOSCRIPT)) !== 0) continue;
     const isDeclared = (signs & CONTENT) !== 0;
     if ((plainOf[at] ?? 0) < (isDeclared ? DECLARED_SHARE : CONTAINER_SHARE) * plain) continue;

@@ -1,6 +1,6 @@
 import { hexOfLanes } from './rabin.ts';
 import { createShingler } from './shingler.ts';
-import { createWordScanner } from './word-scan.ts';
+import { createWordScanner, type TextCutter } from './word-scan.ts';
 
 /** One kind of text of a page with the weight of its shingles. */
 export interface TextDimension {
@@ -11,6 +11,8 @@ export interface TextDimension {
 export interface SimhashOptions {
   /** Term frequencies above it count as this. Default: as they are, so that repeated words dominate. */
   readonly tfCap?: number;
+  /** Cuts texts of unspaced scripts into words. Default: the runtime's `Intl.Segmenter`. */
+  readonly cut?: TextCutter;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface SimhashOptions {
  * buffers between calls and is not to be shared between threads.
  */
 export function createSimhash(options: SimhashOptions = {}): (dimensions: readonly TextDimension[]) => string | null {
-  const scanner = createWordScanner();
+  const scanner = createWordScanner(options.cut);
   const shingler = createShingler();
   // A vote per value of each byte of the fingerprint: 8 additions a shingle instead of 64.
   const votes = new Float64Array(8 * 256);

@@ -14,6 +14,9 @@ export interface WordScanner {
   scan(text: string): WordList;
 }
 
+/** Cuts a text of an unspaced script into words, with whatever stands between them as pieces of their own. */
+export type TextCutter = (text: string) => Iterable<string>;
+
 interface Buffers {
   /** The text as UTF-8. */
   readonly source: Uint8Array;
@@ -31,9 +34,11 @@ const KEPT_LENGTH = 1 << 18;
  * and the like are cut by `Intl.Segmenter`, whose dictionary comes with the ICU of the runtime. So `don't` is two words,
  * whichever apostrophe it has, and `3.14` is two.
  *
+ * `cut` takes the segmenter's place, and then belongs to the name of every signature made from the words.
+ *
  * The scan runs over UTF-8 because reading a typed array is several times as fast as `charCodeAt`.
  */
-export function createWordScanner(): WordScanner {
+export function createWordScanner(cut?: TextCutter): WordScanner {
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
   const blockOf = createCharacterBlocks();
@@ -54,6 +59,14 @@ export function createWordScanner(): WordScanner {
     size = putCodePoint(buffers.bytes, size, blockOf(codePoint >>> 8).lower[codePoint & 255]!);
   };
 
+  const putWord = (word: string): void => {
+    for (const character of word) {
+      const codePoint = character.codePointAt(0)!;
+      if (classOf(codePoint) !== SEPARATOR) putLower(codePoint);
+    }
+    endWord();
+  };
+
   /** Cuts the stretch without spaced words that begins at `from` into words; returns its end. */
   const segment = (from: number, length: number): number => {
     endWord();
@@ -69,12 +82,13 @@ export function createWordScanner(): WordScanner {
       if (found === SEPARATOR) pause = to;
     }
     if (to >= limit && to < length && pause > from) to = pause;
-    segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' });
-    for (const piece of segmenter.segment(decoder.decode(source.subarray(from, to)))) {
-      if (piece.isWordLike !== true) continue;
-      for (const character of piece.segment) putLower(character.codePointAt(0)!);
-      endWord();
+    const stretch = decoder.decode(source.subarray(from, to));
+    if (cut !== undefined) {
+      for (const piece of cut(stretch)) putWord(piece);
+      return to;
     }
+    segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' });
+    for (const piece of segmenter.segment(stretch)) if (piece.isWordLike === true) putWord(piece.segment);
     return to;
   };
 

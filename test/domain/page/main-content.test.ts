@@ -3,7 +3,7 @@ import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
 import { blockFeatures, FEATURES } from '../../../src/domain/page/block-features.ts';
 import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/class-words.ts';
-import { contentTrees, logitOf, readTrees } from '../../../src/domain/page/content-model.ts';
+import { contentTrees, logitsOf, readTrees } from '../../../src/domain/page/content-model.ts';
 import { createMainContent } from '../../../src/domain/page/main-content.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
 import { pageShape } from '../../../src/domain/page/page-shape.ts';
@@ -18,8 +18,7 @@ describe('trees', () => {
     const line = `1:5 ${Array.from({ length: 14 }, () => '0:1').join(' ')} | ${Array.from({ length: 16 }, (_, i) => i).join(' ')}`;
     const trees = readTrees(0.5, [line, line]);
     // Left at every split, then right at every split, each in both trees.
-    expect(logitOf(trees, Float32Array.of(0, 4), 0)).toBe(0.5);
-    expect(logitOf(trees, Float32Array.of(9, 9, 1, 5), 2)).toBe(0.5 + 2 * 15);
+    expect([...logitsOf(trees, Float32Array.of(0, 4, 1, 5), 2)]).toEqual([0.5, 0.5 + 2 * 15]);
   });
 
   it('that ship ask for columns that there are', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { publishedTypes, wordOverlap } from '../../../src/domain/page/published-content.ts';
 import { createWordCutter } from '../../../src/domain/page/word-cutter.ts';
+import { createWordScanner } from '../../../src/domain/page/word-scan.ts';
 
 const words = (text: string): string[] => text.split(' ');
 const MAIN = words('solar panel cost fall home energy price grid power roof');
@@ -38,6 +39,18 @@ describe('words', () => {
   const cut = createWordCutter();
   it('are cut where a language has no spaces', () => {
     expect(cut('太阳能电池板价格下降')).toEqual(['太阳', '能', '电池', '板', '价格', '下降']);
+  });
+  it('are cut by whatever is given, in bounded pieces', () => {
+    const asked: number[] = [];
+    const byPairs = createWordCutter(
+      createWordScanner((text) => {
+        asked.push(text.length);
+        return text.match(/[\s\S]{1,2}/g) ?? [];
+      }),
+    );
+    expect(byPairs('太阳能ABC，电池 x')).toEqual(['太阳', '能', 'abc', '电池', 'x']);
+    expect(byPairs('电池'.repeat(5_000))).toHaveLength(5_000);
+    expect(Math.max(...asked)).toBeLessThanOrEqual(2_000);
   });
   it('come in lower case, stop words left out', () => {
     expect(cut('The Price of ÉNERGIE, and 太阳的', new Set(['the', 'of', 'and', '的']))).toEqual([

@@ -1,0 +1,76 @@
+/** `npm run bench -- --only parse`: what becomes of the CPU of a page between its bytes and its record, microseconds. */
+import { buildTree } from '../plugins/parse-html/tree-builder.ts';
+import { segmentPage } from '../src/domain/page/block-segmenter.ts';
+import { createMainContent } from '../src/domain/page/main-content.ts';
+import type { PageNode } from '../src/domain/page/page-node.ts';
+import { createSimhash } from '../src/domain/page/simhash.ts';
+import { createInlinePageParser } from '../src/plugin-host/page-parser.ts';
+import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../src/plugin-host/plugin-list.ts';
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const CALLS = 400;
+
+async function cpuUs(call: (i: number) => unknown): Promise<number> {
+  for (let i = 0; i < CALLS; i++) await call(i);
+  const before = process.cpuUsage();
+  for (let i = 0; i < CALLS; i++) await call(i);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / CALLS;
+}
+
+const parserWith = (list: typeof DEFAULT_PLUGIN_LIST) =>
+  createInlinePageParser(
+    {
+      list,
+      baseDir: process.cwd(),
+      signature: 'simhash',
+      limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: true },
+      intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
+    },
+    silent,
+  );
+
+export async function benchParse(
+  say: (text: string) => void,
+  verdict: (isGood: boolean, text: string) => void,
+  origins: readonly string[],
+): Promise<void> {
+  const bodies: Uint8Array[] = [];
+  for (let page = 0; page < 50; page++) {
+    const answer = await fetch(`${origins[page % origins.length]}/page/${page}.html`);
+    if (answer.ok) bodies.push(new Uint8Array(await answer.arrayBuffer()));
+  }
+  const body = (i: number): Uint8Array => bodies[i % bodies.length] as Uint8Array;
+  const page = (i: number) => ({
+    index: i,
+    url: 'https://a.example/page',
+    metadata: {},
+    headers: {},
+    contentType: 'text/html; charset=utf-8',
+    body: body(i),
+  });
+  const whole = await parserWith(DEFAULT_PLUGIN_LIST);
+  const bare = await parserWith(parsePluginList('plugins:\n  - parse-html\n  - signature-simhash\n', 'bench'));
+  const limits = { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 };
+  const texts = bodies.map((each) => Buffer.from(each).toString());
+  const text = (i: number): string => texts[i % texts.length] as string;
+  const doms = texts.map((each) => buildTree(each, limits, false).document as unknown as PageNode);
+  const dom = (i: number): PageNode => doms[i % doms.length] as PageNode;
+  const mainContent = createMainContent();
+  const contents = doms.map((each) => mainContent(each).text);
+  const simhash = createSimhash();
+  const figures = {
+    tree: await cpuUs((i) => buildTree(text(i), limits, false)),
+    'published blocks': await cpuUs((i) => segmentPage(dom(i))),
+    'main content': await cpuUs((i) => mainContent(dom(i))),
+    signature: await cpuUs((i) => simhash([{ text: contents[i % contents.length] as string, weight: 1 }])),
+    'parse and signature alone': await cpuUs((i) => bare.live(page(i))),
+    'whole chain as shipped': await cpuUs((i) => whole.live(page(i))),
+  };
+  const told = Object.entries(figures).map(([name, us]) => `${name} ${us.toFixed(0)} us`);
+  say(`parse           a page of ${Math.round(body(0).length / 1_000)} KB: ${told.join(', ')}`);
+  verdict(figures['whole chain as shipped'] <= 1_500, 'whole chain <= 1,500 us');
+  verdict(figures['main content'] <= 500, 'blocks and main content <= 500 us');
+  await whole.close();
+  await bare.close();
+}

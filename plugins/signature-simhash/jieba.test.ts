@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module';
+import { createWordCutter, createWordScanner, loadJieba, type Signature } from 'incrawl/plugin';
+import { samplePage, testHost } from 'incrawl/plugin-testing';
+import { describe, expect, it } from 'vitest';
+import plugin from './plugin.ts';
+
+const isInstalled = (() => {
+  try {
+    createRequire(import.meta.url).resolve('@node-rs/jieba');
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe.skipIf(!isInstalled)('jieba (skipped unless @node-rs/jieba is installed)', () => {
+  it('cuts words as a dictionary has them', () => {
+    const cut = createWordCutter(createWordScanner(loadJieba().cut));
+    expect(cut('太阳能电池板价格下降').slice(0, 2)).toEqual(['太阳能', '电池板']);
+  });
+
+  it('makes signatures of another name', () => {
+    const signer = (segmenter: string): Signature =>
+      plugin.setup(testHost, plugin.options!.parse({ segmenter })) as Signature;
+    const [icu, jieba] = [signer('icu'), signer('jieba')];
+    expect(jieba.id).toMatch(/-v1-jieba\d+\.\d+$/);
+    const chinese = samplePage('');
+    chinese.result.text = '太阳能电池板价格下降，家庭用电更便宜';
+    expect(jieba.sign(chinese)).not.toBe(icu.sign(chinese));
+    const english = samplePage('');
+    english.result.text = 'we love our great country';
+    expect(jieba.sign(english)).toBe(icu.sign(english));
+  });
+});
