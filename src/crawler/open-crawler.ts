@@ -9,7 +9,7 @@ import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { partitionOf } from '../domain/url/partition.ts';
 import { hostOf } from '../domain/url/url-key.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
-import { admissionGates } from '../plugin-host/url-chain.ts';
+import { admissionGates, normalizedUrl } from '../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS, type SeenUrls } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';
 import { UrlAdmission } from '../steps/admission.ts';
@@ -297,13 +297,16 @@ class OpenCrawler implements Crawler {
   }
 
   async touch(urls: readonly string[], options: { at?: number } = {}): ReturnType<Crawler['touch']> {
-    const { clock, policy } = this.wiring;
-    const canonical = urls.map((url) => {
-      const made = canonicalUrl(url);
-      if ('error' in made) throw new CrawlError('url-invalid', `${url}: ${made.error}`);
-      return made.url;
-    });
-    return touch({ db: this.store.db, policy }, canonical, options.at ?? clock.now());
+    const { clock, policy, plugins } = this.wiring;
+    const known: string[] = [];
+    const invalid: { url: string; error: string }[] = [];
+    for (const input of urls) {
+      const { url, reason } = normalizedUrl(plugins, input);
+      if (url === null) invalid.push({ url: input, error: reason ?? 'refused' });
+      else known.push(url);
+    }
+    const now = clock.now();
+    return { ...(await touch({ db: this.store.db, policy, now }, known, options.at ?? now)), invalid };
   }
 
   plan(options: { days?: number; budgetPerDay?: number } = {}): ReturnType<Crawler['plan']> {

@@ -40,6 +40,11 @@ export function applyUrlChain(
   return { url, reason: null };
 }
 
+/** The name under which the crawl db knows a URL; filters are not asked. */
+export function normalizedUrl({ normalizers }: Pick<LoadedPlugins, 'normalizers'>, input: string): UrlResult {
+  return applyUrlChain({ normalizers, filters: [] }, input, { from: null, depth: 0, seedHosts: new Set() });
+}
+
 /** As {@link applyUrlChain}, with each step told. */
 export function explainUrlChain(
   plugins: Pick<LoadedPlugins, 'normalizers' | 'filters'>,

@@ -5,6 +5,7 @@ import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../p
 import type { FetchItem, SegmentStore } from '../ports/segment-store.ts';
 import { type Candidate, type CapCounts, type Caps, interleaveHosts, Selection } from './fetch-list.ts';
 import { openPurse, purseFacts } from './purse.ts';
+import { PUSHED_SHARE, pushedEntries, pushedLeft } from './pushed.ts';
 import { selectWithinBudget } from './select-within-budget.ts';
 import { type GenerateRejections, type GenerateSummary, NO_REJECTIONS } from './summaries.ts';
 import type { UrlChain } from './url-chain.ts';
@@ -78,12 +79,14 @@ export async function generate(
   };
   const until = now + options.addDaysMs;
   const purse = await openPurse(room.db, options, now);
+  const pushed = await pushedEntries(room.db, until);
   const { chosen, due, ...picked } =
     purse === null
-      ? await selectAll(room, now, until, options, candidate)
+      ? await selectAll(room, now, until, options, candidate, pushed)
       : await selectWithinBudget(
           {
             ...room,
+            pushed,
             candidate,
             rankNew: (entry) => room.rank(entry, now),
             rankKnown: (entry) => worthOf(room, entry, now),
@@ -113,11 +116,15 @@ export async function generate(
     {
       lease: { segment: id, entries: list.map((each) => each.entry) },
       segments: [{ id, state: 'generated', createdAt: now, urls: list.length, applied: 0 }],
-      meta: purseFacts(purse, list.length, options),
+      meta: { ...purseFacts(purse, list.length, options), ...leftOf(pushed, list) },
     },
     { durable: true },
   );
   return { ...summary, segment: id };
+}
+
+function leftOf(pushed: readonly DueEntry[], list: readonly Candidate[]): Readonly<Record<string, string>> {
+  return pushed.length === 0 ? {} : pushedLeft(pushed, new Set(list.map(({ entry }) => entry.url)));
 }
 
 async function selectAll(
@@ -126,12 +133,14 @@ async function selectAll(
   until: number,
   caps: Caps,
   candidate: (entry: DueEntry, rank: number) => Candidate | null,
+  pushed: readonly DueEntry[],
 ): Promise<{ chosen: Candidate[]; due: number; rejected: CapCounts }> {
   const selection = new Selection(caps);
+  const ahead = new Set(pushed.slice(0, Math.ceil(caps.topN * PUSHED_SHARE)).map(({ url }) => url));
   let due = 0;
   for await (const entry of room.db.due({ until })) {
     due++;
-    const found = candidate(entry, room.rank(entry, now));
+    const found = candidate(entry, ahead.has(entry.url) ? Number.POSITIVE_INFINITY : room.rank(entry, now));
     if (found !== null) selection.add(found);
   }
   return { chosen: selection.finish(), due, rejected: selection.rejected };

@@ -1,5 +1,6 @@
 import type { CrawlDb, DueEntry } from '../ports/crawl-db.ts';
 import { type Candidate, type Caps, Selection } from './fetch-list.ts';
+import { PUSHED_SHARE } from './pushed.ts';
 
 export interface BudgetRoom {
   readonly db: CrawlDb;
@@ -10,6 +11,8 @@ export interface BudgetRoom {
   /** What coming back to a page is worth now. */
   readonly rankKnown: (entry: DueEntry) => number;
   readonly minIntervalMs: number;
+  /** Pages that go first, whatever they are worth. */
+  readonly pushed: readonly DueEntry[];
 }
 
 export interface BudgetSelection {
@@ -38,16 +41,25 @@ export async function selectWithinBudget(
   newShare: number,
 ): Promise<BudgetSelection> {
   const limit = LOOKED_AT_PER_FETCH * budget + LOOKED_AT_MORE;
+  const known = new Selection({ ...caps, topN: budget });
+  const ahead = new Set<string>();
+  for (const entry of room.pushed.slice(0, Math.ceil(budget * PUSHED_SHARE))) {
+    const candidate = room.candidate(entry, Number.POSITIVE_INFINITY);
+    if (candidate === null) continue;
+    ahead.add(entry.url);
+    known.add(candidate);
+  }
   const fresh = new Selection({ ...caps, topN: budget });
   let due = 0;
   for await (const entry of room.db.due({ until, only: 'new', limit })) {
     due++;
+    if (ahead.has(entry.url)) continue;
     const candidate = room.candidate(entry, room.rankNew(entry));
     if (candidate !== null) fresh.add(candidate);
   }
-  const known = new Selection({ ...caps, topN: budget });
   let admitted = 0;
   for await (const entry of room.db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', limit })) {
+    if (ahead.has(entry.url)) continue;
     const isDue = entry.dueAt <= until;
     if (!isDue && admitted >= AHEAD_PER_FETCH * budget) break;
     if (isDue) due++;
@@ -57,7 +69,7 @@ export async function selectWithinBudget(
     admitted++;
     known.add(candidate);
   }
-  const chosen = shared(fresh.finish(), known.finish(), caps, budget, Math.ceil(budget * newShare));
+  const chosen = shared(fresh.finish(), known.finish(), caps, budget, Math.ceil((budget - ahead.size) * newShare));
   const over = fresh.rejected;
   const other = known.rejected;
   return {

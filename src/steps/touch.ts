@@ -1,5 +1,6 @@
 import { type SettlePolicy, settle } from '../domain/crawl/settle.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import { pushMore } from './pushed.ts';
 
 export interface TouchSummary {
   /** Known URLs whose next visit was brought forward. */
@@ -8,17 +9,22 @@ export interface TouchSummary {
   readonly unmoved: number;
   /** URLs that the crawl db does not know. */
   readonly unknown: readonly string[];
+  /** What is no URL, and why. */
+  readonly invalid: readonly { readonly url: string; readonly error: string }[];
 }
 
 /** Records read at a time. */
 const WINDOW = 1_000;
 
-/** Brings the next visit of known URLs forward to `at`; never puts one off. `urls` are canonical. */
+/**
+ * Brings the next visit of known URLs forward to `at`; never puts one off. When that is now, they go ahead of all others in the next rounds, as far as half a
+ * round goes. `urls` are canonical.
+ */
 export async function touch(
-  room: { readonly db: CrawlDb; readonly policy: SettlePolicy },
+  room: { readonly db: CrawlDb; readonly policy: SettlePolicy; readonly now: number },
   urls: readonly string[],
   at: number,
-): Promise<TouchSummary> {
+): Promise<Omit<TouchSummary, 'invalid'>> {
   let touched = 0;
   let unmoved = 0;
   const unknown: string[] = [];
@@ -27,12 +33,14 @@ export async function touch(
     const window = distinct.slice(start, start + WINDOW);
     const records = await room.db.getMany(window);
     const puts: CrawlDbPut[] = [];
+    const known: string[] = [];
     for (const [i, url] of window.entries()) {
       const previous = records[i];
       if (previous === undefined) {
         unknown.push(url);
         continue;
       }
+      known.push(url);
       const { datum } = settle(previous, { kind: 'touched', at }, room.policy, at);
       if (datum === previous) unmoved++;
       else {
@@ -40,7 +48,8 @@ export async function touch(
         touched++;
       }
     }
-    if (puts.length > 0) await room.db.write({ puts }, { durable: true });
+    const meta = at <= room.now ? await pushMore(room.db, known) : {};
+    if (known.length > 0) await room.db.write({ puts, meta }, { durable: true });
   }
   return { touched, unmoved, unknown };
 }

@@ -36,10 +36,14 @@ describe('touch, plan, simulate', () => {
     expect(plan.hosts).toHaveLength(1);
     expect((await run(['plan', '--dir', dir])).stdout).toContain('there is no budget');
 
-    expect(await json(['touch', page, `${site.origin}/nowhere`, '--dir', dir])).toEqual({
+    // By its plain name: tracking parameters are taken off as from a link.
+    expect(
+      await json(['touch', `${page}?utm_source=mail`, 'ht!tp:/x', `${site.origin}/nowhere`, '--dir', dir]),
+    ).toEqual({
       touched: 1,
       unmoved: 0,
       unknown: [`${site.origin}/nowhere`],
+      invalid: [{ url: 'ht!tp:/x', error: expect.stringContaining('not an absolute URL') }],
       added: 0,
     });
     expect(await json(['readdb', '--due', '--dir', dir])).toMatchObject([{ url: page }]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/datum.ts';
+import { dueFacts } from '../../src/domain/crawl/due.ts';
 import { hostOf } from '../../src/domain/url/url-key.ts';
 import { selectWithinBudget } from '../../src/steps/select-within-budget.ts';
 
@@ -21,7 +22,7 @@ const known = (i: number, dueAt: number, part: Partial<CrawlDatum> = {}): CrawlD
 async function select(
   data: readonly CrawlDatum[],
   budget: number,
-  options: { newShare?: number; maxPerHost?: number } = {},
+  options: { newShare?: number; maxPerHost?: number; pushed?: readonly string[] } = {},
 ) {
   const db = createMemoryCrawlDb();
   await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
@@ -35,6 +36,9 @@ async function select(
     // Worth grows with the number in the path.
     rankKnown: (entry: { url: string }) => Number(entry.url.split('/').at(-1)),
     minIntervalMs: HOUR,
+    pushed: (await Promise.all((options.pushed ?? []).map((url) => db.get(url)))).flatMap((datum) =>
+      datum === undefined ? [] : [{ ...dueFacts(datum), dueAt: datum.nextFetchAt ?? 0 }],
+    ),
   };
   const caps = { ...CAPS, maxPerHost: options.maxPerHost ?? 0 };
   const { chosen, due } = await selectWithinBudget(room, NOW, NOW, caps, budget, options.newShare ?? 0.5);
@@ -92,5 +96,18 @@ describe('a budget', () => {
     const { urls } = await select(data, 18, { maxPerHost: 1 });
     expect(urls.map(hostOf).sort()).toEqual([...new Set(urls.map(hostOf))].sort());
     expect(urls).toHaveLength(6);
+  });
+
+  it('what somebody has pushed goes first, whatever it is worth, as far as half of the budget goes', async () => {
+    const data = [...range(50).map((i) => fresh(i)), ...range(50).map((i) => known(i, NOW - HOUR + i))];
+    const one = await select(data, 10, { pushed: ['http://old0.example/0'] });
+    expect(one.urls).toContain('http://old0.example/0');
+    expect(one.urls).toHaveLength(10);
+    const pushed = range(9).map((i) => `http://old${i % 3}.example/${i}`);
+    const many = await select(data, 10, { pushed });
+    expect(many.urls.filter((url) => pushed.includes(url))).toHaveLength(5);
+    expect(new Set(many.urls).size).toBe(10);
+    const capped = await select(data, 10, { pushed, maxPerHost: 1 });
+    expect(capped.urls.filter((url) => url.startsWith('http://old'))).toHaveLength(3);
   });
 });

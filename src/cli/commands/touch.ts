@@ -16,7 +16,9 @@ export function addTouch(program: Command, run: Run): void {
   const command = program
     .command('touch')
     .argument('[url...]', 'known URLs; - or --stdin reads them from stdin, one per line')
-    .description('Bring the next visit of known URLs forward: something told you that they have changed.')
+    .description(
+      'Bring the next visit of known URLs forward: something told you that they have changed. They go ahead of all others, as far as half a round goes.',
+    )
     .option('--at <when>', 'not now but then: a time such as 2026-03-01T08:00Z', moment)
     .option('--stdin', 'read URLs from stdin, one per line')
     .option('--add', 'inject those that are not known')
@@ -43,6 +45,7 @@ export function addTouch(program: Command, run: Run): void {
         if (flags.add) parts.push(`${count(added)} added`);
         else parts.push(`${count(summary.unknown.length)} unknown`);
         await session.out.write(`${parts.join(', ')}.\n`);
+        for (const { url, error } of summary.invalid) session.note(`${safeText(url)}: ${safeText(error)}`);
         if (!flags.add)
           for (const url of summary.unknown.slice(0, 20)) session.note(`Not in the crawl db: ${safeText(url)}`);
       }
