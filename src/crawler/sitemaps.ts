@@ -1,4 +1,6 @@
 import { parseSitemap } from '../../plugins/parse-feed/sitemap.ts';
+import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { boundsFor } from '../domain/crawl/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { hostOf } from '../domain/url/url-key.ts';
@@ -30,12 +32,29 @@ export async function sitemapsOf(
     asked.map((origin) => hostOf(`${origin}/`)),
     isOwnHost,
   );
-  const read: HostSitemaps[] = [];
-  for (const origin of new Set(asked)) {
-    if (signal?.aborted) break;
-    read.push(await readOne(wiring, store, origin, signal));
-  }
-  return read;
+  const read = await severalAtOnce([...new Set(asked)], signal, (origin) => readOne(wiring, store, origin, signal));
+  return read.filter((each) => each !== undefined);
+}
+
+/** Hosts whose sitemaps are read at a time; each host is still asked one thing after the other. */
+const HOSTS_AT_ONCE = 8;
+
+/** Answers in the order of the items; `undefined` for those that the signal left out. */
+async function severalAtOnce<Item, Answer>(
+  items: readonly Item[],
+  signal: AbortSignal | undefined,
+  work: (item: Item) => Promise<Answer>,
+): Promise<(Answer | undefined)[]> {
+  const answers = new Array<Answer | undefined>(items.length).fill(undefined);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && !signal?.aborted) {
+      const at = next++;
+      answers[at] = await work(items[at] as Item);
+    }
+  };
+  await Promise.all(Array.from({ length: HOSTS_AT_ONCE }, worker));
+  return answers;
 }
 
 /** Where they are to be read by themselves, and it is time. */
@@ -46,16 +65,15 @@ export async function discoverSitemaps(
 ): Promise<void> {
   const { config, clock, log } = wiring;
   if (config.sitemaps.mode === 'off') return;
-  for (const origin of await seedOrigins(store)) {
-    if (signal?.aborted) return;
+  await severalAtOnce(await seedOrigins(store), signal, async (origin) => {
     const last = Number((await store.db.meta(READ_KEY + origin)) ?? Number.NEGATIVE_INFINITY);
-    if (clock.now() - last < config.sitemaps.everyMs) continue;
+    if (clock.now() - last < config.sitemaps.everyMs) return;
     const { sitemaps } = await readOne(wiring, store, origin, signal);
     const sum = (field: 'urls' | 'added' | 'hinted'): number =>
       sitemaps.reduce((total, each) => total + each[field], 0);
     const counts = { files: sitemaps.length, urls: sum('urls'), added: sum('added'), hinted: sum('hinted') };
     log.info('sitemaps read', { origin, ...counts });
-  }
+  });
 }
 
 async function readOne(
@@ -72,11 +90,17 @@ async function readOne(
     parse: (body: Uint8Array, url: string) => parseSitemap(body, { url, maxBytes }),
     hostOf,
     initialIntervalMs: policy.schedule.initialIntervalMs,
+    minIntervalOf: (datum: CrawlDatum) => boundsFor(datum, policy).minIntervalMs,
+    refusal: (host: string) =>
+      config.agent.contact !== '' || wiring.isOwnHost(host)
+        ? null
+        : `${host} is on the open web, and no contact is set`,
     newScore: plugins.scoring?.seedScore(`${origin}/`) ?? 1,
   };
   const limits = { delayMs: config.fetch.delayMs, timeoutMs: config.http.timeoutMs, maxFiles, maxBytes };
   const read = await readSitemaps(room, origin, limits, signal);
-  await store.db.write({ meta: { [READ_KEY + origin]: String(wiring.clock.now()) } });
+  // A reading that was broken off has to be done again.
+  if (!signal?.aborted) await store.db.write({ meta: { [READ_KEY + origin]: String(wiring.clock.now()) } });
   return read;
 }
 

@@ -1,6 +1,7 @@
-import { newDatum } from '../domain/crawl/datum.ts';
+import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
 import { areDatesUseless, hintTrust, withHint } from '../domain/crawl/sitemap-hint.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS } from '../ports/crawl-db.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
@@ -30,6 +31,10 @@ export interface SitemapRoom {
   readonly seedHosts: ReadonlySet<string>;
   readonly initialIntervalMs: number;
   readonly newScore: number;
+  /** The operator's least time between two visits of a page, ms. */
+  readonly minIntervalOf: (datum: CrawlDatum) => number;
+  /** Why a host must not be asked at all; `null`: it may. */
+  readonly refusal: (host: string) => string | null;
 }
 
 export interface SitemapOptions {
@@ -111,19 +116,39 @@ const NOTHING: Omit<SitemapReport, 'sitemap'> = {
   faults: 0,
 };
 
-/** The sitemap, or what went wrong. */
+/** Redirects of one file that are followed: `/sitemap.xml` often leads to another name. */
+const MAX_REDIRECTS = 5;
+
+/** The sitemap, or what went wrong. Each address of a chain of redirects is asked by the rules of its own host. */
 async function fetchSitemap(
   room: SitemapRoom,
   url: string,
   options: SitemapOptions,
   signal: AbortSignal | undefined,
 ): Promise<ReadSitemap | string> {
+  let at = url;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const answer = await askOnce(room, at, options, signal);
+    if (typeof answer !== 'object' || !('movedTo' in answer)) return answer;
+    at = answer.movedTo;
+  }
+  return `more than ${MAX_REDIRECTS} redirects`;
+}
+
+async function askOnce(
+  room: SitemapRoom,
+  url: string,
+  options: SitemapOptions,
+  signal: AbortSignal | undefined,
+): Promise<ReadSitemap | { readonly movedTo: string } | string> {
   const protocol = room.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
   if (protocol === undefined) return 'no protocol plugin serves its scheme';
   try {
+    const host = room.hostOf(url);
+    const refusal = room.refusal(host);
+    if (refusal !== null) return refusal;
     const verdict = await room.robots.verdict(url);
     if (!verdict.allowed) return `robots.txt does not allow it (${verdict.code ?? 'robots-denied'})`;
-    const host = room.hostOf(url);
     room.lanes.setDelay(host, Math.max(options.delayMs, verdict.crawlDelayMs ?? 0));
     const { head, body } = await room.lanes.run(
       host,
@@ -138,7 +163,13 @@ async function fetchSitemap(
         }),
       signal,
     );
-    return body === null ? `status ${head.status}` : room.parse(body, url);
+    const target = head.status >= 300 && head.status < 400 ? head.headers.location : undefined;
+    if (target !== undefined) {
+      const moved = canonicalUrl(target, url);
+      return 'error' in moved ? `redirect to what is no URL: ${moved.error}` : { movedTo: moved.url };
+    }
+    // Only a success is a sitemap; the body of an error page is none.
+    return body === null || head.status !== 200 ? `status ${head.status}` : room.parse(body, url);
   } catch (error) {
     if (error instanceof CrawlError) return `${error.code}: ${error.message}`;
     throw error;
@@ -206,7 +237,7 @@ async function hintsOf(
     const previous = records[i];
     const lastmod = entries.get(url);
     if (previous === undefined || lastmod === undefined || lastmod === null) continue;
-    const datum = withHint(previous, lastmod, trust.get(room.hostOf(url)) ?? 0, now);
+    const datum = withHint(previous, lastmod, trust.get(room.hostOf(url)) ?? 0, now, room.minIntervalOf(previous));
     if (datum !== null) puts.push({ datum, previous });
   }
   return puts;

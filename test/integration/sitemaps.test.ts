@@ -36,7 +36,18 @@ const server = createServer((request, response) => {
   if (path === '/robots.txt')
     return send('text/plain', `User-agent: *\nDisallow: /private/\nSitemap: ${origin}/index.xml\n`);
   if (path === '/index.xml') {
-    const parts = ['/a.xml', '/b.xml.gz', '/c.txt', '/broken.xml', '/missing.xml', '/private/d.xml', '/index.xml'];
+    const parts = [
+      '/a.xml',
+      '/b.xml.gz',
+      '/c.txt',
+      '/broken.xml',
+      '/missing.xml',
+      '/private/d.xml',
+      '/index.xml',
+      '/moved.xml',
+      '/far.xml',
+      '/loop.xml',
+    ];
     const entries = parts.map((part) => `<sitemap><loc>${origin}${part}</loc></sitemap>`).join('');
     return send(
       'text/xml',
@@ -46,6 +57,10 @@ const server = createServer((request, response) => {
   if (path === '/a.xml') return send('text/xml', urlset(['/p/1', '/p/2', '/p/3', '/p/4']));
   if (path === '/b.xml.gz') return send('application/gzip', gzipSync(urlset(['/p/5', '/private/x', '/p/1'])));
   if (path === '/c.txt') return send('text/plain', `${origin}/p/6\nhttp://elsewhere.example/\nhttp://[bad/\n`);
+  if (path === '/moved.xml') return response.writeHead(301, { location: '/wp-sitemap.xml' }).end();
+  if (path === '/wp-sitemap.xml') return send('text/xml', urlset(['/p/2']));
+  if (path === '/far.xml') return response.writeHead(302, { location: 'https://elsewhere.example/map.xml' }).end();
+  if (path === '/loop.xml') return response.writeHead(302, { location: '/loop.xml' }).end();
   if (path === '/broken.xml') return send('text/xml', '<urlset><url><loc>');
   const text = pages.get(path);
   if (text !== undefined) return send('text/html', `<title>${path}</title><p>${text}</p>`);
@@ -92,12 +107,18 @@ it('finds pages through robots.txt, an index, gzip and text, and says what it co
     '/broken.xml',
     '/missing.xml',
     '/private/d.xml',
+    '/moved.xml',
+    '/far.xml',
+    '/loop.xml',
   ]);
   expect(byFile['/a.xml']).toMatchObject({ kind: 'urlset', urls: 4, added: 4, hinted: 0, error: null });
   expect(byFile['/b.xml.gz']).toMatchObject({ urls: 3, added: 2 });
   expect(byFile['/c.txt']).toMatchObject({ kind: 'text', added: 1, filtered: 1, faults: 1 });
   expect(byFile['/broken.xml']?.faults).toBeGreaterThan(0);
   expect(byFile['/missing.xml']?.error).toBe('status 404');
+  expect(byFile['/moved.xml']).toMatchObject({ kind: 'urlset', urls: 1, added: 0, error: null });
+  expect(byFile['/far.xml']?.error).toBe('elsewhere.example is on the open web, and no contact is set');
+  expect(byFile['/loop.xml']?.error).toBe('more than 5 redirects');
   expect(byFile['/private/d.xml']?.error).toContain('robots.txt does not allow it');
   expect(log.filter((path) => path === '/index.xml')).toHaveLength(1);
   const { totals } = await crawler.crawl();

@@ -27,7 +27,8 @@ export interface NextVisit {
   readonly terms: readonly ScheduleTerm[];
 }
 
-function boundsFor(page: Pick<CrawlDatum, 'url' | 'contentType'>, policy: SettlePolicy): IntervalBounds {
+/** The operator's bounds for a page. */
+export function boundsFor(page: Pick<CrawlDatum, 'url' | 'contentType'>, policy: SettlePolicy): IntervalBounds {
   const { intervalRules = [] } = policy;
   if (intervalRules.length === 0) return policy;
   return boundsOf(intervalRules, policy, { host: hostOf(page.url), contentType: page.contentType });

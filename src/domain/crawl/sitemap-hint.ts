@@ -16,13 +16,21 @@ export function hintTrust({ hintHits, hintMisses }: HintRecord): number {
 
 /**
  * A page whose sitemap entry is newer than its last visit comes sooner, the further the more its host is trusted: wholly trusted,
- * at once. `null`: the hint changes nothing.
+ * at once. Never sooner than the operator's bound after the last visit, and not while the page fails: then the server, or the pause after
+ * failures, has said when. `null`: the hint changes nothing.
  */
-export function withHint(datum: CrawlDatum, lastmod: number, trust: number, now: number): CrawlDatum | null {
-  const { lastFetchAt, nextFetchAt, metadata, fixedIntervalMs } = datum;
-  if (lastFetchAt === null || nextFetchAt === null || fixedIntervalMs !== null) return null;
+export function withHint(
+  datum: CrawlDatum,
+  lastmod: number,
+  trust: number,
+  now: number,
+  minIntervalMs: number,
+): CrawlDatum | null {
+  const { lastFetchAt, nextFetchAt, metadata, fixedIntervalMs, failures } = datum;
+  if (lastFetchAt === null || nextFetchAt === null || fixedIntervalMs !== null || failures > 0) return null;
   if (lastmod <= lastFetchAt || lastmod > now || metadata[HINT_KEY] === lastmod) return null;
-  const sooner = Math.min(nextFetchAt, Math.round(now + Math.max(0, nextFetchAt - now) * (1 - trust)));
+  const hinted = Math.round(now + Math.max(0, nextFetchAt - now) * (1 - trust));
+  const sooner = Math.min(nextFetchAt, Math.max(hinted, lastFetchAt + minIntervalMs));
   return { ...datum, nextFetchAt: sooner, metadata: { ...metadata, [HINT_KEY]: lastmod } };
 }
 
