@@ -188,7 +188,7 @@ const MATRIX: Record<CrawlState, Record<string, CrawlState>> = {
     linked: 'duplicate',
     orphaned: 'orphan',
     'success, other body': 'fetched',
-    'success, same body': 'notmodified',
+    'success, same body': 'duplicate',
     'success, parse failed': 'parse_failed',
     'unchanged 304': 'duplicate',
     'permanent redirect': 'redir_perm',
@@ -262,6 +262,21 @@ describe('settle: what each visit leaves in the record', () => {
       signature: before.signature,
       lastFetchAt: NOW,
     });
+  });
+
+  it('a duplicate names its representative as long as it is one, and only that long', () => {
+    const representative = 'http://h.example/first';
+    const before = datumIn('duplicate', { target: representative });
+    const targetAfter = (name: string, from = before) =>
+      settle(from, EVENTS[name] as CrawlEvent, policy, NOW).datum.target;
+    for (const name of ['unchanged 304', 'success, same body', 'failed', 'denied', 'linked']) {
+      expect(targetAfter(name), name).toBe(representative);
+    }
+    expect(targetAfter('success, other body')).toBeNull();
+    expect(targetAfter('success, parse failed')).toBeNull();
+    const orphan = settle(before, EVENTS.orphaned as CrawlEvent, policy, NOW).datum;
+    expect(targetAfter('linked', orphan)).toBeNull();
+    expect(targetAfter('unchanged 304', orphan)).toBeNull();
   });
 
   it('a 304 renews the validators that it names and keeps the others', () => {

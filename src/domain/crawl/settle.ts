@@ -109,7 +109,8 @@ const kept = (datum: CrawlDatum): Settled => ({ datum, verdict: 'kept', distance
 function settleLinked(datum: CrawlDatum, depth: number, now: number): CrawlDatum {
   const nearer = depth < datum.depth ? { ...datum, depth } : datum;
   if (datum.state !== 'orphan') return nearer;
-  return { ...nearer, state: datum.digest === null ? 'unfetched' : 'fetched', nextFetchAt: now };
+  // What it redirected to or repeated before it was an orphan is not known any more.
+  return { ...nearer, state: datum.digest === null ? 'unfetched' : 'fetched', target: null, nextFetchAt: now };
 }
 
 function settleOrphaned(datum: CrawlDatum): CrawlDatum {
@@ -154,11 +155,18 @@ function settleSuccess(
     now,
   );
   const parseFailed = parse?.kind === 'parse-failed' ? parse : null;
+  // The same bytes repeat the same page: the mark stays, as it does when a server says "unchanged".
+  const isStillDuplicate = datum.state === 'duplicate' && !changed && parseFailed === null;
   const next: CrawlDatum = {
     ...answered(datum, outcome.status, now),
     ...scheduled.fields,
-    state:
-      parseFailed !== null ? 'parse_failed' : changed || datum.state === 'parse_failed' ? 'fetched' : 'notmodified',
+    state: isStillDuplicate
+      ? 'duplicate'
+      : parseFailed !== null
+        ? 'parse_failed'
+        : changed || datum.state === 'parse_failed'
+          ? 'fetched'
+          : 'notmodified',
     changedAt: changed ? now : datum.changedAt,
     contentType: outcome.contentType,
     validators: outcome.validators,
@@ -166,7 +174,7 @@ function settleSuccess(
     signature: parsed !== null ? parsed.signature : changed ? null : datum.signature,
     signatureName: parsed !== null ? parsed.signatureName : changed ? null : datum.signatureName,
     title: parsed !== null ? parsed.title : changed ? null : datum.title,
-    target: null,
+    target: isStillDuplicate ? datum.target : null,
     lastError: parseFailed === null ? null : { code: parseFailed.code, message: parseFailed.message, at: now },
     metadata: parsed === null ? datum.metadata : { ...datum.metadata, ...parsed.metadata },
   };
@@ -224,6 +232,7 @@ function settleUnchanged(
     ...answered(datum, outcome.status, now),
     ...scheduled.fields,
     state: datum.state === 'parse_failed' || datum.state === 'duplicate' ? datum.state : 'notmodified',
+    target: datum.state === 'duplicate' ? datum.target : null,
     validators: renewed(datum.validators, outcome.validators),
     lastError: datum.state === 'parse_failed' ? datum.lastError : null,
   };
