@@ -144,7 +144,11 @@ function stateSentences(datum: CrawlDatum): string[] {
   }
   const { demoted } = datum.metadata;
   if (demoted !== undefined) sentences.push(`It entered with a lower score (${String(demoted)}).`);
-  if (datum.target !== null) sentences.push(`It redirects to ${datum.target}.`);
+  if (datum.target !== null) {
+    const relation =
+      datum.state === 'duplicate' ? 'repeats' : datum.state.startsWith('redir') ? 'redirects to' : 'led to';
+    sentences.push(`It ${relation} ${datum.target}.`);
+  }
   if (datum.fixedIntervalMs !== null) sentences.push('Its interval is fixed by the operator; no schedule changes it.');
   return sentences;
 }

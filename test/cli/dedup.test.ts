@@ -58,6 +58,9 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
     expect(text.stdout).toContain(`repeats ${origin}/article/1 (0 bits)`);
     const record = await json<RecordView>(['readdb', '--url', `${origin}/article/1/print`], { cwd });
     expect(record).toMatchObject({ state: 'duplicate', target: `${origin}/article/1` });
+    const explained = await run(['explain', `${origin}/article/1/print`], { cwd });
+    expect(explained.stdout).toContain(`It repeats ${origin}/article/1.`);
+    expect(explained.stdout).not.toContain('redirects');
     const exported = await run(['export', '--format', 'jsonl'], { cwd });
     expect(exported.stdout).not.toContain(`{"url":"${origin}/article/1/print"`);
     expect(await json<VerifySummary>(['verify'], { cwd })).toMatchObject({ sound: true });
