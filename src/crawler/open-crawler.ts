@@ -31,7 +31,7 @@ import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import { explainUrl, exportPages, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
-import { crawlLinks, fetchedUrls } from './map-reduce/crawl-links.ts';
+import { crawlLinks, fetchedUrls, storedTextLengths } from './map-reduce/crawl-links.ts';
 import { linkClusters } from './map-reduce/link-clusters.ts';
 import { mergeState } from './merge-states.ts';
 import { requireContact } from './own-hosts.ts';
@@ -406,7 +406,8 @@ class OpenCrawler implements Crawler {
   async dedup(...[options, onDuplicate]: Parameters<Crawler['dedup']>): ReturnType<Crawler['dedup']> {
     const { incoming: segment, ...rest } = options;
     const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(this.wiring.segments, segment) };
-    return dedup({ db: this.store.db, hostOf, domainOf }, { ...rest, ...incoming }, onDuplicate);
+    const textLengths = (urls: ReadonlySet<string>) => storedTextLengths(this.wiring.segments, urls);
+    return dedup({ db: this.store.db, hostOf, domainOf, textLengths }, { ...rest, ...incoming }, onDuplicate);
   }
 
   undoDedup(dryRun: boolean): Promise<number> {

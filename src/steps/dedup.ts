@@ -14,6 +14,11 @@ export interface DedupOptions {
   readonly prefer: readonly Preference[];
   /** The new batch of the published protocol: these URLs represent, the others are only compared with them. */
   readonly incoming?: ReadonlySet<string>;
+  /**
+   * Pages with less text than this, characters, repeat nothing: what differs about them is not in their text (pages that scripts fill, notes
+   * that something is loading).
+   */
+  readonly minChars: number;
   readonly dryRun: boolean;
 }
 
@@ -21,6 +26,8 @@ export interface DedupRoom {
   readonly db: CrawlDb;
   readonly hostOf: (url: string) => string;
   readonly domainOf: (host: string) => string;
+  /** Length of the stored text of pages, characters; those of which no text is stored are left out. */
+  readonly textLengths: (urls: ReadonlySet<string>) => Promise<ReadonlyMap<string, number>>;
 }
 
 export interface DedupSummary {
@@ -70,7 +77,11 @@ export async function dedup(
     sameScope: (a, b) => pages.isSameScope(a, b),
     ...(options.incoming === undefined ? {} : { leads: (page: number) => pages.isIncoming(page) }),
   });
-  const leaders = await urlsOf(room.db, new Set([...repeats.values()].map(({ id }) => id)));
+  const grouped = new Set(repeats.keys());
+  for (const { id } of repeats.values()) grouped.add(id);
+  const urls = await urlsOf(room.db, grouped);
+  await dropShort(room, repeats, urls, options.minChars);
+  const leaders = new Map([...repeats.values()].map(({ id }) => [id, urls.get(id) ?? '']));
   const { marked, restored, mirrors } = await apply(room, repeats, leaders, options.dryRun, onDuplicate);
   const { size } = pages;
   return {
@@ -82,6 +93,19 @@ export async function dedup(
     mirrors,
     dryRun: options.dryRun,
   };
+}
+
+/** Takes pages out whose text, or whose representative's, is short or not stored: nobody can tell whether they are alike. */
+async function dropShort(
+  { textLengths }: DedupRoom,
+  repeats: Map<number, Neighbour>,
+  urls: ReadonlyMap<number, string>,
+  minChars: number,
+): Promise<void> {
+  if (minChars === 0 || repeats.size === 0) return;
+  const lengths = await textLengths(new Set(urls.values()));
+  const isLong = (page: number): boolean => (lengths.get(urls.get(page) ?? '') ?? 0) >= minChars;
+  for (const [page, { id }] of repeats) if (!isLong(page) || !isLong(id)) repeats.delete(page);
 }
 
 /** Gives every page that {@link dedup} has marked its state back. */

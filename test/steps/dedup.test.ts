@@ -16,6 +16,7 @@ const OPTIONS: DedupOptions = {
   distance: 3,
   scope: 'all',
   prefer: ['score', 'https', 'shortest', 'oldest'],
+  minChars: 200,
   dryRun: false,
 };
 
@@ -28,7 +29,20 @@ async function dbOf(...data: CrawlDatum[]): Promise<CrawlDb> {
   return db;
 }
 
-const roomOf = (db: CrawlDb) => ({ db, hostOf, domainOf: (host: string) => host.split('.').slice(-2).join('.') });
+/** All pages are long, but those that say otherwise. */
+const textLengths = async (urls: ReadonlySet<string>) =>
+  new Map(
+    [...urls].flatMap((url): [string, number][] =>
+      url.includes('unstored') ? [] : [[url, url.includes('short') ? 199 : 200]],
+    ),
+  );
+
+const roomOf = (db: CrawlDb) => ({
+  db,
+  hostOf,
+  domainOf: (host: string) => host.split('.').slice(-2).join('.'),
+  textLengths,
+});
 const allOf = async (db: CrawlDb): Promise<CrawlDatum[]> => {
   const all: CrawlDatum[] = [];
   for await (const datum of db.scan()) all.push(datum);
@@ -115,6 +129,14 @@ describe('dedup', () => {
     expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ duplicates: 1 });
     expect(await targets(db)).toEqual({ 'https://a.org/old': 'https://a.org/new' });
     expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
+  });
+
+  it('short pages, and those whose text is not stored, repeat nothing', async () => {
+    const short = [1, 2, 3].map((i) => page(`https://a.org/short${i}`, A));
+    expect(await dedup(roomOf(await dbOf(...short)), OPTIONS)).toMatchObject({ pages: 3, groups: 0, duplicates: 0 });
+    expect(await dedup(roomOf(await dbOf(...short)), { ...OPTIONS, minChars: 0 })).toMatchObject({ duplicates: 2 });
+    const db = await dbOf(page('https://a.org/', A), page('https://a.org/unstored', A));
+    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ duplicates: 0 });
   });
 
   it('nothing at all is no error', async () => {

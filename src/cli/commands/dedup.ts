@@ -11,6 +11,7 @@ interface DedupFlags {
   readonly scope: 'host' | 'domain' | 'all';
   readonly prefer: readonly (typeof PREFERENCES)[number][];
   readonly incoming?: string;
+  readonly minChars: number;
   readonly dryRun?: true;
   readonly undo?: true;
 }
@@ -28,13 +29,14 @@ export function addDedup(program: Command, run: Run): void {
     )
     .option('--distance <bits>', 'signatures may differ by this much, 0 to 3', distance, 3)
     .addOption(
-      new Option('--scope <scope>', 'pages that are compared').choices(['host', 'domain', 'all']).default('domain'),
+      new Option('--scope <scope>', 'pages that are compared').choices(['host', 'domain', 'all']).default('host'),
     )
     .option('--prefer <order>', 'who represents a group: criteria parted by commas', preferences, [...PREFERENCES])
     .option(
       '--incoming <segment>',
       'only compare with the pages of this segment, which represent: a new batch against the library',
     )
+    .option('--min-chars <n>', 'pages with less text repeat nothing: scripts may fill them', wholeNumber(0), 200)
     .option('--dry-run', 'only say what would be marked')
     .option('--undo', 'give all pages that dedup has marked their states back')
     .addHelpText(
@@ -52,9 +54,9 @@ export function addDedup(program: Command, run: Run): void {
           return EXIT.done;
         }
         const listed: DuplicateView[] = [];
-        const { distance: bits, scope, prefer, incoming } = flags;
+        const { distance: bits, scope, prefer, incoming, minChars } = flags;
         const summary = await crawler.dedup(
-          { distance: bits, scope, prefer, dryRun, ...(incoming === undefined ? {} : { incoming }) },
+          { distance: bits, scope, prefer, minChars, dryRun, ...(incoming === undefined ? {} : { incoming }) },
           (duplicate) => {
             if (listed.length < LISTED) listed.push(duplicate);
           },
