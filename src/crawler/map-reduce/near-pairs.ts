@@ -12,7 +12,9 @@ const FINGERPRINT = /^[0-9a-f]{16}$/;
 
 /**
  * Pairs of near-duplicate pages. In: `URL<TAB>fingerprint` (16 hex digits); other lines are passed over. Between: `table:part<TAB>fingerprint<TAB>URL`, four
- * of each. Out: `URL<TAB>URL<TAB>distance` for each pair within 3 bits, once, the lesser URL first.
+ * of each. Out: `URL<TAB>URL<TAB>distance` for each pair within 3 bits, once, the lesser URL first. Pages with the same fingerprint are told once each, against the
+ * first of them, and that one stands for them in all other pairs: a thousand equal pages make a thousand lines, not a million. With whole lines
+ * sorted, as by `LC_ALL=C sort`, the first is the least URL everywhere.
  */
 export const nearPairs: MapReduceJob = {
   description: 'pairs of pages whose fingerprints differ by at most 3 bits',
@@ -28,27 +30,33 @@ export const nearPairs: MapReduceJob = {
   },
   async *reduce(lines) {
     let key = '';
-    let bucket: { readonly url: string; readonly fingerprint: Fingerprint }[] = [];
+    let bucket = new Map<string, { readonly url: string; readonly fingerprint: Fingerprint }>();
     for await (const line of lines) {
       const [own = '', hex = '', url = ''] = line.split('\t');
       if (!FINGERPRINT.test(hex)) continue;
       if (own !== key) {
         key = own;
-        bucket = [];
+        bucket = new Map();
+      }
+      const table = Number(own[0]);
+      const same = bucket.get(hex);
+      if (same !== undefined) {
+        if (table === 0 && same.url !== url) yield pairLine(same.url, url, 0);
+        continue;
       }
       const fingerprint = parseFingerprint(hex);
-      const table = Number(own[0]);
-      for (const other of bucket) {
+      for (const other of bucket.values()) {
         const distance = fingerprintDistance(fingerprint, other.fingerprint);
-        if (distance > MAX_EXACT_DISTANCE || url === other.url) continue;
-        if (meetsEarlier(fingerprint, other.fingerprint, table)) continue;
-        const [a, b] = url < other.url ? [url, other.url] : [other.url, url];
-        yield `${a}\t${b}\t${distance}`;
+        if (distance > MAX_EXACT_DISTANCE || meetsEarlier(fingerprint, other.fingerprint, table)) continue;
+        yield pairLine(url, other.url, distance);
       }
-      bucket.push({ url, fingerprint });
+      bucket.set(hex, { url, fingerprint });
     }
   },
 };
+
+const pairLine = (a: string, b: string, distance: number): string =>
+  a < b ? `${a}\t${b}\t${distance}` : `${b}\t${a}\t${distance}`;
 
 /** A pair that shares a part of an earlier table has been told there. */
 function meetsEarlier(a: Fingerprint, b: Fingerprint, table: number): boolean {
