@@ -6,6 +6,7 @@ export type { TransferSummary } from './crawler/db-transfer.ts';
 export { MAP_REDUCE_JOBS } from './crawler/map-reduce/jobs.ts';
 export type { MergeSummary } from './crawler/merge-states.ts';
 export { openCrawler } from './crawler/open-crawler.ts';
+export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './crawler/page-diff.ts';
 export type { PruneSummary, SegmentVerdict } from './crawler/prune-segments.ts';
 export type { RepartitionSummary } from './crawler/repartition.ts';
 export type { SeenView } from './crawler/seen.ts';

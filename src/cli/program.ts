@@ -7,6 +7,7 @@ import { addConfig } from './commands/config.ts';
 import { addCrawl } from './commands/crawl.ts';
 import { addDedup, addNear } from './commands/dedup.ts';
 import { addDemo } from './commands/demo.ts';
+import { addDiff } from './commands/diff.ts';
 import { addExplain } from './commands/explain.ts';
 import { addExport } from './commands/export.ts';
 import { addFetch } from './commands/fetch.ts';
@@ -98,6 +99,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addReaddb,
   addReadseg,
   addExplain,
+  addDiff,
   addExport,
   addDedup,
   addNear,

@@ -29,7 +29,7 @@ export interface CommonOptions {
   readonly define?: readonly string[];
 }
 
-export type Color = (color: 'green' | 'blue' | 'gray', text: string) => string;
+export type Color = (color: 'green' | 'red' | 'blue' | 'gray', text: string) => string;
 
 /** What a command works with. Made once per run; opens things when they are first asked for. */
 export interface Session {

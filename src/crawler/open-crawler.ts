@@ -35,6 +35,7 @@ import { crawlLinks, fetchedUrls, storedTextLengths } from './map-reduce/crawl-l
 import { linkClusters } from './map-reduce/link-clusters.ts';
 import { mergeState } from './merge-states.ts';
 import { requireContact } from './own-hosts.ts';
+import { diffPage, pageVersions } from './page-diff.ts';
 import { pluginViews } from './plugin-views.ts';
 import { pruneSegments } from './prune-segments.ts';
 import { recover } from './recover.ts';
@@ -393,6 +394,14 @@ class OpenCrawler implements Crawler {
   explain(url: string): ReturnType<Crawler['explain']> {
     const { db, seedHosts } = this.store;
     return explainUrl(this.wiring, db, seedHosts, url);
+  }
+
+  versions(url: string): ReturnType<Crawler['versions']> {
+    return pageVersions(this.wiring.segments, url);
+  }
+
+  diff(...[url, choice]: Parameters<Crawler['diff']>): ReturnType<Crawler['diff']> {
+    return diffPage(this.wiring.segments, url, choice);
   }
 
   export(options: Parameters<Crawler['export']>[0]): ReturnType<Crawler['export']> {

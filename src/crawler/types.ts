@@ -27,6 +27,7 @@ import type { TouchSummary } from '../steps/touch.ts';
 import type { DueView, HostView, RecordView } from '../steps/views.ts';
 import type { TransferSummary } from './db-transfer.ts';
 import type { MergeSummary } from './merge-states.ts';
+import type { PageDiff, PageVersion, VersionChoice } from './page-diff.ts';
 import type { PruneOptions, PruneSummary } from './prune-segments.ts';
 import type { RepartitionSummary } from './repartition.ts';
 import type { SeenView } from './seen.ts';
@@ -158,6 +159,10 @@ export interface Crawler {
   segmentRecord(url: string, segment?: string): Promise<SegmentRecordView | null>;
   segmentRecords(segment?: string): AsyncIterable<SegmentRecordView>;
   explain(url: string): Promise<Explanation>;
+  /** The contents of a page that the segments hold, oldest first. */
+  versions(url: string): Promise<readonly PageVersion[]>;
+  /** Two of them compared; see `diffPage`. */
+  diff(url: string, choice?: { readonly from?: VersionChoice; readonly to?: VersionChoice }): Promise<PageDiff>;
   /** Chunks of text in the format of an exporter plugin. */
   export(options: {
     readonly format: string;

@@ -43,7 +43,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Control characters and those that turn the direction of text become visible marks. */
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text
     .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
     .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
