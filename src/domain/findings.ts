@@ -17,6 +17,14 @@ export const FINDINGS = {
   'due-missing': { text: 'A page that has to be visited is missing in the due index.', repair: 'rebuilds the index' },
   'due-differs': { text: 'An entry of the due index differs from its record.', repair: 'rebuilds the index' },
   'due-stray': { text: 'An entry of the due index that no record asks for.', repair: 'rebuilds the index' },
+  'index-missing': {
+    text: 'An index of states, failing or changing pages lacks a record.',
+    repair: 'rebuilds the indexes',
+  },
+  'index-stray': {
+    text: 'An index of states, failing or changing pages has a row that no record asks for.',
+    repair: 'rebuilds the indexes',
+  },
   'lease-stray': {
     text: 'A URL is leased to a segment that the crawl db does not know, or has no record.',
     repair: 'ends the lease; the URL is due again',

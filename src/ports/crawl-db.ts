@@ -1,4 +1,5 @@
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/datum.ts';
+import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
 
 /**
  * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks and segment rows.
@@ -6,7 +7,7 @@ import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/dat
  * One process writes at a time; the methods may be called concurrently, writes take effect in the order of the calls.
  * Whatever one `write` carries becomes visible, and survives a crash, as a whole or not at all.
  */
-export interface CrawlDb {
+export interface CrawlDb extends RecordIndexes {
   /** The record, or `undefined` for a URL that is not known. The URL must be canonical. */
   get(url: string): Promise<CrawlDatum | undefined>;
   /** Records in the order asked; `undefined` where there is none. Sorted internally: far cheaper than many `get`. */
@@ -108,6 +109,7 @@ export interface DueQuery {
   readonly limit?: number;
   /** Only new URLs, or only pages to come back to; by default both. */
   readonly only?: 'new' | 'known';
+  readonly meter?: ReadMeter;
 }
 
 export interface ScanQuery {
@@ -118,7 +120,10 @@ export interface ScanQuery {
   /** Only URLs that begin so (canonical scheme and host required). */
   readonly prefix?: string;
   readonly state?: CrawlState;
+  /** Only records with a failed visit since the last good one. */
+  readonly failing?: boolean;
   readonly limit?: number;
+  readonly meter?: ReadMeter;
 }
 
 export type StateCounts = Readonly<Partial<Record<CrawlState, number>>>;

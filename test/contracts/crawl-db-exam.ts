@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
+import { changeRateOf } from '../../src/domain/crawl/change-rate.ts';
+import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/datum.ts';
 import type { CrawlDb, DueEntry, ScanQuery } from '../../src/ports/crawl-db.ts';
 
 export const A = 'https://a.example/';
@@ -61,7 +62,28 @@ export async function contentOf(db: CrawlDb) {
     expect(urls).toBe(own.length);
     expect(byState).toEqual(countBy(own));
   }
-  return { records, due, leases, counters, hosts, links: await listOf(db.scanLinks()), segments: await db.segments() };
+  for (const state of CRAWL_STATES) {
+    expect(await listOf(db.scan({ state }))).toEqual(records.filter((record) => record.state === state));
+  }
+  expect(await listOf(db.scan({ failing: true }))).toEqual(records.filter(({ failures }) => failures > 0));
+  const changing = await listOf(db.changing({ limit: records.length }));
+  expect(changing.map(({ url }) => url).sort()).toEqual(
+    records
+      .filter((record) => changeRateOf(record) !== null)
+      .map(({ url }) => url)
+      .sort(),
+  );
+  return {
+    records,
+    due,
+    leases,
+    counters,
+    hosts,
+    links: await listOf(db.scanLinks()),
+    segments: await db.segments(),
+    changing,
+    spread: await db.spread(),
+  };
 }
 
 function countBy(records: readonly CrawlDatum[]): Record<string, number> {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CrawlDb, NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import { dueContract } from './crawl-db-due.contract.ts';
 import { A, B, C, CrawlDbExam, contentOf, visitedDatum } from './crawl-db-exam.ts';
+import { indexesContract } from './crawl-db-indexes.contract.ts';
 import { queriesContract } from './crawl-db-queries.contract.ts';
 import { writingContract } from './crawl-db-writing.contract.ts';
 
@@ -26,6 +27,7 @@ export function crawlDbContract(name: string, underTest: CrawlDbUnderTest): void
     writingContract(exam);
     dueContract(exam);
     queriesContract(exam);
+    indexesContract(exam);
 
     const { reopen } = underTest;
     it.skipIf(reopen === undefined)(

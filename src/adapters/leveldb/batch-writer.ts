@@ -5,6 +5,7 @@ import { crawlDbError } from './level-errors.ts';
 import type { StoredCounters, StoredHost } from './row-codecs.ts';
 import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from './row-codecs.ts';
 import { type Rows, readMany } from './rows.ts';
+import { type Cells, cellKey, encodeCount, readCells } from './spread-cells.ts';
 import { type RowSink, readsOf, StagedBatch } from './staged-batch.ts';
 import { countersView, HostRowCache } from './tallies.ts';
 
@@ -25,6 +26,8 @@ export class BatchWriter {
   readonly #rows: Rows;
   readonly #hosts = new HostRowCache(CACHED_HOSTS);
   #counters: StoredCounters;
+  /** Read when first needed. */
+  #spread: Promise<Cells> | null = null;
   #last: Promise<void> = Promise.resolve();
   #failure: CrawlError | null = null;
   /** Set once, before the first write. */
@@ -71,6 +74,12 @@ export class BatchWriter {
     return this.#last;
   }
 
+  /** Counts by depth, type, time and so on, as of the last batch; not to be changed. */
+  spread(): Promise<Cells> {
+    this.#spread ??= readCells(this.#rows);
+    return this.#spread;
+  }
+
   /** Rows in the order of `hosts`; `undefined` for a host without one. */
   async hostRows(hosts: readonly string[]): Promise<(StoredHost | undefined)[]> {
     const cached = hosts.map((host) => this.#hosts.get(host));
@@ -109,8 +118,18 @@ export class BatchWriter {
         else native.put(hostKey(host), encodeHost(row));
       }
       native.put(COUNTERS_KEY, encodeCounters(counters));
+      const spread = await this.spread();
+      const cells = staged.spread.after(spread);
+      for (const [cell, count] of cells) {
+        if (count === 0) native.del(cellKey(cell));
+        else native.put(cellKey(cell), encodeCount(count));
+      }
       await this.#commit(() => native.write({ sync: durable }));
       this.#counters = counters;
+      for (const [cell, count] of cells) {
+        if (count === 0) spread.delete(cell);
+        else spread.set(cell, count);
+      }
       for (const [host, row] of hosts) this.#hosts.set(host, row);
     } finally {
       await native.close();

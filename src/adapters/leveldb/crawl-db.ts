@@ -11,6 +11,7 @@ import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
 import { LevelCrawlDb } from './level-crawl-db.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
 import { rebuildDueIndex } from './rebuild-due-index.ts';
+import { rebuildIndexes } from './rebuild-indexes.ts';
 import type { Rows } from './rows.ts';
 import { forgetting, LevelSeenFilter } from './seen-filter.ts';
 import { SEEN_TREE_KEY } from './seen-rows.ts';
@@ -18,9 +19,9 @@ import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
 
 /**
  * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3: digests of new URLs
- * are written with their records, which older versions would leave out.
+ * are written with their records, which older versions would leave out. 4: so are the rows of further indexes, and counts.
  */
-export const DB_FORMAT_VERSION = 3;
+export const DB_FORMAT_VERSION = 4;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
@@ -152,6 +153,7 @@ async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
   if (version === DB_FORMAT_VERSION) return;
   log.warn('the crawl db is being brought to a new format', { from: version, to: DB_FORMAT_VERSION });
   if (version < 2) await rebuildDueIndex(rows);
+  if (version < 4) await rebuildIndexes(rows);
   await writeFormat(rows);
 }
 

@@ -15,7 +15,10 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `l` + URL key | lease |
  * | `m` + name | small facts, the format version among them |
  * | `s` + id | segment |
+ * | `t` + cell | count of records (spread-cells.ts) |
  * | `u` + URL key | record |
+ * | `v` + host key + falling rate + rest of the URL key | index of pages that change (index-rows.ts) |
+ * | `x` + letter + URL key | index of rare states and of failing pages (index-rows.ts) |
  */
 export const ROW = {
   seen: 'b',
@@ -26,7 +29,10 @@ export const ROW = {
   lease: 'l',
   meta: 'm',
   segment: 's',
+  spread: 't',
   record: 'u',
+  changing: 'v',
+  mark: 'x',
 } as const;
 export type RowKind = (typeof ROW)[keyof typeof ROW];
 

@@ -13,8 +13,11 @@ import type {
   SegmentRow,
   StoredLinks,
 } from '../../ports/crawl-db.ts';
+import type { ChangingQuery, IndexName, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { BatchWriter } from './batch-writer.ts';
+import { mostChanging, recordsOfMarks } from './find-rows.ts';
+import { isIndexedState, markRange } from './index-rows.ts';
 import {
   dueRange,
   FORMAT_VERSION_FACT,
@@ -30,6 +33,7 @@ import {
 import { decodeRecord } from './record-codec.ts';
 import { decodeDue, decodeHost, decodeLease, decodeLinks, decodeSegment } from './row-codecs.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts';
+import { spreadView } from './spread-cells.ts';
 import { hostView } from './tallies.ts';
 
 /** The crawl db on LevelDB; made by `openLevelCrawlDb`. */
@@ -72,10 +76,11 @@ export class LevelCrawlDb implements CrawlDb {
     return this.#writer.write(batch, options.durable ?? false);
   }
 
-  async *due({ until, limit, only }: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
+  async *due({ until, limit, only, meter }: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
     let left = limit ?? Number.POSITIVE_INFINITY;
     if (only !== 'new') {
       for await (const batch of readRange(this.#rows, dueRange(until), limit)) {
+        meter?.add('due', batch.length);
         for (const [key, bytes] of batch) {
           left--;
           yield dueEntry(key, bytes);
@@ -84,6 +89,7 @@ export class LevelCrawlDb implements CrawlDb {
     }
     if (only === 'known' || left <= 0) return;
     for await (const batch of readRange(this.#rows, rowRange(ROW.dueNew))) {
+      meter?.add('due', batch.length);
       for (const [key, bytes] of batch) {
         const entry = dueEntry(key, bytes);
         if (entry.dueAt > until) continue;
@@ -102,17 +108,46 @@ export class LevelCrawlDb implements CrawlDb {
   }
 
   async *scan(query: ScanQuery = {}): AsyncGenerator<CrawlDatum, void, undefined> {
-    const { state, limit = Number.POSITIVE_INFINITY } = query;
-    const range = rowRange(ROW.record, scanRange(query));
+    const { state, failing = false, limit = Number.POSITIVE_INFINITY } = query;
     let left = limit;
-    for await (const batch of readRange(this.#rows, range, state === undefined ? limit : undefined)) {
-      for (const [key, bytes] of batch) {
-        const datum = decodeRecord(urlOfRow(key), bytes);
-        if (state !== undefined && datum.state !== state) continue;
-        if (left-- <= 0) return;
-        yield datum;
-      }
+    if (left <= 0) return;
+    for await (const datum of this.#candidates(query)) {
+      if (state !== undefined && datum.state !== state) continue;
+      if (failing && datum.failures === 0) continue;
+      yield datum;
+      if (--left <= 0) return;
     }
+  }
+
+  /** A few more than the query asks for, from an index where one serves. */
+  #candidates(query: ScanQuery): AsyncGenerator<CrawlDatum, void, undefined> {
+    const { state, failing = false, limit, meter } = query;
+    const range = scanRange(query);
+    const met = (index: IndexName) => (rows: number) => meter?.add(index, rows);
+    if (state !== undefined && isIndexedState(state)) {
+      return recordsOfMarks(this.#rows, markRange(state, range), met('state'));
+    }
+    if (failing) return recordsOfMarks(this.#rows, markRange('failing', range), met('failing'));
+    return this.#records(range, state === undefined ? limit : undefined, met('records'));
+  }
+
+  async *#records(
+    range: KeyRange | undefined,
+    limit: number | undefined,
+    onRead: (rows: number) => void,
+  ): AsyncGenerator<CrawlDatum, void, undefined> {
+    for await (const batch of readRange(this.#rows, rowRange(ROW.record, range), limit)) {
+      onRead(batch.length);
+      for (const [key, bytes] of batch) yield decodeRecord(urlOfRow(key), bytes);
+    }
+  }
+
+  async *changing({ limit, meter, ...hosts }: ChangingQuery): AsyncGenerator<CrawlDatum, void, undefined> {
+    yield* await mostChanging(this.#rows, scanRange(hosts), limit, meter);
+  }
+
+  async spread(): Promise<Spread> {
+    return spreadView(await this.#writer.spread());
   }
 
   async counters(): Promise<CrawlDbCounters> {

@@ -5,6 +5,11 @@ import { crawlDbError } from './level-errors.ts';
 /** Text keys, bytes as values. */
 export type Rows = Level<string, Buffer>;
 
+/** The rows as they were; to be closed. */
+export type Snapshot = ReturnType<Rows['snapshot']>;
+
+export const snapshotOf = (rows: Rows): Snapshot => opened(() => rows.snapshot());
+
 /** Keys per call into LevelDB: enough to hide the cost of the call, few enough not to hold up other calls for long. */
 const READ_WINDOW = 1_000;
 
@@ -12,8 +17,9 @@ const READ_WINDOW = 1_000;
 const READ_AHEAD_BYTES = 256 * 1024;
 
 /** Values in the order of `keys`, read in sorted order: neighbours share blocks, which makes sorted reads a third cheaper. */
-export function readMany(rows: Rows, keys: readonly string[]): Promise<(Buffer | undefined)[]> {
-  return inKeyOrder<Buffer | undefined>(keys, (window) => rows.getMany(window));
+export function readMany(rows: Rows, keys: readonly string[], snapshot?: Snapshot): Promise<(Buffer | undefined)[]> {
+  const options = snapshot === undefined ? {} : { snapshot };
+  return inKeyOrder<Buffer | undefined>(keys, (window) => rows.getMany(window, options));
 }
 
 /** As {@link readMany}, without transferring values. */
@@ -76,6 +82,30 @@ export async function* keysOfRange(rows: Rows, range: KeyRange, window: number):
   } finally {
     await iterator.close();
   }
+}
+
+/** The keys of a range, in key order; whoever opens it closes it. */
+export interface KeyCursor {
+  /** The next keys, none at the end. */
+  next(count: number): Promise<string[]>;
+  /** Goes on at the first key that is not before `key`. */
+  seek(key: string): void;
+  close(): Promise<void>;
+}
+
+export function openKeys(rows: Rows, { from, to }: KeyRange, snapshot: Snapshot): KeyCursor {
+  const iterator = opened(() => rows.keys({ gte: from, lt: to, snapshot }));
+  return {
+    async next(count) {
+      try {
+        return await iterator.nextv(count);
+      } catch (error) {
+        throw crawlDbError(error);
+      }
+    },
+    seek: (key) => iterator.seek(key),
+    close: () => iterator.close(),
+  };
 }
 
 /** Number of rows in a range; the values are not transferred. */

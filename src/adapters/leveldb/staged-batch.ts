@@ -2,11 +2,13 @@ import type { CrawlDatum } from '../../domain/crawl/datum.ts';
 import { isNewUrl } from '../../domain/crawl/due.ts';
 import { urlKey } from '../../domain/url/url-key.ts';
 import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
+import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';
 import { type DuePlace, dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from './keys.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
 import type { LeaseRow } from './row-codecs.ts';
 import { decodeDue, decodeLease, encodeDue, encodeLease, encodeLinks, encodeSegment, isSameDue } from './row-codecs.ts';
 import { type Rows, readMany } from './rows.ts';
+import { SpreadChange } from './spread-cells.ts';
 import { TallyChange } from './tallies.ts';
 
 /** What a batch is written to: LevelDB's own batch. */
@@ -67,6 +69,7 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
  */
 export class StagedBatch {
   readonly tallies = new TallyChange();
+  readonly spread = new SpreadChange();
   /** URLs put that had no record before. */
   readonly newUrls: string[] = [];
   readonly #sink: RowSink;
@@ -102,6 +105,7 @@ export class StagedBatch {
     this.#records.set(key, datum);
     if (before === null) this.newUrls.push(datum.url);
     this.#sink.put(ROW.record + key, encodeRecord(datum));
+    this.#moveIndexes(key, before, datum);
     this.tallies.move(datum.url, before?.state ?? null, datum.state);
     const lease = this.#leases.get(key);
     if (lease !== undefined && lease.segment !== leasedBy) {
@@ -127,7 +131,16 @@ export class StagedBatch {
     this.#sink.del(ROW.links + key);
     if (this.#leases.has(key)) this.#dropLease(key);
     else this.#dropDue(placeOf(before), key);
+    this.#moveIndexes(key, before, null);
     this.tallies.move(url, before.state, null);
+  }
+
+  #moveIndexes(key: string, before: CrawlDatum | null, after: CrawlDatum | null): void {
+    this.spread.move(before, after);
+    const old = before === null ? [] : indexRowsOf(before, key);
+    const current = after === null ? [] : indexRowsOf(after, key);
+    for (const row of old) if (!current.includes(row)) this.#sink.del(row);
+    for (const row of current) if (!old.includes(row)) this.#sink.put(row, EMPTY_VALUE);
   }
 
   #putLinks({ url, targets }: StoredLinks): void {
@@ -181,6 +194,7 @@ export class StagedBatch {
     const row = dueKey(place, key);
     this.#due.set(row, due);
     this.#sink.put(row, due);
+    this.spread.due(place, 1);
   }
 
   #dropDue(place: DuePlace | null, key: string): void {
@@ -188,6 +202,7 @@ export class StagedBatch {
     const row = dueKey(place, key);
     this.#due.set(row, null);
     this.#sink.del(row);
+    this.spread.due(place, -1);
   }
 }
 

@@ -1,3 +1,4 @@
+import { changeRateOf } from '../../domain/crawl/change-rate.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
 import { dueFacts, isNewUrl } from '../../domain/crawl/due.ts';
 import type { KeyRange } from '../../domain/url/url-key.ts';
@@ -16,6 +17,8 @@ import type {
   StoredLinks,
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+import type { ChangingQuery, Spread } from '../../ports/record-indexes.ts';
+import { spreadOf } from './spread.ts';
 
 /**
  * The reference crawl db: plain maps, nothing derived is stored. Due index and counters are worked out when asked for, so every
@@ -74,7 +77,7 @@ class MemoryCrawlDb implements CrawlDb {
     for (const [name, value] of Object.entries(batch.meta ?? {})) this.#meta.set(name, value);
   }
 
-  async *due({ until, limit = Number.POSITIVE_INFINITY, only }: DueQuery): AsyncGenerator<DueEntry> {
+  async *due({ until, limit = Number.POSITIVE_INFINITY, only, meter }: DueQuery): AsyncGenerator<DueEntry> {
     const due: { entry: DueEntry; key: string }[] = [];
     for (const datum of this.#records.values()) {
       if (datum.nextFetchAt === null || datum.nextFetchAt > until || this.#leases.has(datum.url)) continue;
@@ -88,6 +91,7 @@ class MemoryCrawlDb implements CrawlDb {
         a.entry.dueAt - b.entry.dueAt ||
         byText(a.key, b.key),
     );
+    meter?.add('records', this.#records.size);
     for (const { entry } of due.slice(0, limit)) yield entry;
   }
 
@@ -101,9 +105,26 @@ class MemoryCrawlDb implements CrawlDb {
     const ranges = rangesOf(query);
     const matching = inKeyOrder([...this.#records.values()], ({ url }) => urlKey(url)).filter(({ key, value }) => {
       const isInState = query.state === undefined || value.state === query.state;
+      if (query.failing && value.failures === 0) return false;
       return isInState && ranges.every(({ from, to }) => key >= from && key < to);
     });
+    query.meter?.add('records', this.#records.size);
     for (const { value } of matching.slice(0, query.limit)) yield value;
+  }
+
+  async *changing({ limit, meter, ...hosts }: ChangingQuery): AsyncGenerator<CrawlDatum> {
+    const rated: { datum: CrawlDatum; rate: number }[] = [];
+    for await (const datum of this.scan(hosts)) {
+      const rate = changeRateOf(datum);
+      if (rate !== null) rated.push({ datum, rate });
+    }
+    meter?.add('records', this.#records.size);
+    // A stable sort: equal rates stay in key order.
+    for (const { datum } of rated.sort((a, b) => b.rate - a.rate).slice(0, limit)) yield datum;
+  }
+
+  async spread(): Promise<Spread> {
+    return spreadOf(this.#records.values(), (url) => this.#leases.has(url));
   }
 
   async counters(): Promise<CrawlDbCounters> {

@@ -38,7 +38,11 @@ beforeAll(async () => {
     datum:
       i % 3 === 0
         ? newDatum({ url, now: 1_700_000_000_000 + i, intervalMs: 86_400_000, score: 1 / (i + 1) })
-        : visitedDatum(url, { nextFetchAt: i % 7 === 0 ? null : 1_700_000_000_000 + i }),
+        : visitedDatum(url, {
+            nextFetchAt: i % 7 === 0 ? null : 1_700_000_000_000 + i,
+            failures: i % 2,
+            state: i % 5 === 0 ? 'gone' : 'fetched',
+          }),
     previous: null,
   }));
   await db.write({
@@ -142,6 +146,20 @@ describe('verify and repair of the crawl db', () => {
       async (rows) => rows.put(await anyDueKey(rows, ROW.due), junk),
     ],
     ['wrong counters of a host', ['host-counts'], async (rows) => rows.del(hostKey('a.example'))],
+    ['a lost row of the index of states', ['index-missing'], (rows) => rows.del(`${ROW.mark}g${urlKey(URLS[5]!)}`)],
+    [
+      'a row of the index of failing pages too many',
+      ['index-stray'],
+      (rows) => rows.put(`${ROW.mark}f${urlKey(URLS[2]!)}`, Buffer.alloc(0)),
+    ],
+    [
+      'a row of the index of changing pages that cannot be read',
+      ['index-stray'],
+      (rows) => rows.put(`${ROW.changing}~`, Buffer.alloc(0)),
+    ],
+    ['a wrong count by depth', ['counts-differ'], (rows) => rows.put(`${ROW.spread}d2`, Buffer.from('7'))],
+    ['a lost count by type', ['counts-differ'], (rows) => rows.del(`${ROW.spread}ttext/html`)],
+    ['a count that cannot be read', ['row-unreadable'], (rows) => rows.put(`${ROW.spread}d2`, junk)],
     ['lost counters', ['counts-differ'], (rows) => rows.del(COUNTERS_KEY)],
     [
       'counters of a host that is not there',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../../src/adapters/memory/crawl-db.ts';
-import { CRAWL_STATES, type CrawlDatum, newDatum } from '../../../src/domain/crawl/datum.ts';
+import { CRAWL_STATES, type CrawlDatum, newDatum, type Visit } from '../../../src/domain/crawl/datum.ts';
 import { type CrawlDb, type CrawlDbBatch, NO_HOST_FACTS } from '../../../src/ports/crawl-db.ts';
 import { contentOf, listOf } from '../../contracts/crawl-db-exam.ts';
 import { openAt, temporaryDir } from './temporary-db.ts';
@@ -27,6 +27,10 @@ const put = fc.record({
   state: fc.constantFrom(...CRAWL_STATES),
   nextFetchAt: dueAt,
   score: fc.integer({ min: 0, max: 2 }),
+  failures: fc.constantFrom(0, 0, 1, 2),
+  /** Visits that found the page changed. */
+  changes: fc.constantFrom(0, 0, 1, 3),
+  contentType: fc.constantFrom(null, 'text/html', 'audio/x-odd'),
   leasedBy: fc.option(segment, { nil: null, freq: 2 }),
 });
 
@@ -52,10 +56,11 @@ async function batchOf(db: CrawlDb, planned: Plan): Promise<CrawlDbBatch> {
   for (const url of URLS) records.set(url, await db.get(url));
   const entries = planned.lease === null ? [] : await listOf(db.due({ until: planned.lease.until }));
   return {
-    puts: planned.puts.map(({ url, state, nextFetchAt, score, leasedBy }) => {
+    puts: planned.puts.map(({ url, leasedBy, changes, ...change }) => {
       const previous = records.get(url) ?? null;
       const before = previous ?? newDatum({ url, now: 0, intervalMs: 1 });
-      const datum = { ...before, state, nextFetchAt, score };
+      const visit = { at: 1, outcome: 'modified', distance: 1, elapsedMs: 60_000, bytes: 1, intervalMs: 1 } as const;
+      const datum = { ...before, ...change, visits: new Array<Visit>(changes).fill(visit) };
       return leasedBy === null ? { datum, previous } : { datum, previous, leasedBy };
     }),
     deletes: planned.deletes.map((url) => records.get(url) ?? newDatum({ url, now: 0, intervalMs: 1 })),

@@ -13,7 +13,7 @@ import { pack } from '../../../src/adapters/leveldb/pack.ts';
 import { RECORD_VERSION } from '../../../src/adapters/leveldb/record-codec.ts';
 import { newDatum } from '../../../src/domain/crawl/datum.ts';
 import { urlKey } from '../../../src/domain/url/url-key.ts';
-import { listOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
+import { contentOf, listOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { openAt, temporaryDir } from './temporary-db.ts';
 
 const URL_A = 'https://a.example/';
@@ -133,6 +133,26 @@ describe('the format version', () => {
     await again.write({ release: { segment: 's1', urls: [held.url] } });
     expect((await listOf(again.due({ until: 99, only: 'new' }))).map(({ url }) => url)).toEqual([held.url, fresh.url]);
     expect(await again.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
+    await again.close();
+  });
+
+  it('3 is brought up to date: indexes and counts are made of the records', async () => {
+    const dir = await temporaryDir();
+    const db = await openAt(dir);
+    const data = [
+      visitedDatum(URL_A, { state: 'gone', failures: 0 }),
+      visitedDatum('https://b.example/'),
+      newDatum({ url: 'https://c.example/', now: 5, intervalMs: 1 }),
+    ];
+    await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
+    const before = await contentOf(db);
+    await db.close();
+    const level = new Level<string, Buffer>(dir, { valueEncoding: 'buffer' });
+    for (const kind of ['t', 'v', 'x']) await level.clear({ gte: kind, lt: `${kind}\uffff` });
+    await level.put(`m${FORMAT_VERSION_FACT}`, Buffer.from('3'));
+    await level.close();
+    const again = await openAt(dir);
+    expect(await contentOf(again)).toEqual(before);
     await again.close();
   });
 

@@ -2,6 +2,7 @@ import { CrawlError } from '../../../domain/errors.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { COUNTERS_KEY, hostKey, hostOfKey, ROW, type RowKind, rowRange, urlOfRow } from '../keys.ts';
 import { rebuildDueIndex } from '../rebuild-due-index.ts';
+import { rebuildIndexes } from '../rebuild-indexes.ts';
 import {
   decodeHost,
   decodeLease,
@@ -50,6 +51,7 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   const leasesEnded = await endStrayLeases(room);
   await rebuildDueIndex(rows);
   await renewLeases(rows);
+  await rebuildIndexes(rows);
   const records = await countAgain(rows);
   await rows.batch(
     [SEEN_TREE_KEY, SHARED_MARK_KEY, REPAIRING_KEY].map((key) => ({ type: 'del', key })),

@@ -5,10 +5,12 @@ import { decodeHost, encodeDue, NO_TALLY } from '../row-codecs.ts';
 import { existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { type CountedHost, HostCounting, isSameTally, totalOf } from './host-counting.ts';
 import { dueRowOf, isFinding, storedRecord } from './stored-record.ts';
+import type { IndexChecking } from './verify-indexes.ts';
 
-/** Every record, with its due row and the counters of its host. */
+/** Every record, with its due row, its index rows and the counters of its host. */
 export async function checkRecords(
   rows: Rows,
+  indexes: IndexChecking,
   report: Report,
 ): Promise<{ counting: HostCounting; expectedDue: number }> {
   const counting = new HostCounting();
@@ -27,7 +29,12 @@ export async function checkRecords(
       if (host !== null) ended.push(host);
     }
     await checkTallies(rows, ended, report);
-    expectedDue += await checkDueOf(rows, data, report);
+    const leased = await existMany(
+      rows,
+      data.map(({ url }) => leaseKey(url)),
+    );
+    expectedDue += await checkDueOf(rows, data, leased, report);
+    await indexes.check(rows, data, leased, report);
   }
   const last = counting.end();
   if (last !== null) await checkTallies(rows, [last], report);
@@ -35,11 +42,12 @@ export async function checkRecords(
 }
 
 /** Looks the due rows of records up; how many of them are there. */
-async function checkDueOf(rows: Rows, data: readonly CrawlDatum[], report: Report): Promise<number> {
-  const leased = await existMany(
-    rows,
-    data.map(({ url }) => leaseKey(url)),
-  );
+async function checkDueOf(
+  rows: Rows,
+  data: readonly CrawlDatum[],
+  leased: readonly boolean[],
+  report: Report,
+): Promise<number> {
   const asked = data.flatMap((datum, i) => {
     const key = leased[i] ? null : dueRowOf(datum);
     return key === null ? [] : [{ datum, key }];

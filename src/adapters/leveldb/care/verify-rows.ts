@@ -15,6 +15,7 @@ import {
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { type HostCounting, isSameTally, totalOf } from './host-counting.ts';
 import { dueRowOf, isFinding, storedRecord } from './stored-record.ts';
+import { IndexChecking } from './verify-indexes.ts';
 import { checkRecords } from './verify-records.ts';
 
 /**
@@ -23,7 +24,9 @@ import { checkRecords } from './verify-records.ts';
  */
 export async function verifyRows(rows: Rows, report: Report): Promise<RowCounts> {
   const segments = await checkSegments(rows, report);
-  const { counting, expectedDue } = await checkRecords(rows, report);
+  const indexes = new IndexChecking();
+  const { counting, expectedDue } = await checkRecords(rows, indexes, report);
+  await indexes.end(rows, report);
   const due = (await countRange(rows, rowRange(ROW.due))) + (await countRange(rows, rowRange(ROW.dueNew)));
   // As many rows as the records ask for, and all of those found, leaves none over.
   if (due !== expectedDue) for (const kind of [ROW.due, ROW.dueNew]) await checkDue(rows, kind, report);

@@ -1,0 +1,68 @@
+/** Steps under which the crawl db counts records, so that their spread is known without reading any. */
+
+/** Eighths of an octave: a length of time is known to 4.5 %. */
+const STEPS_PER_OCTAVE = 8;
+
+/** The step of an interval; steps sort like intervals. An interval of less than a second counts as one. */
+export function intervalStep(intervalMs: number): number {
+  return Math.round(STEPS_PER_OCTAVE * Math.log2(Math.max(1_000, intervalMs) / 1_000));
+}
+
+/** The middle of a step, ms. */
+export function intervalOfStep(step: number): number {
+  return 1_000 * 2 ** (step / STEPS_PER_OCTAVE);
+}
+
+const HOUR_MS = 3_600_000;
+const TIME_MAX = 2 ** 48 - 1;
+
+/** Hours since the epoch. Times are whole milliseconds up to the year 10,889, as the due index keeps them. */
+export const hourOf = (at: number): number => Math.floor(Math.min(Math.max(Math.ceil(at), 0), TIME_MAX) / HOUR_MS);
+export const startOfHour = (hour: number): number => hour * HOUR_MS;
+
+/** Types that are counted one by one. Others count with their family, so that strangers cannot make up any number of counters. */
+const COMMON_TYPES = new Set([
+  'text/html',
+  'text/plain',
+  'text/css',
+  'text/csv',
+  'text/xml',
+  'text/calendar',
+  'text/javascript',
+  'text/markdown',
+  'application/xhtml+xml',
+  'application/xml',
+  'application/rss+xml',
+  'application/atom+xml',
+  'application/json',
+  'application/ld+json',
+  'application/javascript',
+  'application/pdf',
+  'application/zip',
+  'application/gzip',
+  'application/epub+zip',
+  'application/msword',
+  'application/rtf',
+  'application/octet-stream',
+  'application/vnd.ms-excel',
+  'application/vnd.ms-powerpoint',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'image/jpeg',
+  'image/png',
+  'image/gif',
+  'image/webp',
+  'image/svg+xml',
+]);
+const FAMILIES = new Set(['text', 'application', 'image', 'audio', 'video', 'font', 'message', 'multipart', 'model']);
+
+/** `text/html` of `Text/HTML; charset=utf-8`; `image/*` for a rare type, `other` for what is none; `null` stays. */
+export function countedType(contentType: string | null): string | null {
+  if (contentType === null) return null;
+  const end = contentType.indexOf(';');
+  const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+  if (COMMON_TYPES.has(type)) return type;
+  const family = type.slice(0, Math.max(0, type.indexOf('/')));
+  return FAMILIES.has(family) ? `${family}/*` : 'other';
+}

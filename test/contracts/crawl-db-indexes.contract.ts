@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
+import { hourOf, intervalStep } from '../../src/domain/crawl/spread.ts';
+import type { ChangingQuery, IndexName, ReadMeter } from '../../src/ports/record-indexes.ts';
+import { A, B, C, type CrawlDbExam, D, listOf, visitedDatum } from './crawl-db-exam.ts';
+
+const HOUR = 3_600_000;
+
+/** Believed to change so many times a day. */
+function changing(url: string, perDay: number, change: Partial<CrawlDatum> = {}): CrawlDatum {
+  const belief = { a: perDay, b: 24 * HOUR, noise: 0.3 };
+  return visitedDatum(url, { schedule: { intervalMs: HOUR, belief }, ...change });
+}
+
+/** What is kept beside the records so that questions need no pass over them. */
+export function indexesContract(exam: CrawlDbExam): void {
+  describe('records by what they are', () => {
+    it('rare states, wherever records go', async () => {
+      await exam.insert(
+        visitedDatum(A, { state: 'gone' }),
+        visitedDatum(B),
+        visitedDatum(C, { state: 'duplicate' }),
+        visitedDatum(D, { state: 'gone' }),
+      );
+      expect(await exam.scanUrls({ state: 'gone' })).toEqual([A, D]);
+      expect(await exam.scanUrls({ state: 'gone', host: 'd.example:8080' })).toEqual([D]);
+      expect(await exam.scanUrls({ state: 'gone', limit: 1 })).toEqual([A]);
+      const previous = await exam.lookedUp(A);
+      await exam.db.write({
+        puts: [{ datum: { ...previous, state: 'redir_perm' }, previous }],
+        deletes: await exam.present([D]),
+      });
+      expect(await exam.scanUrls({ state: 'gone' })).toEqual([]);
+      expect(await exam.scanUrls({ state: 'redir_perm' })).toEqual([A]);
+      expect(await exam.scanUrls({ state: 'duplicate' })).toEqual([C]);
+    });
+
+    it('failing pages, with the state or without', async () => {
+      await exam.insert(
+        visitedDatum(A, { failures: 3 }),
+        visitedDatum(B, { failures: 0 }),
+        visitedDatum(C, { failures: 1, state: 'gone' }),
+      );
+      expect(await exam.scanUrls({ failing: true })).toEqual([A, C]);
+      expect(await exam.scanUrls({ failing: true, state: 'gone' })).toEqual([C]);
+      expect(await exam.scanUrls({ failing: true, state: 'fetched', prefix: 'https://a.example/' })).toEqual([A]);
+      const previous = await exam.lookedUp(A);
+      await exam.db.write({ puts: [{ datum: { ...previous, failures: 0 }, previous }] });
+      expect(await exam.scanUrls({ failing: true })).toEqual([C]);
+    });
+
+    it('a scan tells what it read', async () => {
+      await exam.insert(visitedDatum(A), visitedDatum(B));
+      const read: [IndexName, number][] = [];
+      const meter: ReadMeter = { add: (index, rows) => read.push([index, rows]) };
+      await exam.scanUrls({ meter });
+      expect(read).toEqual([['records', 2]]);
+    });
+  });
+
+  describe('changing pages', () => {
+    const urls = async (query: Partial<ChangingQuery> = {}): Promise<string[]> =>
+      (await listOf(exam.db.changing({ limit: 100, ...query }))).map(({ url }) => url);
+
+    it('the highest rate first, of all hosts, of a domain, of a host', async () => {
+      const www = 'https://www.a.example/';
+      await exam.insert(changing(A, 0.1), changing(B, 3), changing(C, 1), changing(www, 9), changing(D, 0.01));
+      expect(await urls()).toEqual([www, B, C, A, D]);
+      expect(await urls({ limit: 2 })).toEqual([www, B]);
+      expect(await urls({ domain: 'a.example' })).toEqual([www, B, A]);
+      expect(await urls({ host: 'a.example' })).toEqual([B, A]);
+      expect(await urls({ host: 'a.example', limit: 1 })).toEqual([B]);
+      expect(await urls({ limit: 0 })).toEqual([]);
+    });
+
+    it('only live pages that were seen to change', async () => {
+      const visits = [{ at: 1, outcome: 'new', distance: null, elapsedMs: null, bytes: 1, intervalMs: 1 }] as const;
+      await exam.insert(changing(A, 1, { state: 'gone' }), changing(B, 1, { visits }), changing(C, 1));
+      expect(await urls()).toEqual([C]);
+      const previous = await exam.lookedUp(C);
+      await exam.db.write({ puts: [{ datum: { ...previous, visits }, previous }] });
+      expect(await urls()).toEqual([]);
+    });
+
+    it('a page whose rate has moved stands where it belongs, once', async () => {
+      await exam.insert(changing(A, 1), changing(B, 2));
+      const previous = await exam.lookedUp(A);
+      await exam.db.write({ puts: [{ datum: changing(A, 50), previous }] });
+      expect(await urls()).toEqual([A, B]);
+    });
+
+    it('of a host with more of them than are asked for, the highest', async () => {
+      const pages = Array.from({ length: 1_700 }, (_, i) => `https://a.example/page/${i}`);
+      await exam.insert(
+        ...pages.map((url, i) => changing(url, 0.01 + ((i * 7) % 100) / 10)),
+        changing(C, 20),
+        changing(D, 5),
+      );
+      const best = await listOf(exam.db.changing({ limit: 30 }));
+      expect(best[0]?.url).toBe(C);
+      // 17 pages change 9.91 times a day, as many 9.81.
+      expect(best.slice(1).map(({ schedule }) => schedule.belief?.a)).toEqual([
+        ...new Array<number>(17).fill(9.91),
+        ...new Array<number>(12).fill(9.81),
+      ]);
+    });
+  });
+
+  it('counts by depth, type, failures, interval and due time follow every change', async () => {
+    const at = (hours: number) => ({ nextFetchAt: hours * HOUR + 5, fixedIntervalMs: null });
+    await exam.insert(
+      visitedDatum(A, { ...at(3), depth: 1, failures: 0, contentType: 'Text/HTML; charset=utf-8' }),
+      visitedDatum(B, { ...at(3), depth: 1, failures: 2, contentType: 'application/x-strange' }),
+      visitedDatum(C, { ...at(7), depth: 4, failures: 0, contentType: null, lastFetchAt: null }),
+      visitedDatum(D, { nextFetchAt: null, depth: 4, failures: 0 }),
+    );
+    const day = intervalStep(24 * HOUR);
+    expect(await exam.db.spread()).toEqual({
+      byDepth: new Map([
+        [1, 2],
+        [4, 2],
+      ]),
+      byType: new Map([
+        ['text/html', 2],
+        ['application/*', 1],
+      ]),
+      byFailures: new Map([[2, 1]]),
+      byInterval: new Map([[day, 3]]),
+      dueKnown: new Map([
+        [3, 2],
+        [7, 1],
+      ]),
+      dueNew: new Map(),
+    });
+    await exam.lease('s1', A);
+    const previous = await exam.lookedUp(B);
+    await exam.db.write({
+      puts: [{ datum: { ...previous, failures: 0, nextFetchAt: 9 * HOUR }, previous }],
+      deletes: await exam.present([C]),
+    });
+    expect(await exam.db.spread()).toEqual({
+      byDepth: new Map([
+        [1, 2],
+        [4, 1],
+      ]),
+      byType: new Map([
+        ['text/html', 2],
+        ['application/*', 1],
+      ]),
+      byFailures: new Map(),
+      byInterval: new Map([[day, 2]]),
+      dueKnown: new Map([[9, 1]]),
+      dueNew: new Map(),
+    });
+    await exam.db.write({ release: { segment: 's1', urls: [A] } });
+    expect((await exam.db.spread()).dueKnown).toEqual(
+      new Map([
+        [hourOf(3 * HOUR), 1],
+        [9, 1],
+      ]),
+    );
+  });
+}
