@@ -13,6 +13,7 @@ export async function referencePages() {
   const stream = new PassThrough();
   const surroundings = { argv: [], env: {}, stdin: () => process.stdin, stdout: stream, stderr: stream };
   return new Map([
+    ['changes.md', asMarkdown(tables.changesPage())],
     ['commands.md', asMarkdown(commandsPage(createProgram(surroundings).command))],
     ['configuration.md', asMarkdown(tables.configurationPage())],
     ['errors.md', asMarkdown(tables.errorsPage())],

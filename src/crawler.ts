@@ -1,6 +1,7 @@
 /** The programming interface: opens a crawl on a state directory and runs its steps. With `src/crawler/`, all that knows every room. */
 export type { Config } from './config/schema.ts';
 export { type BackupSummary, backupState, checkBackup, restoreState } from './crawler/backup.ts';
+export type { ChangesQuery, ChangeView, FeedView } from './crawler/changes.ts';
 export { type Checker, openChecker, type ParseCheck, type SitemapCheck, type UrlCheck } from './crawler/checker.ts';
 export type { TransferSummary } from './crawler/db-transfer.ts';
 export { MAP_REDUCE_JOBS } from './crawler/map-reduce/jobs.ts';
@@ -19,6 +20,7 @@ export {
 } from './crawler/state-care.ts';
 export type * from './crawler/types.ts';
 export type { CrawlState } from './domain/crawl/datum.ts';
+export type { ChangeKind } from './domain/crawl/page-change.ts';
 export { scaffoldPlugin } from './plugin-host/scaffold.ts';
 export type { DedupSummary, DuplicateView, NearPage } from './steps/dedup.ts';
 export type { Explanation } from './steps/explain.ts';

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { packageVersion } from '../config/package-version.ts';
 import { addBackup, addRestore } from './commands/backup.ts';
+import { addChanges } from './commands/changes.ts';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';
@@ -100,6 +101,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addReadseg,
   addExplain,
   addDiff,
+  addChanges,
   addExport,
   addDedup,
   addNear,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseIntervalRule } from './interval-rule.ts';
 import { outlinks, parse, partition, segments } from './sections/content.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
-import { db, log, plugins, seen } from './sections/machinery.ts';
+import { changes, db, log, plugins, seen } from './sections/machinery.ts';
 import { generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
 import { formatDuration } from './units.ts';
 
@@ -21,6 +21,7 @@ export const SECTIONS = {
   segments,
   seen,
   db,
+  changes,
   plugins,
   log,
 };
@@ -44,6 +45,7 @@ export const configSchema = z
     segments: segments.prefault({}),
     seen: seen.prefault({}),
     db: db.prefault({}),
+    changes: changes.prefault({}),
     plugins: plugins.prefault({}),
     log: log.prefault({}),
   })

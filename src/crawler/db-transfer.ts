@@ -1,3 +1,4 @@
+import type { ChangeRow } from '../domain/crawl/change-feed.ts';
 import { dueFacts } from '../domain/crawl/due.ts';
 import { mergeDatum } from '../domain/crawl/merge-datum.ts';
 import { CrawlError } from '../domain/errors.ts';
@@ -8,7 +9,7 @@ import { DUMP_VERSION, type DumpCounts, type DumpLine, parseDumpLine } from './d
 
 /** The whole crawl db line by line. Each kind of line is a snapshot of its own; nobody else may write meanwhile. */
 export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpLine> {
-  const counts = { records: 0, links: 0, hosts: 0 };
+  const counts = { records: 0, links: 0, hosts: 0, changes: 0 };
   yield { incrawl: 'crawldb', version: DUMP_VERSION, exportedAt: new Date(now).toISOString() };
   for (const [name, value] of Object.entries(await db.metas())) yield { meta: { name, value } };
   for (const segment of await db.segments()) yield { segment };
@@ -26,13 +27,19 @@ export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpL
     yield { links };
   }
   for await (const { url, segment } of db.scanLeases()) yield { lease: { url, segment } };
+  for await (const change of db.changes()) {
+    counts.changes++;
+    yield { change };
+  }
+  const { last } = await db.feedEnds();
+  if (last > 0) yield { feed: { last } };
   yield { end: counts };
 }
 
 const isNothing = (facts: HostFacts): boolean =>
   (Object.keys(NO_HOST_FACTS) as (keyof HostFacts)[]).every((name) => facts[name] === NO_HOST_FACTS[name]);
 
-export interface TransferSummary extends DumpCounts {
+export interface TransferSummary extends Required<DumpCounts> {
   /** Records that were there already; under `merge` one was made out of two. */
   readonly merged: number;
 }
@@ -42,7 +49,8 @@ const CHUNK = 1_000;
 
 /**
  * Writes lines into a crawl db. `whole`: the db must be empty, and becomes what was exported, leases included. `merge`: what is there stays,
- * records of one URL are made one by `mergeDatum`, segments and leases of the other crawl are left out.
+ * records of one URL are made one by `mergeDatum`; segments, leases
+ * and change feed of the other crawl are left out.
  * Rejects with `usage-invalid`, naming the line; what came before it may have been written.
  */
 export async function importLines(
@@ -64,23 +72,25 @@ export async function importLines(
     else await sink.add(line);
   }
   await sink.finish();
-  const { records, links, hosts } = sink;
+  const { records, links, hosts, changes } = sink;
   if (end === null) {
     throw new CrawlError(
       'usage-invalid',
       `the export was cut short: it ends after ${records} records without its last line`,
     );
   }
-  if (end.records !== records || end.links !== links || end.hosts !== hosts) {
+  const isWhole = end.records === records && end.links === links && end.hosts === hosts;
+  if (!isWhole || (end.changes ?? 0) !== changes) {
     throw new CrawlError('usage-invalid', `the export was to have ${end.records} records, ${records} came`);
   }
-  return { records, links, hosts, merged: sink.merged };
+  return { records, links, hosts, changes, merged: sink.merged };
 }
 
 class Sink {
   records = 0;
   links = 0;
   hosts = 0;
+  changes = 0;
   merged = 0;
   readonly #db: CrawlDb;
   readonly #mode: 'whole' | 'merge';
@@ -90,6 +100,8 @@ class Sink {
   #leases = new Map<string, string[]>();
   #segments: SegmentRow[] = [];
   #meta: Record<string, string> = {};
+  #changes: ChangeRow[] = [];
+  #lastChange = 0;
 
   constructor(db: CrawlDb, mode: 'whole' | 'merge') {
     this.#db = db;
@@ -106,12 +118,17 @@ class Sink {
     } else if ('host' in line) {
       this.hosts++;
       this.#facts.push(line.host);
+    } else if ('change' in line) {
+      this.changes++;
+      if (this.#mode === 'whole') this.#changes.push(line.change);
     } else if (this.#mode === 'whole') {
       if ('meta' in line) this.#meta[line.meta.name] = line.meta.value;
       else if ('segment' in line) this.#segments.push(line.segment);
       else if ('lease' in line) this.#leaseOf(line.lease.segment).push(line.lease.url);
+      else if ('feed' in line) this.#lastChange = line.feed.last;
     }
-    if (this.#puts.length + this.#links.length + this.#facts.length >= CHUNK) await this.#flush();
+    if (this.#puts.length + this.#links.length + this.#facts.length + this.#changes.length >= CHUNK)
+      await this.#flush();
   }
 
   #leaseOf(segment: string): string[] {
@@ -128,7 +145,10 @@ class Sink {
       this.merged++;
       return { datum: mergeDatum(previous, datum), previous };
     });
-    await this.#db.write({ puts, links: await this.#newLinks(), hostFacts: await this.#newFacts(), meta: this.#meta });
+    const [links, hostFacts] = [await this.#newLinks(), await this.#newFacts()];
+    const feed = this.#mode === 'whole' ? { restore: { rows: this.#changes, last: this.#lastChange } } : {};
+    await this.#db.write({ puts, links, hostFacts, meta: this.#meta, feed });
+    this.#changes = [];
     this.#puts = [];
     this.#links = [];
     this.#facts = [];
@@ -165,9 +185,12 @@ class Sink {
   }
 }
 
-/** Lines of text as lines of a dump. Checks the header, and that URLs are canonical. */
+const NO_FEED_ENTRY: Pick<ChangeRow, 'seq' | 'notedAt'> = { seq: 0, notedAt: 0 };
+
+/** Lines of text as lines of a dump. Checks the header, that URLs are canonical, and that changes come in their order. */
 export async function* readDump(lines: AsyncIterable<string>): AsyncGenerator<DumpLine> {
   let number = 0;
+  let before = NO_FEED_ENTRY;
   for await (const text of lines) {
     number++;
     if (text.trim() === '') continue;
@@ -187,6 +210,12 @@ export async function* readDump(lines: AsyncIterable<string>): AsyncGenerator<Du
     const url = 'record' in line ? line.record.url : 'links' in line ? line.links.url : null;
     if (url !== null && !isCanonical(url))
       throw new CrawlError('usage-invalid', `line ${number}: ${url} is not canonical`);
+    if ('change' in line) {
+      if (line.change.seq <= before.seq || line.change.notedAt < before.notedAt) {
+        throw new CrawlError('usage-invalid', `line ${number}: a change behind number ${before.seq} was expected`);
+      }
+      before = line.change;
+    }
     yield line;
   }
   if (number === 0) throw new CrawlError('usage-invalid', 'an export was expected, the input is empty');

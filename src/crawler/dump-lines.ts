@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { ChangeRow } from '../domain/crawl/change-feed.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../domain/crawl/datum.ts';
+import { CHANGE_KINDS } from '../domain/crawl/page-change.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { HostFacts, SegmentRow, StoredLinks } from '../ports/crawl-db.ts';
 
-/** Version of the lines below; a change that older versions cannot read raises it. */
-export const DUMP_VERSION = 1;
+/** Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. */
+export const DUMP_VERSION = 2;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last the end with its counts, so that a file cut short is told from a whole
@@ -18,12 +20,17 @@ export type DumpLine =
   | { readonly meta: { readonly name: string; readonly value: string } }
   | { readonly segment: SegmentRow }
   | { readonly lease: { readonly url: string; readonly segment: string } }
+  | { readonly change: ChangeRow }
+  /** Behind the entries: the newest number that the change feed has given. */
+  | { readonly feed: { readonly last: number } }
   | { readonly end: DumpCounts };
 
 export interface DumpCounts {
   readonly records: number;
   readonly links: number;
   readonly hosts: number;
+  /** Entries of the change feed; absent in lines of version 1. */
+  readonly changes?: number;
 }
 
 const time = z.number().finite();
@@ -83,6 +90,21 @@ const facts = z.strictObject({
   hintMisses: z.number(),
 }) satisfies z.ZodType<HostFacts>;
 
+const seq = z.number().int().positive();
+
+const change = z.strictObject({
+  seq,
+  notedAt: time,
+  kind: z.enum(CHANGE_KINDS),
+  url: z.string(),
+  at: time,
+  state: z.enum(CRAWL_STATES),
+  status: z.number().int().nullable(),
+  distance: z.number().nullable(),
+  target: text,
+  title: text,
+}) satisfies z.ZodType<ChangeRow>;
+
 const line = z.union([
   z.strictObject({ record }),
   z.strictObject({ links: z.strictObject({ url: z.string(), targets: z.array(z.string()) }) }),
@@ -98,7 +120,16 @@ const line = z.union([
     }),
   }),
   z.strictObject({ lease: z.strictObject({ url: z.string(), segment: z.string() }) }),
-  z.strictObject({ end: z.strictObject({ records: z.number(), links: z.number(), hosts: z.number() }) }),
+  z.strictObject({ change }),
+  z.strictObject({ feed: z.strictObject({ last: seq }) }),
+  z.strictObject({
+    end: z.strictObject({
+      records: z.number(),
+      links: z.number(),
+      hosts: z.number(),
+      changes: z.number().exactOptional(),
+    }),
+  }),
   z.strictObject({ incrawl: z.literal('crawldb'), version: z.number(), exportedAt: z.string() }),
 ]) satisfies z.ZodType<DumpLine>;
 

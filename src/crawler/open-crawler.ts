@@ -13,6 +13,7 @@ import { admissionGates, normalizedUrl } from '../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS, type SeenUrls } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';
 import { UrlAdmission } from '../steps/admission.ts';
+import { trimFeed } from '../steps/change-feed.ts';
 import { crawlLoop } from '../steps/crawl.ts';
 import { dedup, nearPages, undoDedup } from '../steps/dedup.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
@@ -28,6 +29,7 @@ import { NO_REJECTIONS } from '../steps/summaries.ts';
 import { touch } from '../steps/touch.ts';
 import { updateFromSegment } from '../steps/updatedb.ts';
 import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
+import { changeViews, feedView } from './changes.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import { explainUrl, exportPages, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
@@ -193,17 +195,19 @@ class OpenCrawler implements Crawler {
     }
     const summary = await this.withSegment(info.id, (segment) => this.update(segment, options));
     await this.rememberSeen();
+    await trimFeed(this.store.db, this.wiring.config.changes, this.wiring.clock.now());
     return { ...summary, ...(await this.sweep(options.orphans)) };
   }
 
   private update(segment: Segment, options: UpdateStepOptions): Promise<Omit<UpdateSummary, 'orphans'>> {
-    const { config, urls, policy, plugins } = this.wiring;
+    const { config, urls, policy, plugins, clock } = this.wiring;
     return updateFromSegment(
       {
         ...this.store,
         urls,
         policy,
         parseHttpDate,
+        now: () => clock.now(),
         outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
       },
       segment,
@@ -391,6 +395,14 @@ class OpenCrawler implements Crawler {
     return segmentRecords(this.wiring, segment);
   }
 
+  changes(query: Parameters<Crawler['changes']>[0] = {}): ReturnType<Crawler['changes']> {
+    return changeViews(this.store.db, query);
+  }
+
+  changeFeed(): ReturnType<Crawler['changeFeed']> {
+    return feedView(this.store.db);
+  }
+
   explain(url: string): ReturnType<Crawler['explain']> {
     const { db, seedHosts } = this.store;
     return explainUrl(this.wiring, db, seedHosts, url);
@@ -416,11 +428,12 @@ class OpenCrawler implements Crawler {
     const { incoming: segment, ...rest } = options;
     const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(this.wiring.segments, segment) };
     const textLengths = (urls: ReadonlySet<string>) => storedTextLengths(this.wiring.segments, urls);
-    return dedup({ db: this.store.db, hostOf, domainOf, textLengths }, { ...rest, ...incoming }, onDuplicate);
+    const room = { db: this.store.db, hostOf, domainOf, textLengths, now: this.wiring.clock.now() };
+    return dedup(room, { ...rest, ...incoming }, onDuplicate);
   }
 
   undoDedup(dryRun: boolean): Promise<number> {
-    return undoDedup(this.store, dryRun);
+    return undoDedup({ db: this.store.db, now: this.wiring.clock.now() }, dryRun);
   }
 
   near(url: string, options: Parameters<Crawler['near']>[1]): ReturnType<Crawler['near']> {

@@ -23,7 +23,7 @@ export interface RepartitionSummary {
 }
 
 /**
- * Cuts a crawl db into one for each node, `OUT/NODE/db`: the records, outlinks and facts of a host, or of a registrable domain, all go to one. When a
+ * Cuts a crawl db into one for each node, `OUT/NODE/db`: the records, outlinks, facts and changes of a host, or of a registrable domain, all go to one. When a
  * node is added later, about 1/(n+1) of the hosts move. Segments stay where they are. Rejects with `usage-invalid` for names that cannot be
  * folders, and for a folder that is not empty.
  */
@@ -69,7 +69,7 @@ async function* linesOfNode(
   lines: AsyncIterable<DumpLine>,
   isOwn: (host: string) => boolean,
 ): AsyncGenerator<DumpLine> {
-  const counts = { records: 0, links: 0, hosts: 0 };
+  const counts = { records: 0, links: 0, hosts: 0, changes: 0 };
   for await (const line of lines) {
     if ('end' in line) yield { end: counts };
     else if ('record' in line) {
@@ -84,6 +84,10 @@ async function* linesOfNode(
       if (!isOwn(line.host.host)) continue;
       counts.hosts++;
       yield line;
-    } else if ('meta' in line) yield line;
+    } else if ('change' in line) {
+      if (!isOwn(hostOf(line.change.url))) continue;
+      counts.changes++;
+      yield line;
+    } else if ('meta' in line || 'feed' in line) yield line;
   }
 }

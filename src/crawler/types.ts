@@ -25,6 +25,7 @@ import type {
 } from '../steps/summaries.ts';
 import type { TouchSummary } from '../steps/touch.ts';
 import type { DueView, HostView, RecordView } from '../steps/views.ts';
+import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
 import type { TransferSummary } from './db-transfer.ts';
 import type { MergeSummary } from './merge-states.ts';
 import type { PageDiff, PageVersion, VersionChoice } from './page-diff.ts';
@@ -158,6 +159,10 @@ export interface Crawler {
   segments(): Promise<SegmentView[]>;
   segmentRecord(url: string, segment?: string): Promise<SegmentRecordView | null>;
   segmentRecords(segment?: string): AsyncIterable<SegmentRecordView>;
+  /** What became of pages, oldest first; with `newest`, the last ones, in the same order. */
+  changes(query?: ChangesQuery): AsyncIterable<ChangeView>;
+  /** How far the change feed goes. */
+  changeFeed(): Promise<FeedView>;
   explain(url: string): Promise<Explanation>;
   /** The contents of a page that the segments hold, oldest first. */
   versions(url: string): Promise<readonly PageVersion[]>;

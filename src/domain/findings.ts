@@ -33,6 +33,10 @@ export const FINDINGS = {
   'links-stray': { text: 'Stored outlinks of a page without a record.', repair: 'moves them to the quarantine' },
   'host-counts': { text: 'The counters of a host differ from its records.', repair: 'counts again' },
   'counts-differ': { text: 'The counters of the crawl db differ from its rows.', repair: 'counts again' },
+  'feed-differs': {
+    text: 'Entries of the change feed stand outside its ends.',
+    repair: 'makes the ends anew',
+  },
   'filter-misses': {
     text: 'The filter of seen URLs denies a URL that the crawl db has.',
     repair: 'throws the filter away; the next start makes it anew',

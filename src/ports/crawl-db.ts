@@ -1,13 +1,15 @@
+import type { FeedBatch } from '../domain/crawl/change-feed.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/datum.ts';
+import type { ChangeFeed } from './change-feed.ts';
 import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
 
 /**
- * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks and segment rows.
+ * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks, segment rows and the change feed.
  *
  * One process writes at a time; the methods may be called concurrently, writes take effect in the order of the calls.
  * Whatever one `write` carries becomes visible, and survives a crash, as a whole or not at all.
  */
-export interface CrawlDb extends RecordIndexes {
+export interface CrawlDb extends RecordIndexes, ChangeFeed {
   /** The record, or `undefined` for a URL that is not known. The URL must be canonical. */
   get(url: string): Promise<CrawlDatum | undefined>;
   /** Records in the order asked; `undefined` where there is none. Sorted internally: far cheaper than many `get`. */
@@ -69,6 +71,7 @@ export interface CrawlDbBatch {
   readonly release?: { readonly segment: string; readonly urls: readonly string[] };
   readonly segments?: readonly SegmentRow[];
   readonly removeSegments?: readonly string[];
+  readonly feed?: FeedBatch;
   readonly meta?: Readonly<Record<string, string>>;
 }
 

@@ -10,4 +10,6 @@ export interface RowCounts {
   readonly links: number;
   readonly hosts: number;
   readonly segments: number;
+  /** Entries of the change feed. */
+  readonly changes: number;
 }

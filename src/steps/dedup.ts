@@ -3,6 +3,7 @@ import { type Neighbour, parseFingerprint } from '../domain/page/fingerprint-tab
 import { hammingDistance } from '../domain/page/hamming.ts';
 import { nearGroups } from '../domain/page/near-groups.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import { changesOf } from './change-feed.ts';
 import { type Preference, SignedPages } from './signed-pages.ts';
 
 export interface DedupOptions {
@@ -28,6 +29,8 @@ export interface DedupRoom {
   readonly domainOf: (host: string) => string;
   /** Length of the stored text of pages, characters; those of which no text is stored are left out. */
   readonly textLengths: (urls: ReadonlySet<string>) => Promise<ReadonlyMap<string, number>>;
+  /** When changes are noted, ms since the epoch. */
+  readonly now: number;
 }
 
 export interface DedupSummary {
@@ -109,10 +112,10 @@ async function dropShort(
 }
 
 /** Gives every page that {@link dedup} has marked its state back. */
-export async function undoDedup({ db }: Pick<DedupRoom, 'db'>, dryRun: boolean): Promise<number> {
-  const writer = new Writer(db, dryRun);
+export async function undoDedup(room: Pick<DedupRoom, 'db' | 'now'>, dryRun: boolean): Promise<number> {
+  const writer = new Writer(room, dryRun);
   let restored = 0;
-  for await (const datum of db.scan({ state: 'duplicate' })) {
+  for await (const datum of room.db.scan({ state: 'duplicate' })) {
     if (datum.metadata[DEDUP_STATE] === undefined) continue;
     restored++;
     await writer.put(asBefore(datum), datum);
@@ -141,13 +144,14 @@ async function urlsOf(db: CrawlDb, numbers: ReadonlySet<number>): Promise<Map<nu
 }
 
 async function apply(
-  { db, hostOf }: DedupRoom,
+  room: DedupRoom,
   repeats: ReadonlyMap<number, Neighbour>,
   leaders: ReadonlyMap<number, string>,
   dryRun: boolean,
   onDuplicate: (duplicate: DuplicateView) => void,
 ): Promise<Pick<DedupSummary, 'marked' | 'restored' | 'mirrors'>> {
-  const writer = new Writer(db, dryRun);
+  const { db, hostOf } = room;
+  const writer = new Writer(room, dryRun);
   const mirrored = new Map<string, number>();
   let [number, marked, restored] = [0, 0, 0];
   for await (const datum of candidates(db)) {
@@ -192,11 +196,13 @@ function asBefore(datum: CrawlDatum): CrawlDatum {
 
 class Writer {
   readonly #db: CrawlDb;
+  readonly #now: number;
   readonly #dryRun: boolean;
   #puts: CrawlDbPut[] = [];
 
-  constructor(db: CrawlDb, dryRun: boolean) {
+  constructor({ db, now }: Pick<DedupRoom, 'db' | 'now'>, dryRun: boolean) {
     this.#db = db;
+    this.#now = now;
     this.#dryRun = dryRun;
   }
 
@@ -207,7 +213,8 @@ class Writer {
   }
 
   async flush(): Promise<void> {
-    if (this.#puts.length > 0) await this.#db.write({ puts: this.#puts }, { durable: true });
+    const feed = changesOf(this.#puts, this.#now);
+    if (this.#puts.length > 0) await this.#db.write({ puts: this.#puts, ...feed }, { durable: true });
     this.#puts = [];
   }
 }

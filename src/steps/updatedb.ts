@@ -1,9 +1,11 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { type PageChange, pageChange } from '../domain/crawl/page-change.ts';
 import { type Settled, type SettlePolicy, settle } from '../domain/crawl/settle.ts';
 import { judgeHint, withoutHint } from '../domain/crawl/sitemap-hint.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../ports/crawl-db.ts';
 import type { Segment, SegmentInfo } from '../ports/segment-store.ts';
+import { noted } from './change-feed.ts';
 import {
   additions,
   type Found,
@@ -36,6 +38,8 @@ export interface UpdateRoom extends LinkRoom {
   readonly db: CrawlDb;
   readonly policy: SettlePolicy;
   readonly parseHttpDate: (text: string) => number | null;
+  /** When changes are noted, ms since the epoch. */
+  readonly now: () => number;
 }
 
 /** What one chunk adds to the counts; kept apart until the chunk is written. */
@@ -156,6 +160,7 @@ async function applyChunk(
   const links: StoredLinks[] = [];
   const found = new Map<string, Found>();
   const hints: TaughtLesson[] = [];
+  const changes: PageChange[] = [];
   for (const [i, { fetched, parsed }] of chunk.entries()) {
     const previous = records[i];
     // A record that was purged while its page was on the way is not brought back.
@@ -177,6 +182,8 @@ async function applyChunk(
       outcome.at,
     );
     count(tally, settled);
+    const change = pageChange(previous, settled.datum, outcome.at);
+    if (change !== null) changes.push(change);
     room.layers.count(previous.depth, 'visited');
     if (isCounted(settled.verdict)) room.layers.count(previous.depth, settled.verdict);
     const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;
@@ -205,6 +212,7 @@ async function applyChunk(
     links,
     hostFacts: await factsAfter(room.db, [...lessonsOf(chunk), ...hints], options.distrustMs),
     segments: [row],
+    ...noted(changes, room.now()),
   });
   room.seen.add(added.map((datum) => datum.url));
   room.seen.remove(deletes.map((datum) => datum.url));

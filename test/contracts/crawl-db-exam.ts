@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { changeRateOf } from '../../src/domain/crawl/change-rate.ts';
 import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/datum.ts';
+import type { PageChange } from '../../src/domain/crawl/page-change.ts';
 import type { CrawlDb, DueEntry, ScanQuery } from '../../src/ports/crawl-db.ts';
 
 export const A = 'https://a.example/';
@@ -43,6 +44,18 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
   };
 }
 
+export function changeOf(url: string, change: Partial<PageChange> = {}): PageChange {
+  const facts = {
+    at: 1_700_000_000_000,
+    state: 'fetched',
+    status: 200,
+    distance: 5,
+    target: null,
+    title: 'Größe',
+  } as const;
+  return { kind: 'modified', url, ...facts, ...change };
+}
+
 /** All that can be read from a crawl db, for comparisons. Checks on the way what must always hold. */
 export async function contentOf(db: CrawlDb) {
   const records = await listOf(db.scan());
@@ -73,6 +86,8 @@ export async function contentOf(db: CrawlDb) {
       .map(({ url }) => url)
       .sort(),
   );
+  const [changes, feed] = [await listOf(db.changes()), await db.feedEnds()];
+  expect(changes.every(({ seq }) => seq >= feed.first && seq <= feed.last)).toBe(true);
   return {
     records,
     due,
@@ -83,6 +98,8 @@ export async function contentOf(db: CrawlDb) {
     segments: await db.segments(),
     changing,
     spread: await db.spread(),
+    changes,
+    feed,
   };
 }
 

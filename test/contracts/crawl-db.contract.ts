@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CrawlDb, NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import { dueContract } from './crawl-db-due.contract.ts';
-import { A, B, C, CrawlDbExam, contentOf, visitedDatum } from './crawl-db-exam.ts';
+import { A, B, C, CrawlDbExam, changeOf, contentOf, listOf, visitedDatum } from './crawl-db-exam.ts';
+import { feedContract } from './crawl-db-feed.contract.ts';
 import { indexesContract } from './crawl-db-indexes.contract.ts';
 import { queriesContract } from './crawl-db-queries.contract.ts';
 import { writingContract } from './crawl-db-writing.contract.ts';
@@ -28,6 +29,7 @@ export function crawlDbContract(name: string, underTest: CrawlDbUnderTest): void
     dueContract(exam);
     queriesContract(exam);
     indexesContract(exam);
+    feedContract(exam);
 
     const { reopen } = underTest;
     it.skipIf(reopen === undefined)(
@@ -40,11 +42,14 @@ export function crawlDbContract(name: string, underTest: CrawlDbUnderTest): void
           hostFacts: [{ host: 'c.example', facts: { ...NO_HOST_FACTS, headHits: 3 } }],
           segments: [{ id: 's1', state: 'generated', createdAt: 1, urls: 1, applied: 0 }],
           meta: { fact: 'kept' },
+          feed: { add: { notedAt: 7, changes: [changeOf(A), changeOf(B)] }, trimThrough: 1 },
         });
         const before = await contentOf(exam.db);
         exam.use(await reopen!(exam.db));
         expect(await contentOf(exam.db)).toEqual(before);
         expect(await exam.db.meta('fact')).toBe('kept');
+        await exam.db.write({ feed: { add: { notedAt: 3, changes: [changeOf(C)] } } });
+        expect(await listOf(exam.db.changes({ after: 2 }))).toMatchObject([{ seq: 3, notedAt: 7, url: C }]);
         await exam.db.write({ release: { segment: 's1', urls: [A] } });
         expect((await exam.db.counters()).leased).toBe(0);
         expect((await exam.dueUrls()).sort()).toEqual([A, B, C]);

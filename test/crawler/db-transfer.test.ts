@@ -7,7 +7,7 @@ import { mergeDatum } from '../../src/domain/crawl/merge-datum.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import { anyDatum } from '../adapters/leveldb/arbitrary-datum.ts';
-import { visitedDatum } from '../contracts/crawl-db-exam.ts';
+import { changeOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';
 
 const NOW = 1_800_000_000_000;
 const A = 'https://a.example/';
@@ -42,13 +42,14 @@ describe('a crawl db as lines of text', () => {
       hostFacts: [{ host: 'a.example', facts: { ...NO_HOST_FACTS, audits: 3, bytesSaved: 17 } }],
       meta: { seedHosts: '["a.example"]' },
       segments: [{ id: 's1', state: 'generated', createdAt: 7, urls: 1, applied: 0 }],
+      feed: { add: { notedAt: 9, changes: [A, B, A].map((url) => changeOf(url)) }, trimThrough: 1 },
     });
     for await (const entry of db.due({ until: 10 })) await db.write({ lease: { segment: 's1', entries: [entry] } });
     const lines = await textOf(db);
     const { db: copy, summary } = await imported(lines);
     expect(await textOf(copy)).toEqual(lines);
     expect(await copy.counters()).toEqual(await db.counters());
-    expect(summary).toEqual({ records: 2, links: 1, hosts: 1, merged: 0 });
+    expect(summary).toEqual({ records: 2, links: 1, hosts: 1, changes: 2, merged: 0 });
   });
 
   it('any record comes back', async () => {
@@ -65,6 +66,29 @@ describe('a crawl db as lines of text', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('a feed of which nothing is kept goes on where it was', async () => {
+    const db = await dbOf(visitedDatum(A));
+    await db.write({ feed: { add: { notedAt: 9, changes: [changeOf(A), changeOf(A)] }, trimThrough: 2 } });
+    const { db: copy } = await imported(await textOf(db));
+    await copy.write({ feed: { add: { notedAt: 10, changes: [changeOf(B)] } } });
+    expect(await listOf(copy.changes())).toMatchObject([{ seq: 3, url: B }]);
+    expect(await copy.feedEnds()).toMatchObject({ first: 3, last: 3 });
+  });
+
+  it('reads lines of version 1, which had no change feed', async () => {
+    const lines = (await textOf(await dbOf(visitedDatum(A)))).map((line) =>
+      line.replace('"version":2', '"version":1').replace(',"changes":0', ''),
+    );
+    expect((await imported(lines)).summary).toMatchObject({ records: 1, changes: 0 });
+  });
+
+  it('changes out of order are refused by their line', async () => {
+    const db = await dbOf(visitedDatum(A));
+    await db.write({ feed: { add: { notedAt: 9, changes: [changeOf(A), changeOf(A)] } } });
+    const lines = (await textOf(db)).map((line) => line.replace('"seq":2', '"seq":1'));
+    await expect(imported(lines)).rejects.toThrow(/^line 4: a change behind number 1 was expected/);
   });
 
   it.each([
@@ -92,6 +116,13 @@ describe('a crawl db as lines of text', () => {
     const lines = await textOf(await dbOf(visitedDatum(A)));
     const broken = lines.map((line) => line.replace('"depth":2', '"depth":"two"'));
     await expect(imported(broken)).rejects.toThrow(/^line 2: record\.depth/);
+  });
+
+  it('a merge leaves the change feed of the other crawl out', async () => {
+    const theirs = await dbOf(visitedDatum(A));
+    await theirs.write({ feed: { add: { notedAt: 9, changes: [changeOf(A)] } } });
+    const { db } = await imported(await textOf(theirs), 'merge', await dbOf(visitedDatum(B)));
+    expect(await listOf(db.changes())).toEqual([]);
   });
 
   it('does not write over what is there', async () => {

@@ -102,5 +102,13 @@ describe('kill -9 in the middle of a crawl', () => {
     expect(await endState(join(dir, 'killed'))).toEqual(await endState(join(dir, 'whole')));
     const stats = JSON.parse((await incrawl(['readdb', '--stats', '--json', '--dir', join(dir, 'killed')])).stdout);
     expect(stats).toMatchObject({ urls: PAGES, due: 0, leased: 0, byStatus: { fetched: PAGES } });
+    // Written with the records, the feed has each page once: none lost, none told twice.
+    const told = await incrawl(['changes', '--since', '0', '--format', 'jsonl', '--dir', join(dir, 'killed')]);
+    const changes = told.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { seq: number; url: string });
+    expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: PAGES }, (_, i) => i + 1));
+    expect(new Set(changes.map(({ url }) => url)).size).toBe(PAGES);
   });
 });

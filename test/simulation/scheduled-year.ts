@@ -166,6 +166,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         urls,
         policy,
         parseHttpDate: () => null,
+        now: () => clock.now(),
         outlinkScore: () => 1,
         seedHosts: new Set(),
         variants: new QueryVariants(db, 0),

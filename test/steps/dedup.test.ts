@@ -42,6 +42,7 @@ const roomOf = (db: CrawlDb) => ({
   hostOf,
   domainOf: (host: string) => host.split('.').slice(-2).join('.'),
   textLengths,
+  now: 1_800_000_000_000,
 });
 const allOf = async (db: CrawlDb): Promise<CrawlDatum[]> => {
   const all: CrawlDatum[] = [];

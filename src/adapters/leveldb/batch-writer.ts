@@ -1,5 +1,7 @@
+import type { FeedEnds } from '../../domain/crawl/change-feed.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../ports/crawl-db.ts';
+import { readEnds, stageFeed } from './change-log.ts';
 import { COUNTERS_KEY, hostKey } from './keys.ts';
 import { crawlDbError } from './level-errors.ts';
 import type { StoredCounters, StoredHost } from './row-codecs.ts';
@@ -28,23 +30,29 @@ export class BatchWriter {
   #counters: StoredCounters;
   /** Read when first needed. */
   #spread: Promise<Cells> | null = null;
+  #feed: FeedEnds;
   #last: Promise<void> = Promise.resolve();
   #failure: CrawlError | null = null;
   /** Set once, before the first write. */
   newUrls: NewUrlWatcher | null = null;
 
-  private constructor(rows: Rows, counters: StoredCounters) {
+  private constructor(rows: Rows, counters: StoredCounters, feed: FeedEnds) {
     this.#rows = rows;
     this.#counters = counters;
+    this.#feed = feed;
   }
 
   static async open(rows: Rows): Promise<BatchWriter> {
     const [bytes] = await readMany(rows, [COUNTERS_KEY]);
-    return new BatchWriter(rows, bytes === undefined ? NO_COUNTERS : decodeCounters(bytes));
+    return new BatchWriter(rows, bytes === undefined ? NO_COUNTERS : decodeCounters(bytes), await readEnds(rows));
   }
 
   counters(): CrawlDbCounters {
     return countersView(this.#counters);
+  }
+
+  feedEnds(): FeedEnds {
+    return this.#feed;
   }
 
   write(batch: CrawlDbBatch, durable: boolean): Promise<void> {
@@ -124,8 +132,10 @@ export class BatchWriter {
         if (count === 0) native.del(cellKey(cell));
         else native.put(cellKey(cell), encodeCount(count));
       }
+      const feed = batch.feed === undefined ? this.#feed : await stageFeed(this.#rows, native, this.#feed, batch.feed);
       await this.#commit(() => native.write({ sync: durable }));
       this.#counters = counters;
+      this.#feed = feed;
       for (const [cell, count] of cells) {
         if (count === 0) spread.delete(cell);
         else spread.set(cell, count);

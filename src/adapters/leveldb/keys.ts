@@ -10,6 +10,8 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `c` | counters of the whole db |
  * | `d` + time + URL key | due index: one row per page to come back to that is not leased |
  * | `e` + falling score + time + URL key | due index of new URLs |
+ * | `f` | ends of the change feed |
+ * | `f` + number | change feed: one entry |
  * | `h` + host key | host: counters and facts |
  * | `k` + URL key | stored outlinks |
  * | `l` + URL key | lease |
@@ -24,6 +26,7 @@ export const ROW = {
   seen: 'b',
   due: 'd',
   dueNew: 'e',
+  change: 'f',
   host: 'h',
   links: 'k',
   lease: 'l',

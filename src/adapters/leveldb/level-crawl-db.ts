@@ -1,6 +1,8 @@
+import type { ChangeRow, FeedEnds } from '../../domain/crawl/change-feed.ts';
 import type { CrawlDatum } from '../../domain/crawl/datum.ts';
 import type { KeyRange } from '../../domain/url/url-key.ts';
 import { domainRange, hostRange, urlPrefixRange } from '../../domain/url/url-key.ts';
+import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
   CrawlDb,
   CrawlDbBatch,
@@ -16,6 +18,7 @@ import type {
 import type { ChangingQuery, IndexName, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { BatchWriter } from './batch-writer.ts';
+import { readChanges } from './change-log.ts';
 import { mostChanging, recordsOfMarks } from './find-rows.ts';
 import { isIndexedState, markRange } from './index-rows.ts';
 import {
@@ -223,6 +226,14 @@ export class LevelCrawlDb implements CrawlDb {
       }
     }
     return Object.fromEntries(metas);
+  }
+
+  changes(query: ChangeQuery = {}): AsyncGenerator<ChangeRow, void, undefined> {
+    return readChanges(this.#rows, this.#writer.feedEnds(), query);
+  }
+
+  async feedEnds(): Promise<FeedEnds> {
+    return this.#writer.feedEnds();
   }
 
   /** Waits for the writes under way. Closing again is harmless. */

@@ -45,14 +45,16 @@ async function inKeyOrder<T>(keys: readonly string[], read: (window: string[]) =
 /**
  * The rows of a range as of now, in batches. The iterator is closed however the consumer leaves.
  * @param limit most rows
+ * @param reverse the last row first
  */
 export async function* readRange(
   rows: Rows,
   range: KeyRange,
   limit = Number.POSITIVE_INFINITY,
+  reverse = false,
 ): AsyncGenerator<[string, Buffer][], void, undefined> {
   if (limit <= 0) return;
-  const options = { ...bounds(range), limit: Number.isFinite(limit) ? limit : -1 };
+  const options = { ...bounds(range), limit: Number.isFinite(limit) ? limit : -1, reverse };
   const iterator = opened(() => rows.iterator(options));
   try {
     for (;;) {

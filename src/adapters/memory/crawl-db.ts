@@ -1,8 +1,10 @@
+import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain/crawl/change-feed.ts';
 import { changeRateOf } from '../../domain/crawl/change-rate.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
 import { dueFacts, isNewUrl } from '../../domain/crawl/due.ts';
 import type { KeyRange } from '../../domain/url/url-key.ts';
 import { domainRange, hostOf, hostPrefix, hostRange, urlKey, urlPrefixRange } from '../../domain/url/url-key.ts';
+import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
   CrawlDb,
   CrawlDbBatch,
@@ -36,6 +38,8 @@ class MemoryCrawlDb implements CrawlDb {
   readonly #facts = new Map<string, HostFacts>();
   readonly #segments = new Map<string, SegmentRow>();
   readonly #meta = new Map<string, string>();
+  #changes: readonly ChangeRow[] = [];
+  #feed: FeedEnds = NO_FEED;
 
   async get(url: string): Promise<CrawlDatum | undefined> {
     return this.#records.get(url);
@@ -51,6 +55,11 @@ class MemoryCrawlDb implements CrawlDb {
 
   async write(batch: CrawlDbBatch): Promise<void> {
     checkUrls(batch);
+    if (batch.feed !== undefined) {
+      const { rows, ends } = extendFeed(this.#feed, batch.feed);
+      this.#changes = [...this.#changes, ...rows].filter(({ seq }) => seq >= ends.first);
+      this.#feed = ends;
+    }
     for (const { datum, leasedBy } of batch.puts ?? []) {
       this.#records.set(datum.url, datum);
       if (leasedBy !== undefined && this.#leases.get(datum.url) === leasedBy) this.#leases.delete(datum.url);
@@ -181,6 +190,18 @@ class MemoryCrawlDb implements CrawlDb {
 
   async metas(): Promise<Record<string, string>> {
     return Object.fromEntries([...this.#meta].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  async *changes({ after = 0, through, notedFrom, limit, reverse }: ChangeQuery = {}): AsyncGenerator<ChangeRow> {
+    const last = through ?? this.#feed.last;
+    const asked = this.#changes.filter(
+      ({ seq, notedAt }) => seq > after && seq <= last && (notedFrom === undefined || notedAt >= notedFrom),
+    );
+    yield* (reverse ? asked.reverse() : asked).slice(0, limit);
+  }
+
+  async feedEnds(): Promise<FeedEnds> {
+    return this.#feed;
   }
 
   async close(): Promise<void> {}

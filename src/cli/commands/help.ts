@@ -3,9 +3,10 @@ import { near } from '../../domain/near-name.ts';
 import type { Run } from '../program.ts';
 import { commandsPage } from '../reference/commands.ts';
 import { asText, type ReferencePage } from '../reference/page.ts';
-import { configurationPage, errorsPage, findingsPage, statesPage } from '../reference/tables.ts';
+import { changesPage, configurationPage, errorsPage, findingsPage, statesPage } from '../reference/tables.ts';
 
 const TOPICS: Readonly<Record<string, (program: Command) => ReferencePage>> = {
+  changes: changesPage,
   commands: commandsPage,
   config: configurationPage,
   errors: errorsPage,

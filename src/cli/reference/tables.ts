@@ -1,5 +1,6 @@
 import { configReference } from '../../config/reference.ts';
 import type { CrawlState } from '../../domain/crawl/datum.ts';
+import { CHANGES } from '../../domain/crawl/page-change.ts';
 import { type Consequence, ERRORS } from '../../domain/errors.ts';
 import { FINDINGS } from '../../domain/findings.ts';
 import { EXIT, exitCodeOfCode } from '../exit.ts';
@@ -105,5 +106,13 @@ export function findingsPage(): ReferencePage {
         rows: Object.entries(FINDINGS).map(([kind, { text, repair }]) => [kind, text, repair]),
       },
     ],
+  };
+}
+
+export function changesPage(): ReferencePage {
+  return {
+    title: 'Kinds of changes',
+    intro: 'What the change feed tells of pages ("incrawl changes", webhooks). The names are stable.',
+    parts: [{ heading: '', columns: ['change', 'meaning'], rows: Object.entries(CHANGES).map((row) => [...row]) }],
   };
 }

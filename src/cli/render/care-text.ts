@@ -10,7 +10,7 @@ export function verifyText(summary: VerifySummary, bold: Bold): string {
   const looked =
     rows === null
       ? `${count(segments)} segments`
-      : `${count(rows.records)} records, ${count(rows.due)} due entries, ${count(rows.leases)} leases, ${count(rows.links)} pages with outlinks, ${count(rows.hosts)} hosts, ${count(segments)} segments`;
+      : `${count(rows.records)} records, ${count(rows.due)} due entries, ${count(rows.leases)} leases, ${count(rows.links)} pages with outlinks, ${count(rows.hosts)} hosts, ${count(rows.changes)} changes, ${count(segments)} segments`;
   if (summary.sound) return `Sound: ${looked}.\n`;
   const lines = [`Looked at ${looked}.`, ''];
   for (const [kind, found] of Object.entries(summary.byKind)) {

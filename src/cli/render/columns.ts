@@ -1,4 +1,4 @@
-import type { DueView, HostView, RecordView, SegmentRecordView, SegmentView } from '../../crawler.ts';
+import type { ChangeView, DueView, HostView, RecordView, SegmentRecordView, SegmentView } from '../../crawler.ts';
 import { bytes, count, span } from './quantities.ts';
 import { outcomeInLine } from './segment-text.ts';
 import type { Column } from './table.ts';
@@ -42,6 +42,23 @@ export const HOST_COLUMNS: readonly Column<HostView>[] = [
     title: 'changes a day',
     align: 'right',
     cell: (row) => (row.changesPerDay === null ? '-' : count(row.changesPerDay)),
+  },
+];
+
+export const CHANGE_COLUMNS: readonly Column<ChangeView>[] = [
+  { title: 'number', align: 'right', cell: (change) => String(change.seq) },
+  { title: 'found (UTC)', cell: (change) => shortTime(change.at) },
+  { title: 'change', cell: (change) => change.kind },
+  {
+    title: 'distance',
+    align: 'right',
+    cell: (change) => (change.distance === null ? '-' : `${change.distance} bits`),
+  },
+  { title: 'url', max: URL_WIDTH, cell: (change) => change.url },
+  {
+    title: 'title or target',
+    max: URL_WIDTH,
+    cell: (change) => (change.target === null ? (change.title ?? '') : `-> ${change.target}`),
   },
 ];
 

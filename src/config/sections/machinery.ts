@@ -1,6 +1,6 @@
 /** Sections of the configuration: memory, plugins, logs. */
 import { z } from 'zod';
-import { choice, decimal, integer, size, text } from '../fields.ts';
+import { choice, decimal, duration, integer, size, text } from '../fields.ts';
 
 export const seen = z.strictObject({
   cacheSize: integer({
@@ -66,6 +66,22 @@ export const db = z.strictObject({
     min: '1MiB',
     max: '1GiB',
     prose: 'Writes gathered in memory before the crawl db sorts them into its tables.',
+  }),
+});
+
+export const changes = z.strictObject({
+  keepMs: duration({
+    default: '90d',
+    min: '0s',
+    max: '3650d',
+    prose: 'How long entries of the change feed are kept. Who follows the feed less often misses some, and is told so.',
+  }),
+  max: integer({
+    default: 1_000_000,
+    min: 0,
+    max: 1_000_000_000,
+    unit: 'entries',
+    prose: 'Entries of the change feed kept at most, about 200 bytes each. 0: no feed.',
   }),
 });
 

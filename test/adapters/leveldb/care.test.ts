@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Level } from 'level';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { repairDb, verifyDb } from '../../../src/adapters/leveldb/care/db-care.ts';
+import { changeKey, FEED_ENDS_KEY } from '../../../src/adapters/leveldb/change-rows.ts';
 import { openLevelCrawlDb, openLevelRows } from '../../../src/adapters/leveldb/crawl-db.ts';
 import {
   COUNTERS_KEY,
@@ -17,7 +18,7 @@ import type { Rows } from '../../../src/adapters/leveldb/rows.ts';
 import { newDatum } from '../../../src/domain/crawl/datum.ts';
 import type { Finding } from '../../../src/domain/findings.ts';
 import { urlKey } from '../../../src/domain/url/url-key.ts';
-import { contentOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
+import { changeOf, contentOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { temporaryFolders } from '../files/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -50,6 +51,7 @@ beforeAll(async () => {
     links: URLS.slice(0, 10).map((url) => ({ url, targets: URLS.slice(10, 15) })),
     segments: [{ id: 's1', state: 'generated', createdAt: 1, urls: 2, applied: 0 }],
     meta: { fact: 'value' },
+    feed: { add: { notedAt: 5, changes: URLS.slice(0, 6).map((url) => changeOf(url)) }, trimThrough: 2 },
   });
   const entries = [];
   for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER }))
@@ -115,7 +117,15 @@ describe('verify and repair of the crawl db', () => {
     const findings: Finding[] = [];
     const counts = await verifyDb({ dir: copy.dir, log }, (finding) => findings.push(finding));
     expect(findings).toEqual([]);
-    expect(counts).toEqual({ records: 60, due: sound.due.length, leases: 3, links: 10, hosts: 3, segments: 1 });
+    expect(counts).toEqual({
+      records: 60,
+      due: sound.due.length,
+      leases: 3,
+      links: 10,
+      hosts: 3,
+      segments: 1,
+      changes: 4,
+    });
   });
 
   it('a repair of a sound db changes nothing', async () => {
@@ -145,6 +155,8 @@ describe('verify and repair of the crawl db', () => {
       ['due-differs'],
       async (rows) => rows.put(await anyDueKey(rows, ROW.due), junk),
     ],
+    ['lost ends of the change feed', ['feed-differs'], (rows) => rows.del(FEED_ENDS_KEY)],
+    ['ends of the change feed that cannot be read', ['row-unreadable'], (rows) => rows.put(FEED_ENDS_KEY, junk)],
     ['wrong counters of a host', ['host-counts'], async (rows) => rows.del(hostKey('a.example'))],
     ['a lost row of the index of states', ['index-missing'], (rows) => rows.del(`${ROW.mark}g${urlKey(URLS[5]!)}`)],
     [
@@ -202,6 +214,15 @@ describe('verify and repair of the crawl db', () => {
     const after = await contentIn(copy.dir);
     expect(after.due.map(({ url }) => url)).toContain(LEASED);
     expect(after.records).toEqual(sound.records);
+  });
+
+  it('an entry of the change feed that cannot be read goes to the quarantine; its number is not used again', async () => {
+    const copy = await damaged((rows) => rows.put(changeKey(6), junk));
+    expect(kindsOf(await findingsOf(copy))).toEqual(['row-unreadable']);
+    expect(await repaired(copy)).toMatchObject({ records: 60, quarantined: 1 });
+    const after = await contentIn(copy.dir);
+    expect(after.changes.map(({ seq }) => seq)).toEqual([3, 4, 5]);
+    expect(after.feed).toEqual(sound.feed);
   });
 
   it('a lost lease: the URL is due again', async () => {

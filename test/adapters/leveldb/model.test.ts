@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../../src/adapters/memory/crawl-db.ts';
+import type { FeedBatch } from '../../../src/domain/crawl/change-feed.ts';
 import { CRAWL_STATES, type CrawlDatum, newDatum, type Visit } from '../../../src/domain/crawl/datum.ts';
+import type { ChangeQuery } from '../../../src/ports/change-feed.ts';
 import { type CrawlDb, type CrawlDbBatch, NO_HOST_FACTS } from '../../../src/ports/crawl-db.ts';
-import { contentOf, listOf } from '../../contracts/crawl-db-exam.ts';
+import { changeOf, contentOf, listOf } from '../../contracts/crawl-db-exam.ts';
 import { openAt, temporaryDir } from './temporary-db.ts';
 
 /** Few URLs, segments and times, so that everything meets everything. */
@@ -45,6 +47,13 @@ const plan = fc.record({
   release: fc.option(fc.record({ segment, urls })),
   rows: fc.array(segment, { maxLength: 1 }),
   removed: fc.array(segment, { maxLength: 1 }),
+  feed: fc.option(
+    fc.record({
+      notedAt: fc.integer({ min: 0, max: 20 }),
+      urls: fc.array(url, { maxLength: 4 }),
+      trim: fc.option(fc.integer({ min: 0, max: 12 })),
+    }),
+  ),
   reopens: fc.constantFrom(false, false, false, true),
 });
 
@@ -77,8 +86,21 @@ async function batchOf(db: CrawlDb, planned: Plan): Promise<CrawlDbBatch> {
     ...(planned.release === null ? {} : { release: planned.release }),
     segments: planned.rows.map((id) => ({ id, state: 'generated', createdAt: 1, urls: 1, applied: 0 })),
     removeSegments: planned.removed,
+    ...(planned.feed === null ? {} : { feed: feedBatch(planned.feed) }),
   };
 }
+
+function feedBatch({ notedAt, urls, trim }: NonNullable<Plan['feed']>): FeedBatch {
+  const add = { notedAt, changes: urls.map((each) => changeOf(each)) };
+  return trim === null ? { add } : { add, trimThrough: trim };
+}
+
+const FEED_QUERIES: readonly ChangeQuery[] = [
+  ...[0, 3, 10, 20].map((notedFrom) => ({ notedFrom })),
+  { after: 2, notedFrom: 5, limit: 2 },
+  { through: 4, reverse: true, limit: 2 },
+  { reverse: true, notedFrom: 6 },
+];
 
 describe('LevelDB against the reference', () => {
   it('holds the same after any sequence of batches', async () => {
@@ -97,6 +119,9 @@ describe('LevelDB against the reference', () => {
               db = await openAt(dir);
             }
             expect(await contentOf(db)).toEqual(await contentOf(reference));
+            for (const query of FEED_QUERIES) {
+              expect(await listOf(db.changes(query))).toEqual(await listOf(reference.changes(query)));
+            }
           }
         } finally {
           await db.close();

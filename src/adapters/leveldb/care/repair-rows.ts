@@ -17,6 +17,7 @@ import {
 import { existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { SEEN_TREE_KEY } from '../seen-rows.ts';
 import { SHARED_MARK_KEY } from '../shared-filter.ts';
+import { readFeedRow, renewEnds } from './feed-care.ts';
 import { type CountedHost, HostCounting } from './host-counting.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
 
@@ -48,10 +49,12 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   quarantined += await sift(room, ROW.host, (key, bytes) => decodeHost(hostOfKey(key), bytes));
   quarantined += await sift(room, ROW.lease, (key, bytes) => decodeLease(urlOfRow(key), bytes));
   quarantined += await sift(room, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), true);
+  quarantined += await sift(room, ROW.change, readFeedRow);
   const leasesEnded = await endStrayLeases(room);
   await rebuildDueIndex(rows);
   await renewLeases(rows);
   await rebuildIndexes(rows);
+  await renewEnds(rows);
   const records = await countAgain(rows);
   await rows.batch(
     [SEEN_TREE_KEY, SHARED_MARK_KEY, REPAIRING_KEY].map((key) => ({ type: 'del', key })),

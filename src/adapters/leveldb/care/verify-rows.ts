@@ -13,6 +13,7 @@ import {
   NO_COUNTERS,
 } from '../row-codecs.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
+import { verifyFeed } from './feed-care.ts';
 import { type HostCounting, isSameTally, totalOf } from './host-counting.ts';
 import { dueRowOf, isFinding, storedRecord } from './stored-record.ts';
 import { IndexChecking } from './verify-indexes.ts';
@@ -34,8 +35,17 @@ export async function verifyRows(rows: Rows, report: Report): Promise<RowCounts>
   const links = await checkLinks(rows, report);
   await checkHosts(rows, report);
   await checkCounters(rows, counting, leases, report);
+  const changes = await verifyFeed(rows, report);
   await checkKinds(rows, report);
-  return { records: totalOf(counting.all), due, leases, links, hosts: counting.hosts, segments: segments.size };
+  return {
+    records: totalOf(counting.all),
+    due,
+    leases,
+    links,
+    hosts: counting.hosts,
+    segments: segments.size,
+    changes,
+  };
 }
 
 /** Entries that no record asks for: looked for only when the numbers say that there are some. */

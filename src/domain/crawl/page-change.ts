@@ -1,0 +1,82 @@
+import type { CrawlDatum, CrawlState } from './datum.ts';
+
+/** What can happen to a page, as the change feed tells it. The names are stable; a script may rely on them. */
+export const CHANGES = {
+  new: 'The page was fetched for the first time.',
+  modified: 'Its body differs from the one before; the distance says by how much.',
+  moved: 'It redirects now, or to another target than before.',
+  gone: 'The server says that it is gone (404, 410).',
+  back: 'It is there again after it was gone, moved, or marked as a duplicate.',
+  duplicate: 'It repeats another page.',
+} as const;
+
+export type ChangeKind = keyof typeof CHANGES;
+
+export const CHANGE_KINDS = Object.keys(CHANGES) as readonly ChangeKind[];
+
+export interface PageChange {
+  readonly kind: ChangeKind;
+  readonly url: string;
+  /** When it was found: the time of the visit, ms since the epoch. */
+  readonly at: number;
+  /** State of the record afterwards. */
+  readonly state: CrawlState;
+  readonly status: number | null;
+  /** Hamming distance to the signature before, bits; `null` when there was none to compare with. */
+  readonly distance: number | null;
+  /** Where it moved to, or what it repeats. */
+  readonly target: string | null;
+  readonly title: string | null;
+}
+
+/**
+ * What a consumer of the crawl has to be told when a record becomes another one; `null`: nothing. It follows from the two records alone, so that whoever
+ * writes records tells the same.
+ * @param at when it was found, ms since the epoch
+ */
+export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): PageChange | null {
+  const kind = kindOf(before, after);
+  if (kind === null) return null;
+  const isVisit = after.visits.at(-1) !== before.visits.at(-1);
+  const compares = kind === 'modified' || kind === 'back';
+  return {
+    kind,
+    url: after.url,
+    at,
+    state: after.state,
+    status: after.httpStatus,
+    distance: isVisit && compares ? (after.visits.at(-1)?.distance ?? null) : null,
+    target: after.target,
+    title: after.title,
+  };
+}
+
+function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
+  // The first answer for a URL is no move and no loss: nobody has been told of a page there.
+  const wasKnown = before.state !== 'unfetched' && before.lastFetchAt !== null;
+  switch (after.state) {
+    case 'unfetched':
+    case 'orphan':
+      return null;
+    case 'redir_perm':
+    case 'redir_temp':
+      return wasKnown && !(isRedirect(before.state) && before.target === after.target) ? 'moved' : null;
+    case 'gone':
+      return wasKnown && before.state !== 'gone' ? 'gone' : null;
+    case 'duplicate':
+      return before.state === 'duplicate' && before.target === after.target ? null : 'duplicate';
+    case 'fetched':
+    case 'notmodified':
+    case 'parse_failed':
+      return contentKind(before, after);
+  }
+}
+
+function contentKind(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
+  if (before.digest === null) return after.digest === null ? null : 'new';
+  if (before.state === 'gone' || isRedirect(before.state)) return 'back';
+  if (before.digest !== after.digest) return 'modified';
+  return before.state === 'duplicate' ? 'back' : null;
+}
+
+const isRedirect = (state: CrawlState): boolean => state === 'redir_perm' || state === 'redir_temp';

@@ -1,0 +1,22 @@
+import type { ChangeRow, FeedEnds } from '../domain/crawl/change-feed.ts';
+
+/** What became of pages, as a feed with numbers: the part of the crawl db that consumers of a crawl follow. */
+export interface ChangeFeed {
+  /** Entries by `seq`, oldest first. A consistent snapshot. */
+  changes(query?: ChangeQuery): AsyncIterable<ChangeRow>;
+  /** How far the feed goes: an index read, never a scan. */
+  feedEnds(): Promise<FeedEnds>;
+}
+
+/** Conditions narrow each other down. */
+export interface ChangeQuery {
+  /** Only entries behind this `seq`. */
+  readonly after?: number;
+  /** Only entries up to this `seq`. */
+  readonly through?: number;
+  /** Only entries noted at this time or later, ms since the epoch; found by halving, not by reading all. */
+  readonly notedFrom?: number;
+  readonly limit?: number;
+  /** Newest first. */
+  readonly reverse?: boolean;
+}
