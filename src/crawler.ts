@@ -10,6 +10,7 @@ export { openCrawler } from './crawler/open-crawler.ts';
 export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './crawler/page-diff.ts';
 export type { PruneSummary, SegmentVerdict } from './crawler/prune-segments.ts';
 export type { RepartitionSummary } from './crawler/repartition.ts';
+export { type RoundEntry, type RoundSample, roundLog } from './crawler/round-log.ts';
 export type { SeenView } from './crawler/seen.ts';
 export {
   type RepairSummary,

@@ -28,6 +28,7 @@ import { addSchedule } from './commands/schedule.ts';
 import { addSegments } from './commands/segments.ts';
 import { addSimulate } from './commands/simulate.ts';
 import { addSitemap } from './commands/sitemap.ts';
+import { addTop } from './commands/top.ts';
 import { addTouch } from './commands/touch.ts';
 import { addExportDb, addImportDb, addMerge, addRepartition } from './commands/transfer.ts';
 import { addUpdatedb } from './commands/updatedb.ts';
@@ -94,6 +95,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addUpdatedb,
   addSchedule,
   addSitemap,
+  addTop,
   addTouch,
   addPlan,
   addSimulate,

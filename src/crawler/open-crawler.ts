@@ -42,6 +42,7 @@ import { pluginViews } from './plugin-views.ts';
 import { pruneSegments } from './prune-segments.ts';
 import { recover } from './recover.ts';
 import { repartition } from './repartition.ts';
+import { roundKeeper } from './round-log.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { configuredFilter, openSeenUrls, rememberSeen, seenView } from './seen.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
@@ -261,7 +262,8 @@ class OpenCrawler implements Crawler {
     const layered = maxLayers === undefined ? {} : { maxLayers };
     const generateOptions = { ...options.generate, ...layered, ...(topN === undefined ? {} : { topN }) };
     const purse = { left: options.budget ?? null };
-    return crawlLoop(
+    const kept = roundKeeper(this.dir, this.store.db, this.wiring.clock, this.wiring.log);
+    const summary = crawlLoop(
       {
         unfinished: async () =>
           (await this.store.db.segments()).filter((row) => row.state === 'generated').map((row) => row.id),
@@ -276,7 +278,10 @@ class OpenCrawler implements Crawler {
       {
         rounds: options.rounds ?? Number.POSITIVE_INFINITY,
         signal: options.signal,
-        onRound: options.onRound,
+        onRound: (round) => {
+          kept.keep(round);
+          options.onRound?.(round);
+        },
         onProgress: options.onProgress,
         stopwatch: () => {
           const { user, system } = process.cpuUsage();
@@ -284,6 +289,7 @@ class OpenCrawler implements Crawler {
         },
       },
     );
+    return summary.finally(kept.done);
   }
 
   /** A round of a run that may make so many fetches in all. */

@@ -50,11 +50,15 @@ export async function crawlLoop(steps: LoopSteps, options: LoopOptions): Promise
     from: Stopwatch,
   ): Promise<boolean> => {
     const round = rounds.length + 1;
-    const onProgress = (progress: Omit<CrawlProgress, 'round' | 'stage'>): void =>
+    let last = NOTHING_YET;
+    const onProgress = (progress: Omit<CrawlProgress, 'round' | 'stage'>): void => {
+      last = progress;
       options.onProgress?.({ round, stage, ...progress });
+    };
     const { fetch } = await steps.fetchAndParse(segment, options.signal, onProgress);
     // Stopped half way: the segment stays open, and the next run goes on with it.
     if (fetch.left > 0 && isStopped()) return false;
+    options.onProgress?.({ round, stage: 'update', ...last });
     const update = await steps.updatedb(segment);
     const now = options.stopwatch();
     const summary = roundSummary(round, generated, fetch, update, now.ms - from.ms, now.cpuMs - from.cpuMs);
@@ -70,6 +74,7 @@ export async function crawlLoop(steps: LoopSteps, options: LoopOptions): Promise
     for (let round = 0; round < options.rounds; round++) {
       if (isStopped()) return finish('signal');
       const from = options.stopwatch();
+      options.onProgress?.({ round: rounds.length + 1, stage: 'generate', ...NOTHING_YET });
       const generated = await steps.generate();
       if (generated.segment === null) return finish('nothing-due');
       if (!(await play(generated.segment, generated.selected, 'fetch', from))) return finish('signal');
@@ -81,6 +86,20 @@ export async function crawlLoop(steps: LoopSteps, options: LoopOptions): Promise
     throw error;
   }
 }
+
+/** Progress of a round before its first page. */
+const NOTHING_YET: Omit<CrawlProgress, 'round' | 'stage'> = {
+  segment: null,
+  urls: 0,
+  done: 0,
+  inFlight: 0,
+  waiting: 0,
+  parsing: 0,
+  pagesPerSecond: 0,
+  bytesReceived: 0,
+  bytesSaved: 0,
+  busiest: [],
+};
 
 type Stopwatch = { readonly ms: number; readonly cpuMs: number };
 

@@ -5,6 +5,7 @@ import type { Run } from '../program.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
 import { layerLines, roundHeading, roundLine, stopReason, totalsLine } from '../render/round-table.ts';
 import { resumeCommand } from '../resume-command.ts';
+import { announcedCrawl } from '../run-status/announced-crawl.ts';
 import { seedSources } from '../seed-sources.ts';
 import type { Session } from '../session.ts';
 import { addNetworkOptions, wholeNumber } from '../shared-options.ts';
@@ -48,7 +49,7 @@ Examples:
       await session.showProgress();
       try {
         const summary = await session.withCrawler((crawler) =>
-          crawler.crawl({
+          announcedCrawl(session, crawler, 'crawl', {
             ...(options.rounds === undefined ? {} : { rounds: options.rounds }),
             ...(options.topN === undefined ? {} : { topN: options.topN }),
             ...(options.depth === undefined ? {} : { maxLayers: options.depth }),

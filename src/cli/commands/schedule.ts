@@ -5,6 +5,7 @@ import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { EXIT, exitCodeOf, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
+import { announcedCrawl } from '../run-status/announced-crawl.ts';
 import { type Health, openHealthFile } from '../schedule/health.ts';
 import { reportOf, runSchedule, type ScheduleRoom } from '../schedule/run-schedule.ts';
 import { sleepUntil } from '../schedule/sleep-until.ts';
@@ -122,7 +123,7 @@ function crawlOnce(
   onProgress: (progress: CrawlProgress) => void,
 ): Promise<CrawlSummary> {
   return session.withCrawler((crawler) =>
-    crawler.crawl({
+    announcedCrawl(session, crawler, 'schedule', {
       signal,
       onProgress,
       ...(rounds === undefined ? {} : { rounds }),

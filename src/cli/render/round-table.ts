@@ -1,11 +1,9 @@
 import type { CrawlSummary, RoundSummary, StoppedBy } from '../../crawler.ts';
 import { bytes, count, span } from './quantities.ts';
 
-const COLUMNS: readonly (readonly [
-  title: string,
-  width: number,
-  cell: (round: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>) => string,
-])[] = [
+type Counts = Omit<RoundSummary, 'round' | 'segment' | 'meanDistance' | 'filteredBy' | 'demotedBy' | 'layers'>;
+
+const COLUMNS: readonly (readonly [title: string, width: number, cell: (round: Counts) => string])[] = [
   ['urls', 7, (round) => count(round.generated)],
   ['new', 7, (round) => count(round.new)],
   ['changed', 8, (round) => count(round.modified)],
@@ -26,7 +24,7 @@ export function roundHeading(): string {
   return `round${COLUMNS.map(([title, width]) => title.padStart(width)).join('')}`;
 }
 
-export function roundLine(round: RoundSummary): string {
+export function roundLine(round: Counts & { readonly round: number }): string {
   return line(String(round.round), round);
 }
 
@@ -34,7 +32,7 @@ export function totalsLine(summary: CrawlSummary): string {
   return line('total', summary.totals);
 }
 
-function line(label: string, round: Parameters<(typeof COLUMNS)[number][2]>[0]): string {
+function line(label: string, round: Counts): string {
   return `${label.padStart(5)}${COLUMNS.map(([, width, cell]) => cell(round).padStart(width)).join('')}`;
 }
 

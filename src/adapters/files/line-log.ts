@@ -1,0 +1,64 @@
+import { appendFile, mkdir, open, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * A log of JSON lines that stays bounded: at `maxBytes` the file becomes `FILE.1` and takes the place of the one before. For figures
+ * of which the newest matter; what a crash tears at the end is passed over when it is read.
+ */
+export async function appendLine(file: string, value: unknown, maxBytes: number): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const size = await sizeOf(file);
+  if (size >= maxBytes) await rename(file, `${file}.1`);
+  const isTorn = size > 0 && size < maxBytes && !(await endsWhole(file, size));
+  await appendFile(file, `${isTorn ? '\n' : ''}${JSON.stringify(value)}\n`);
+}
+
+/** The last `limit` values, oldest first; lines that are no JSON are left out. Reads `bytesPerLine` for each at most. */
+export async function lastLines(file: string, limit: number, bytesPerLine: number): Promise<unknown[]> {
+  const newest = await tailOf(file, limit, bytesPerLine);
+  if (newest.length >= limit) return newest;
+  return [...(await tailOf(`${file}.1`, limit - newest.length, bytesPerLine)), ...newest];
+}
+
+async function tailOf(file: string, limit: number, bytesPerLine: number): Promise<unknown[]> {
+  const size = await sizeOf(file);
+  if (size === 0 || limit === 0) return [];
+  const length = Math.min(size, limit * bytesPerLine);
+  const handle = await open(file, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+    const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
+    // The first line of a part of the file may be the end of one.
+    if (length < size) lines.shift();
+    return lines.flatMap(parsed).slice(-limit);
+  } finally {
+    await handle.close();
+  }
+}
+
+function parsed(line: string): unknown[] {
+  try {
+    return line === '' ? [] : [JSON.parse(line)];
+  } catch {
+    return [];
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+async function endsWhole(file: string, size: number): Promise<boolean> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    return buffer[0] === 0x0a;
+  } finally {
+    await handle.close();
+  }
+}
