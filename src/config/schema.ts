@@ -3,7 +3,7 @@ import { parseIntervalRule } from './interval-rule.ts';
 import { outlinks, parse, partition, segments } from './sections/content.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
 import { changes, db, log, plugins, seen } from './sections/machinery.ts';
-import { generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
+import { dedup, generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
 import { formatDuration } from './units.ts';
 
 /** The sections by name: what {@link configSchema} is made of, for those who walk over all keys. */
@@ -16,6 +16,7 @@ export const SECTIONS = {
   partition,
   generate,
   updatedb,
+  dedup,
   schedule,
   sitemaps,
   segments,
@@ -40,6 +41,7 @@ export const configSchema = z
     partition: partition.prefault({}),
     generate: generate.prefault({}),
     updatedb: updatedb.prefault({}),
+    dedup: dedup.prefault({}),
     schedule: schedule.prefault({}),
     sitemaps: sitemaps.prefault({}),
     segments: segments.prefault({}),

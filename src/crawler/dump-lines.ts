@@ -72,6 +72,7 @@ const record = z.strictObject({
   signature: text,
   signatureName: text,
   title: text,
+  textChars: z.number().int().nonnegative().nullable().default(null),
   target: text,
   visits: z.array(visit),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),

@@ -15,7 +15,7 @@ import type { Segment } from '../ports/segment-store.ts';
 import { UrlAdmission } from '../steps/admission.ts';
 import { trimFeed } from '../steps/change-feed.ts';
 import { crawlLoop } from '../steps/crawl.ts';
-import { dedup, nearPages, undoDedup } from '../steps/dedup.ts';
+import { undoDedup } from '../steps/dedup.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
 import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
@@ -33,9 +33,10 @@ import { changeViews, feedView } from './changes.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import { explainUrl, exportPages, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
-import { crawlLinks, fetchedUrls, storedTextLengths } from './map-reduce/crawl-links.ts';
+import { crawlLinks } from './map-reduce/crawl-links.ts';
 import { linkClusters } from './map-reduce/link-clusters.ts';
 import { mergeState } from './merge-states.ts';
+import { dedupAll, nearPlan, nearUrl, repeatRoom } from './near.ts';
 import { requireContact } from './own-hosts.ts';
 import { diffPage, pageVersions } from './page-diff.ts';
 import { pluginViews } from './plugin-views.ts';
@@ -65,6 +66,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   try {
     const { cacheBytes, writeBufferBytes } = options.config.db;
     const filter = await configuredFilter(options.config);
+    const near = nearPlan(options.config);
     const db = await openLevelCrawlDb({
       dir: join(dir, 'db'),
       log: options.log,
@@ -72,6 +74,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
       cacheBytes,
       writeBufferBytes,
       ...(filter === undefined ? {} : { seenFilter: filter }),
+      ...(near === null ? {} : { near }),
     });
     const seen = openSeenUrls(options.config, db, options.log);
     await recover(db, wiring.segments, options.log);
@@ -210,6 +213,7 @@ class OpenCrawler implements Crawler {
         parseHttpDate,
         now: () => clock.now(),
         outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
+        near: repeatRoom(config, this.store.db),
       },
       segment,
       {
@@ -222,6 +226,11 @@ class OpenCrawler implements Crawler {
         noise: config.outlinks.noise,
         maxLayers: options.maxLayers ?? Number.POSITIVE_INFINITY,
         distrustMs: config.fetch.distrustMs,
+        repeats: {
+          distance: config.dedup.maxDistance,
+          keep: config.dedup.keep,
+          skipOutlinks: config.dedup.mode === 'skip-outlinks',
+        },
       },
     );
   }
@@ -430,12 +439,9 @@ class OpenCrawler implements Crawler {
     return pluginViews(this.wiring.plugins);
   }
 
-  async dedup(...[options, onDuplicate]: Parameters<Crawler['dedup']>): ReturnType<Crawler['dedup']> {
-    const { incoming: segment, ...rest } = options;
-    const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(this.wiring.segments, segment) };
-    const textLengths = (urls: ReadonlySet<string>) => storedTextLengths(this.wiring.segments, urls);
-    const room = { db: this.store.db, hostOf, domainOf, textLengths, now: this.wiring.clock.now() };
-    return dedup(room, { ...rest, ...incoming }, onDuplicate);
+  dedup(...[request, onDuplicate]: Parameters<Crawler['dedup']>): ReturnType<Crawler['dedup']> {
+    const { config, segments, clock } = this.wiring;
+    return dedupAll(config, { db: this.store.db, segments, now: clock.now() }, request, onDuplicate);
   }
 
   undoDedup(dryRun: boolean): Promise<number> {
@@ -443,9 +449,7 @@ class OpenCrawler implements Crawler {
   }
 
   near(url: string, options: Parameters<Crawler['near']>[1]): ReturnType<Crawler['near']> {
-    const canonical = canonicalUrl(url);
-    if ('error' in canonical) throw new CrawlError('url-invalid', canonical.error);
-    return nearPages(this.store.db, canonical.url, options);
+    return nearUrl(this.wiring.config, this.store.db, url, options);
   }
 
   linkClusters(): AsyncIterable<string> {

@@ -13,6 +13,7 @@ import type { CrawlDb, SegmentRow } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { Report, RowCounts } from '../ports/state-care.ts';
+import { nearPlan } from './near.ts';
 import { recover } from './recover.ts';
 import { configuredFilter } from './seen.ts';
 import { systemClock } from './system-clock.ts';
@@ -56,7 +57,13 @@ async function verifyInto(
   report: Report,
 ): Promise<{ rows: RowCounts | null; segments: number }> {
   const dir = stateDir(options.dir);
-  const db = { dir: join(dir, 'db'), log: options.log, clock: options.clock ?? systemClock };
+  const near = nearPlan(options.config);
+  const db = {
+    dir: join(dir, 'db'),
+    log: options.log,
+    clock: options.clock ?? systemClock,
+    ...(near === null ? {} : { near }),
+  };
   let isDbSound = true;
   const rows = await verifyDb(db, (finding) => {
     isDbSound = false;
@@ -165,11 +172,13 @@ async function withDb(
   use: (db: CrawlDb, filter: SeenFilter | null) => Promise<void>,
 ): Promise<void> {
   const filter = await configuredFilter(config);
+  const near = nearPlan(config);
   const db = await openLevelCrawlDb({
     dir: join(resolve(dir), 'db'),
     log,
     clock: clock ?? systemClock,
     ...(filter === undefined ? {} : { seenFilter: filter }),
+    ...(near === null ? {} : { near }),
   });
   try {
     await use(db, db.seenFilter);

@@ -5,10 +5,11 @@ import type { Clock } from '../ports/clock.ts';
 import type { SegmentState } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
-import type { DedupOptions, DedupSummary, DuplicateView, NearPage } from '../steps/dedup.ts';
+import type { DedupSummary, DuplicateView } from '../steps/dedup.ts';
 import type { Explanation } from '../steps/explain.ts';
 import type { GenerateOptions } from '../steps/generate.ts';
 import type { SeedSource } from '../steps/inject.ts';
+import type { NearOptions, NearPage } from '../steps/near-pages.ts';
 import type { PlanSummary } from '../steps/plan.ts';
 import type { SimulateSummary } from '../steps/simulate.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
@@ -28,6 +29,7 @@ import type { DueView, HostView, RecordView } from '../steps/views.ts';
 import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
 import type { TransferSummary } from './db-transfer.ts';
 import type { MergeSummary } from './merge-states.ts';
+import type { DedupRequest } from './near.ts';
 import type { PageDiff, PageVersion, VersionChoice } from './page-diff.ts';
 import type { PruneOptions, PruneSummary } from './prune-segments.ts';
 import type { RepartitionSummary } from './repartition.ts';
@@ -178,13 +180,13 @@ export interface Crawler {
   }): AsyncIterable<string>;
   plugins(): readonly PluginView[];
   /** Marks pages that repeat others. `incoming`: a segment whose pages represent; see `dedup`. */
-  dedup(
-    options: Omit<DedupOptions, 'incoming'> & { readonly incoming?: string },
-    onDuplicate?: (duplicate: DuplicateView) => void,
-  ): Promise<DedupSummary>;
+  dedup(request: DedupRequest, onDuplicate?: (duplicate: DuplicateView) => void): Promise<DedupSummary>;
   undoDedup(dryRun: boolean): Promise<number>;
   /** Pages with signatures near that of a page; `null` when it is not known or has none. */
-  near(url: string, options: { readonly distance: number; readonly limit: number }): Promise<NearPage[] | null>;
+  near(
+    url: string,
+    options: Omit<NearOptions, 'scope'> & { readonly scope?: NearOptions['scope'] },
+  ): Promise<NearPage[] | null>;
   /** Families of the URLs that pages link to, per domain, as the reducer of the map/reduce job `linkclusters` tells them. */
   linkClusters(): AsyncIterable<string>;
   /** The crawl db as lines of JSON, without line ends. */

@@ -41,6 +41,14 @@ export const FINDINGS = {
     text: 'The filter of seen URLs denies a URL that the crawl db has.',
     repair: 'throws the filter away; the next start makes it anew',
   },
+  'near-missing': {
+    text: 'The tables of signatures miss a page, or a duplicate.',
+    repair: 'throws the tables away; the next start makes them anew',
+  },
+  'near-stray': {
+    text: 'The tables of signatures hold more than there are pages.',
+    repair: 'throws the tables away; the next start makes them anew',
+  },
   'segment-absent': {
     text: 'The crawl db knows a segment that is not on disk.',
     repair: 'forgets it; its URLs are due again',

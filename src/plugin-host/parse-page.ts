@@ -79,6 +79,7 @@ function recordOf(
     signature,
     signatureName,
     title: result.title === null ? null : result.title.slice(0, MAX_TITLE_CHARS),
+    textChars: (result.mainText ?? result.text).length,
     noindex: result.noindex,
     metadata: boundedMetadata({ ...result.metadata, ...(result.noindex ? { noindex: true } : {}) }),
   };

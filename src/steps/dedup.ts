@@ -1,6 +1,6 @@
-import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
-import { type Neighbour, parseFingerprint } from '../domain/page/fingerprint-tables.ts';
-import { hammingDistance } from '../domain/page/hamming.ts';
+import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../domain/crawl/repeats.ts';
+import type { Neighbour } from '../domain/page/fingerprint-tables.ts';
 import { nearGroups } from '../domain/page/near-groups.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import { changesOf } from './change-feed.ts';
@@ -10,7 +10,7 @@ export interface DedupOptions {
   /** Largest distance of signatures, 0 to 3 bits. */
   readonly distance: number;
   /** Pages that may be of one group: those of a host, of a registrable domain, or any. */
-  readonly scope: 'host' | 'domain' | 'all';
+  readonly scope: RepeatScope;
   /** Which page of a group represents it: the first criterion that tells two apart decides. */
   readonly prefer: readonly Preference[];
   /** The new batch of the published protocol: these URLs represent, the others are only compared with them. */
@@ -53,9 +53,6 @@ export interface DuplicateView {
   readonly of: string;
   readonly distance: number;
 }
-
-/** Under this name a duplicate remembers what it was. */
-export const DEDUP_STATE = 'dedup.state';
 
 const CHUNK = 1_000;
 const MIRRORS = 20;
@@ -111,14 +108,13 @@ async function dropShort(
   for (const [page, { id }] of repeats) if (!isLong(page) || !isLong(id)) repeats.delete(page);
 }
 
-/** Gives every page that {@link dedup} has marked its state back. */
+/** Gives every duplicate its state back. */
 export async function undoDedup(room: Pick<DedupRoom, 'db' | 'now'>, dryRun: boolean): Promise<number> {
   const writer = new Writer(room, dryRun);
   let restored = 0;
   for await (const datum of room.db.scan({ state: 'duplicate' })) {
-    if (datum.metadata[DEDUP_STATE] === undefined) continue;
     restored++;
-    await writer.put(asBefore(datum), datum);
+    await writer.put(asOwnPage(datum), datum);
   }
   await writer.flush();
   return restored;
@@ -129,9 +125,8 @@ async function* candidates(db: CrawlDb): AsyncGenerator<CrawlDatum> {
   for await (const datum of db.scan()) if (isCandidate(datum)) yield datum;
 }
 
-const isCandidate = ({ state, signature, metadata }: CrawlDatum): boolean =>
-  signature !== null &&
-  (state === 'fetched' || state === 'notmodified' || (state === 'duplicate' && metadata[DEDUP_STATE] !== undefined));
+const isCandidate = (datum: CrawlDatum): boolean =>
+  datum.signature !== null && (isOwnPage(datum) || datum.state === 'duplicate');
 
 async function urlsOf(db: CrawlDb, numbers: ReadonlySet<number>): Promise<Map<number, string>> {
   const urls = new Map<number, string>();
@@ -160,7 +155,7 @@ async function apply(
     if (repeated === undefined || of === undefined) {
       if (datum.state !== 'duplicate') continue;
       restored++;
-      await writer.put(asBefore(datum), datum);
+      await writer.put(asOwnPage(datum), datum);
       continue;
     }
     onDuplicate({ url: datum.url, of, distance: repeated.distance });
@@ -182,16 +177,6 @@ function mirrorsOf(mirrored: ReadonlyMap<string, number>): DedupSummary['mirrors
       const [host = '', of = ''] = pair.split(' ');
       return { host, of, pages };
     });
-}
-
-function asDuplicate(datum: CrawlDatum, of: string): CrawlDatum {
-  const before = datum.state === 'duplicate' ? (datum.metadata[DEDUP_STATE] ?? 'fetched') : datum.state;
-  return { ...datum, state: 'duplicate', target: of, metadata: { ...datum.metadata, [DEDUP_STATE]: before } };
-}
-
-function asBefore(datum: CrawlDatum): CrawlDatum {
-  const { [DEDUP_STATE]: before, ...metadata } = datum.metadata;
-  return { ...datum, state: before as CrawlState, target: null, metadata };
 }
 
 class Writer {
@@ -217,30 +202,4 @@ class Writer {
     if (this.#puts.length > 0) await this.#db.write({ puts: this.#puts, ...feed }, { durable: true });
     this.#puts = [];
   }
-}
-
-export interface NearPage {
-  readonly url: string;
-  readonly distance: number;
-  readonly state: CrawlState;
-  readonly title: string | null;
-}
-
-/** Pages whose signatures differ by at most `distance` bits from a page's, nearest first; reads every record. `null`: the page has no signature. */
-export async function nearPages(
-  db: CrawlDb,
-  url: string,
-  { distance, limit }: { readonly distance: number; readonly limit: number },
-): Promise<NearPage[] | null> {
-  const own = await db.get(url);
-  if (own === undefined || own.signature === null) return null;
-  parseFingerprint(own.signature);
-  const found: NearPage[] = [];
-  for await (const other of db.scan()) {
-    const { signature, signatureName, state, title } = other;
-    if (signature === null || signatureName !== own.signatureName || other.url === url) continue;
-    const apart = hammingDistance(own.signature, signature);
-    if (apart <= distance) found.push({ url: other.url, distance: apart, state, title });
-  }
-  return found.sort((a, b) => a.distance - b.distance || (a.url < b.url ? -1 : 1)).slice(0, limit);
 }

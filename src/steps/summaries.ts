@@ -110,6 +110,9 @@ export interface UpdateSummary {
   /** New URLs that entered with a lower score, by the reason. */
   readonly demotedBy: Rejections;
   readonly purged: number;
+  /** Pages that repeat another and did not before; pages that did and stand for themselves again. */
+  readonly duplicates: number;
+  readonly restored: number;
   readonly orphans: number;
   readonly released: number;
   /** The same by distance from the seeds. */

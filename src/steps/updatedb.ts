@@ -12,7 +12,6 @@ import {
   type LinkCounts,
   type LinkOptions,
   type LinkRoom,
-  type LinkTally,
   outlinkTargets,
   redirectTarget,
 } from './found-links.ts';
@@ -20,7 +19,9 @@ import { factsAfter, lessonsOf, type TaughtLesson } from './host-lessons.ts';
 import { type JoinedRecord, joinParsed } from './joined-records.ts';
 import { Layers } from './layers.ts';
 import { marketFacts, openMarket } from './market.ts';
+import { type JudgedRepeats, judgeRepeats, type RepeatOptions, type RepeatRoom } from './repeats.ts';
 import type { UpdateSummary } from './summaries.ts';
+import { addTally, count, emptyTally, isAnswer, isCounted, type Tally } from './update-tally.ts';
 import { countingRejections } from './url-chain.ts';
 
 export interface UpdateOptions extends LinkOptions {
@@ -32,6 +33,8 @@ export interface UpdateOptions extends LinkOptions {
   readonly chunk: number;
   /** How long the headers of a host are not believed after a lie, ms. */
   readonly distrustMs: number;
+  /** How pages that repeat others are told, and whether their links are passed over. */
+  readonly repeats: RepeatOptions & { readonly skipOutlinks: boolean };
 }
 
 export interface UpdateRoom extends LinkRoom {
@@ -40,24 +43,8 @@ export interface UpdateRoom extends LinkRoom {
   readonly parseHttpDate: (text: string) => number | null;
   /** When changes are noted, ms since the epoch. */
   readonly now: () => number;
-}
-
-/** What one chunk adds to the counts; kept apart until the chunk is written. */
-interface Tally extends LinkTally {
-  applied: number;
-  new: number;
-  modified: number;
-  distances: number;
-  distanceSum: number;
-  unchanged: number;
-  gone: number;
-  redirected: number;
-  failed: number;
-  newUrls: number;
-  purged: number;
-  /** Visits to known pages, and what they were worth to the schedule. */
-  visits: number;
-  worth: number;
+  /** The tables of signatures, and what their scopes are; `null` where none are kept: then no page is marked. */
+  readonly near: Pick<RepeatRoom, 'tables' | 'scopeOf'> | null;
 }
 
 /**
@@ -154,52 +141,42 @@ async function applyChunk(
   row: { id: string; state: 'generated' | 'updated'; createdAt: number; urls: number; applied: number },
 ): Promise<Tally> {
   const tally = emptyTally();
-  const records = await room.db.getMany(chunk.map(({ fetched }) => fetched.url));
-  const puts: CrawlDbPut[] = [];
+  const found = new Map<string, Found>();
+  const visits = await settleChunk(room, chunk, found, tally);
+  const { visited, others, marked, restored } = await repeatsAmong(room, visits, options);
+  tally.duplicates = marked;
+  tally.restored = restored;
+  const puts: CrawlDbPut[] = [...others];
   const deletes: CrawlDatum[] = [];
   const links: StoredLinks[] = [];
-  const found = new Map<string, Found>();
   const hints: TaughtLesson[] = [];
-  const changes: PageChange[] = [];
-  for (const [i, { fetched, parsed }] of chunk.entries()) {
-    const previous = records[i];
-    // A record that was purged while its page was on the way is not brought back.
-    if (previous === undefined) continue;
-    const target = redirectTarget(room, fetched, previous, found, tally);
-    const { outcome } = fetched;
-    const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;
-    const settled = settle(
-      previous,
-      {
-        kind: 'visited',
-        outcome,
-        parse: parsed?.outcome ?? null,
-        target,
-        lastModifiedAt: lastModified === null ? null : room.parseHttpDate(lastModified),
-        isHostTrusted: (room.hosts[fetched.host]?.distrustedUntil ?? 0) <= outcome.at,
-      },
-      room.policy,
-      outcome.at,
-    );
+  const changes: PageChange[] = others.flatMap(({ datum, previous }) => {
+    const change = previous === null ? null : pageChange(previous, datum, room.now());
+    return change === null ? [] : [change];
+  });
+  for (const [i, { previous, settled, fetched, parsed }] of visits.entries()) {
+    const datum = visited[i]!;
     count(tally, settled);
-    const change = pageChange(previous, settled.datum, outcome.at);
+    const change = pageChange(previous, datum, fetched.outcome.at);
     if (change !== null) changes.push(change);
     room.layers.count(previous.depth, 'visited');
     if (isCounted(settled.verdict)) room.layers.count(previous.depth, settled.verdict);
     const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;
-    if (hint !== null)
-      hints.push({ host: fetched.host, lesson: hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 }, at: outcome.at });
+    if (hint !== null) {
+      const lesson = hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 };
+      hints.push({ host: fetched.host, lesson, at: fetched.outcome.at });
+    }
     if (parsed !== null && parsed.outcome.kind === 'parsed') {
-      const targets = outlinkTargets(room, parsed, previous, options, found, tally);
+      const isSkipped = datum.state === 'duplicate' && options.repeats.skipOutlinks;
+      const targets = isSkipped ? [] : outlinkTargets(room, parsed, previous, options, found, tally);
       links.push({ url: previous.url, targets });
     }
-    if (options.purgeGone && settled.datum.state === 'gone') {
+    if (options.purgeGone && datum.state === 'gone') {
       deletes.push(previous);
       links.push({ url: previous.url, targets: [] });
       tally.purged++;
     } else {
-      const datum = isAnswer(settled) ? withoutHint(settled.datum) : settled.datum;
-      puts.push({ datum, previous, leasedBy: segmentId });
+      puts.push({ datum: isAnswer(settled) ? withoutHint(datum) : datum, previous, leasedBy: segmentId });
     }
   }
   tally.applied = chunk.length;
@@ -219,66 +196,51 @@ async function applyChunk(
   return tally;
 }
 
-const isCounted = (verdict: Settled['verdict']): verdict is 'new' | 'modified' | 'unchanged' | 'gone' =>
-  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged' || verdict === 'gone';
-
-/** Whether a visit told what the page is like now. */
-const isAnswer = ({ verdict }: Settled): boolean =>
-  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged';
-
-function count(tally: Tally, settled: Settled): void {
-  if (settled.worth !== undefined) {
-    tally.visits++;
-    tally.worth += settled.worth;
-  }
-  switch (settled.verdict) {
-    case 'new':
-      tally.new++;
-      break;
-    case 'modified':
-      tally.modified++;
-      if (settled.distance !== null) {
-        tally.distances++;
-        tally.distanceSum += settled.distance;
-      }
-      break;
-    case 'unchanged':
-      tally.unchanged++;
-      break;
-    case 'gone':
-      tally.gone++;
-      break;
-    case 'redirected':
-      tally.redirected++;
-      break;
-    case 'failed':
-    case 'denied':
-    case 'parse-failed':
-      tally.failed++;
-      break;
-    case 'kept':
-      break;
-  }
+/** A visit to a known page, and what the page becomes by it. */
+interface SettledVisit extends JoinedRecord {
+  readonly previous: CrawlDatum;
+  readonly settled: Settled;
 }
 
-const emptyTally = (): Tally => ({
-  applied: 0,
-  new: 0,
-  modified: 0,
-  distances: 0,
-  distanceSum: 0,
-  unchanged: 0,
-  gone: 0,
-  redirected: 0,
-  failed: 0,
-  outlinks: 0,
-  newUrls: 0,
-  filteredUrls: 0,
-  purged: 0,
-  visits: 0,
-  worth: 0,
-});
+async function settleChunk(
+  room: UpdateRoom & LinkCounts & { readonly hosts: SegmentInfo['hosts'] },
+  chunk: readonly JoinedRecord[],
+  found: Map<string, Found>,
+  tally: Tally,
+): Promise<SettledVisit[]> {
+  const records = await room.db.getMany(chunk.map(({ fetched }) => fetched.url));
+  return chunk.flatMap(({ fetched, parsed }, i): SettledVisit[] => {
+    const previous = records[i];
+    // A record that was purged while its page was on the way is not brought back.
+    if (previous === undefined) return [];
+    const target = redirectTarget(room, fetched, previous, found, tally);
+    const { outcome } = fetched;
+    const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;
+    const settled = settle(
+      previous,
+      {
+        kind: 'visited',
+        outcome,
+        parse: parsed?.outcome ?? null,
+        target,
+        lastModifiedAt: lastModified === null ? null : room.parseHttpDate(lastModified),
+        isHostTrusted: (room.hosts[fetched.host]?.distrustedUntil ?? 0) <= outcome.at,
+      },
+      room.policy,
+      outcome.at,
+    );
+    return [{ fetched, parsed, previous, settled }];
+  });
+}
 
-function addTally(total: Tally, part: Tally): void {
-  for (const key of Object.keys(part) as (keyof Tally)[]) total[key] += part[key];
+async function repeatsAmong(
+  { db, near }: UpdateRoom,
+  visits: readonly SettledVisit[],
+  { repeats }: UpdateOptions,
+): Promise<JudgedRepeats> {
+  const pages = visits.map(({ previous, settled: { datum } }) => ({ previous, datum }));
+  if (near === null) {
+    return { visited: pages.map(({ datum }) => datum), others: [], marked: 0, restored: 0 };
+  }
+  return judgeRepeats({ db, ...near }, pages, repeats);
 }

@@ -27,6 +27,7 @@ export interface RecordView {
   readonly signature: string | null;
   readonly signatureName: string | null;
   readonly title: string | null;
+  readonly textChars: number | null;
   readonly target: string | null;
   readonly visits: readonly VisitView[];
   readonly metadata: Readonly<Record<string, MetadataValue>>;
@@ -101,6 +102,7 @@ export function recordView(datum: CrawlDatum): RecordView {
     signature: datum.signature,
     signatureName: datum.signatureName,
     title: datum.title,
+    textChars: datum.textChars,
     target: datum.target,
     visits: datum.visits.map((visit) => ({
       at: isoTime(visit.at),

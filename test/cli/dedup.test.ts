@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DedupSummary, DuplicateView, NearPage, VerifySummary } from '../../src/crawler.ts';
 import type { RecordView } from '../../src/steps/views.ts';
@@ -23,7 +25,9 @@ const server = createServer((request, response) => {
   const body =
     path === '/'
       ? '<p>Start</p><a href="/article/1">one</a> <a href="/article/1/print">print</a> <a href="/article/2">two</a>'
-      : `<article><p>${article(path.startsWith('/article/1') ? 1 : 2)}</p></article>`;
+      : path.startsWith('/article/')
+        ? `<article><p>${article(path.startsWith('/article/1') ? 1 : 2)}</p></article>${path.endsWith('/print') ? '<a href="/only-on-print">more</a>' : ''}`
+        : '<p>Little.</p>';
   response.setHeader('content-type', 'text/html');
   response.end(`<!doctype html><title>${path}</title><main>${body}</main>`);
 });
@@ -42,6 +46,33 @@ afterAll(() => {
 });
 
 describe('near duplicates of a crawl', { sequential: true }, () => {
+  it('the crawl itself has marked the print version, and says so', async () => {
+    const record = await json<RecordView>(['readdb', '--url', `${origin}/article/1/print`], { cwd });
+    expect(record).toMatchObject({ state: 'duplicate', target: `${origin}/article/1` });
+    const plain = workDir();
+    writeFileSync(join(plain, 'incrawl.yaml'), 'dedup:\n  mode: off\n');
+    await json(['crawl', `${origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd: plain });
+    expect(await json(['readdb', '--url', `${origin}/article/1/print`], { cwd: plain })).toMatchObject({
+      state: 'fetched',
+    });
+    const near = await json<NearPage[]>(['near', `${origin}/article/1`], { cwd: plain });
+    expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
+  });
+
+  it('skip-outlinks does not follow the links of a duplicate', async () => {
+    const plain = workDir();
+    writeFileSync(join(plain, 'incrawl.yaml'), 'dedup:\n  mode: skip-outlinks\n');
+    await json(['crawl', `${origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd: plain });
+    const urls = (await json<RecordView[]>(['readdb', '--dump'], { cwd: plain })).map(({ url }) =>
+      url.slice(origin.length),
+    );
+    expect(urls).toEqual(['/', '/article/1', '/article/1/print', '/article/2']);
+    const followed = (await json<RecordView[]>(['readdb', '--dump'], { cwd })).map(({ url }) =>
+      url.slice(origin.length),
+    );
+    expect(followed).toContain('/only-on-print');
+  });
+
   it('near names the neighbours with their distances', async () => {
     const near = await json<NearPage[]>(['near', `${origin}/article/1`, '-k', '3'], { cwd });
     expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
@@ -51,6 +82,7 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
 
   it('dedup marks the print version, export leaves it out, undo brings it back', async () => {
     type Told = DedupSummary & { readonly list: readonly DuplicateView[] };
+    expect(await json(['dedup', '--undo'], { cwd })).toEqual({ restored: 1, dryRun: false });
     const dry = await json<Told>(['dedup', '--dry-run'], { cwd });
     expect(dry).toMatchObject({ duplicates: 1, marked: 1, dryRun: true });
     expect(dry.list).toEqual([{ url: `${origin}/article/1/print`, of: `${origin}/article/1`, distance: 0 }]);

@@ -64,6 +64,8 @@ describe('layers', () => {
 
   it('without a limit all layers are reached; an export goes layer by layer, each page once', async () => {
     const cwd = workDir();
+    // The pages are of one template and say the same.
+    writeFileSync(join(cwd, 'incrawl.yaml'), 'dedup:\n  mode: off\n');
     const { totals } = await crawl(cwd);
     expect(totals.layers.map(({ visited }) => visited)).toEqual([1, 4, 31, 1, 1, 1, 1]);
     const { stdout } = await run(['export', '--format', 'jsonl', '--merge-by', 'depth'], { cwd });

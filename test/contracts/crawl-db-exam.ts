@@ -34,6 +34,7 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     signature: '0123456789abcdef',
     signatureName: 'simhash/1',
     title: 'Ein Titel – título',
+    textChars: 1_234,
     target: 'https://target.example/',
     visits: [
       { at: 1_700_000_000_500, outcome: 'new', distance: null, elapsedMs: null, bytes: 100, intervalMs: 1_000 },

@@ -36,7 +36,9 @@ export async function startTestSite(pages: number): Promise<TestSite> {
     );
     const words = Array.from(
       { length: 200 },
-      (_, i) => `w${(page * 31 + i * 17 + (i > 100 ? versions[page]! * 101 : 0)) % 997}`,
+      // Scattered, so that no two pages share a run of words.
+      (_, i) =>
+        `w${(Math.imul(page * 1_009 + i + (i > 100 ? versions[page]! * 331_777 : 0), 0x9e37_79b1) >>> 8) % 997}`,
     );
     return `<!doctype html><title>Page ${page}</title><nav>${links.join(' ')}</nav><p>${words.join(' ')}</p>`;
   };

@@ -171,6 +171,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         seedHosts: new Set(),
         variants: new QueryVariants(db, 0),
         admission: new UrlAdmission(db, []),
+        near: null,
       },
       segment,
       {
@@ -183,6 +184,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         noise: 'demote',
         maxLayers: Number.POSITIVE_INFINITY,
         distrustMs: DAY,
+        repeats: { distance: 3, keep: 'first', skipOutlinks: false },
       },
     );
     await segment.close();

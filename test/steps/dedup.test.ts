@@ -6,7 +6,7 @@ import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
 import { fingerprintDistance, parseFingerprint } from '../../src/domain/page/fingerprint-tables.ts';
 import { hostOf } from '../../src/domain/url/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { DEDUP_STATE, type DedupOptions, dedup, nearPages, undoDedup } from '../../src/steps/dedup.ts';
+import { type DedupOptions, dedup, undoDedup } from '../../src/steps/dedup.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 
 const A = 'fd851af90bc24962';
@@ -82,13 +82,18 @@ describe('dedup', () => {
   it('keeps what a page was; undo gives every record back as it was', async () => {
     const data = [
       page('https://a.org/', A),
-      page('https://a.org/1', NEAR, { state: 'notmodified' }),
+      page('https://a.org/1', NEAR, {
+        state: 'notmodified',
+        visits: [
+          { at: 1, outcome: 'unchanged-304', distance: null, elapsedMs: 1, bytes: 0, intervalMs: 1 },
+          { at: 2, outcome: 'failed', distance: null, elapsedMs: 1, bytes: 0, intervalMs: 1 },
+        ],
+      }),
       page('https://a.org/2', FAR),
     ];
     const db = await dbOf(...data);
     const before = await allOf(db);
     await dedup(roomOf(db), OPTIONS);
-    expect((await db.get('https://a.org/1'))?.metadata[DEDUP_STATE]).toBe('notmodified');
     expect(await db.counters()).toMatchObject({ byState: { fetched: 2, duplicate: 1 } });
     expect(await undoDedup(roomOf(db), true)).toBe(1);
     expect(await undoDedup(roomOf(db), false)).toBe(1);
@@ -143,23 +148,6 @@ describe('dedup', () => {
   it('nothing at all is no error', async () => {
     expect(await dedup(roomOf(await dbOf()), OPTIONS)).toMatchObject({ pages: 0, duplicates: 0, mirrors: [] });
   });
-});
-
-it('near pages come nearest first, without the page itself', async () => {
-  const db = await dbOf(
-    page('https://a.org/', A),
-    page('https://a.org/1', NEAR),
-    page('https://a.org/2', A),
-    page('https://a.org/3', FAR),
-    page('https://a.org/4', null),
-  );
-  const near = await nearPages(db, 'https://a.org/', { distance: 3, limit: 10 });
-  expect(near?.map(({ url, distance }) => [url, distance])).toEqual([
-    ['https://a.org/2', 0],
-    ['https://a.org/1', 3],
-  ]);
-  expect(await nearPages(db, 'https://a.org/4', { distance: 3, limit: 10 })).toBeNull();
-  expect(await nearPages(db, 'https://a.org/9', { distance: 3, limit: 10 })).toBeNull();
 });
 
 describe('map and reduce', () => {

@@ -1,4 +1,5 @@
 import type { FeedEnds } from '../../domain/crawl/change-feed.ts';
+import type { CrawlDatum } from '../../domain/crawl/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../ports/crawl-db.ts';
 import { readEnds, stageFeed } from './change-log.ts';
@@ -14,6 +15,17 @@ import { countersView, HostRowCache } from './tallies.ts';
 /** Adds rows of its own to every batch that brings URLs the crawl db did not have. */
 export interface NewUrlWatcher {
   stage(sink: RowSink, urls: readonly string[]): Promise<void>;
+}
+
+/** A record as a batch leaves it, and as it was; `null`: there is, or was, none. */
+export interface RecordChange {
+  readonly before: CrawlDatum | null;
+  readonly after: CrawlDatum | null;
+}
+
+/** Adds rows of its own to every batch that changes records. */
+export interface RecordWatcher {
+  stage(sink: RowSink, changes: readonly RecordChange[]): Promise<void>;
 }
 
 /** Host rows kept between batches; about half a kilobyte each. */
@@ -35,6 +47,8 @@ export class BatchWriter {
   #failure: CrawlError | null = null;
   /** Set once, before the first write. */
   newUrls: NewUrlWatcher | null = null;
+  /** As `newUrls`. */
+  records: RecordWatcher | null = null;
 
   private constructor(rows: Rows, counters: StoredCounters, feed: FeedEnds) {
     this.#rows = rows;
@@ -115,6 +129,7 @@ export class BatchWriter {
       const staged = new StagedBatch(native, reads.leases);
       staged.stage(batch, reads);
       if (staged.newUrls.length > 0) await this.newUrls?.stage(native, staged.newUrls);
+      if (staged.changes.length > 0) await this.records?.stage(native, staged.changes);
       const touched = staged.tallies.hosts();
       const rows = await this.hostRows(touched);
       const { counters, hosts } = staged.tallies.apply(

@@ -6,6 +6,7 @@ import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { refuseHalfRepaired } from './care/repair-rows.ts';
+import { type NearPlan, openFingerprintTables } from './fingerprint-tables.ts';
 import { lockedError, removeHolder, writeHolder } from './holder.ts';
 import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
 import { LevelCrawlDb } from './level-crawl-db.ts';
@@ -19,7 +20,8 @@ import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
 
 /**
  * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3: digests of new URLs
- * are written with their records, which older versions would leave out. 4: so are the rows of further indexes, and counts.
+ * are written with their records, which older versions would leave out. 4: so are the rows of further indexes, counts, and the tables of
+ * signatures.
  */
 export const DB_FORMAT_VERSION = 4;
 
@@ -37,6 +39,8 @@ export interface LevelCrawlDbOptions {
   readonly writeBufferBytes?: number;
   /** Keeps a filter of all URLs, as `seenFilter` of the db: one of its own, or one that lives elsewhere; default: none. */
   readonly seenFilter?: BloomPlan | SharedSeenFilter;
+  /** Keeps tables of the signatures, as `fingerprints` of the db; default: none. */
+  readonly near?: NearPlan;
 }
 
 /**
@@ -58,7 +62,9 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Le
     if (!(filter instanceof LevelSeenFilter)) unused.push(SEEN_TREE_KEY);
     if (!(filter instanceof SharedFilterKeeper)) unused.push(SHARED_MARK_KEY);
     writer.newUrls = await forgetting(rows, filter, unused);
-    return new LevelCrawlDb(rows, writer, () => removeHolder(dir), filter);
+    const { tables, watcher } = await openFingerprintTables(rows, options.near ?? null, log);
+    writer.records = watcher;
+    return new LevelCrawlDb(rows, writer, () => removeHolder(dir), filter, tables);
   } catch (error) {
     await rows.close();
     throw crawlDbError(error);

@@ -16,6 +16,7 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `k` + URL key | stored outlinks |
  * | `l` + URL key | lease |
  * | `m` + name | small facts, the format version among them |
+ * | `n` + letter | tables of signatures (near-rows.ts) |
  * | `s` + id | segment |
  * | `t` + cell | count of records (spread-cells.ts) |
  * | `u` + URL key | record |
@@ -31,6 +32,7 @@ export const ROW = {
   links: 'k',
   lease: 'l',
   meta: 'm',
+  near: 'n',
   segment: 's',
   spread: 't',
   record: 'u',

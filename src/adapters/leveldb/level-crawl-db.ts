@@ -15,6 +15,7 @@ import type {
   SegmentRow,
   StoredLinks,
 } from '../../ports/crawl-db.ts';
+import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { ChangingQuery, IndexName, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { BatchWriter } from './batch-writer.ts';
@@ -48,14 +49,18 @@ export class LevelCrawlDb implements CrawlDb {
   #closing: Promise<void> | null = null;
   /** Holds all URLs of the db; `null` when the db was opened without. */
   readonly seenFilter: SeenFilter | null;
+  /** Finds pages by their signatures; `null` when the db was opened without. */
+  readonly fingerprints: FingerprintTables | null;
 
   constructor(
     rows: Rows,
     writer: BatchWriter,
     beforeUnlock: () => Promise<void>,
     seenFilter: SeenFilter | null = null,
+    fingerprints: FingerprintTables | null = null,
   ) {
     this.seenFilter = seenFilter;
+    this.fingerprints = fingerprints;
     this.#rows = rows;
     this.#writer = writer;
     this.#beforeUnlock = beforeUnlock;

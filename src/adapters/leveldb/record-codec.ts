@@ -7,7 +7,7 @@ import { packVisits, unpackVisits } from './visit-codec.ts';
 
 /**
  * Version of the tuple below, its first element. What was written once is read for ever: a change of the tuple raises the
- * version and adds a migration from the one before.
+ * version and adds a migration from the one before. A field put at its end, `null` in records without it, raises the format of the db alone.
  */
 export const RECORD_VERSION = 1;
 
@@ -77,6 +77,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     datum.title,
     schedule.belief === null ? null : [schedule.belief.a, schedule.belief.b, schedule.belief.noise],
     packVisits(datum.visits),
+    datum.textChars,
   ];
   let length = tuple.length;
   while (tuple[length - 1] === null) length--;
@@ -144,6 +145,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     signature: bytesToHex(at(22)),
     signatureName: at(23),
     title: at(24),
+    textChars: at(27),
     target: at(15),
     visits: unpackVisits(at<unknown[]>(26)),
     metadata: unpackMetadata(at<unknown[]>(10)),

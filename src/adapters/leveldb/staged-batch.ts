@@ -2,6 +2,7 @@ import type { CrawlDatum } from '../../domain/crawl/datum.ts';
 import { isNewUrl } from '../../domain/crawl/due.ts';
 import { urlKey } from '../../domain/url/url-key.ts';
 import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
+import type { RecordChange } from './batch-writer.ts';
 import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';
 import { type DuePlace, dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from './keys.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
@@ -72,6 +73,8 @@ export class StagedBatch {
   readonly spread = new SpreadChange();
   /** URLs put that had no record before. */
   readonly newUrls: string[] = [];
+  /** Records put or deleted, in their order. */
+  readonly changes: RecordChange[] = [];
   readonly #sink: RowSink;
   readonly #leases: Map<string, LeaseRow>;
   /** Records that this batch has touched already, as they are now; `null` when deleted. */
@@ -104,6 +107,7 @@ export class StagedBatch {
     const before = staged === undefined ? previous : staged;
     this.#records.set(key, datum);
     if (before === null) this.newUrls.push(datum.url);
+    this.changes.push({ before, after: datum });
     this.#sink.put(ROW.record + key, encodeRecord(datum));
     this.#moveIndexes(key, before, datum);
     this.tallies.move(datum.url, before?.state ?? null, datum.state);
@@ -127,6 +131,7 @@ export class StagedBatch {
     const before = staged === undefined ? stored : staged;
     if (before === null) return;
     this.#records.set(key, null);
+    this.changes.push({ before, after: null });
     this.#sink.del(ROW.record + key);
     this.#sink.del(ROW.links + key);
     if (this.#leases.has(key)) this.#dropLease(key);

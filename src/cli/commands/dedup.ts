@@ -7,11 +7,11 @@ import { safeText } from '../render/safe-text.ts';
 import { wholeNumber } from '../shared-options.ts';
 
 interface DedupFlags {
-  readonly distance: number;
-  readonly scope: 'host' | 'domain' | 'all';
+  readonly distance?: number;
+  readonly scope?: 'host' | 'domain' | 'all';
   readonly prefer: readonly (typeof PREFERENCES)[number][];
   readonly incoming?: string;
-  readonly minChars: number;
+  readonly minChars?: number;
   readonly dryRun?: true;
   readonly undo?: true;
 }
@@ -27,16 +27,14 @@ export function addDedup(program: Command, run: Run): void {
     .description(
       'Find pages that repeat others by their signatures, and mark them as duplicates of one representative. They are still visited; running it again makes the groups anew.',
     )
-    .option('--distance <bits>', 'signatures may differ by this much, 0 to 3', distance, 3)
-    .addOption(
-      new Option('--scope <scope>', 'pages that are compared').choices(['host', 'domain', 'all']).default('host'),
-    )
+    .option('--distance <bits>', 'signatures may differ by this much, 0 to 3; default: dedup.maxDistance', distance)
+    .addOption(scopeOption())
     .option('--prefer <order>', 'who represents a group: criteria parted by commas', preferences, [...PREFERENCES])
     .option(
       '--incoming <segment>',
       'only compare with the pages of this segment, which represent: a new batch against the library',
     )
-    .option('--min-chars <n>', 'pages with less text repeat nothing: scripts may fill them', wholeNumber(0), 200)
+    .option('--min-chars <n>', 'pages with less text repeat nothing; default: dedup.minChars', wholeNumber(0))
     .option('--dry-run', 'only say what would be marked')
     .option('--undo', 'give all pages that dedup has marked their states back')
     .addHelpText(
@@ -54,13 +52,10 @@ export function addDedup(program: Command, run: Run): void {
           return EXIT.done;
         }
         const listed: DuplicateView[] = [];
-        const { distance: bits, scope, prefer, incoming, minChars } = flags;
-        const summary = await crawler.dedup(
-          { distance: bits, scope, prefer, minChars, dryRun, ...(incoming === undefined ? {} : { incoming }) },
-          (duplicate) => {
-            if (listed.length < LISTED) listed.push(duplicate);
-          },
-        );
+        const { undo: _, ...request } = flags;
+        const summary = await crawler.dedup({ ...request, dryRun }, (duplicate) => {
+          if (listed.length < LISTED) listed.push(duplicate);
+        });
         await session.out.write(
           session.json ? `${JSON.stringify({ ...summary, list: listed })}\n` : dedupText(summary, listed),
         );
@@ -83,15 +78,30 @@ function dedupText(summary: DedupSummary, listed: readonly DuplicateView[]): str
   return `${lines.join('\n')}\n`;
 }
 
+interface NearFlags {
+  readonly distance: number;
+  readonly limit: number;
+  readonly scope?: 'host' | 'domain' | 'all';
+}
+
+const scopeOption = (): Option =>
+  new Option('--scope <scope>', 'pages that are compared; default: dedup.scope').choices(['host', 'domain', 'all']);
+
 export function addNear(program: Command, run: Run): void {
   const command = program
     .command('near')
     .argument('<url>', 'a known page')
-    .description('Pages whose signatures are near that of a page, nearest first. Reads every record.')
+    .description(
+      'Pages whose signatures are near that of a page, nearest first. Up to 3 bits the tables of signatures answer at once; beyond, and beyond the scope of dedup.scope, records are read.',
+    )
     .option('-k, --distance <bits>', 'largest distance, 0 to 64', wholeNumber(0), 3)
+    .addOption(scopeOption())
     .option('--limit <n>', 'pages at most', wholeNumber(1), 50)
-    .addHelpText('after', '\nExamples:\n  incrawl near https://example.org/news/1 -k 6');
-  command.action((url: string, flags: { readonly distance: number; readonly limit: number }) =>
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl near https://example.org/news/1\n  incrawl near https://example.org/news/1 -k 6 --scope all',
+    );
+  command.action((url: string, flags: NearFlags) =>
     run(command, (session) =>
       session.withCrawler(async (crawler) => {
         const pages = await crawler.near(url, flags);

@@ -59,6 +59,12 @@ function updateText(summary: UpdateSummary): string {
       `${count(summary.outlinks)}, ${count(summary.newUrls)} new URLs, ${count(summary.filteredUrls)} filtered out`,
     ],
     ...rejectionLines(summary.filteredBy).map((line): [string, string] => ['  kept out', line]),
+    [
+      'duplicates',
+      summary.restored === 0
+        ? count(summary.duplicates)
+        : `${count(summary.duplicates)}, and ${count(summary.restored)} stand for themselves again`,
+    ],
     ['purged', count(summary.purged)],
     ['orphans', count(summary.orphans)],
     ['released', count(summary.released)],

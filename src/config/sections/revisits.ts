@@ -52,6 +52,34 @@ export const updatedb = z.strictObject({
   }),
 });
 
+export const dedup = z.strictObject({
+  mode: choice(['mark', 'skip-outlinks', 'off'], {
+    default: 'mark',
+    prose:
+      'Pages whose signature is near that of a page known before: mark them as its duplicates, do not follow their links either, or leave them alone. Duplicates are still visited, and stand for themselves again when they change away.',
+  }),
+  scope: choice(['host', 'domain', 'all'], {
+    default: 'host',
+    prose: 'Pages that may repeat each other: those of a host, of a registrable domain, or any.',
+  }),
+  maxDistance: integer({
+    default: 3,
+    min: 0,
+    max: 3,
+    unit: 'bits',
+    prose: 'Signatures of duplicates differ by no more than this; up to 3 none is missed.',
+  }),
+  minChars: integer({
+    default: 200,
+    unit: 'characters',
+    prose: 'Pages with less text repeat nothing: scripts may fill them, and short notes are alike.',
+  }),
+  keep: choice(['first', 'latest'], {
+    default: 'first',
+    prose: 'Which page of two represents the other: the one known first, or the one seen last.',
+  }),
+});
+
 export const schedule = z.strictObject({
   name: text({
     default: 'freshness',

@@ -111,6 +111,8 @@ export interface CrawlDatum {
   /** Name and version of what made the signature: only equal names compare. */
   readonly signatureName: string | null;
   readonly title: string | null;
+  /** Length of the text that counts as the page's content, characters; `null` when it was not parsed (or by an older version). */
+  readonly textChars: number | null;
   /** Target of the last redirect, or the representative of a duplicate. */
   readonly target: string | null;
   /** Newest last, at most {@link VISIT_RING_SIZE}. */
@@ -154,6 +156,7 @@ export function newDatum(init: NewDatum): CrawlDatum {
     signature: null,
     signatureName: null,
     title: null,
+    textChars: null,
     target: null,
     visits: [],
     metadata: init.metadata ?? {},

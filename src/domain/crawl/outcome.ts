@@ -83,6 +83,8 @@ export type ParseOutcome =
       readonly signature: string | null;
       readonly signatureName: string;
       readonly title: string | null;
+      /** As {@link CrawlDatum.textChars}; absent in segments of older versions. */
+      readonly textChars?: number;
       readonly noindex: boolean;
       readonly metadata: Readonly<Record<string, string | number | boolean>>;
     }

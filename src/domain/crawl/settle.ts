@@ -174,6 +174,7 @@ function settleSuccess(
     signature: parsed !== null ? parsed.signature : changed ? null : datum.signature,
     signatureName: parsed !== null ? parsed.signatureName : changed ? null : datum.signatureName,
     title: parsed !== null ? parsed.title : changed ? null : datum.title,
+    textChars: parsed !== null ? (parsed.textChars ?? null) : changed ? null : datum.textChars,
     target: isStillDuplicate ? datum.target : null,
     lastError: parseFailed === null ? null : { code: parseFailed.code, message: parseFailed.message, at: now },
     metadata: parsed === null ? datum.metadata : { ...datum.metadata, ...parsed.metadata },

@@ -34,6 +34,7 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   signature: maybe(hex(16)),
   signatureName: maybe(fc.string()),
   title: maybe(fc.string({ unit: 'grapheme', maxLength: 100 })),
+  textChars: maybe(fc.nat()),
   target: maybe(fc.webUrl()),
   visits: fc.array(
     fc.record({

@@ -31,7 +31,7 @@ export async function verifyDb(options: LevelCrawlDbOptions, report: Report): Pr
         detail: 'the crawl db will not open before it is done',
       });
     }
-    return await verifyRows(rows, report);
+    return await verifyRows(rows, report, options.near);
   } catch (error) {
     report(unreadable(options.dir, error));
     return null;

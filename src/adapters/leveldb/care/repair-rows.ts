@@ -1,6 +1,7 @@
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { COUNTERS_KEY, hostKey, hostOfKey, ROW, type RowKind, rowRange, urlOfRow } from '../keys.ts';
+import { NEAR_FACT_KEY } from '../near-rows.ts';
 import { rebuildDueIndex } from '../rebuild-due-index.ts';
 import { rebuildIndexes } from '../rebuild-indexes.ts';
 import {
@@ -57,7 +58,7 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   await renewEnds(rows);
   const records = await countAgain(rows);
   await rows.batch(
-    [SEEN_TREE_KEY, SHARED_MARK_KEY, REPAIRING_KEY].map((key) => ({ type: 'del', key })),
+    [SEEN_TREE_KEY, SHARED_MARK_KEY, NEAR_FACT_KEY, REPAIRING_KEY].map((key) => ({ type: 'del', key })),
     { sync: true },
   );
   return { records, quarantined, leasesEnded };

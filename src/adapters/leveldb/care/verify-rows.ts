@@ -1,6 +1,7 @@
 import type { Finding } from '../../../domain/findings.ts';
 import { hostRange } from '../../../domain/url/url-key.ts';
 import type { Report, RowCounts } from '../../../ports/state-care.ts';
+import type { NearPlan } from '../fingerprint-tables.ts';
 import { COUNTERS_KEY, hostOfKey, parseDueKey, ROW, type RowKind, rowRange, urlKeyOfDue, urlOfRow } from '../keys.ts';
 import {
   decodeCounters,
@@ -17,13 +18,14 @@ import { verifyFeed } from './feed-care.ts';
 import { type HostCounting, isSameTally, totalOf } from './host-counting.ts';
 import { dueRowOf, isFinding, storedRecord } from './stored-record.ts';
 import { IndexChecking } from './verify-indexes.ts';
+import { checkNear } from './verify-near.ts';
 import { checkRecords } from './verify-records.ts';
 
 /**
  * Holds every row against the rows that go with it. Memory for a window of rows, whatever the size of the db; nothing is written.
  * Rejects with `db-corrupt` where LevelDB itself cannot read on.
  */
-export async function verifyRows(rows: Rows, report: Report): Promise<RowCounts> {
+export async function verifyRows(rows: Rows, report: Report, near?: NearPlan): Promise<RowCounts> {
   const segments = await checkSegments(rows, report);
   const indexes = new IndexChecking();
   const { counting, expectedDue } = await checkRecords(rows, indexes, report);
@@ -37,6 +39,7 @@ export async function verifyRows(rows: Rows, report: Report): Promise<RowCounts>
   await checkCounters(rows, counting, leases, report);
   const changes = await verifyFeed(rows, report);
   await checkKinds(rows, report);
+  if (near !== undefined) await checkNear(rows, near, report);
   return {
     records: totalOf(counting.all),
     due,
