@@ -15,7 +15,7 @@ let now = Date.UTC(2026, 5, 1);
 
 const open = (...settings: string[]): Promise<Crawler> =>
   openCrawler({
-    config: defaultConfig(['fetch.delay=0', 'http.allowAddresses=["127.0.0.1"]', ...settings]),
+    config: defaultConfig(['dedup.mode=off', 'fetch.delay=0', 'http.allowAddresses=["127.0.0.1"]', ...settings]),
     dir,
     log: silent,
     clock: { now: () => now, sleep: async () => {} },
