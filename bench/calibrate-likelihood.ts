@@ -81,7 +81,7 @@ const simhash = createSimhash();
 const signatureOf = (text: readonly string[]): string =>
   simhash(
     pageDimensions(
-      { title: 'a title', keywords: [], text: text.join(' '), mainText: null } as Parameters<typeof pageDimensions>[0],
+      { title: 'a title', keywords: [], text: text.join(' '), mainText: null, blocks: [] },
       DIMENSION_WEIGHTS,
     ),
   ) ?? '0'.repeat(16);

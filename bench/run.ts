@@ -8,12 +8,20 @@ import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchGenerate } from './generate.ts';
 import { benchNear } from './near-groups.ts';
+import { benchNeardup } from './neardup.ts';
 import { benchParse } from './parse.ts';
 import { benchParts } from './parts.ts';
 import { benchSeen } from './seen.ts';
 import { benchSeenFp } from './seen-fp.ts';
 
-const { values } = parseArgs({ options: { pages: { type: 'string', default: '5000' }, only: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    pages: { type: 'string', default: '5000' },
+    only: { type: 'string' },
+    seed: { type: 'string', default: '9' },
+    articles: { type: 'string', default: '300' },
+  },
+});
 const pages = Number(values.pages);
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
@@ -119,3 +127,5 @@ if (values.only === undefined || values.only === 'parts' || values.only === 'par
 if (values.only === undefined || values.only === 'seen') await benchSeen(say, verdict);
 if (values.only === undefined || values.only === 'seen-fp') await benchSeenFp(say, verdict, 10_000_000);
 if (values.only === undefined || values.only === 'near') benchNear(say, verdict);
+if (values.only === undefined || values.only === 'neardup')
+  await benchNeardup(say, verdict, Number(values.articles), Number(values.seed));

@@ -9,7 +9,7 @@ const signText = (text: string): string => sign([{ text, weight: 1 }])!;
 
 it('keeps the contract of signatures', async () => {
   const { id } = await testPlugin(plugin);
-  expect(id).toMatch(/^simhash-js64-w3-d3\.2\.1-v1-icu\d+$/);
+  expect(id).toMatch(/^simhash-js64-w3-d3\.2\.1\.1-v2-icu\d+$/);
 });
 
 describe('the adapter', () => {

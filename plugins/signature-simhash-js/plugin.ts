@@ -1,4 +1,4 @@
-import { definePlugin, pageDimensions, SHINGLE_SIZE } from 'incrawl/plugin';
+import { DIMENSIONS_VERSION, definePlugin, pageDimensions, SHINGLE_SIZE } from 'incrawl/plugin';
 import { createSimhashJsSigner } from './simhash-js-signer.ts';
 
 export default definePlugin({
@@ -8,7 +8,7 @@ export default definePlugin({
     const sign = createSimhashJsSigner();
     return {
       // Words of unspaced scripts are cut by the ICU of the runtime.
-      id: `simhash-js64-w${SHINGLE_SIZE}-d3.2.1-v1-icu${process.versions.icu?.split('.')[0] ?? '0'}`,
+      id: `simhash-js64-w${SHINGLE_SIZE}-d3.2.1.1-v${DIMENSIONS_VERSION}-icu${process.versions.icu?.split('.')[0] ?? '0'}`,
       sign: (page) => sign(pageDimensions(page.result)),
     };
   },

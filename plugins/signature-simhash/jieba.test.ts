@@ -23,7 +23,7 @@ describe.skipIf(!isInstalled)('jieba (skipped unless @node-rs/jieba is installed
     const signer = (segmenter: string): Signature =>
       plugin.setup(testHost, plugin.options!.parse({ segmenter })) as Signature;
     const [icu, jieba] = [signer('icu'), signer('jieba')];
-    expect(jieba.id).toMatch(/-v1-jieba\d+\.\d+$/);
+    expect(jieba.id).toMatch(/-v2-jieba\d+\.\d+$/);
     const chinese = samplePage('');
     chinese.result.text = '太阳能电池板价格下降，家庭用电更便宜';
     expect(jieba.sign(chinese)).not.toBe(icu.sign(chinese));

@@ -49,12 +49,12 @@ it('a page without words has none', () => {
 });
 
 describe('the id says what decides the bits', () => {
-  const weights = { title: 3, keywords: 2, text: 1 };
+  const weights = { title: 3, keywords: 2, text: 1, topic: 1 };
 
   it.each<[string, string]>([
-    [signatureId(weights, null, '76.1'), 'simhash64-w3-d3.2.1-v1-icu76'],
-    [signatureId(weights, 4, '76.1'), 'simhash64-w3-d3.2.1-tf4-v1-icu76'],
-    [signatureId({ ...weights, title: 0 }, null, undefined), 'simhash64-w3-d0.2.1-v1-icu0'],
+    [signatureId(weights, null, '76.1'), 'simhash64-w3-d3.2.1.1-v2-icu76'],
+    [signatureId(weights, 4, '76.1'), 'simhash64-w3-d3.2.1.1-tf4-v2-icu76'],
+    [signatureId({ ...weights, title: 0 }, null, undefined), 'simhash64-w3-d0.2.1.1-v2-icu0'],
   ])('%s', (id, expected) => {
     expect(id).toBe(expected);
   });

@@ -1,6 +1,7 @@
 import {
   createSimhash,
   DIMENSION_WEIGHTS,
+  DIMENSIONS_VERSION,
   type DimensionWeights,
   definePlugin,
   loadJieba,
@@ -16,6 +17,7 @@ const optionsSchema = z
     titleWeight: weight.default(DIMENSION_WEIGHTS.title),
     keywordsWeight: weight.default(DIMENSION_WEIGHTS.keywords),
     textWeight: weight.default(DIMENSION_WEIGHTS.text),
+    topicWeight: weight.default(DIMENSION_WEIGHTS.topic),
     /** Term frequencies above it count as this; `null`: all as they are. */
     tfCap: z.int().min(1).max(1_000_000).nullable().default(null),
     segmenter: z
@@ -33,8 +35,13 @@ export default definePlugin<'signature', Options>({
   name: 'signature-simhash',
   api: 1,
   options: optionsSchema,
-  setup: (_host, { titleWeight, keywordsWeight, textWeight, tfCap, segmenter }) => {
-    const weights: DimensionWeights = { title: titleWeight, keywords: keywordsWeight, text: textWeight };
+  setup: (_host, { titleWeight, keywordsWeight, textWeight, topicWeight, tfCap, segmenter }) => {
+    const weights: DimensionWeights = {
+      title: titleWeight,
+      keywords: keywordsWeight,
+      text: textWeight,
+      topic: topicWeight,
+    };
     const jieba = segmenter === 'jieba' ? loadJieba() : null;
     const simhash = createSimhash({
       ...(tfCap === null ? {} : { tfCap }),
@@ -50,7 +57,7 @@ export default definePlugin<'signature', Options>({
 
 /** Everything that decides the bits. Words of unspaced scripts are cut by the ICU of the runtime, so it belongs to the name. */
 export function signatureId(weights: DimensionWeights, tfCap: number | null, icu: string | undefined): string {
-  const { title, keywords, text } = weights;
+  const { title, keywords, text, topic } = weights;
   const cap = tfCap === null ? '' : `-tf${tfCap}`;
-  return `simhash64-w${SHINGLE_SIZE}-d${title}.${keywords}.${text}${cap}-v1-icu${icu?.split('.')[0] ?? '0'}`;
+  return `simhash64-w${SHINGLE_SIZE}-d${title}.${keywords}.${text}.${topic}${cap}-v${DIMENSIONS_VERSION}-icu${icu?.split('.')[0] ?? '0'}`;
 }

@@ -24,7 +24,12 @@ export {
   type PlacedLink,
   publishedNoiseLinks,
 } from '../domain/page/noise-links.ts';
-export { DIMENSION_WEIGHTS, type DimensionWeights, pageDimensions } from '../domain/page/page-dimensions.ts';
+export {
+  DIMENSION_WEIGHTS,
+  DIMENSIONS_VERSION,
+  type DimensionWeights,
+  pageDimensions,
+} from '../domain/page/page-dimensions.ts';
 export type { PageNode } from '../domain/page/page-node.ts';
 export { type PublishedContent, publishedContent } from '../domain/page/published-blocks.ts';
 export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../domain/page/shingler.ts';

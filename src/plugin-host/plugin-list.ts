@@ -29,6 +29,8 @@ const BUNDLED = [
   'parsefilter-noise-links',
   'signature-simhash',
   'signature-simhash-js',
+  'signature-digest',
+  'signature-text-profile',
   'schedule-freshness',
   'schedule-similarity',
   'schedule-adaptive',

@@ -4,6 +4,7 @@ import type { ScheduleMemory } from '../../src/domain/crawl/datum.ts';
 import type { FetchSchedule, ScheduleVisit } from '../../src/domain/crawl/schedule.ts';
 import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../src/domain/crawl/schedules/adaptive.ts';
 import { createFixedSchedule } from '../../src/domain/crawl/schedules/fixed.ts';
+import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
 import { createSimilaritySchedule, SIMILARITY_DEFAULTS } from '../../src/domain/crawl/schedules/similarity.ts';
 
 const DAY = 86_400_000;
@@ -63,6 +64,15 @@ describe('similarity schedule', () => {
     }
     const blind = wide.onVisit(memoryOf(10), visitAt(0, { outcome: 'modified', distance: null }));
     expect(blind.memory.intervalMs).toBe(days(8));
+  });
+
+  it('keeps the interval when another body came and the signature was made by other rules', () => {
+    const resigned = visitAt(0, { outcome: 'modified', evidence: 'resigned', distance: null });
+    expect(wide.onVisit(memoryOf(10), resigned).memory.intervalMs).toBe(days(10));
+    const adaptive = createAdaptiveSchedule({ ...ADAPTIVE_DEFAULTS, syncDelta: false });
+    expect(adaptive.onVisit(memoryOf(10), resigned).memory.intervalMs).toBe(days(10));
+    const belief = { a: 2, b: days(30), noise: 0.3 };
+    expect(createFreshnessSchedule().onVisit({ intervalMs: 1, belief }, resigned).memory.belief).toEqual(belief);
   });
 
   it('keeps the start interval on the first visit', () => {

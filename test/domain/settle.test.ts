@@ -249,7 +249,11 @@ describe('settle: what each visit leaves in the record', () => {
     const before = datumIn('fetched');
     expect(settle(before, EVENTS['success, other body'] as CrawlEvent, policy, NOW).distance).toBe(3);
     const renamed = visited({ outcome: success(NEW), parse: { ...parsed(), signatureName: 'sig-2' } });
-    expect(settle(before, renamed, policy, NOW)).toMatchObject({ distance: null, verdict: 'modified' });
+    const settled = settle(before, renamed, policy, NOW);
+    expect(settled).toMatchObject({ distance: null, verdict: 'modified' });
+    // Nobody knows how much changed: the page is signed anew, and its interval stays.
+    expect(settled.datum.signatureName).toBe('sig-2');
+    expect(settled.datum.schedule.intervalMs).toBe(before.schedule.intervalMs);
   });
 
   it('an unchanged visit keeps the time of change, digest and signature', () => {

@@ -42,7 +42,7 @@ describe('the shipped plugins', () => {
     expect(loaded.parserFor('application/atom+xml')?.name).toBe('parse-feed');
     expect(loaded.parserFor('image/png')).toBeUndefined();
     expect([...loaded.schedules.keys()]).toEqual(['freshness', 'similarity', 'adaptive', 'fixed']);
-    expect([...loaded.signatures.keys()]).toEqual(['simhash', 'simhash-js']);
+    expect([...loaded.signatures.keys()]).toEqual(['simhash', 'simhash-js', 'digest', 'text-profile']);
   });
 });
 

@@ -7,8 +7,11 @@ export interface ScheduleVisit {
   /** Time since the visit before, ms; `null` on the first. */
   readonly elapsedMs: number | null;
   readonly outcome: 'new' | 'modified' | 'unchanged';
-  /** What told: the rung of the ladder of change; `distance` when signatures were compared. */
-  readonly evidence: 'first' | 'conditional' | 'headers' | 'digest' | 'distance';
+  /**
+   * What told: the rung of the ladder of change; `distance` when signatures were compared; `resigned` when another body came and the old
+   * signature was made by other rules, so that nothing says how much changed.
+   */
+  readonly evidence: 'first' | 'conditional' | 'headers' | 'digest' | 'distance' | 'resigned';
   /** Hamming distance, bits; `null` when there was nothing to compare. */
   readonly distance: number | null;
   /** Last time the page was found changed, ms since the epoch, this visit included. */

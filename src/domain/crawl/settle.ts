@@ -139,13 +139,22 @@ function settleSuccess(
     datum.signature !== null &&
     parsed.signature !== null &&
     datum.signatureName === parsed.signatureName;
+  const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
   const distance =
     changed && comparable ? hammingDistance(datum.signature as string, parsed.signature as string) : changed ? null : 0;
   const scheduled = schedule(
     datum,
     {
       outcome: first ? 'new' : changed ? 'modified' : 'unchanged',
-      evidence: first ? 'first' : !changed ? 'digest' : distance === null ? 'digest' : 'distance',
+      evidence: first
+        ? 'first'
+        : !changed
+          ? 'digest'
+          : distance !== null
+            ? 'distance'
+            : isResigned
+              ? 'resigned'
+              : 'digest',
       distance: first ? null : distance,
       changedAt: changed ? now : datum.changedAt,
       lastModifiedAt,

@@ -1,7 +1,7 @@
 import { announcesTail, blockFeatures, FEATURES } from './block-features.ts';
-import { COMMENT } from './class-words.ts';
+import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './content-model.ts';
-import { createSignReader, HIDDEN, NOSCRIPT } from './element-signs.ts';
+import { ASIDE, createSignReader, HIDDEN, NOSCRIPT, SURROUND } from './element-signs.ts';
 import type { PageBlock } from './page-block.ts';
 import type { PageNode } from './page-node.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
@@ -13,6 +13,8 @@ export interface MainContent {
   readonly outline: Outline;
   /** Which blocks belong to it. */
   readonly isMain: readonly boolean[];
+  /** How surely each block belongs to it, 0 to 1: its probability, less where it stands in what calls itself an advert, an aside or the like. */
+  readonly certainty: Float64Array;
 }
 
 /** How much of the judgement of a block in a repeated element (a card, a post) is that of its fellows in the others. */
@@ -30,7 +32,8 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
   return (root) => {
     const outline = outlineOf(root, signsOf);
     const page = pageShape(outline);
-    const isMain = likelyBlocks(outline, page, blockFeatures(outline, page), trees);
+    const chances = likelihoods(outline, page, blockFeatures(outline, page), trees);
+    const isMain = mostLikely(page, chances);
     for (const [i, block] of outline.blocks.entries()) {
       // What it announces is gone.
       if (isMain[i] && isMain[i + 1] === false && announcesTail(block)) isMain[i] = false;
@@ -39,13 +42,16 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
       .filter((_, i) => isMain[i])
       .map((block) => block.text)
       .join('\n');
-    return { text, outline, isMain };
+    return { text, outline, isMain, certainty: certaintyOf(outline, page, chances) };
   };
 }
 
 /** Which blocks to take. */
 export const likelyBlocks = (outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): boolean[] =>
-  mostLikely(page, withoutComments(outline, page, blockChances(outline, page, rows, trees)));
+  mostLikely(page, likelihoods(outline, page, rows, trees));
+
+const likelihoods = (outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array =>
+  withoutComments(outline, page, blockChances(outline, page, rows, trees));
 
 /** Probability of each block to be content. */
 function blockChances(outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array {
@@ -95,6 +101,15 @@ function withoutComments(
   return beside < LEAST_ARTICLE ? chances : chances.map((chance, i) => (isComment[i] ? 0 : chance));
 }
 
+const SURROUNDINGS = ADVERT | OVERLAY | RELATED | SURROUND | ASIDE;
+
+/** The trees take an advert within an article for what it mostly is to readers of text: a little noise in much content. */
+const certaintyOf = ({ blocks }: Outline, { signsOf }: PageShape, chances: Float64Array): Float64Array =>
+  chances.map((chance, i) => {
+    const around = signsOf[blocks[i]?.path.at(-1) ?? -1] ?? 0;
+    return (around & SURROUNDINGS) === 0 ? chance : chance / 2;
+  });
+
 /** Number of the group of each block, a hash: blocks at the same place of elements that repeat each other; -1: in none. */
 function fellowsOf({ blocks, elements }: Outline, { repeatedOf }: PageShape): Int32Array {
   return Int32Array.from(blocks, ({ path, linkChars, text }) => {
@@ -140,7 +155,7 @@ function mostLikely({ shapes }: PageShape, chances: Float64Array): boolean[] {
 }
 
 /** The blocks of a page as reports and signatures know them; what it hides is left out unless it is content. */
-export function pageBlocks({ outline, isMain }: MainContent, max: number): PageBlock[] {
+export function pageBlocks({ outline, isMain, certainty }: MainContent, max: number): PageBlock[] {
   const { blocks, elements } = outline;
   const seen = new Map<string, number>();
   const told: PageBlock[] = [];
@@ -155,7 +170,14 @@ export function pageBlocks({ outline, isMain }: MainContent, max: number): PageB
     const count = (seen.get(place) ?? 0) + 1;
     seen.set(place, count);
     const { text, links, linkChars } = block;
-    told.push({ type: isMain[i] ? 'main' : 'noise', path: `${place}:${count}`, text, links, anchorChars: linkChars });
+    told.push({
+      type: isMain[i] ? 'main' : 'noise',
+      path: `${place}:${count}`,
+      text,
+      links,
+      anchorChars: linkChars,
+      certainty: certainty[i] as number,
+    });
   }
   return told;
 }

@@ -11,6 +11,8 @@ export interface PageBlock {
   /** Number of links, and characters of `text` that stand inside links. */
   readonly links: number;
   readonly anchorChars: number;
+  /** How surely it is content, 0 to 1, where what found it can tell. Signatures leave out what is less certain than the rest of the main content. */
+  readonly certainty?: number;
   /** What stands inside links. */
   readonly anchorText?: string;
   /** Where its HTML begins and ends in the decoded page, UTF-16 units, end exclusive; absent where the parser does not tell. */

@@ -39,7 +39,13 @@ export function createAdaptiveSchedule(options: AdaptiveOptions = ADAPTIVE_DEFAU
     onVisit: (memory, visit) => {
       const terms: ScheduleTerm[] = [{ label: 'interval before', value: memory.intervalMs, unit: 'ms' }];
       const factor =
-        visit.outcome === 'modified' ? 1 - options.decRate : visit.outcome === 'unchanged' ? 1 + options.incRate : 1;
+        visit.evidence === 'resigned'
+          ? 1
+          : visit.outcome === 'modified'
+            ? 1 - options.decRate
+            : visit.outcome === 'unchanged'
+              ? 1 + options.incRate
+              : 1;
       let interval = memory.intervalMs * factor;
       terms.push({ label: `factor (${visit.outcome})`, value: factor });
       let reference = visit.now;

@@ -82,7 +82,7 @@ const beliefOf = (memory: ScheduleMemory): ChangeBelief => memory.belief ?? PRIO
 
 /** `null`: the visit tells nothing of changes. */
 function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {
-  if (visit.outcome === 'new') return null;
+  if (visit.outcome === 'new' || visit.evidence === 'resigned') return null;
   if (visit.outcome === 'unchanged') return { kind: 'unchanged' };
   const { lastModifiedAt, now } = visit;
   const ageMs = lastModifiedAt === null ? null : now - lastModifiedAt;

@@ -57,7 +57,8 @@ export function createSimilaritySchedule(options: SimilarityOptions = SIMILARITY
           : visit.distance === null
             ? 0
             : similarityOf(visit.distance, options.saturationBits);
-      const raw = visit.outcome === 'new' ? 1 : 1 - options.decRate + (options.incRate + options.decRate) * similarity;
+      const isTelling = visit.outcome !== 'new' && visit.evidence !== 'resigned';
+      const raw = !isTelling ? 1 : 1 - options.decRate + (options.incRate + options.decRate) * similarity;
       const held = Math.abs(raw - 1) <= options.hysteresis + EPSILON;
       const factor = held ? 1 : raw;
       const intervalMs = Math.round(Math.min(Math.max(before * factor, options.minIntervalMs), options.maxIntervalMs));
@@ -69,7 +70,7 @@ export function createSimilaritySchedule(options: SimilarityOptions = SIMILARITY
           ...(visit.distance === null
             ? []
             : [{ label: 'Hamming distance', value: visit.distance, unit: 'bits' } as const]),
-          ...(visit.outcome === 'new' ? [] : [{ label: `similarity (${visit.evidence})`, value: similarity }]),
+          ...(!isTelling ? [] : [{ label: `similarity (${visit.evidence})`, value: similarity }]),
           { label: held && raw !== 1 ? `factor (${raw.toFixed(2)}, held by hysteresis)` : 'factor', value: factor },
           { label: 'interval', value: intervalMs, unit: 'ms' },
         ],

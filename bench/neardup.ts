@@ -1,0 +1,95 @@
+/**
+ * `npm run bench -- --only neardup [--seed N] [--articles N]`: what the default signature makes of pairs of made-up pages of which the truth is known,
+ * through the whole pipeline from HTML: same article with other surroundings, edited by so much, or another one in the same template.
+ */
+import { hammingDistance } from '../src/domain/page/hamming.ts';
+import { createInlinePageParser } from '../src/plugin-host/page-parser.ts';
+import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
+import { confusionAt, type Judged, rankCorrelation, SAME_BELOW, shareOf } from './neardup/figures.ts';
+import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from './neardup/pairs.ts';
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+/** Distance up to which pages count as the same. */
+const K = 3;
+
+type Say = (text: string) => void;
+
+export async function benchNeardup(
+  say: Say,
+  verdict: (isGood: boolean, text: string) => void,
+  articles: number,
+  seed: number,
+): Promise<void> {
+  const pairs = pagePairs(articles, seed);
+  const signatureOf = await signer();
+  const judged: (Judged & { readonly wordsEdited: number })[] = [];
+  for (const { kind, changed, wordsEdited, before, after } of pairs) {
+    const distance = hammingDistance(await signatureOf(before), await signatureOf(after));
+    judged.push({ kind, changed, wordsEdited, distance });
+  }
+  const kinds = new Map<string, Judged[]>();
+  for (const each of judged) kinds.set(each.kind, [...(kinds.get(each.kind) ?? []), each]);
+  say(`${judged.length} pairs of ${articles} pages, seed ${seed}`);
+  say('                                  pairs   h = 0   h <= 3   mean h');
+  for (const [kind, own] of kinds) {
+    const mean = own.reduce((sum, { distance }) => sum + distance, 0) / own.length;
+    const within = (k: number): string => `${(100 * shareOf(own, ({ distance }) => distance <= k)).toFixed(1)} %`;
+    say(
+      `${kind.padEnd(32)} ${String(own.length).padStart(6)}  ${within(0).padStart(7)}  ${within(K).padStart(7)}  ${mean.toFixed(2).padStart(6)}`,
+    );
+  }
+  const percent = (share: number, digits = 2): string => `${(100 * share).toFixed(digits)} %`;
+  const { f1, recall, falseShare } = confusionAt(K, judged);
+  verdict(f1 >= 0.945, `F1 at k = ${K} ${f1.toFixed(3)} >= 0.945 (found ${percent(recall)} of the same)`);
+  verdict(falseShare <= 0.005, `false pairs ${percent(falseShare)} <= 0.5 %`);
+  const fellows = kinds.get(OTHER_SAME_TEMPLATE) ?? [];
+  const fellowShare = shareOf(fellows, ({ distance }) => distance <= K);
+  verdict(fellowShare <= 0.004, `other articles of one template ${percent(fellowShare)} <= 0.4 %`);
+  const harsh = confusionAt(K, judged, SAME_BELOW);
+  say(`with nothing between same and different, F1 ${harsh.f1.toFixed(3)}, false pairs ${percent(harsh.falseShare)}`);
+  const rho = rankCorrelation(judged);
+  verdict(rho >= 0.92, `rank correlation of distance with the size of the change ${rho.toFixed(3)} >= 0.92`);
+  const versions = judged.filter(({ wordsEdited }) => wordsEdited > 0);
+  say(`among edits of one page alone ${rankCorrelation(versions).toFixed(3)}`);
+  const moved = shareOf(
+    versions.filter(({ wordsEdited }) => wordsEdited >= 0.02),
+    ({ distance }) => distance > 0,
+  );
+  verdict(moved >= 0.98, `edits of 2 % of the words or more move the signature: ${percent(moved, 1)} >= 98 %`);
+  const left = shareOf(
+    judged.filter(({ kind }) => FRESH_KINDS.includes(kind)),
+    ({ distance }) => distance === 0,
+  );
+  verdict(left >= 0.95, `adverts, dates, counters, navigation leave it: ${percent(left, 1)} >= 95 %`);
+}
+
+/** Signatures of whole pages by the shipped plugins; each page is parsed once. */
+async function signer(): Promise<(html: string) => Promise<string>> {
+  const parser = await createInlinePageParser(
+    {
+      list: DEFAULT_PLUGIN_LIST,
+      baseDir: process.cwd(),
+      signature: 'simhash',
+      limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: false },
+      intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
+    },
+    silent,
+  );
+  const known = new Map<string, string>();
+  return async (html) => {
+    const signed = known.get(html);
+    if (signed !== undefined) return signed;
+    const { record } = await parser.live({
+      index: 0,
+      url: 'https://a.example/page',
+      metadata: {},
+      headers: {},
+      contentType: 'text/html; charset=utf-8',
+      body: new TextEncoder().encode(html),
+    });
+    if (record.outcome.kind !== 'parsed' || record.outcome.signature === null)
+      throw new Error(`no signature of ${html.slice(0, 200)}`);
+    known.set(html, record.outcome.signature);
+    return record.outcome.signature;
+  };
+}

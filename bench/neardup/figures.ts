@@ -1,0 +1,58 @@
+/** Figures over pairs of which the truth and the distance are known. */
+
+export interface Judged {
+  readonly kind: string;
+  /** Share of the shingles that only one page has, 0..1. */
+  readonly changed: number;
+  readonly distance: number;
+}
+
+/** Below it a change is minor, and the pages are the same. */
+export const SAME_BELOW = 0.02;
+/** From here on they are different; between both they are neither. About 10 % of the words. */
+export const DIFFERENT_FROM = 0.2;
+
+export interface Confusion {
+  readonly f1: number;
+  readonly recall: number;
+  /** Of the pairs that are different. */
+  readonly falseShare: number;
+}
+
+export function confusionAt(k: number, pairs: readonly Judged[], differentFrom = DIFFERENT_FROM): Confusion {
+  const same = pairs.filter(({ changed }) => changed < SAME_BELOW);
+  const different = pairs.filter(({ changed }) => changed >= differentFrom);
+  const found = same.filter(({ distance }) => distance <= k).length;
+  const wrong = different.filter(({ distance }) => distance <= k).length;
+  return {
+    f1: (2 * found) / (same.length + found + wrong),
+    recall: found / same.length,
+    falseShare: wrong / different.length,
+  };
+}
+
+/** Spearman's rank correlation; equal values share their mean rank. */
+export function rankCorrelation(pairs: readonly Judged[]): number {
+  const x = ranks(pairs.map(({ changed }) => changed));
+  const y = ranks(pairs.map(({ distance }) => distance));
+  const middle = (pairs.length - 1) / 2;
+  const sum = (of: (i: number) => number): number => pairs.reduce((total, _, i) => total + of(i), 0);
+  const dx = (i: number): number => (x[i] as number) - middle;
+  const dy = (i: number): number => (y[i] as number) - middle;
+  return sum((i) => dx(i) * dy(i)) / Math.sqrt(sum((i) => dx(i) ** 2) * sum((i) => dy(i) ** 2));
+}
+
+function ranks(values: readonly number[]): number[] {
+  const order = [...values.keys()].sort((a, b) => (values[a] as number) - (values[b] as number));
+  const found = new Array<number>(values.length);
+  for (let from = 0; from < order.length; ) {
+    let to = from;
+    while (to < order.length && values[order[to] as number] === values[order[from] as number]) to++;
+    for (let i = from; i < to; i++) found[order[i] as number] = (from + to - 1) / 2;
+    from = to;
+  }
+  return found;
+}
+
+export const shareOf = <Item>(items: readonly Item[], is: (item: Item) => boolean): number =>
+  items.filter(is).length / items.length;
