@@ -15,7 +15,7 @@ import { systemClock } from './system-clock.ts';
 const MANIFEST = 'backup.json';
 const VERSION = 1;
 /** What a state directory consists of beside the crawl db. Locks, sockets, reports of health and the quarantine belong to the machine. */
-const FOLDERS = ['segments', 'robots', 'reports'];
+const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
 const isLock = (path: string): boolean => path.endsWith('.lock') || path.endsWith('.new');
 
 const manifestSchema = z.object({

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Level } from 'level';
 import { CrawlError } from '../../domain/errors.ts';
 import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
@@ -7,7 +8,7 @@ import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { refuseHalfRepaired } from './care/repair-rows.ts';
 import { type NearPlan, openFingerprintTables } from './fingerprint-tables.ts';
-import { lockedError, removeHolder, writeHolder } from './holder.ts';
+import { isHeldBriefly, lockedError, removeHolder, writeHolder } from './holder.ts';
 import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
 import { LevelCrawlDb } from './level-crawl-db.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
@@ -37,6 +38,8 @@ export interface LevelCrawlDbOptions {
   readonly cacheBytes?: number;
   /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 16 MiB. */
   readonly writeBufferBytes?: number;
+  /** The db is closed again at once: others who find it locked wait for it instead of giving up. */
+  readonly isBrief?: boolean;
   /** Keeps a filter of all URLs, as `seenFilter` of the db: one of its own, or one that lives elsewhere; default: none. */
   readonly seenFilter?: BloomPlan | SharedSeenFilter;
   /** Keeps tables of the signatures, as `fingerprints` of the db; default: none. */
@@ -108,26 +111,34 @@ function filterOf(
 }
 
 /** Only for the message that others get; a db that cannot say who holds it is as good. */
-async function tellHolder({ dir, log, clock }: LevelCrawlDbOptions): Promise<void> {
+async function tellHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Promise<void> {
   try {
-    await writeHolder(dir, clock?.now() ?? Date.now());
+    await writeHolder(dir, clock?.now() ?? Date.now(), isBrief);
   } catch (error) {
     log.warn('the file that names the holder of the crawl db could not be written', { dir, error: String(error) });
   }
 }
 
+/** Tries for a db that is held for a moment only, and the pause between them, ms. */
+const BRIEF_TRIES = 20;
+const BRIEF_PAUSE_MS = 50;
+
 async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
-  const rows: Rows = new Level<string, Buffer>(dir, {
-    keyEncoding: 'utf8',
-    valueEncoding: 'buffer',
-    cacheSize: cacheBytes ?? 32 * 1024 * 1024,
-    writeBufferSize: writeBufferBytes ?? 16 * 1024 * 1024,
-  });
-  try {
-    await rows.open();
-    return rows;
-  } catch (error) {
-    throw isLocked(error) ? await lockedError(dir, error) : crawlDbError(error);
+  for (let tries = 1; ; tries++) {
+    const rows: Rows = new Level<string, Buffer>(dir, {
+      keyEncoding: 'utf8',
+      valueEncoding: 'buffer',
+      cacheSize: cacheBytes ?? 32 * 1024 * 1024,
+      writeBufferSize: writeBufferBytes ?? 16 * 1024 * 1024,
+    });
+    try {
+      await rows.open();
+      return rows;
+    } catch (error) {
+      if (!isLocked(error)) throw crawlDbError(error);
+      if (tries >= BRIEF_TRIES || !(await isHeldBriefly(dir))) throw await lockedError(dir, error);
+      await delay(BRIEF_PAUSE_MS);
+    }
   }
 }
 

@@ -12,6 +12,8 @@ interface Holder {
   readonly host: string;
   /** ISO 8601. */
   readonly since: string;
+  /** It reads a little and is gone: worth waiting for. */
+  readonly brief?: true;
 }
 
 /** Beside the db: `db-holder.json` for `db`. */
@@ -20,14 +22,21 @@ export function holderFile(dir: string): string {
 }
 
 /** To be called by the process that has the lock. */
-export async function writeHolder(dir: string, now: number): Promise<void> {
-  const holder: Holder = { pid: process.pid, host: hostname(), since: new Date(now).toISOString() };
+export async function writeHolder(dir: string, now: number, isBrief = false): Promise<void> {
+  const self = { pid: process.pid, host: hostname(), since: new Date(now).toISOString() };
+  const holder: Holder = isBrief ? { ...self, brief: true } : self;
   await writeFile(holderFile(dir), `${JSON.stringify(holder)}\n`);
 }
 
 /** To be called while the lock is still held: afterwards the file may be the next holder's. */
 export async function removeHolder(dir: string): Promise<void> {
   await rm(holderFile(dir), { force: true });
+}
+
+/** Whether who holds the db will be done in a moment. A holder that has not said who it is has only just come, or is just going. */
+export async function isHeldBriefly(dir: string): Promise<boolean> {
+  const holder = await readHolder(dir);
+  return holder === null || holder.brief === true || isDead(holder);
 }
 
 /** The error for a process that found the db locked. */
@@ -44,10 +53,10 @@ export async function lockedError(dir: string, cause: unknown): Promise<CrawlErr
 
 async function readHolder(dir: string): Promise<Holder | null> {
   try {
-    const { pid, host, since } = JSON.parse(await readFile(holderFile(dir), 'utf8')) as Partial<Holder>;
-    return Number.isInteger(pid) && typeof host === 'string' && typeof since === 'string'
-      ? { pid: pid as number, host, since }
-      : null;
+    const { pid, host, since, brief } = JSON.parse(await readFile(holderFile(dir), 'utf8')) as Partial<Holder>;
+    if (!Number.isInteger(pid) || typeof host !== 'string' || typeof since !== 'string') return null;
+    const holder = { pid: pid as number, host, since };
+    return brief === true ? { ...holder, brief } : holder;
   } catch {
     return null;
   }

@@ -1,25 +1,33 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ChangeKind, ChangesQuery, Crawler } from '../../crawler.ts';
+import { type Command, Option } from 'commander';
+import type { ChangeSource } from '../../crawler/change-reader.ts';
+import type { ChangesQuery } from '../../crawler/changes.ts';
+import type { ChangeKind } from '../../crawler.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
-import { near } from '../../domain/near-name.ts';
+import { changeKinds, type FeedStart, feedStart } from '../changes/feed-start.ts';
+import { follow, LOOK_EVERY_MS } from '../changes/follow.ts';
+import { SECRET_VARIABLE, tellWebhook } from '../changes/webhook.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { CHANGE_COLUMNS } from '../render/columns.ts';
 import { type ListFormat, writeListing } from '../render/listing.ts';
 import { count } from '../render/quantities.ts';
 import type { Session } from '../session.ts';
-import { moment, wholeNumber } from '../shared-options.ts';
+import { durationMs, wholeNumber } from '../shared-options.ts';
 
 interface ChangesFlags {
-  readonly since?: Since;
+  readonly since?: FeedStart;
   readonly kind?: readonly ChangeKind[];
   readonly host?: string;
   readonly minDistance?: number;
   readonly limit?: number;
   readonly format?: ListFormat;
+  readonly follow?: true;
+  readonly webhook?: string;
+  readonly secretFile?: string;
+  readonly batch: number;
+  readonly retries: number;
+  readonly timeout: number;
 }
-
-type Since = { readonly after: number } | { readonly notedFrom: number };
 
 /** Shown when nobody says since when. */
 const NEWEST = 50;
@@ -28,36 +36,87 @@ export function addChanges(program: Command, run: Run): void {
   const command = program
     .command('changes')
     .description(
-      'What became of pages: new, modified, moved, gone, back, duplicate; oldest first. Without --since the newest 50.',
+      `What became of pages: ${CHANGE_KINDS.join(', ')}; oldest first. Without --since the newest ${NEWEST}.`,
     )
     .option(
       '--since <when>',
       'only what was noted since then (yesterday, 2d, 2026-03-01), or behind this number',
-      since,
+      feedStart,
     )
-    .option('--kind <kinds>', `only these, separated by commas: ${CHANGE_KINDS.join(', ')}`, changeKinds)
+    .option('--kind <kinds>', 'only these kinds, separated by commas', changeKinds)
     .option('--host <host>', 'only pages of this host (host or host:port)')
     .option('--min-distance <bits>', 'leave out modifications with a smaller distance', wholeNumber(0))
     .option('--limit <n>', 'entries at most', wholeNumber(1))
-    .addOption(new Option('--format <format>', '--json prints one JSON array').choices(['table', 'jsonl', 'csv']))
+    .addOption(
+      new Option('--format <format>', 'of lists; --json prints one JSON array').choices(['table', 'jsonl', 'csv']),
+    )
+    .option('--follow', 'then go on with what is added, a line for each, until a signal; with --json lines of JSON')
+    .option(
+      '--webhook <url>',
+      'tell this address by signed POST what it has not been told yet; --since says where to begin',
+    )
+    .option(
+      '--secret-file <file>',
+      `what messages are signed with (default: the environment variable ${SECRET_VARIABLE})`,
+    )
+    .option('--batch <n>', 'changes in a message at most', wholeNumber(1), 100)
+    .option(
+      '--retries <n>',
+      'further attempts, ever farther apart; with --follow there is no end of them',
+      wholeNumber(0),
+      5,
+    )
+    .option('--timeout <duration>', 'longest wait for an answer to a message', durationMs, 15_000)
     .addHelpText(
       'after',
       `
 Examples:
   incrawl changes --since yesterday
   incrawl changes --since 2026-03-01 --kind modified,gone --min-distance 4 --format csv > changes.csv
-  incrawl changes --since 1841 --format jsonl`,
+  incrawl changes --since 1841 --format jsonl
+  incrawl crawl && ${SECRET_VARIABLE}=... incrawl changes --webhook https://example.org/hook`,
     );
-  command.action((flags: ChangesFlags) =>
-    run(command, (session) => session.withCrawler((crawler) => list(session, crawler, flags))),
-  );
+  command.action((flags: ChangesFlags) => run(command, (session) => answer(session, flags)));
 }
 
-async function list(session: Session, crawler: Crawler, flags: ChangesFlags): Promise<number> {
-  const query = queryOf(flags);
+async function answer(session: Session, flags: ChangesFlags): Promise<number> {
+  const { since, webhook, limit, format } = flags;
+  const { withChanges } = await import('../../crawler/change-reader.ts');
+  const reader = { dir: session.options.dir, log: await session.log() };
+  const filter = filterOf(flags);
+  if (webhook !== undefined) {
+    if (limit !== undefined || format !== undefined) return session.refuse('--limit and --format are for lists');
+    const { batch, timeout: timeoutMs } = flags;
+    const more = { url: webhook, filter, batch, timeoutMs, ...(since === undefined ? {} : { since }) };
+    const ends = flags.follow
+      ? { retries: Number.POSITIVE_INFINITY, follow: { everyMs: LOOK_EVERY_MS } }
+      : { retries: flags.retries };
+    return tellWebhook(session, { ...more, ...ends }, flags.secretFile);
+  }
+  if (flags.follow) {
+    if (limit !== undefined || format === 'csv' || format === 'table')
+      return session.refuse('--follow prints lines: without --limit, --format jsonl or none');
+    const startOf = () => withChanges(reader, (feed) => startAt(session, feed, since));
+    return follow(session, reader, filter, startOf, session.json || format === 'jsonl');
+  }
+  return withChanges(reader, (feed) => list(session, feed, flags));
+}
+
+function filterOf({ kind, host, minDistance }: ChangesFlags): Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'> {
+  return {
+    ...(kind === undefined ? {} : { kinds: kind }),
+    ...(host === undefined ? {} : { host }),
+    ...(minDistance === undefined ? {} : { minDistance }),
+  };
+}
+
+async function list(session: Session, feed: ChangeSource, flags: ChangesFlags): Promise<number> {
+  const { since, limit } = flags;
   const format = flags.format ?? (session.json ? 'json' : 'table');
-  await tellMissed(session, crawler, flags.since);
-  const written = await writeListing(session.out, crawler.changes(query), {
+  await tellMissed(session, feed, since);
+  const range = since === undefined ? { newest: true, limit: limit ?? NEWEST } : since;
+  const query = { ...(limit === undefined ? {} : { limit }), ...range, ...filterOf(flags) };
+  const written = await writeListing(session.out, feed.changes(query), {
     format,
     columns: CHANGE_COLUMNS,
     bold: session.bold,
@@ -66,21 +125,20 @@ async function list(session: Session, crawler: Crawler, flags: ChangesFlags): Pr
   return EXIT.done;
 }
 
-function queryOf({ since: from, kind, host, minDistance, limit }: ChangesFlags): ChangesQuery {
-  return {
-    ...from,
-    ...(kind === undefined ? {} : { kinds: kind }),
-    ...(host === undefined ? {} : { host }),
-    ...(minDistance === undefined ? {} : { minDistance }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(from === undefined ? { newest: true, limit: limit ?? NEWEST } : {}),
-  };
+/** The number behind which to follow: the end of the feed when nobody says since when. */
+async function startAt(session: Session, feed: ChangeSource, since: FeedStart | undefined): Promise<number> {
+  await tellMissed(session, feed, since);
+  const { last } = await feed.ends();
+  if (since === undefined) return last;
+  if ('after' in since) return since.after;
+  for await (const { seq } of feed.changes({ ...since, limit: 1 })) return seq - 1;
+  return last;
 }
 
 /** Entries that are not kept any more are missing in the answer: that must be said. */
-async function tellMissed(session: Session, crawler: Crawler, from: Since | undefined): Promise<void> {
+async function tellMissed(session: Session, feed: ChangeSource, from: FeedStart | undefined): Promise<void> {
   if (from === undefined || !('after' in from)) return;
-  const { first, last } = await crawler.changeFeed();
+  const { first, last } = await feed.ends();
   const missed = (first ?? last + 1) - from.after - 1;
   if (missed > 0 && last > from.after) {
     session.note(`${count(missed)} entries behind ${from.after} are not kept any more (changes.keep, changes.max).`);
@@ -89,28 +147,4 @@ async function tellMissed(session: Session, crawler: Crawler, from: Since | unde
       `The feed ends at ${last}: number ${from.after} belongs to another crawl db, or to a newer copy of this one.`,
     );
   }
-}
-
-/** A number of the feed, or a time. */
-function since(text: string): Since {
-  if (/^\d+$/.test(text)) return { after: wholeNumber(0)(text) };
-  if (text === 'yesterday') return { notedFrom: moment('1d') };
-  try {
-    return { notedFrom: moment(text) };
-  } catch {
-    throw new InvalidArgumentError(
-      'Expected yesterday, a time such as 2026-03-01 or 2026-03-01T08:00Z, how long ago such as 2h or 3d, or a number of the feed.',
-    );
-  }
-}
-
-function changeKinds(text: string): ChangeKind[] {
-  return text.split(',').map((word) => {
-    const kind = CHANGE_KINDS.find((each) => each === word.trim());
-    if (kind !== undefined) return kind;
-    const guess = near(word, CHANGE_KINDS);
-    throw new InvalidArgumentError(
-      `Expected one of ${CHANGE_KINDS.join(', ')}.${guess === undefined ? '' : ` Did you mean ${guess}?`}`,
-    );
-  });
 }

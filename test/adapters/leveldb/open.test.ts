@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { describe, expect, it } from 'vitest';
-import { DB_FORMAT_VERSION } from '../../../src/adapters/leveldb/crawl-db.ts';
+import { DB_FORMAT_VERSION, openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { holderFile } from '../../../src/adapters/leveldb/holder.ts';
 import { dueKey, FORMAT_VERSION_FACT, leaseKey, recordKey } from '../../../src/adapters/leveldb/keys.ts';
 import { pack } from '../../../src/adapters/leveldb/pack.ts';
@@ -14,7 +14,7 @@ import { RECORD_VERSION } from '../../../src/adapters/leveldb/record-codec.ts';
 import { newDatum } from '../../../src/domain/crawl/datum.ts';
 import { urlKey } from '../../../src/domain/url/url-key.ts';
 import { contentOf, listOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
-import { openAt, temporaryDir } from './temporary-db.ts';
+import { openAt, SILENT, temporaryDir } from './temporary-db.ts';
 
 const URL_A = 'https://a.example/';
 const coded = (code: string, text = '') =>
@@ -183,5 +183,16 @@ describe('damage', () => {
     await (await openAt(dir)).close();
     await writeFile(join(dir, 'CURRENT'), 'MANIFEST-999999\n');
     await expect(openAt(dir)).rejects.toEqual(coded('db-corrupt'));
+  });
+});
+
+describe('a db that is held for a moment', () => {
+  it('is waited for', async () => {
+    const dir = await temporaryDir();
+    const brief = await openLevelCrawlDb({ dir, log: SILENT, isBrief: true });
+    const opening = openAt(dir);
+    await brief.close();
+    const db = await opening;
+    await db.close();
   });
 });

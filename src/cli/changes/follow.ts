@@ -1,0 +1,61 @@
+import type { ChangeReaderOptions } from '../../crawler/change-reader.ts';
+import type { ChangesQuery } from '../../crawler/changes.ts';
+import type { ChangeView } from '../../crawler.ts';
+import { EXIT } from '../exit.ts';
+import { shortTime } from '../render/columns.ts';
+import { safeText } from '../render/safe-text.ts';
+import { sleepUntil } from '../schedule/sleep-until.ts';
+import type { Session } from '../session.ts';
+import { listenForStop } from '../stop-signal.ts';
+
+/** The pause between two looks at the files of the crawl db, ms. */
+export const LOOK_EVERY_MS = 2_000;
+
+/** Prints what is added to the feed as it comes, until a signal: a line for each change, JSON or for people. */
+export async function follow(
+  session: Session,
+  reader: ChangeReaderOptions,
+  query: Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'>,
+  startOf: () => Promise<number>,
+  asJson: boolean,
+): Promise<number> {
+  const { followChanges, isLocked } = await import('../../crawler/change-reader.ts');
+  const stop = listenForStop(() => {});
+  const sleep = (signal: AbortSignal): Promise<void> => sleepUntil(Date.now() + LOOK_EVERY_MS, signal);
+  let isTold = false;
+  const onLocked = (message: string): void => {
+    if (!isTold) session.note(`${message}; its changes are shown when it gives it back.`);
+    isTold = true;
+  };
+  const start = async (): Promise<number> => {
+    for (;;) {
+      try {
+        return await startOf();
+      } catch (error) {
+        if (!isLocked(error) || stop.signal.aborted) throw error;
+        onLocked((error as Error).message);
+        await sleep(stop.signal);
+      }
+    }
+  };
+  try {
+    for await (const { changes } of followChanges(reader, query, await start(), {
+      signal: stop.signal,
+      sleep,
+      onLocked,
+    })) {
+      for (const change of changes) await session.out.write(asJson ? `${JSON.stringify(change)}\n` : lineOf(change));
+      await session.out.flush();
+      if (session.out.closed) break;
+    }
+    return EXIT.done;
+  } finally {
+    stop.release();
+  }
+}
+
+function lineOf({ seq, at, kind, url, distance, target, title }: ChangeView): string {
+  const what = distance === null ? kind : `${kind} (${distance} bits)`;
+  const rest = target === null ? (title ?? '') : `-> ${target}`;
+  return `${[String(seq), shortTime(at), what, safeText(url), safeText(rest)].join('  ').trimEnd()}\n`;
+}

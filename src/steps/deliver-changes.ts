@@ -1,0 +1,88 @@
+import type { Webhook, WebhookCursor } from '../ports/webhook.ts';
+
+export interface DeliveryRoom {
+  readonly webhook: Webhook;
+  readonly now: () => number;
+  /** 0 to 1, for the jitter. */
+  readonly random: () => number;
+  /** Resolves after so many ms, or when the signal comes. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Called before each further attempt. */
+  readonly onRetry: (reason: string, pauseMs: number) => void;
+}
+
+export interface DeliveryOptions {
+  /** Entries in a message at most. */
+  readonly batch: number;
+  /** Attempts after the first one that failed. */
+  readonly retries: number;
+}
+
+/** What one look at the feed gave. */
+export interface ToDeliver {
+  readonly changes: readonly { readonly seq: number }[];
+  /** All entries up to this number have been looked at. */
+  readonly through: number;
+  /** Entries behind the cursor that were not kept long enough. */
+  readonly missed: number;
+}
+
+export interface DeliverySummary {
+  readonly delivered: number;
+  readonly messages: number;
+  readonly attempts: number;
+  /** Why it ended before its time; `null`: all was taken. */
+  readonly failed: { readonly status: number | null; readonly reason: string; readonly isFinal: boolean } | null;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+/** However long a receiver asks for, it is asked again after this time. */
+const MAX_PAUSE_MS = 300_000;
+
+/**
+ * Tells a webhook of changes, in messages of a bounded size, each until it is taken: at least once, in order. After each one the cursor is saved, so that a
+ * process that is killed repeats one message at most, under the same id.
+ */
+export async function deliverChanges(
+  room: DeliveryRoom,
+  { changes, through, missed }: ToDeliver,
+  cursor: WebhookCursor,
+  save: (cursor: WebhookCursor) => Promise<void>,
+  options: DeliveryOptions,
+  signal: AbortSignal,
+): Promise<DeliverySummary> {
+  let [delivered, messages, attempts] = [0, 0, 0];
+  for (let start = 0; start < changes.length; start += options.batch) {
+    const part = changes.slice(start, start + options.batch);
+    const first = part[0]!.seq;
+    const last = part.at(-1)!.seq;
+    const data = { source: cursor.source, first, last, missed: start === 0 ? missed : 0, changes: part };
+    const body = JSON.stringify({ type: 'incrawl.changes', timestamp: new Date(room.now()).toISOString(), data });
+    const sent = await untilTaken(room, { id: `${cursor.source}_${first}_${last}`, body }, options.retries, signal);
+    attempts += sent.attempts;
+    if (sent.failed !== null) return { delivered, messages, attempts, failed: sent.failed };
+    delivered += part.length;
+    messages++;
+    await save({ ...cursor, seq: last });
+  }
+  if (through > (changes.at(-1)?.seq ?? cursor.seq)) await save({ ...cursor, seq: through });
+  return { delivered, messages, attempts, failed: null };
+}
+
+async function untilTaken(
+  room: DeliveryRoom,
+  message: { readonly id: string; readonly body: string },
+  retries: number,
+  signal: AbortSignal,
+): Promise<Pick<DeliverySummary, 'attempts' | 'failed'>> {
+  for (let attempts = 1; ; attempts++) {
+    const answer = await room.webhook.deliver({ ...message, at: room.now() }, signal);
+    if (answer.isTaken) return { attempts, failed: null };
+    const { status, reason, isFinal } = answer;
+    if (isFinal || attempts > retries || signal.aborted) return { attempts, failed: { status, reason, isFinal } };
+    const backoffMs = FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 30) * (0.5 + room.random() / 2);
+    const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(backoffMs, answer.retryAfterMs ?? 0));
+    room.onRetry(reason, pauseMs);
+    await room.sleep(pauseMs, signal);
+  }
+}
