@@ -25,8 +25,14 @@ export async function referencePages() {
 
 /** Every exported declaration of the plugin api with its comment, as the source has it; bodies of functions left out. */
 function pluginApiPage() {
-  const text = readFileSync(new URL('src/plugin-host/plugin-api.ts', root), 'utf8');
-  const source = ts.createSourceFile('plugin-api.ts', text, ts.ScriptTarget.Latest, true);
+  const parts = ['plugin-api.ts', 'exporter-api.ts'].flatMap(declarationsOf);
+  const intro = 'What `incrawl/plugin` exports to plugins; `incrawl plugins new KIND-NAME` writes one that works.';
+  return `# Plugin API\n\n${intro}\n\n${parts.join('\n\n')}\n`;
+}
+
+function declarationsOf(file) {
+  const text = readFileSync(new URL(`src/plugin-host/${file}`, root), 'utf8');
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const parts = [];
   for (const statement of source.statements) {
     const isExported = ts.canHaveModifiers(statement)
@@ -39,6 +45,5 @@ function pluginApiPage() {
       `## ${statement.name.text}\n\n\`\`\`ts\n${code}${ts.isFunctionDeclaration(statement) ? ';' : ''}\n\`\`\``,
     );
   }
-  const intro = 'What `incrawl/plugin` exports to plugins; `incrawl plugins new KIND-NAME` writes one that works.';
-  return `# Plugin API\n\n${intro}\n\n${parts.join('\n\n')}\n`;
+  return parts;
 }

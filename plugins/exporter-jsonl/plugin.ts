@@ -7,5 +7,7 @@ export default definePlugin({
     format: 'jsonl',
     fileExtension: 'jsonl',
     document: (document) => `${JSON.stringify(document)}\n`,
+    removed: ({ url, state, target }) =>
+      `${JSON.stringify({ deleted: url, state, ...(target !== null && { target }) })}\n`,
   }),
 });

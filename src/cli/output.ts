@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 /** stdout: data alone. Small writes are gathered; a reader that went away (`| head -1`) is no error. */
 export interface Output {
   /** Resolves when the reader keeps up again. After the reader has gone it does nothing. */
-  write(text: string): Promise<void>;
+  write(chunk: string | Uint8Array): Promise<void>;
   /** Hands over what is gathered. */
   flush(): Promise<void>;
   /** The reader has gone: there is no use in producing more. */
@@ -21,12 +21,10 @@ export function createOutput(stream: Writable): Output {
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') failure = error;
   };
   stream.on('error', onError);
-  const flush = async (): Promise<void> => {
-    const text = gathered;
-    gathered = '';
-    if (text !== '' && !closed) {
+  const handOver = async (chunk: string | Uint8Array): Promise<void> => {
+    if (chunk.length > 0 && !closed) {
       await new Promise<void>((resolve) => {
-        stream.write(text, (error) => {
+        stream.write(chunk, (error) => {
           if (error) onError(error);
           resolve();
         });
@@ -34,10 +32,19 @@ export function createOutput(stream: Writable): Output {
     }
     if (failure !== null) throw failure;
   };
+  const flush = (): Promise<void> => {
+    const text = gathered;
+    gathered = '';
+    return handOver(text);
+  };
   return {
-    async write(text) {
+    async write(chunk) {
       if (closed) return;
-      gathered += text;
+      if (typeof chunk !== 'string') {
+        await flush();
+        return handOver(chunk);
+      }
+      gathered += chunk;
       if (gathered.length >= GATHERED_CHARS) await flush();
     },
     flush,

@@ -2,17 +2,15 @@ import { checkRobots } from '../adapters/http/check-robots.ts';
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
 import { parseHttpDate } from '../domain/crawl/http-date.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { near } from '../domain/near-name.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
-import type { ExportDocument } from '../plugin-host/plugin-api.ts';
 import { explainUrlChain } from '../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../ports/robots.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
 import { type Explanation, explain } from '../steps/explain.ts';
 import { openMarket } from '../steps/market.ts';
-import { isoTime, recordView } from '../steps/views.ts';
-import type { Crawler, RecordQuery, SegmentRecordView } from './types.ts';
+import { recordView } from '../steps/views.ts';
+import type { RecordQuery, SegmentRecordView } from './types.ts';
 import type { Wiring } from './wiring.ts';
 
 /** Answers to an operator's questions, each from an index or a point read where one serves. */
@@ -175,86 +173,4 @@ async function parsedOf(
   const own = waiting.get(fetched.index) ?? null;
   waiting.delete(fetched.index);
   return own;
-}
-
-/** Pages that were fetched, with the text of their newest parse output. */
-export async function* exportPages(
-  wiring: Wiring,
-  db: CrawlDb,
-  options: Parameters<Crawler['export']>[0],
-): AsyncGenerator<string> {
-  const exporter = wiring.plugins.exporters.get(options.format);
-  if (exporter === undefined) {
-    const known = [...wiring.plugins.exporters.keys()];
-    const guess = near(options.format, known);
-    throw new CrawlError(
-      'usage-invalid',
-      `no exporter for "${options.format}"; there are: ${known.join(', ')}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
-    );
-  }
-  const states = new Set(options.status ?? ['fetched', 'notmodified']);
-  if (exporter.begin !== undefined) yield exporter.begin();
-  const wanted = (datum: CrawlDatum): boolean =>
-    states.has(datum.state) &&
-    datum.metadata.noindex !== true &&
-    (options.host === undefined || new URL(datum.url).host === options.host);
-  const pages = (layer: number | null): AsyncGenerator<string> =>
-    exportedPages(
-      wiring,
-      db,
-      (datum) => wanted(datum) && (layer === null || datum.depth === layer),
-      (document) => exporter.document(document),
-    );
-  if (options.mergeBy === undefined) yield* pages(null);
-  // A pass over the segments for each layer: memory does not grow with the crawl, and there are few layers.
-  else for (const layer of await layersOf(db, wanted)) yield* pages(layer);
-  if (exporter.end !== undefined) yield exporter.end();
-}
-
-async function layersOf(db: CrawlDb, wanted: (datum: CrawlDatum) => boolean): Promise<number[]> {
-  const layers = new Set<number>();
-  for await (const datum of db.scan()) if (wanted(datum)) layers.add(datum.depth);
-  return [...layers].sort((a, b) => a - b);
-}
-
-async function* exportedPages(
-  wiring: Wiring,
-  db: CrawlDb,
-  wanted: (datum: CrawlDatum) => boolean,
-  textOf: (document: ExportDocument) => string,
-): AsyncGenerator<string> {
-  // Newest segment first: the first parse output met of a page is its latest.
-  const done = new Set<string>();
-  for (const info of (await wiring.segments.list()).reverse()) {
-    const segment = await wiring.segments.open(info.id, 'read');
-    try {
-      for await (const parsed of segment.parsed()) {
-        if (parsed.outcome.kind !== 'parsed' || done.has(parsed.url)) continue;
-        const datum = await db.get(parsed.url);
-        if (datum === undefined || !wanted(datum)) continue;
-        done.add(parsed.url);
-        yield textOf(documentOf(datum, parsed, await db.links(datum.url)));
-      }
-    } finally {
-      await segment.close();
-    }
-  }
-}
-
-function documentOf(datum: CrawlDatum, parsed: ParsedRecord, outlinks: readonly string[]): ExportDocument {
-  return {
-    url: datum.url,
-    state: datum.state,
-    fetchedAt: datum.lastFetchAt === null ? null : isoTime(datum.lastFetchAt),
-    changedAt: datum.changedAt === null ? null : isoTime(datum.changedAt),
-    status: datum.httpStatus,
-    contentType: datum.contentType,
-    title: datum.title,
-    lang: parsed.lang,
-    text: parsed.text === '' ? null : parsed.text,
-    signature: datum.signature,
-    digest: datum.digest,
-    outlinks,
-    metadata: datum.metadata,
-  };
 }

@@ -32,7 +32,9 @@ import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
 import { changeViews, feedView } from './changes.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
-import { explainUrl, exportPages, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
+import { exportPages } from './export/export-pages.ts';
+import { createContentReader } from './export/page-content.ts';
+import { explainUrl, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
 import { crawlLinks } from './map-reduce/crawl-links.ts';
 import { linkClusters } from './map-reduce/link-clusters.ts';
 import { mergeState } from './merge-states.ts';
@@ -431,8 +433,10 @@ class OpenCrawler implements Crawler {
     return diffPage(this.wiring.segments, url, choice);
   }
 
-  export(options: Parameters<Crawler['export']>[0]): ReturnType<Crawler['export']> {
-    return exportPages(this.wiring, this.store.db, options);
+  export(...[query, outlet]: Parameters<Crawler['export']>): ReturnType<Crawler['export']> {
+    const { wiring, dir } = this;
+    const room = { db: this.store.db, wiring, contents: createContentReader(wiring), tempDir: dir };
+    return exportPages(room, query, outlet);
   }
 
   plugins(): ReturnType<Crawler['plugins']> {

@@ -28,6 +28,7 @@ import type { TouchSummary } from '../steps/touch.ts';
 import type { DueView, HostView, RecordView } from '../steps/views.ts';
 import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
 import type { TransferSummary } from './db-transfer.ts';
+import type { ExportOutlet, ExportQuery, ExportSummary } from './export/export-pages.ts';
 import type { MergeSummary } from './merge-states.ts';
 import type { DedupRequest } from './near.ts';
 import type { PageDiff, PageVersion, VersionChoice } from './page-diff.ts';
@@ -170,14 +171,8 @@ export interface Crawler {
   versions(url: string): Promise<readonly PageVersion[]>;
   /** Two of them compared; see `diffPage`. */
   diff(url: string, choice?: { readonly from?: VersionChoice; readonly to?: VersionChoice }): Promise<PageDiff>;
-  /** Chunks of text in the format of an exporter plugin. */
-  export(options: {
-    readonly format: string;
-    readonly status?: readonly CrawlState[];
-    readonly host?: string;
-    /** `depth`: layer by layer, seeds first. */
-    readonly mergeBy?: 'depth';
-  }): AsyncIterable<string>;
+  /** Pages with their contents, in the format of an exporter plugin. */
+  export(query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary>;
   plugins(): readonly PluginView[];
   /** Marks pages that repeat others. `incoming`: a segment whose pages represent; see `dedup`. */
   dedup(request: DedupRequest, onDuplicate?: (duplicate: DuplicateView) => void): Promise<DedupSummary>;

@@ -14,8 +14,10 @@ import type { Config } from '../config/schema.ts';
 import { parseRetryAfter } from '../domain/crawl/http-date.ts';
 import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
+import type { Exporter } from '../plugin-host/exporter-api.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
 import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/load-plugins.ts';
+import { createPageMarkdown, type PageMarkdown } from '../plugin-host/page-markdown.ts';
 import { createPageParser } from '../plugin-host/page-parser.ts';
 import { applyUrlChain } from '../plugin-host/url-chain.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -24,6 +26,7 @@ import type { PageParser } from '../ports/page-parser.ts';
 import type { RobotsStore } from '../ports/robots.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 import type { UrlChain } from '../steps/url-chain.ts';
+import { findExporter } from './export/find-exporter.ts';
 import { intervalsOf, parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import type { SegmentRoom } from './run-segment.ts';
 
@@ -36,6 +39,9 @@ export interface Wiring extends SegmentRoom {
   readonly policy: SettlePolicy;
   /** Whether a host can only be reached by somebody whom its operator let in. */
   readonly isOwnHost: (host: string) => boolean;
+  /** The exporter of a format; rejects with `usage-invalid` when there is none. */
+  exporter(format: string): Promise<Exporter>;
+  openMarkdown(): Promise<PageMarkdown>;
   close(): Promise<void>;
 }
 
@@ -110,6 +116,11 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
       intervalRules: config.schedule.bounds.map(parseIntervalRule),
     },
     isOwnHost: (host) => isOwnHost(host, config.http.allowAddresses),
+    exporter: (format) =>
+      findExporter(format, plugins, (entries) =>
+        loadMainPlugins(config, { entries, winners: {} }, baseDir, log, clock),
+      ),
+    openMarkdown: () => createPageMarkdown(parsingOptions(config, list, baseDir), log),
     close: async () => {
       await parser?.close();
       for (const protocol of new Set(plugins.protocols.values())) await protocol.close();

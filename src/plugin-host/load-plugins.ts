@@ -69,7 +69,7 @@ export const MAIN_THREAD_KINDS: ReadonlySet<PluginKind> = new Set([
 ]);
 export const WORKER_KINDS: ReadonlySet<PluginKind> = new Set(['parse', 'parsefilter', 'signature']);
 
-/** What an extension of each kind must offer. */
+/** What an extension of each kind must offer; `|`: one of them is enough. */
 const METHODS: Readonly<Record<PluginKind, readonly string[]>> = {
   protocol: ['exchange', 'close'],
   urlnormalizer: ['normalize'],
@@ -79,7 +79,7 @@ const METHODS: Readonly<Record<PluginKind, readonly string[]>> = {
   signature: ['sign'],
   schedule: ['onVisit'],
   scoring: ['seedScore', 'outlinkScore', 'rank'],
-  exporter: ['document'],
+  exporter: ['document|open'],
 };
 
 /** Imports, checks and sets up the plugins of a list, in order. Throws `plugin-broken` or `config-invalid`. */
@@ -105,9 +105,13 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
   try {
     const extension = await definition.setup(hostFor(definition.name, options), given as never);
     const missing = METHODS[kind].filter(
-      (name) => typeof (extension as unknown as Record<string, unknown>)[name] !== 'function',
+      (names) =>
+        !names.split('|').some((name) => typeof (extension as unknown as Record<string, unknown>)[name] === 'function'),
     );
-    if (missing.length > 0) throw new TypeError(`setup must return ${missing.map((name) => `${name}()`).join(', ')}`);
+    if (missing.length > 0)
+      throw new TypeError(
+        `setup must return ${missing.map((names) => `${names.replace('|', '() or ')}()`).join(', ')}`,
+      );
     return { ...base, options: given, extension };
   } catch (error) {
     throw new CrawlError(

@@ -11,6 +11,7 @@ import type { PageBlock } from '../domain/page/page-block.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { Log } from '../ports/log.ts';
 import type { Outlink } from '../ports/segment-store.ts';
+import type { Exporter } from './exporter-api.ts';
 
 export type { CrawlDatum, MetadataValue } from '../domain/crawl/datum.ts';
 export type {
@@ -23,6 +24,7 @@ export type { BlockType, PageBlock } from '../domain/page/page-block.ts';
 export type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
 export type { Log } from '../ports/log.ts';
 export type { Outlink } from '../ports/segment-store.ts';
+export type * from './exporter-api.ts';
 export * from './plugin-library.ts';
 
 /** Extension points by kind of plugin. */
@@ -160,33 +162,6 @@ export interface RankCandidate {
   readonly intervalMs: number;
   readonly lastFetchAt: number | null;
   readonly failures: number;
-}
-
-/** One document for an exporter. Times are ISO 8601. */
-export interface ExportDocument {
-  readonly url: string;
-  readonly state: string;
-  readonly fetchedAt: string | null;
-  readonly changedAt: string | null;
-  readonly status: number | null;
-  readonly contentType: string | null;
-  readonly title: string | null;
-  readonly lang: string | null;
-  readonly text: string | null;
-  readonly signature: string | null;
-  readonly digest: string | null;
-  readonly outlinks: readonly string[];
-  readonly metadata: Readonly<Record<string, MetadataValue>>;
-}
-
-export interface Exporter {
-  /** What `--format` calls it. */
-  readonly format: string;
-  readonly fileExtension: string;
-  /** Text of one document, and what stands before the first and after the last. */
-  begin?(): string;
-  document(document: ExportDocument): string;
-  end?(): string;
 }
 
 /** What the host offers to a plugin. */

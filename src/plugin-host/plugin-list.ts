@@ -39,8 +39,16 @@ const BUNDLED = [
   'exporter-jsonl',
 ] as const;
 
-/** The second list is bundled, but takes part only when named in `plugins.yaml`. */
-export const BUNDLED_PLUGINS: readonly string[] = [...BUNDLED, 'parsefilter-blocks', 'urlfilter-similarity'];
+/** Loaded when their format is asked for; named in `plugins.yaml` where they need options. */
+export const BUNDLED_EXPORTERS: readonly string[] = ['exporter-csv'];
+
+/** All but the first list are bundled, but take part only when named in `plugins.yaml`. */
+export const BUNDLED_PLUGINS: readonly string[] = [
+  ...BUNDLED,
+  ...BUNDLED_EXPORTERS,
+  'parsefilter-blocks',
+  'urlfilter-similarity',
+];
 
 /** What is loaded when the operator has no list; the shipped `conf/plugins.yaml` says the same. */
 export const DEFAULT_PLUGIN_LIST: PluginList = {

@@ -7,9 +7,9 @@ import { newDatum } from '../domain/crawl/datum.ts';
 import type { ScheduleVisit } from '../domain/crawl/schedule.ts';
 import { isUrl } from '../domain/url/is-url.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
+import { examineExporter } from './exporter-exam.ts';
 import { LivePage } from './live-page.ts';
 import {
-  type ExportDocument,
   type ExtensionByKind,
   kindOfPlugin,
   type Page,
@@ -45,6 +45,8 @@ export interface PluginTestOptions {
   readonly urls?: readonly string[];
   /** Bodies of your own for parsers, parse filters and signatures. */
   readonly bodies?: readonly string[];
+  /** Where exporters write that need to be told: a file, a folder, a URL. */
+  readonly place?: string;
 }
 
 function promise(condition: boolean, promised: string, found: unknown): asserts condition {
@@ -110,22 +112,6 @@ const VISITS: readonly Partial<ScheduleVisit>[] = [
   { outcome: 'unchanged', evidence: 'headers' },
   { outcome: 'modified', evidence: 'digest' },
 ];
-
-const DOCUMENT: ExportDocument = {
-  url: 'http://example.org/',
-  state: 'fetched',
-  fetchedAt: '2026-01-01T00:00:00.000Z',
-  changedAt: null,
-  status: 200,
-  contentType: 'text/html',
-  title: 'A "title",\nwith\ttroubles',
-  lang: null,
-  text: null,
-  signature: null,
-  digest: null,
-  outlinks: [],
-  metadata: {},
-};
 
 const EXAMS: {
   [Kind in PluginKind]: (extension: ExtensionByKind[Kind], given: PluginTestOptions) => void | Promise<void>;
@@ -228,9 +214,5 @@ const EXAMS: {
     );
     promise(Number.isFinite(rank), 'a finite rank', rank);
   },
-  exporter: (extension) => {
-    promise(/^[a-z0-9-]+$/.test(extension.format), 'a format of lower-case letters, digits and "-"', extension.format);
-    const text = (extension.begin?.() ?? '') + extension.document(DOCUMENT) + (extension.end?.() ?? '');
-    promise(typeof text === 'string' && text.length > 0, 'text', text);
-  },
+  exporter: (extension, given) => examineExporter(extension, given.place ?? null, promise),
 };

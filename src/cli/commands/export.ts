@@ -1,61 +1,54 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import type { CrawlState } from '../../crawler.ts';
 import type { Run } from '../program.ts';
-import { crawlStates } from '../shared-options.ts';
+import { bytes, count } from '../render/quantities.ts';
+import { crawlStates, moment } from '../shared-options.ts';
 
 interface ExportFlags {
   readonly format: string;
   readonly output?: string;
   readonly status?: CrawlState[];
   readonly host?: string;
+  readonly since?: number;
   readonly mergeBy?: 'depth';
 }
 
 export function addExport(program: Command, run: Run): void {
   const command = program
     .command('export')
-    .description('What was crawled, for other tools. Formats come from exporter plugins.')
-    .option('--format <format>', 'name of an exporter', 'jsonl')
-    .option('-o, --output <file>', 'write to a file, which appears when it is whole; default: stdout')
+    .description('What was crawled, for other tools. Formats come from exporter plugins (docs/exporting.md).')
+    .option('--format <format>', 'jsonl, csv, or that of another exporter', 'jsonl')
+    .option(
+      '-o, --output <place>',
+      'a file, which appears when it is whole; for some formats a folder or a URL; default: stdout',
+    )
     .option('--status <states>', 'only pages in these states, separated by commas', crawlStates)
     .option('--host <host>', 'only pages of this host')
+    .option(
+      '--since <time>',
+      'only pages that changed since, and the URLs of those that went away: a time, or how long ago (2h, 3d)',
+      moment,
+    )
     .addOption(
       new Option('--merge-by <order>', 'layer by layer: seeds first, then the pages they link to').choices(['depth']),
     )
-    .addHelpText('after', '\nExample:\n  incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl');
-  command.action(({ format, output, status, host, mergeBy }: ExportFlags) =>
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl\n  incrawl export --format csv --since 1d -o changed.csv',
+    );
+  command.action(({ output, ...query }: ExportFlags) =>
     run(command, async (session) => {
-      const query = { format, ...(status && { status }), ...(host && { host }), ...(mergeBy && { mergeBy }) };
-      await session.withCrawler(async (crawler) => {
-        const chunks = crawler.export(query);
-        if (output !== undefined) {
-          const bytes = await writeWhole(output, chunks);
-          if (session.json) await session.out.write(`${JSON.stringify({ format, file: output, bytes })}\n`);
-          return;
-        }
-        for await (const chunk of chunks) {
-          await session.out.write(chunk);
-          if (session.out.closed) break;
-        }
-      });
+      const { out } = session;
+      const place = output ?? null;
+      const outlet = { place, write: (chunk: string | Uint8Array) => out.write(chunk), isClosed: () => out.closed };
+      const summary = await session.withCrawler((crawler) => crawler.export(query, outlet));
+      const { format, documents, removed } = summary;
+      if (place !== null && session.json) {
+        await out.write(`${JSON.stringify({ format, file: place, bytes: summary.bytes, documents, removed })}\n`);
+      } else if (place !== null) {
+        const gone = query.since === undefined ? '' : `, ${count(removed)} removed`;
+        session.note(`${count(documents)} pages${gone}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`);
+      }
     }),
   );
-}
-
-/** Under another name first: whoever waits for the file never sees half of it. Resolves with its size in bytes. */
-async function writeWhole(file: string, chunks: AsyncIterable<string>): Promise<number> {
-  const partial = `${file}.partial`;
-  try {
-    const target = createWriteStream(partial);
-    await pipeline(Readable.from(chunks), target);
-    await rename(partial, file);
-    return target.bytesWritten;
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
 }

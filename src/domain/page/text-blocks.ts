@@ -55,11 +55,12 @@ const BLOCKS = new Set(
 const UNFOLDED = /[\t-\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]| {2}/;
 const HEADING = /^h([1-6])$/;
 
-/** One walk over the DOM, without recursion: a hostile page may nest as deep as it likes. */
+/** One walk over the DOM, without recursion: a hostile page may nest as deep as it likes. `onText` is told to which block a text belongs. */
 export function outlineOf(
   root: PageNode,
   signsOf: SignReader = createSignReader(),
   limits: OutlineLimits = OUTLINE_LIMITS,
+  onText?: (text: PageNode, block: number) => void,
 ): Outline {
   const walk = new OutlineWalk(limits, signsOf);
   const open: { readonly node: PageNode; next: number }[] = [{ node: root, next: 0 }];
@@ -68,8 +69,10 @@ export function outlineOf(
     if (child === undefined) {
       walk.leave(at.node);
       open.pop();
-    } else if (child.type === 'text') walk.text(child.data ?? '');
-    else if (isElement(child) ? walk.enter(child) : child.children !== undefined) open.push({ node: child, next: 0 });
+    } else if (child.type === 'text') {
+      walk.text(child.data ?? '');
+      onText?.(child, walk.finished);
+    } else if (isElement(child) ? walk.enter(child) : child.children !== undefined) open.push({ node: child, next: 0 });
   }
   return walk.end();
 }
@@ -94,6 +97,11 @@ class OutlineWalk {
   constructor(limits: OutlineLimits, signsOf: SignReader) {
     this.limits = limits;
     this.signsOf = signsOf;
+  }
+
+  /** Blocks that are whole: the position of the one at work. */
+  get finished(): number {
+    return this.blocks.length;
   }
 
   text(whole: string): void {

@@ -1,0 +1,142 @@
+import { isChangedSince } from '../../domain/crawl/changed-since.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { openSink } from '../../plugin-host/export-sink.ts';
+import type { ExportDocument, ExportSink, RemovedPage } from '../../plugin-host/exporter-api.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import { isoTime } from '../../steps/views.ts';
+import type { Wiring } from '../wiring.ts';
+import { openTarget } from './export-target.ts';
+import type { ContentReader } from './page-content.ts';
+import { type StoredPage, storedPages } from './stored-pages.ts';
+
+export interface ExportQuery {
+  readonly format: string;
+  /** Default: `fetched` and `notmodified`. */
+  readonly status?: readonly CrawlState[];
+  readonly host?: string;
+  /** `depth`: layer by layer, seeds first. */
+  readonly mergeBy?: 'depth';
+  /** Only what changed since, ms since the epoch; pages that went away are told too. */
+  readonly since?: number;
+}
+
+export interface ExportOutlet {
+  /** A file, a folder or a URL; `null`: standard output. */
+  readonly place: string | null;
+  /** Standard output. */
+  readonly write: (chunk: string | Uint8Array) => Promise<void>;
+  /** Asked between pages: the reader has gone. */
+  readonly isClosed?: () => boolean;
+}
+
+export interface ExportSummary {
+  readonly format: string;
+  readonly place: string | null;
+  readonly documents: number;
+  readonly removed: number;
+  /** Written to a file or to standard output; 0 where the exporter brings pages elsewhere. */
+  readonly bytes: number;
+}
+
+interface ExportRoom {
+  readonly db: CrawlDb;
+  readonly wiring: Wiring;
+  readonly contents: ContentReader;
+  /** Folder for temporary files. */
+  readonly tempDir: string;
+}
+
+/** Brings pages to an exporter, one after the other. What it wrote to a file appears when everything went well. */
+export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
+  const exporter = await room.wiring.exporter(query.format);
+  const since = query.since ?? null;
+  const target = openTarget({ place: outlet.place, since, write: outlet.write, tempDir: room.tempDir });
+  const counts = { documents: 0, removed: 0 };
+  let sink: ExportSink | null = null;
+  try {
+    sink = await openSink(exporter, target);
+    for await (const page of pagesOf(room, query)) {
+      await sink.document(await documentOf(room.db, page), room.contents(page));
+      counts.documents++;
+      if (outlet.isClosed?.()) break;
+    }
+    if (since !== null && !outlet.isClosed?.()) {
+      for await (const page of removedPages(room.db, query, since)) {
+        await sink.removed(page);
+        counts.removed++;
+      }
+    }
+    await sink.close();
+    await target.finish();
+  } catch (error) {
+    await sink?.abandon?.();
+    await target.abandon();
+    if (error instanceof CrawlError || (error instanceof Error && 'syscall' in error)) throw error;
+    const message = `exporter ${query.format}: ${error instanceof Error ? error.message : String(error)}`;
+    throw new CrawlError('plugin-failed', message, { cause: error });
+  }
+  return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes };
+}
+
+async function* pagesOf({ db, wiring }: ExportRoom, query: ExportQuery): AsyncGenerator<StoredPage> {
+  const isShown = shownBy(query);
+  const { since, mergeBy } = query;
+  const isWanted = (datum: CrawlDatum): boolean =>
+    isShown(datum) && (since === undefined || isChangedSince(datum, since));
+  const store = { db, segments: wiring.segments };
+  if (mergeBy === undefined) {
+    yield* storedPages(store, isWanted);
+    return;
+  }
+  // A pass over the segments for each layer: memory does not grow with the crawl, and there are few layers.
+  for (const layer of await layersOf(db, isWanted)) {
+    yield* storedPages(store, (datum) => datum.depth === layer && isWanted(datum));
+  }
+}
+
+function shownBy({ status, host }: ExportQuery): (datum: CrawlDatum) => boolean {
+  const states = new Set(status ?? ['fetched', 'notmodified']);
+  return (datum) =>
+    states.has(datum.state) &&
+    datum.metadata.noindex !== true &&
+    (host === undefined || new URL(datum.url).host === host);
+}
+
+async function layersOf(db: CrawlDb, isWanted: (datum: CrawlDatum) => boolean): Promise<number[]> {
+  const layers = new Set<number>();
+  for await (const datum of db.scan()) if (isWanted(datum)) layers.add(datum.depth);
+  return [...layers].sort((a, b) => a - b);
+}
+
+/**
+ * Pages that had a content and are shown no more. An orphan may be as alive as ever, so it stays; when a page became a duplicate is not
+ * remembered, so all duplicates are told each time.
+ */
+async function* removedPages(db: CrawlDb, query: ExportQuery, since: number): AsyncGenerator<RemovedPage> {
+  const isShown = shownBy(query);
+  for await (const datum of db.scan(query.host === undefined ? {} : { host: query.host })) {
+    const { url, state, target, contentType, digest } = datum;
+    if (digest === null || state === 'orphan' || isShown(datum)) continue;
+    if (state === 'duplicate' || isChangedSince(datum, since)) yield { url, state, target, contentType };
+  }
+}
+
+async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<ExportDocument> {
+  return {
+    url: datum.url,
+    state: datum.state,
+    fetchedAt: datum.lastFetchAt === null ? null : isoTime(datum.lastFetchAt),
+    changedAt: datum.changedAt === null ? null : isoTime(datum.changedAt),
+    status: datum.httpStatus,
+    contentType: datum.contentType,
+    title: datum.title,
+    lang: parsed?.lang ?? null,
+    text: parsed === null || parsed.text === '' ? null : parsed.text,
+    signature: datum.signature,
+    digest: datum.digest,
+    outlinks: await db.links(datum.url),
+    metadata: datum.metadata,
+    depth: datum.depth,
+  };
+}

@@ -1,0 +1,75 @@
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sortedLines } from '../../adapters/files/external-sort.ts';
+import { packageVersion } from '../../config/package-version.ts';
+import type { ExportTarget } from '../../plugin-host/exporter-api.ts';
+
+export interface OpenTarget extends ExportTarget {
+  /** Bytes written, to a file or to standard output. */
+  readonly bytes: number;
+  /** Makes the file appear, if there is one. */
+  finish(): Promise<void>;
+  /** Takes away what was written to a file. */
+  abandon(): Promise<void>;
+}
+
+export interface TargetOptions {
+  readonly place: string | null;
+  readonly since: number | null;
+  /** Standard output. */
+  readonly write: (chunk: string | Uint8Array) => Promise<void>;
+  /** Folder for temporary files. */
+  readonly tempDir: string;
+}
+
+/** A file is written under another name first: whoever waits for it never sees half of it. */
+export function openTarget({ place, since, write, tempDir }: TargetOptions): OpenTarget {
+  let file: WriteStream | null = null;
+  let failure: Error | null = null;
+  let bytes = 0;
+  const partial = `${place}.partial`;
+  const opened = (): WriteStream => {
+    file ??= createWriteStream(partial).on('error', (error) => {
+      failure ??= error;
+    });
+    return file;
+  };
+  return {
+    place,
+    since,
+    software: `incrawl/${packageVersion()}`,
+    get bytes() {
+      return bytes;
+    },
+    async write(chunk) {
+      bytes += Buffer.byteLength(chunk);
+      if (place === null) return write(chunk);
+      const stream = opened();
+      if (!stream.write(chunk)) await new Promise<void>((resolve) => drained(stream, resolve));
+      if (failure !== null) throw failure;
+    },
+    sorted: (lines) => sortedLines(lines, { dir: join(tempDir, 'tmp') }),
+    async finish() {
+      if (place === null || file === null) return;
+      const stream = file;
+      await new Promise<void>((resolve) => stream.end(resolve).once('error', () => resolve()));
+      if (failure !== null) throw failure;
+      await rename(partial, place);
+    },
+    async abandon() {
+      if (file === null) return;
+      const stream = file;
+      if (!stream.closed) await new Promise<void>((resolve) => stream.once('close', resolve).destroy());
+      await rm(partial, { force: true });
+    },
+  };
+}
+
+function drained(stream: WriteStream, resolve: () => void): void {
+  const settle = (): void => {
+    stream.off('drain', settle).off('error', settle);
+    resolve();
+  };
+  stream.on('drain', settle).on('error', settle);
+}

@@ -1,0 +1,28 @@
+import { CrawlError } from '../../domain/errors.ts';
+import { near } from '../../domain/near-name.ts';
+import type { Exporter } from '../../plugin-host/exporter-api.ts';
+import type { LoadedPlugins } from '../../plugin-host/load-plugins.ts';
+import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../plugin-host/plugin-list.ts';
+
+const PREFIX = 'exporter-';
+
+/** The exporter of a format: of the plugin list, else the bundled one. Rejects with `usage-invalid` when there is none. */
+export async function findExporter(
+  format: string,
+  plugins: Pick<LoadedPlugins, 'exporters'>,
+  load: (entries: readonly PluginListEntry[]) => Promise<Pick<LoadedPlugins, 'exporters'>>,
+): Promise<Exporter> {
+  const listed = plugins.exporters.get(format);
+  if (listed !== undefined) return listed;
+  if (BUNDLED_EXPORTERS.includes(PREFIX + format)) {
+    const { exporters } = await load([{ use: PREFIX + format, options: {}, where: `--format ${format}` }]);
+    const bundled = exporters.get(format);
+    if (bundled !== undefined) return bundled;
+  }
+  const known = new Set([...plugins.exporters.keys(), ...BUNDLED_EXPORTERS.map((name) => name.slice(PREFIX.length))]);
+  const guess = near(format, [...known]);
+  throw new CrawlError(
+    'usage-invalid',
+    `no exporter for "${format}"; there are: ${[...known].join(', ')}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+  );
+}

@@ -1,0 +1,269 @@
+import type { LinkTarget } from './markdown.ts';
+import { isElement, type PageNode } from './page-node.ts';
+
+const BLOCKS = new Set(
+  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav noscript ol p pre section summary table tbody tfoot thead tr td th ul'.split(
+    ' ',
+  ),
+);
+const SPANS: Readonly<Record<string, string>> = { strong: '**', b: '**', em: '*', i: '*', code: '`' };
+/** What makes of a table a means of layout: it is then written as its parts. */
+const NOT_IN_CELLS = new Set('table ul ol pre blockquote h1 h2 h3 h4 h5 h6'.split(' '));
+/** Lists and quotations are indented so deep at most. */
+const MAX_DEPTH = 8;
+
+interface Container {
+  readonly node: PageNode;
+  /** Before the first line that is written in it, and before all others. */
+  readonly first: string;
+  readonly rest: string;
+  isBegun: boolean;
+}
+
+interface Span {
+  readonly node: PageNode;
+  readonly mark: string;
+  /** Target of a link. */
+  readonly href: string | null;
+  start: number;
+}
+
+/** Markdown that grows with a walk over a page. */
+export class MarkdownText {
+  private readonly resolve: LinkTarget;
+  private readonly parts: string[] = [];
+  private readonly containers: Container[] = [];
+  private readonly spans: Span[] = [];
+  private readonly numbers = new Map<PageNode, number>();
+  private current = '';
+  private wantsSpace = false;
+  private heading = 0;
+  private pre: PageNode | null = null;
+  private table: { readonly node: PageNode; readonly rows: string[][] } | null = null;
+  private wasInItem = false;
+
+  constructor(resolve: LinkTarget) {
+    this.resolve = resolve;
+  }
+
+  enter(node: PageNode, parent: PageNode): void {
+    const { name = '' } = node;
+    if (name === 'br') {
+      if (this.pre !== null) this.current += '\n';
+      else if (this.current !== '') this.current += this.table === null ? '  \n' : ' ';
+      this.wantsSpace = false;
+      return;
+    }
+    const mark = SPANS[name];
+    if (name === 'a' || mark !== undefined) {
+      const href = name === 'a' && node.attribs?.href !== undefined ? this.resolve(node.attribs.href) : null;
+      // Bold in bold is bold.
+      const isNew = mark !== undefined && !this.spans.some((span) => span.mark === mark);
+      this.spans.push({ node, mark: isNew ? mark : '', href, start: this.current.length });
+      return;
+    }
+    if (!BLOCKS.has(name)) return;
+    if (this.table !== null) this.enterInTable(name);
+    else this.enterBlock(node, name, parent);
+  }
+
+  private enterInTable(name: string): void {
+    const { rows } = this.table as { rows: string[][] };
+    if (name === 'tr') rows.push([]);
+    else if (name === 'td' || name === 'th') this.clear();
+    else this.wantsSpace = this.current !== '';
+  }
+
+  private enterBlock(node: PageNode, name: string, parent: PageNode): void {
+    this.flush();
+    const level = /^h([1-6])$/.exec(name)?.[1];
+    if (level !== undefined) this.heading = Number(level);
+    else if (name === 'pre') this.pre = node;
+    else if (name === 'table' && isOfData(node)) this.table = { node, rows: [] };
+    else if (this.containers.length >= MAX_DEPTH) return;
+    else if (name === 'blockquote') this.containers.push({ node, first: '> ', rest: '> ', isBegun: false });
+    else if (name === 'ol') this.numbers.set(node, Number.parseInt(node.attribs?.start ?? '1', 10) || 1);
+    else if (name === 'li') {
+      const number = this.numbers.get(parent);
+      if (number !== undefined) this.numbers.set(parent, number + 1);
+      const first = number === undefined ? '- ' : `${Math.abs(number) % 1_000_000_000}. `;
+      this.containers.push({ node, first, rest: ' '.repeat(first.length), isBegun: false });
+    }
+  }
+
+  text(whole: string): void {
+    if (this.pre !== null) {
+      this.current += whole.replace(CONTROLS, '');
+      return;
+    }
+    const folded = whole.replace(CONTROLS, '').replace(/\s+/g, ' ');
+    const body = folded.trim();
+    if (body === '') {
+      if (this.current !== '' && folded !== '') this.wantsSpace = true;
+      return;
+    }
+    const isInCode = this.spans.some(({ mark }) => mark === '`');
+    const needsSpace =
+      this.current !== '' && !this.current.endsWith('\n') && (this.wantsSpace || folded.startsWith(' '));
+    this.current += (needsSpace ? ' ' : '') + (isInCode ? body : escapedText(body));
+    this.wantsSpace = folded.endsWith(' ');
+  }
+
+  leave(node: PageNode): void {
+    const { name } = node;
+    if (name === undefined) return;
+    const span = this.spans.at(-1);
+    if (span?.node === node) {
+      this.close(span);
+      this.spans.pop();
+      return;
+    }
+    if (!BLOCKS.has(name)) return;
+    if (this.table !== null) this.leaveInTable(node, name);
+    else {
+      this.flush();
+      if (this.pre === node) this.pre = null;
+      if (/^h[1-6]$/.test(name)) this.heading = 0;
+      this.numbers.delete(node);
+      if (this.containers.at(-1)?.node === node) this.containers.pop();
+    }
+  }
+
+  private leaveInTable(node: PageNode, name: string): void {
+    const { node: own, rows } = this.table as { node: PageNode; rows: string[][] };
+    if (name === 'td' || name === 'th') {
+      this.closeAll();
+      rows.at(-1)?.push(this.current.replaceAll('|', '\\|').trim());
+      this.clear();
+    } else if (node === own) {
+      this.table = null;
+      this.clear();
+      this.put(tableLines(rows.filter((cells) => cells.some((cell) => cell !== ''))));
+    } else if (name === 'caption') {
+      // It stands before the table that is still being read.
+      this.closeAll();
+      const { current } = this;
+      this.clear();
+      this.put(current === '' ? [] : [current]);
+    } else this.wantsSpace = this.current !== '';
+  }
+
+  end(): string {
+    this.flush();
+    return this.parts.length === 0 ? '' : `${this.parts.join('\n')}\n`;
+  }
+
+  /** Ends a paragraph, a heading, a listing. */
+  private flush(): void {
+    this.closeAll();
+    const { current, heading, pre } = this;
+    this.clear();
+    if (pre !== null) {
+      const code = current.replace(/^\n/, '').replace(/\s+$/, '');
+      if (code === '') return;
+      const fence = '`'.repeat(Math.max(3, 1 + longestRun(code)));
+      this.put([fence, ...code.split(/\r?\n/), fence]);
+      return;
+    }
+    const text = current.trimEnd();
+    if (text === '') return;
+    if (heading > 0) this.put([`${'#'.repeat(heading)} ${text.replace(/ *\n/g, ' ').replace(/(#+)$/, '\\$1')}`]);
+    else this.put(text.split('\n').map(escapedStart));
+  }
+
+  /** Lines of one block, inside the lists and quotations that are open. */
+  private put(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    const items = this.containers.filter(({ first }) => first !== '> ');
+    const inItem = items.length > 0;
+    // Items of a list follow each other without an empty line.
+    const isNewItem = this.wasInItem && items.some(({ isBegun }) => !isBegun);
+    if (this.parts.length > 0 && !isNewItem) this.parts.push(this.prefix(false).trimEnd());
+    for (const line of lines) this.parts.push((this.prefix(true) + line).replace(/^ +$/, ''));
+    this.wasInItem = inItem;
+  }
+
+  private prefix(begins: boolean): string {
+    let prefix = '';
+    for (const container of this.containers) {
+      if (container.isBegun) prefix += container.rest;
+      else if (begins) prefix += container.first;
+      if (begins) container.isBegun = true;
+    }
+    return prefix;
+  }
+
+  /** Spans do not reach over the end of a block; they begin again in the next one. */
+  private closeAll(): void {
+    for (const span of this.spans.toReversed()) this.close(span);
+  }
+
+  private close(span: Span): void {
+    const inner = this.current.slice(span.start);
+    const text = inner.trim();
+    const before = this.current.slice(0, span.start) + inner.slice(0, inner.length - inner.trimStart().length);
+    const after = inner.slice(inner.trimEnd().length);
+    span.start = this.current.length;
+    if (text === '' || this.pre !== null) return;
+    const marked = span.mark === '`' ? codeSpan(text) : `${span.mark}${text}${span.mark}`;
+    this.current = before + (span.href === null ? marked : `[${text}](${linkTarget(span.href)})`) + after;
+    span.start = this.current.length;
+  }
+
+  private clear(): void {
+    this.current = '';
+    this.wantsSpace = false;
+    for (const span of this.spans) span.start = 0;
+  }
+}
+
+/** Control characters and marks that turn the reading direction have no place in a document that others open. */
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+const escapedText = (text: string): string =>
+  text
+    .replace(/[\\`*[\]<>]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\$&')
+    .replace(/&(?=#?\w{1,32};)/g, '\\&')
+    .replace(/!(?=\\\[)/g, '\\!');
+
+/** What means something at the beginning of a line only. */
+const escapedStart = (line: string): string =>
+  line.replace(/^(#{1,6}(?=\s|$)|[-+](?=\s|$)|[-=~]{3,}|\|)/, '\\$1').replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
+
+const linkTarget = (href: string): string =>
+  /[\s()<>\\]/.test(href)
+    ? href.replace(/[\s()<>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+    : href;
+
+function codeSpan(text: string): string {
+  const ticks = '`'.repeat(1 + longestRun(text));
+  const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
+  return `${ticks}${pad}${text}${pad}${ticks}`;
+}
+
+const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+
+function tableLines(rows: readonly string[][]): string[] {
+  const columns = Math.max(0, ...rows.map((cells) => cells.length));
+  if (columns === 0) return [];
+  const line = (cells: readonly string[]): string =>
+    `| ${Array.from({ length: columns }, (_, i) => cells[i] ?? '').join(' | ')} |`;
+  const [head = [], ...body] = rows;
+  return [line(head), line(Array.from({ length: columns }, () => '---')), ...body.map(line)];
+}
+
+/** At least two columns, and no block in its cells that a line could not hold. Looks no further than the first such block. */
+function isOfData(table: PageNode): boolean {
+  const open = [...(table.children ?? [])];
+  let columns = 0;
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (!isElement(node)) continue;
+    const { name = '', children = [] } = node;
+    if (NOT_IN_CELLS.has(name)) return false;
+    if (name === 'tr') {
+      columns = Math.max(columns, children.filter((each) => each.name === 'td' || each.name === 'th').length);
+    }
+    for (const child of children) open.push(child);
+  }
+  return columns > 1;
+}

@@ -1,0 +1,100 @@
+import { gzipSync } from 'node:zlib';
+import { openSink } from './export-sink.ts';
+import type { ExportDocument, Exporter, ExportTarget, PageContent } from './exporter-api.ts';
+
+/** Throws unless the condition holds. */
+export type Promised = (condition: boolean, promised: string, found: unknown) => void;
+
+const DOCUMENT: ExportDocument = {
+  url: 'http://example.org/',
+  state: 'fetched',
+  fetchedAt: '2026-01-01T00:00:00.000Z',
+  changedAt: null,
+  status: 200,
+  contentType: 'text/html',
+  title: 'A "title",\nwith\ttroubles',
+  lang: null,
+  text: null,
+  signature: null,
+  digest: null,
+  outlinks: [],
+  metadata: {},
+  depth: 0,
+};
+
+/** What pages hold in the wild: markup, quotes, line ends, halves of characters, formulas, names that are no file names. */
+const DOCUMENTS: readonly ExportDocument[] = [
+  DOCUMENT,
+  {
+    ...DOCUMENT,
+    url: 'https://example.org/a/b%20c/CON?x=1&y=%2F..%2F',
+    title: '=1+1',
+    lang: 'en',
+    text: 'Text of a page\r\nin two lines, <b>not bold</b>, \u0000\u202e \ud83d',
+    signature: '0123456789abcdef',
+    digest: '0123456789abcdef0123456789abcdef',
+    changedAt: '2026-01-01T00:00:00.000Z',
+    outlinks: ['http://example.org/'],
+    metadata: { 'a.b': 1, flag: true, note: 'x,"y"\n' },
+    depth: 3,
+  },
+  { ...DOCUMENT, url: 'http://example.org/missing', status: null, contentType: null, title: null, fetchedAt: null },
+];
+
+const BODY = '<!doctype html><title>A title</title><p>Some words.';
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n';
+
+/** As stored: the second page has lost its response. */
+function contentOf(document: ExportDocument): PageContent {
+  const body = new TextEncoder().encode(BODY);
+  const head = `WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: ${document.url}\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: ${HEAD.length + body.length}\r\n\r\n`;
+  const response = {
+    status: 200,
+    at: Date.UTC(2026, 0, 1),
+    headers: [['Content-Type', 'text/html']] as const,
+    body: async () => body,
+    warcRecord: async () => gzipSync(`${head}${HEAD}${BODY}\r\n\r\n`),
+  };
+  return {
+    response: async () => (document.lang === null ? response : null),
+    markdown: async () => (document.contentType === null ? null : '# A title\n\nSome words.\n'),
+  };
+}
+
+/** A whole export, an incremental one, and one that is given up half way. `place`: where exporters write that need to be told. */
+export async function examineExporter(exporter: Exporter, place: string | null, promise: Promised): Promise<void> {
+  promise(/^[a-z0-9-]+$/.test(exporter.format), 'a format of lower-case letters, digits and "-"', exporter.format);
+  const written: string[] = [];
+  const target = (since: number | null): ExportTarget => ({
+    place,
+    since,
+    software: 'incrawl/test',
+    write: async (chunk) => {
+      promise(typeof chunk === 'string' || chunk instanceof Uint8Array, 'text or bytes', chunk);
+      written.push(String(chunk));
+    },
+    async *sorted(lines) {
+      const all: string[] = [];
+      for await (const line of lines) all.push(line);
+      yield* all.sort();
+    },
+  });
+  for (const since of [null, 0]) {
+    const sink = await openSink(exporter, target(since));
+    for (const document of DOCUMENTS) await sink.document(Object.freeze(document), contentOf(document));
+    if (since !== null) {
+      await sink.removed({ url: DOCUMENT.url, state: 'gone', target: null, contentType: 'text/html' });
+      await sink.removed({
+        url: 'http://example.org/never',
+        state: 'duplicate',
+        target: DOCUMENT.url,
+        contentType: null,
+      });
+    }
+    await sink.close();
+  }
+  const givenUp = await openSink(exporter, target(null));
+  await givenUp.document(DOCUMENT, contentOf(DOCUMENT));
+  await givenUp.abandon?.();
+  if ('document' in exporter) promise(written.join('').length > 0, 'text', written);
+}

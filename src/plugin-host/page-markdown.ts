@@ -1,0 +1,41 @@
+import { createMarkdown } from '../domain/page/markdown.ts';
+import type { PageNode } from '../domain/page/page-node.ts';
+import type { Log } from '../ports/log.ts';
+import type { PageToParse } from '../ports/page-parser.ts';
+import { LivePage } from './live-page.ts';
+import { loadParsing, type ParsingOptions } from './load-parsing.ts';
+
+/** Markdown of a page, by the parsers of the plugin list; `null`: nobody parses it, or it has no text. Never rejects for what a page does. */
+export type PageMarkdown = (page: PageToParse) => Promise<string | null>;
+
+export async function createPageMarkdown(parsing: ParsingOptions, log: Log): Promise<PageMarkdown> {
+  const { plugins } = await loadParsing(parsing, log);
+  const markdown = createMarkdown();
+  return async (page) => {
+    const live = new LivePage(page);
+    const parser = plugins.parserFor(live.contentType);
+    if (parser === undefined) return null;
+    try {
+      await parser.extension.parse(live);
+      const { dom, contentType, result } = live;
+      const isHtml = contentType === 'text/html' || contentType === 'application/xhtml+xml';
+      const text =
+        dom !== null && isHtml
+          ? markdown(dom as unknown as PageNode, (href) => absolute(href, result.base ?? page.url))
+          : result.text;
+      return text.trim() === '' ? null : text;
+    } catch (error) {
+      log.warn('no Markdown of a page', { url: page.url, error: String(error) });
+      return null;
+    }
+  };
+}
+
+function absolute(href: string, base: string): string | null {
+  try {
+    const url = new URL(href, base);
+    return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}

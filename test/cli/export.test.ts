@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { json, run, workDir } from './binary.ts';
+import { type ChangingSite, startChangingSite } from './changing-site.ts';
+
+const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
+const page = (title: string, words = WORDS): string =>
+  `<!doctype html><html lang="en"><title>${title}</title><main><h1>${title}</h1><p>${words}</p></main></html>`;
+
+let site: ChangingSite;
+const cwd = workDir();
+const network = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
+const url = (path: string): string => `${site.origin}${path}`;
+const PATHS = ['/same', '/changes', '/goes', '/moves', '/formula', '/returns'];
+let between = '';
+
+async function visitAgain(paths: readonly string[]): Promise<void> {
+  await run(['touch', ...paths.map(url)], { cwd });
+  await run(['crawl', ...network], { cwd });
+}
+
+beforeAll(async () => {
+  site = await startChangingSite({
+    '/same': page('Same'),
+    '/changes': page('Before'),
+    '/goes': page('Goes'),
+    '/moves': page('Moves'),
+    '/formula': page('=HYPERLINK(&quot;http://x&quot;)', `${WORDS} "quoted", and, commas`),
+    '/returns': page('Returns'),
+  });
+  await run(['crawl', ...PATHS.map(url), ...network], { cwd });
+  site.pages.delete('/returns');
+  await visitAgain(['/returns']);
+  between = new Date().toISOString();
+  site.pages.set('/changes', page('After', `Other words. ${WORDS}`));
+  site.pages.delete('/goes');
+  site.pages.set('/moves', '/same');
+  site.pages.set('/returns', page('Returns'));
+  await visitAgain(PATHS);
+});
+afterAll(() => site.close());
+
+interface Line {
+  readonly url?: string;
+  readonly deleted?: string;
+  readonly state?: string;
+  readonly target?: string;
+  readonly title?: string;
+}
+const linesOf = (text: string): Line[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+
+describe('export', () => {
+  it('writes each page once, with the content that it has now', async () => {
+    const { stdout } = await run(['export'], { cwd });
+    const lines = linesOf(stdout);
+    expect(lines.map((line) => line.url).sort()).toEqual(['/changes', '/formula', '/returns', '/same'].map(url));
+    expect(lines.find((line) => line.url === url('/changes'))?.title).toBe('After');
+  });
+
+  it('since a time: what changed, what came back, and what went away', async () => {
+    const { stdout } = await run(['export', '--since', between], { cwd });
+    const lines = linesOf(stdout);
+    expect(lines.flatMap((line) => line.url ?? []).sort()).toEqual(['/changes', '/returns'].map(url));
+    expect(lines.filter((line) => line.deleted !== undefined)).toEqual([
+      { deleted: url('/goes'), state: 'gone' },
+      { deleted: url('/moves'), state: 'redir_perm', target: url('/same') },
+    ]);
+    const later = await json(['export', '--since', new Date().toISOString(), '-o', 'none.jsonl'], { cwd });
+    expect(later).toMatchObject({ documents: 0, removed: 0, bytes: 0, file: 'none.jsonl' });
+    expect(readFileSync(join(cwd, 'none.jsonl'), 'utf8')).toBe('');
+  });
+
+  it('csv is read by another parser, and no cell is a formula', async () => {
+    const summary = await json(['export', '--format', 'csv', '--since', '2001-01-01', '-o', 'pages.csv'], { cwd });
+    expect(summary).toMatchObject({ format: 'csv', documents: 4, removed: 2 });
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    const reader = await connection.runAndReadAll(
+      `SELECT url, title, state, deleted FROM read_csv('${join(cwd, 'pages.csv')}', header = true) ORDER BY url`,
+    );
+    const rows = reader.getRowsJS();
+    connection.closeSync();
+    expect(rows).toHaveLength(6);
+    expect(rows[1]).toEqual([url('/formula'), `'=HYPERLINK("http://x")`, 'notmodified', null]);
+    expect(rows[2]).toEqual([url('/goes'), null, 'gone', true]);
+  });
+
+  it('a file appears when it is whole, or not at all', async () => {
+    writeFileSync(join(cwd, 'kept.csv'), 'old');
+    const broken = await run(['export', '--format', 'csv', '-o', 'kept.csv', '--status', 'fetchd'], { cwd });
+    expect(broken.code).toBe(2);
+    mkdirSync(join(cwd, 'folder'));
+    const refused = await run(['export', '-o', 'folder'], { cwd });
+    expect(refused.code).toBe(1);
+    expect(existsSync(join(cwd, 'folder.partial'))).toBe(false);
+    expect(readFileSync(join(cwd, 'kept.csv'), 'utf8')).toBe('old');
+  });
+
+  it('a plugin of the list goes before the bundled one, and what it throws is told', async () => {
+    const own = workDir();
+    for (const folder of ['conf', 'plugins/exporter-csv']) mkdirSync(join(own, folder), { recursive: true });
+    writeFileSync(
+      join(own, 'plugins/exporter-csv/plugin.ts'),
+      `import { definePlugin } from 'incrawl/plugin';
+       export default definePlugin({ name: 'exporter-csv', api: 1, setup: () => ({
+         format: 'csv', fileExtension: 'csv', open: () => { throw new Error('not today'); } }) });`,
+    );
+    writeFileSync(
+      join(own, 'conf/plugins.yaml'),
+      'plugins: [protocol-http, parse-html, signature-simhash, schedule-freshness, { use: ../plugins/exporter-csv }]',
+    );
+    const told = await run(['export', '--format', 'csv'], { cwd: own });
+    expect(told).toMatchObject({ code: 1, stdout: '' });
+    expect(told.stderr).toContain('exporter csv: not today');
+    const unknown = await run(['export', '--format', 'cvs'], { cwd: own });
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toContain('did you mean csv?');
+  });
+});
