@@ -11,6 +11,7 @@ import { benchNear } from './near-groups.ts';
 import { benchNeardup } from './neardup.ts';
 import { benchParse } from './parse.ts';
 import { benchParts } from './parts.ts';
+import { benchQuestions } from './questions.ts';
 import { benchSeen } from './seen.ts';
 import { benchSeenFp } from './seen-fp.ts';
 
@@ -129,3 +130,4 @@ if (values.only === undefined || values.only === 'seen-fp') await benchSeenFp(sa
 if (values.only === undefined || values.only === 'near') benchNear(say, verdict);
 if (values.only === undefined || values.only === 'neardup')
   await benchNeardup(say, verdict, Number(values.articles), Number(values.seed));
+if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);

@@ -7,8 +7,14 @@ const root = new URL('..', import.meta.url);
 const built = (path) => import(new URL(`dist/src/${path}`, root).href);
 
 export async function referencePages() {
-  const [{ createProgram }, { commandsPage }, tables, { asMarkdown }] = await Promise.all(
-    ['cli/program.js', 'cli/reference/commands.js', 'cli/reference/tables.js', 'cli/reference/page.js'].map(built),
+  const [{ createProgram }, { commandsPage }, tables, { queryPage }, { asMarkdown }] = await Promise.all(
+    [
+      'cli/program.js',
+      'cli/reference/commands.js',
+      'cli/reference/tables.js',
+      'cli/reference/query.js',
+      'cli/reference/page.js',
+    ].map(built),
   );
   const stream = new PassThrough();
   const surroundings = { argv: [], env: {}, stdin: () => process.stdin, stdout: stream, stderr: stream };
@@ -18,6 +24,7 @@ export async function referencePages() {
     ['configuration.md', asMarkdown(tables.configurationPage())],
     ['errors.md', asMarkdown(tables.errorsPage())],
     ['findings.md', asMarkdown(tables.findingsPage())],
+    ['query.md', asMarkdown(queryPage())],
     ['states.md', asMarkdown(tables.statesPage())],
     ['plugin-api.md', pluginApiPage()],
   ]);

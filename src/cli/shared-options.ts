@@ -50,6 +50,13 @@ export function crawlStates(text: string): CrawlState[] {
   return text.split(',').map(crawlState);
 }
 
+/** Names separated by commas. */
+export function collectList(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => name !== '')) return names;
+  throw new InvalidArgumentError('Expected names separated by commas.');
+}
+
 /** For options that may be given several times. */
 export function collect(text: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), text];

@@ -9,8 +9,7 @@ import type { RobotsVerdict } from '../ports/robots.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
 import { type Explanation, explain } from '../steps/explain.ts';
 import { openMarket } from '../steps/market.ts';
-import { recordView } from '../steps/views.ts';
-import type { RecordQuery, SegmentRecordView } from './types.ts';
+import type { SegmentRecordView } from './types.ts';
 import type { Wiring } from './wiring.ts';
 
 /** Answers to an operator's questions, each from an index or a point read where one serves. */
@@ -60,31 +59,6 @@ async function storedVerdict(wiring: Wiring, url: string): Promise<RobotsVerdict
     status: copy.status,
     fetchedAt: copy.fetchedAt,
   };
-}
-
-export async function* records(db: CrawlDb, query: RecordQuery): AsyncGenerator<ReturnType<typeof recordView>> {
-  const { host, status, prefix, limit } = query;
-  const scan = db.scan({
-    ...(host === undefined ? {} : { host }),
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(status === undefined ? {} : { state: status }),
-    ...(limit === undefined ? {} : { limit }),
-  });
-  for await (const datum of scan) yield recordView(datum);
-}
-
-/** The best by score, in memory of twice their number. */
-export async function topByScore(db: CrawlDb, count: number): Promise<ReturnType<typeof recordView>[]> {
-  let best: CrawlDatum[] = [];
-  const cut = (): void => {
-    best = best.sort((a, b) => b.score - a.score || (a.url < b.url ? -1 : 1)).slice(0, count);
-  };
-  for await (const datum of db.scan()) {
-    best.push(datum);
-    if (best.length >= 2 * count + 100) cut();
-  }
-  cut();
-  return best.map(recordView);
 }
 
 export async function segmentRecord(

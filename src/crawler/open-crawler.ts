@@ -16,25 +16,28 @@ import { UrlAdmission } from '../steps/admission.ts';
 import { trimFeed } from '../steps/change-feed.ts';
 import { crawlLoop } from '../steps/crawl.ts';
 import { undoDedup } from '../steps/dedup.ts';
+import { dueEntries, type FindRoom, findRecords, type RecordQuery } from '../steps/find-records.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
+import { groupHosts } from '../steps/host-groups.ts';
 import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
 import { planAhead } from '../steps/plan.ts';
 import { QueryVariants } from '../steps/query-variants.ts';
+import { rowMaker } from '../steps/record-columns.ts';
 import { simulateSchedules } from '../steps/simulate.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
-import { changesPerDay, statsOf } from '../steps/stats.ts';
+import { changesPerDay, isDueIndexRead, statsOf } from '../steps/stats.ts';
 import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../steps/summaries.ts';
 import { NO_REJECTIONS } from '../steps/summaries.ts';
 import { touch } from '../steps/touch.ts';
 import { updateFromSegment } from '../steps/updatedb.ts';
-import { dueView, hostView, isoTime, recordView } from '../steps/views.ts';
+import { dueView, hostView, isoTime, type RecordView, recordView } from '../steps/views.ts';
 import { changeViews, feedView } from './changes.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import { exportPages } from './export/export-pages.ts';
 import { createContentReader } from './export/page-content.ts';
-import { explainUrl, records, segmentRecord, segmentRecords, topByScore } from './inspection.ts';
+import { explainUrl, segmentRecord, segmentRecords } from './inspection.ts';
 import { crawlLinks } from './map-reduce/crawl-links.ts';
 import { linkClusters } from './map-reduce/link-clusters.ts';
 import { mergeState } from './merge-states.ts';
@@ -48,9 +51,10 @@ import { repartition } from './repartition.ts';
 import { roundKeeper } from './round-log.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { configuredFilter, openSeenUrls, rememberSeen, seenView } from './seen.ts';
+import { shaped } from './shaped.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
 import { systemClock } from './system-clock.ts';
-import type { Crawler, CrawlerOptions, CrawlOptions, UpdateStepOptions } from './types.ts';
+import type { Crawler, CrawlerOptions, CrawlOptions, DueOptions, UpdateStepOptions } from './types.ts';
 import { segmentFor } from './unfinished.ts';
 import { type Wiring, wire } from './wiring.ts';
 
@@ -352,8 +356,12 @@ class OpenCrawler implements Crawler {
     );
   }
 
-  stats(): ReturnType<Crawler['stats']> {
-    return statsOf(this.store.db, this.wiring.clock.now());
+  stats(options: { full?: boolean } = {}): ReturnType<Crawler['stats']> {
+    return statsOf(this.store.db, this.wiring.clock.now(), options.full);
+  }
+
+  groups(by: Parameters<Crawler['groups']>[0]): ReturnType<Crawler['groups']> {
+    return groupHosts(this.store.db, by, domainOf);
   }
 
   seen(): ReturnType<Crawler['seen']> {
@@ -374,23 +382,36 @@ class OpenCrawler implements Crawler {
   }
 
   records(query: Parameters<Crawler['records']>[0] = {}): ReturnType<Crawler['records']> {
-    return records(this.store.db, query);
+    return shaped(findRecords(this.findRoom(), query), recordView);
   }
 
-  topN(count: number): ReturnType<Crawler['topN']> {
-    return topByScore(this.store.db, count);
+  select(query: RecordQuery, fields: readonly string[]): ReturnType<Crawler['select']> {
+    const room = this.findRoom();
+    return shaped(findRecords(room, query), rowMaker(fields, room));
   }
 
-  async *due(options: { limit?: number; at?: number } = {}): AsyncGenerator<ReturnType<typeof dueView>> {
-    const until = options.at ?? this.wiring.clock.now();
-    const query = options.limit === undefined ? { until } : { until, limit: options.limit };
-    for await (const entry of this.store.db.due(query)) yield dueView(entry);
+  private findRoom(): FindRoom {
+    const { clock } = this.wiring;
+    return { db: this.store.db, now: clock.now(), domainOf, random: this.random };
   }
 
-  async *hosts(options: { limit?: number } = {}): AsyncGenerator<ReturnType<typeof hostView>> {
+  async topN(count: number): ReturnType<Crawler['topN']> {
+    const best: RecordView[] = [];
+    for await (const record of this.records({ sort: 'score:desc', limit: count })) best.push(record);
+    return best;
+  }
+
+  due(options: DueOptions = {}): ReturnType<Crawler['due']> {
+    const { limit, at = this.wiring.clock.now(), forMs = 0 } = options;
+    return shaped(dueEntries(this.store.db, at - forMs, limit), dueView);
+  }
+
+  async *hosts(options: { limit?: number; full?: boolean } = {}): AsyncGenerator<ReturnType<typeof hostView>> {
+    const { db } = this.store;
+    const { full = false, ...query } = options;
     const now = this.wiring.clock.now();
-    const changes = await changesPerDay(this.store.db);
-    for await (const row of this.store.db.hosts(options)) yield hostView(row, now, changes.get(row.host) ?? null);
+    const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db) : null;
+    for await (const row of db.hosts(query)) yield hostView(row, now, changes?.get(row.host) ?? null);
   }
 
   async segments(): ReturnType<Crawler['segments']> {

@@ -7,10 +7,13 @@ import type { Log } from '../ports/log.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
 import type { DedupSummary, DuplicateView } from '../steps/dedup.ts';
 import type { Explanation } from '../steps/explain.ts';
+import type { QueryReport, RecordQuery } from '../steps/find-records.ts';
 import type { GenerateOptions } from '../steps/generate.ts';
+import type { Grouping, GroupView } from '../steps/host-groups.ts';
 import type { SeedSource } from '../steps/inject.ts';
 import type { NearOptions, NearPage } from '../steps/near-pages.ts';
 import type { PlanSummary } from '../steps/plan.ts';
+import type { RecordRow } from '../steps/record-columns.ts';
 import type { SimulateSummary } from '../steps/simulate.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
 import type { DbStats } from '../steps/stats.ts';
@@ -92,11 +95,11 @@ export interface CrawlOptions {
   readonly generate?: GenerateOptions;
 }
 
-export interface RecordQuery {
-  readonly host?: string;
-  readonly status?: CrawlState;
-  readonly prefix?: string;
+export interface DueOptions {
   readonly limit?: number;
+  /** Ms since the epoch. */
+  readonly at?: number;
+  readonly forMs?: number;
 }
 
 export interface SegmentView {
@@ -150,15 +153,23 @@ export interface Crawler {
   plan(options?: { readonly days?: number; readonly budgetPerDay?: number }): Promise<PlanSummary>;
   /** The stored visits replayed through schedules, by name. */
   simulate(options: { readonly schedules: readonly string[]; readonly host?: string }): Promise<SimulateSummary>;
-  stats(): Promise<DbStats>;
+  /** `full`: read the due index for what is not counted, however large it is. */
+  stats(options?: { readonly full?: boolean }): Promise<DbStats>;
+  /** URLs by host, registrable domain or top-level domain, most first. */
+  groups(by: Grouping): Promise<GroupView[]>;
   /** How the crawl knows which URLs are new: cache, filter, reads. */
   seen(): Promise<SeenView>;
   record(url: string): Promise<RecordView | null>;
-  records(query?: RecordQuery): AsyncIterable<RecordView>;
+  /** Records by any conditions; says at the end where they were found and what was read. */
+  records(query?: RecordQuery): AsyncGenerator<RecordView, QueryReport, undefined>;
+  /** The same, cut down to fields of a record; see `QUERY_FIELDS`. */
+  select(query: RecordQuery, fields: readonly string[]): AsyncGenerator<RecordRow, QueryReport, undefined>;
   /** By score, highest first. */
   topN(count: number): Promise<RecordView[]>;
-  due(options?: { readonly limit?: number; readonly at?: number }): AsyncIterable<DueView>;
-  hosts(options?: { readonly limit?: number }): AsyncIterable<HostView>;
+  /** What is due at a time (default: now), or has been due for so long then. */
+  due(options?: DueOptions): AsyncGenerator<DueView, QueryReport, undefined>;
+  /** Change rates of hosts need the due index: a large one is read only when that is asked for (`full`). */
+  hosts(options?: { readonly limit?: number; readonly full?: boolean }): AsyncIterable<HostView>;
   segments(): Promise<SegmentView[]>;
   segmentRecord(url: string, segment?: string): Promise<SegmentRecordView | null>;
   segmentRecords(segment?: string): AsyncIterable<SegmentRecordView>;

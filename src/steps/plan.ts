@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 const MAX_HOSTS = 50;
 
 /**
- * What the next days will ask for: each page when it is due and then at its interval, new URLs at once. Reads the due index only.
+ * What the next days will ask for: each page when it is due and then at its interval, new URLs at once. Reads the due index, once.
  * What a budget cannot pay on a day waits for the next. New links and changes of interval are not foreseen.
  */
 export async function planAhead(
@@ -45,25 +45,27 @@ export async function planAhead(
   const perHost = new Map<string, number>();
   let newUrls = 0;
   let rate = 0;
-  for await (const entry of db.due({ until: end })) {
-    let visits = 1;
-    if (entry.isNew) newUrls++;
-    else {
-      // A page that fails or has vanished is asked once; how often again is for its answer to say.
-      const again =
-        entry.failures === 0 && entry.state !== 'gone' ? Math.max(entry.intervalMs, 1_000) : Number.POSITIVE_INFINITY;
-      visits = 0;
-      for (let at = Math.max(entry.dueAt, now); at < end; at += again) {
-        const day = Math.min(days - 1, Math.floor((at - now) / DAY_MS));
-        due[day] = (due[day] ?? 0) + 1;
-        visits++;
-      }
-    }
-    const host = hostOf(entry.url);
+  const expect = (url: string, visits: number): void => {
+    const host = hostOf(url);
     perHost.set(host, (perHost.get(host) ?? 0) + visits);
+  };
+  for await (const entry of db.due({ until: end, only: 'new' })) {
+    newUrls++;
+    expect(entry.url, 1);
   }
+  // All of them, for the mean need; one pass.
   for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
-    if (entry.failures === 0 && entry.state !== 'gone') rate += DAY_MS / Math.max(entry.intervalMs, 1_000);
+    // A page that fails or has vanished is asked once; how often again is for its answer to say.
+    const again =
+      entry.failures === 0 && entry.state !== 'gone' ? Math.max(entry.intervalMs, 1_000) : Number.POSITIVE_INFINITY;
+    rate += DAY_MS / again;
+    let visits = 0;
+    for (let at = Math.max(entry.dueAt, now); at < end; at += again) {
+      const day = Math.min(days - 1, Math.floor((at - now) / DAY_MS));
+      due[day] = (due[day] ?? 0) + 1;
+      visits++;
+    }
+    if (visits > 0) expect(entry.url, visits);
   }
   let waiting = 0;
   const plan = [...due].map((visits, day): PlanDay => {

@@ -1,9 +1,12 @@
 import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../domain/crawl/change-belief.ts';
+import { intervalOfStep, startOfHour } from '../domain/crawl/spread.ts';
 import { hostOf } from '../domain/url/url-key.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
+import type { Spread } from '../ports/record-indexes.ts';
+import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
 import { seconds } from './views.ts';
 
-export interface DbStats {
+export interface DbStats extends SpreadView {
   readonly urls: number;
   readonly byStatus: StateCounts;
   /** URLs that generate would look at now. */
@@ -29,6 +32,8 @@ export interface DbStats {
   readonly waiting: { readonly p50: number; readonly p95: number; readonly max: number } | null;
   /** Pages to come back to that fall due on each of the next 14 days, what is due already on the first. */
   readonly dueByDay: readonly number[];
+  /** Whether times are told by counts of hours and of eighths of an octave (4.5 %), and freshness is left out, to answer at once. */
+  readonly estimated: boolean;
 }
 
 const DAY = 86_400_000;
@@ -36,9 +41,57 @@ const DAY = 86_400_000;
 const PERIOD_DAYS = [1, 7, 30, 90, 365];
 const DAYS_AHEAD = 14;
 
-/** Counts come from counters; the rest from one pass over the due index, which holds no records. */
-export async function statsOf(db: CrawlDb, now: number): Promise<DbStats> {
-  const counters = await db.counters();
+type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due'>;
+
+/** With at most so many entries in the due index, reading them all takes no time that anybody would notice. */
+const FEW_ENTRIES = 20_000;
+
+/**
+ * Counts come from counters. What depends on each page's own time (exact quantiles, freshness) takes one pass over the due index, which holds
+ * no records; a large one is read only when that is asked for (`full`).
+ */
+export async function statsOf(db: StatsDb, now: number, full = false): Promise<DbStats> {
+  const { urls, byState: byStatus, leased, hosts } = await db.counters();
+  const spread = await db.spread();
+  const isRead = full || isSmall(spread);
+  const times = isRead ? await readTimes(db, now) : estimatedTimes(spread, now);
+  const { due, overdue, interval, freshness, waiting, dueByDay } = times;
+  const counts = { urls, byStatus, due, overdue, leased, hosts };
+  return { ...counts, interval, freshness, waiting, dueByDay, ...spreadView(spread), estimated: !isRead };
+}
+
+const isSmall = ({ dueKnown, dueNew }: Spread): boolean => entriesOf(dueKnown) + entriesOf(dueNew) <= FEW_ENTRIES;
+
+/** Whether an answer may read the whole due index. */
+export async function isDueIndexRead(db: CrawlDb, full: boolean): Promise<boolean> {
+  return full || isSmall(await db.spread());
+}
+
+type Times = Pick<DbStats, 'due' | 'overdue' | 'interval' | 'freshness' | 'waiting' | 'dueByDay'>;
+
+function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): Times {
+  const dueByDay = Array.from({ length: DAYS_AHEAD }, (_, day) => {
+    const before = day === 0 ? 0 : dueBy(dueKnown, now + day * DAY);
+    return dueBy(dueKnown, now + (day + 1) * DAY) - before;
+  });
+  const intervalAt = (share: number): number => seconds(intervalOfStep(quantileOf(byInterval, share) ?? 0));
+  const late = new Map([...dueKnown].filter(([hour]) => startOfHour(hour) <= now));
+  // The longest wait is the earliest hour.
+  const waitAt = (share: number): number => seconds(Math.max(0, now - startOfHour(quantileOf(late, 1 - share) ?? 0)));
+  return {
+    due: dueBy(dueKnown, now) + dueBy(dueNew, now),
+    overdue: dueBy(dueKnown, now - DAY) + dueBy(dueNew, now - DAY),
+    interval:
+      byInterval.size === 0
+        ? null
+        : { min: intervalAt(0), p50: intervalAt(0.5), p95: intervalAt(0.95), max: intervalAt(1) },
+    freshness: null,
+    waiting: late.size === 0 ? null : { p50: waitAt(0.5), p95: waitAt(0.95), max: waitAt(1) },
+    dueByDay,
+  };
+}
+
+async function readTimes(db: StatsDb, now: number): Promise<Times> {
   const intervals = new Growing();
   const waits = new Growing();
   const dueByDay = new Array<number>(DAYS_AHEAD).fill(0);
@@ -63,12 +116,8 @@ export async function statsOf(db: CrawlDb, now: number): Promise<DbStats> {
   const spread = intervals.sorted();
   const waiting = waits.sorted();
   return {
-    urls: counters.urls,
-    byStatus: counters.byState,
     due,
     overdue,
-    leased: counters.leased,
-    hosts: counters.hosts,
     interval:
       spread.length === 0
         ? null

@@ -3,6 +3,7 @@ import { near } from '../../domain/near-name.ts';
 import type { Run } from '../program.ts';
 import { commandsPage } from '../reference/commands.ts';
 import { asText, type ReferencePage } from '../reference/page.ts';
+import { queryPage } from '../reference/query.ts';
 import { changesPage, configurationPage, errorsPage, findingsPage, statesPage } from '../reference/tables.ts';
 
 const TOPICS: Readonly<Record<string, (program: Command) => ReferencePage>> = {
@@ -11,6 +12,7 @@ const TOPICS: Readonly<Record<string, (program: Command) => ReferencePage>> = {
   config: configurationPage,
   errors: errorsPage,
   findings: findingsPage,
+  query: queryPage,
   states: statesPage,
 };
 

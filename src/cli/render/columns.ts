@@ -1,4 +1,13 @@
-import type { ChangeView, DueView, HostView, RecordView, SegmentRecordView, SegmentView } from '../../crawler.ts';
+import type {
+  ChangeView,
+  DueView,
+  GroupView,
+  HostView,
+  RecordRow,
+  RecordView,
+  SegmentRecordView,
+  SegmentView,
+} from '../../crawler.ts';
 import { bytes, count, span } from './quantities.ts';
 import { outcomeInLine } from './segment-text.ts';
 import type { Column } from './table.ts';
@@ -29,6 +38,24 @@ export const DUE_COLUMNS: readonly Column<DueView>[] = [
   { title: 'score', align: 'right', cell: (entry) => count(entry.score) },
   { title: 'interval', align: 'right', cell: (entry) => span(entry.interval) },
 ];
+
+export const GROUP_COLUMNS: readonly Column<GroupView>[] = [
+  { title: 'name', max: 60, cell: (group) => group.name },
+  { title: 'urls', align: 'right', cell: (group) => count(group.urls) },
+  { title: 'hosts', align: 'right', cell: (group) => count(group.hosts) },
+  { title: 'states', cell: (group) => statesInLine(group.byState) },
+];
+
+/** Columns of chosen fields, whatever they hold. */
+export function fieldColumns(names: readonly string[]): Column<RecordRow>[] {
+  return names.map((title, i) => ({ title, max: URL_WIDTH, cell: (row) => fieldText(Object.values(row)[i]) }));
+}
+
+function fieldText(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (typeof value === 'number' && !Number.isInteger(value)) return String(Number(value.toPrecision(4)));
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
 
 export const HOST_COLUMNS: readonly Column<HostView>[] = [
   { title: 'host', max: 60, cell: (row) => row.host },

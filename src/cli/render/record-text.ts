@@ -71,9 +71,32 @@ export function statsText(stats: DbStats): string {
     ['hosts', count(stats.hosts)],
     ['due', `${count(stats.due)}, of which ${count(stats.overdue)} for more than a day`],
     ['in segments', count(stats.leased)],
-    ['intervals', spread],
+    ['intervals', `${stats.estimated ? 'about ' : ''}${spread}`],
+    ['  by length', intervalsText(stats)],
+    ['depths', countsInLine(stats.byDepth)],
+    ['types', countsInLine(stats.byType)],
+    ['failures', countsInLine(stats.byFailures)],
     ...freshnessFields(stats),
+    ...(stats.estimated ? [['not read', 'freshness and exact times: --full reads the whole due index'] as const] : []),
   ])}\n`;
+}
+
+function intervalsText({ intervals }: DbStats): string {
+  const parts = intervals.map(({ upTo, urls }, i) => {
+    const length = upTo === null ? `over ${span(intervals[i - 1]?.upTo ?? 0)}` : `up to ${span(upTo)}`;
+    return urls === 0 ? '' : `${length}: ${count(urls)}`;
+  });
+  return parts.filter((part) => part !== '').join(', ') || '-';
+}
+
+/** The largest ones, most first. */
+const COUNTS_SHOWN = 12;
+
+function countsInLine(counts: Readonly<Record<string, number>>): string {
+  const entries = Object.entries(counts);
+  const shown = entries.slice(0, COUNTS_SHOWN).map(([name, urls]) => `${name}: ${count(urls)}`);
+  if (entries.length > COUNTS_SHOWN) shown.push(`${entries.length - COUNTS_SHOWN} more`);
+  return shown.join(', ') || '-';
 }
 
 function freshnessFields({ freshness, waiting, dueByDay }: DbStats): [string, string][] {

@@ -1,0 +1,129 @@
+/** How long an operator waits for an answer about a crawl db of a million URLs, from the command to its last line. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DB_FORMAT_VERSION, openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
+import { type CrawlDatum, newDatum, type Visit } from '../src/domain/crawl/datum.ts';
+import { seeded } from './seeded.ts';
+
+const URLS = 1_000_000;
+const DAY = 86_400_000;
+const RUNS = 5;
+const AIM_MS = 150;
+const cli = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** One domain of a hundred thousand pages on five hosts, the others of a thousand pages each. */
+function urlOf(n: number): string {
+  if (n < 100_000) return `https://www${n % 5}.large.example/section/${n % 97}/page-${n}.html`;
+  return `https://site${n % 900}.example/section/${n % 97}/page-${n}.html`;
+}
+
+function datumOf(n: number, now: number): CrawlDatum {
+  const url = urlOf(n);
+  const datum = newDatum({ url, now: now - 60 * DAY, intervalMs: 30 * DAY, score: 1 / (1 + (n % 97)), depth: n % 12 });
+  if (n % 5 === 4) return datum;
+  const isChanging = n % 10 < 3;
+  const visits: Visit[] = [0, 1, 2, 3].map((i) => ({
+    at: now - (40 - 10 * i) * DAY,
+    outcome: i === 0 ? 'new' : isChanging && i === 2 ? 'modified' : 'unchanged-304',
+    distance: null,
+    elapsedMs: i === 0 ? null : 10 * DAY,
+    bytes: i === 0 ? 36_000 : 0,
+    intervalMs: 10 * DAY,
+  }));
+  const isGone = n % 401 === 0;
+  return {
+    ...datum,
+    state: isGone ? 'gone' : 'fetched',
+    lastFetchAt: now - 10 * DAY,
+    nextFetchAt: now + (((n * 7_919) % 1_000) - 100) * 3_600_000,
+    schedule: { intervalMs: (1 + (n % 60)) * DAY, belief: { a: 0.5 + (n % 37), b: (7 + (n % 61)) * DAY, noise: 0.1 } },
+    failures: n % 503 === 0 ? 3 : 0,
+    httpStatus: isGone ? 404 : 200,
+    contentType: n % 50 === 7 ? 'application/pdf' : 'text/html; charset=utf-8',
+    validators: {
+      etag: `"${n.toString(16)}-5f3a"`,
+      lastModified: 'Tue, 14 Nov 2023 22:13:20 GMT',
+      contentLength: 36_864,
+    },
+    digest: n.toString(16).padStart(32, '0'),
+    signature: n.toString(16).padStart(16, '0'),
+    signatureName: 'simhash64/1',
+    title: `Page ${n} of a site with a title of the usual length`,
+    visits,
+  };
+}
+
+/** Built once; a later run finds it. */
+async function stateFolder(say: (text: string) => void): Promise<string> {
+  const dir = join(tmpdir(), `incrawl-bench-questions-${DB_FORMAT_VERSION}`);
+  const done = join(dir, 'built');
+  if (existsSync(done)) return dir;
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  const startedAt = process.cpuUsage();
+  const now = Date.now();
+  const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
+  for (let start = 0; start < URLS; start += 1_000) {
+    const puts = Array.from({ length: 1_000 }, (_, i) => ({ datum: datumOf(start + i, now), previous: null }));
+    await db.write({ puts });
+  }
+  await db.close();
+  const { user, system } = process.cpuUsage(startedAt);
+  say(`built ${URLS} records, ${((user + system) / URLS).toFixed(1)} us CPU a record`);
+  writeFileSync(done, '');
+  return dir;
+}
+
+interface Answer {
+  readonly ms: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function timed(args: readonly string[]): Answer {
+  const startedAt = performance.now();
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (status !== 0) throw new Error(`${args.join(' ')}: exit code ${status}\n${stderr}`);
+  return { ms: performance.now() - startedAt, stdout, stderr };
+}
+
+/** The quickest of a few runs: the machine is shared, and what others use is not the command's. */
+function best(args: readonly string[]): Answer {
+  return Array.from({ length: RUNS }, () => timed(args)).reduce((a, b) => (b.ms < a.ms ? b : a));
+}
+
+export async function benchQuestions(
+  say: (text: string) => void,
+  verdict: (isGood: boolean, text: string) => void,
+): Promise<void> {
+  const dir = await stateFolder(say);
+  const some = urlOf(Math.floor(seeded(1)() * URLS));
+  const questions: readonly (readonly [what: string, args: readonly string[]])[] = [
+    ['counts per state', ['--stats']],
+    ['one URL', ['--url', some]],
+    ['the next 50 due', ['--due', '--limit', '50']],
+    ['all gone pages of a host', ['--host', 'www1.large.example', '--status', 'gone']],
+    [
+      'the 20 most changing pages of a domain',
+      ['--domain', 'large.example', '--top-n', '20', '--sort', 'changesPerDay'],
+    ],
+    ['failing pages of a domain, by an expression', ['--where', 'domain = large.example and failures >= 3']],
+    ['URLs by domain', ['--stats', '--by', 'domain', '--limit', '20']],
+  ];
+  const node = best(['-e', '0']).ms;
+  const help = best([cli, '--version']).ms;
+  say(`node itself ${node.toFixed(0)} ms, incrawl --version ${help.toFixed(0)} ms`);
+  for (const [what, args] of questions) {
+    const { ms, stderr, stdout } = best([cli, 'readdb', ...args, '--dir', dir, '--explain-query']);
+    const beyond = ms - node;
+    const lines = stdout.trimEnd().split('\n').length;
+    verdict(
+      beyond <= AIM_MS,
+      `${what}: ${beyond.toFixed(0)} ms beyond node's start <= ${AIM_MS} ms; ${lines} lines; ${stderr.trim()}`,
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import type { Crawler, QueryReport, RecordQuery } from '../../crawler.ts';
+import { EXIT } from '../exit.ts';
+import { DUE_COLUMNS, fieldColumns, GROUP_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../render/columns.ts';
+import { writeListing } from '../render/listing.ts';
+import { recordText, statsText } from '../render/record-text.ts';
+import { safeText } from '../render/safe-text.ts';
+import { seenText } from '../render/seen-text.ts';
+import type { Column } from '../render/table.ts';
+import type { Session } from '../session.ts';
+import type { Question, ReaddbFlags } from './flags.ts';
+
+/** Asks the crawl db and writes the answer. Resolves with the exit code. */
+export async function answer(session: Session, crawler: Crawler, question: Question): Promise<number> {
+  const { flags } = question;
+  switch (question.kind) {
+    case 'stats': {
+      const stats = await crawler.stats(flags.full ? { full: true } : {});
+      await session.out.write(session.json ? `${JSON.stringify(stats)}\n` : statsText(stats));
+      tell(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
+      return EXIT.done;
+    }
+    case 'groups': {
+      const groups = await crawler.groups(question.by);
+      tell(session, flags, 'rows of the hosts');
+      return list(session, flags, groups.slice(0, flags.limit), GROUP_COLUMNS);
+    }
+    case 'seen': {
+      const seen = await crawler.seen();
+      await session.out.write(session.json ? `${JSON.stringify(seen)}\n` : seenText(seen, session.bold));
+      return EXIT.done;
+    }
+    case 'url': {
+      const url = flags.url ?? '';
+      const record = await crawler.record(url);
+      if (session.json) await session.out.write(`${JSON.stringify(record)}\n`);
+      else if (record !== null) await session.out.write(recordText(record, session.bold));
+      if (record === null) session.note(`Not in the crawl db: ${safeText(url)}; "incrawl explain" tells why.`);
+      tell(session, flags, 'the key of the record, 1 row read');
+      return record === null ? EXIT.error : EXIT.done;
+    }
+    case 'hosts':
+      tell(session, flags, `rows of the hosts${flags.full ? ' and the due index' : ''}`);
+      return list(session, flags, crawler.hosts({ ...limitOf(flags), full: flags.full ?? false }), HOST_COLUMNS);
+    case 'due':
+      return reported(session, flags, crawler.due({ ...limitOf(flags), forMs: question.forMs }), DUE_COLUMNS);
+    case 'records':
+      return records(session, crawler, flags, question.query);
+  }
+}
+
+function records(session: Session, crawler: Crawler, flags: ReaddbFlags, query: RecordQuery): Promise<number> {
+  const { fields } = flags;
+  if (fields === undefined) return reported(session, flags, crawler.records(query), RECORD_COLUMNS);
+  return reported(session, flags, crawler.select(query, fields), fieldColumns(fields));
+}
+
+async function reported<Row extends object>(
+  session: Session,
+  flags: ReaddbFlags,
+  rows: AsyncGenerator<Row, QueryReport, undefined>,
+  columns: readonly Column<Row>[],
+): Promise<number> {
+  let report: QueryReport | null = null;
+  const kept = async function* (): AsyncGenerator<Row, void, undefined> {
+    report = yield* rows;
+  };
+  const code = await list(session, flags, kept(), columns);
+  if (report !== null) tell(session, flags, reportText(report));
+  return code;
+}
+
+async function list<Row extends object>(
+  session: Session,
+  { format: asked }: ReaddbFlags,
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  columns: readonly Column<Row>[],
+): Promise<number> {
+  const format = asked ?? (session.json ? 'json' : 'table');
+  const written = await writeListing(session.out, rows, { format, columns, bold: session.bold });
+  if (written === 0 && format === 'table') session.note('Nothing matches.');
+  return EXIT.done;
+}
+
+const INDEX_NAMES: Readonly<Record<QueryReport['index'], string>> = {
+  records: 'pass over the records',
+  due: 'due index',
+  state: 'index of states',
+  failing: 'index of failing pages',
+  changing: 'index of changing pages',
+};
+
+function reportText({ index, range, rowsRead, returned }: QueryReport): string {
+  return `${INDEX_NAMES[index]}, ${safeText(range)}: ${rowsRead} rows read, ${returned} returned`;
+}
+
+function tell(session: Session, { explainQuery }: ReaddbFlags, text: string): void {
+  if (explainQuery) session.note(`Query: ${text}`);
+}
+
+const limitOf = ({ limit }: ReaddbFlags): { limit?: number } => (limit === undefined ? {} : { limit });

@@ -1,0 +1,86 @@
+import type { CrawlState, Grouping, RecordQuery } from '../../crawler.ts';
+import type { ListFormat } from '../render/listing.ts';
+
+export interface ReaddbFlags {
+  readonly stats?: true;
+  readonly by?: Grouping;
+  readonly full?: true;
+  readonly url?: string;
+  readonly dump?: true;
+  readonly topN?: number;
+  readonly due?: true;
+  /** Due for so long, ms. */
+  readonly overdue?: number;
+  readonly hosts?: true;
+  readonly seen?: true;
+  readonly host?: string;
+  readonly domain?: string;
+  readonly status?: CrawlState;
+  readonly prefix?: string;
+  readonly retryMin?: number;
+  readonly where?: string;
+  readonly sample?: number;
+  readonly sort?: string;
+  readonly fields?: readonly string[];
+  readonly limit?: number;
+  readonly format?: ListFormat;
+  readonly explainQuery?: true;
+}
+
+/** One question, and how its answer is to look. */
+export type Question = { readonly flags: ReaddbFlags } & (
+  | { readonly kind: 'stats' | 'url' | 'hosts' | 'seen' }
+  | { readonly kind: 'groups'; readonly by: Grouping }
+  /** Entries of the due index. */
+  | { readonly kind: 'due'; readonly forMs: number }
+  | { readonly kind: 'records'; readonly query: RecordQuery }
+);
+
+/** They exclude each other. */
+const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'overdue', 'hosts', 'seen'] as const;
+/** They choose among records, or say how they look: alone they mean `--dump`. */
+const CHOICES = ['host', 'domain', 'status', 'prefix', 'retryMin', 'where', 'sample', 'sort', 'fields'] as const;
+
+/** Questions about records, which the choices go with. */
+const OF_RECORDS: readonly string[] = ['dump', 'topN', 'due', 'overdue'];
+
+export function questionOf(flags: ReaddbFlags): Question | { readonly error: string } {
+  const asked = QUESTIONS.filter((question) => flags[question] !== undefined);
+  const chosen = CHOICES.filter((choice) => flags[choice] !== undefined);
+  if (asked.length > 1) return { error: `${asked.map(optionName).join(' and ')} are two questions: ask one` };
+  const question = asked[0] ?? (chosen.length > 0 ? 'dump' : 'stats');
+  if (chosen.length > 0 && !OF_RECORDS.includes(question)) {
+    const are = chosen.length === 1 ? 'chooses' : 'choose';
+    return { error: `${chosen.map(optionName).join(', ')} ${are} records, not an answer of ${optionName(question)}` };
+  }
+  if (flags.by !== undefined && question !== 'stats') return { error: '--by goes with --stats' };
+  if (flags.full && question !== 'stats' && question !== 'hosts') return { error: '--full goes with --stats, --hosts' };
+  switch (question) {
+    case 'stats':
+      return flags.by === undefined ? { kind: 'stats', flags } : { kind: 'groups', by: flags.by, flags };
+    case 'due':
+    case 'overdue': {
+      const forMs = flags.overdue ?? 0;
+      return chosen.length === 0
+        ? { kind: 'due', forMs, flags }
+        : { kind: 'records', query: { ...conditionsOf(flags), dueForMs: forMs }, flags };
+    }
+    case 'dump':
+    case 'topN':
+      return { kind: 'records', query: conditionsOf(flags), flags };
+    default:
+      return { kind: question, flags };
+  }
+}
+
+function conditionsOf(flags: ReaddbFlags): RecordQuery {
+  const { host, domain, status, prefix, retryMin: failures, where, sample, topN } = flags;
+  const limit = topN === undefined ? flags.limit : Math.min(topN, flags.limit ?? topN);
+  const sort = topN === undefined ? flags.sort : descending(flags.sort ?? 'score');
+  const named = { host, domain, status, prefix, failures, where, sample, sort, limit };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+const descending = (sort: string): string => (sort.includes(':') ? sort : `${sort}:desc`);
+
+const optionName = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

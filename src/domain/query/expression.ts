@@ -1,0 +1,22 @@
+import type { QueryField } from './fields.ts';
+
+/** What a `--where` expression says, after its types were checked. */
+export type Expression =
+  | { readonly kind: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
+  | { readonly kind: 'not'; readonly of: Expression }
+  | Comparison;
+
+export interface Comparison {
+  readonly kind: 'compare';
+  readonly field: QueryField;
+  readonly operator: Operator;
+  /** Several only for `in`. `null` is "there is no value". */
+  readonly values: readonly Literal[];
+}
+
+/** `~` contains, `like` with `*` for any text; both without regard to case. */
+export const OPERATORS = ['=', '!=', '<', '<=', '>', '>=', '~', 'like', 'in'] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** Times and durations in ms, sizes in bytes. */
+export type Literal = string | number | boolean | null;

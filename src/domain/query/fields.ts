@@ -1,0 +1,97 @@
+import { changeRateOf } from '../crawl/change-rate.ts';
+import type { CrawlDatum, MetadataValue } from '../crawl/datum.ts';
+import { topLevelDomain } from '../url/top-level-domain.ts';
+import { hostOf } from '../url/url-key.ts';
+
+/** `time`: ms since the epoch; `duration`: ms; `size`: bytes; `any`: whatever the metadata hold. */
+export type FieldType = 'text' | 'number' | 'size' | 'time' | 'duration' | 'boolean' | 'any';
+
+export interface QueryField {
+  readonly name: string;
+  readonly type: FieldType;
+  /** For the documentation. */
+  readonly text: string;
+  read(datum: CrawlDatum, env: QueryEnvironment): MetadataValue | null;
+}
+
+/** What an expression may know beside the record. */
+export interface QueryEnvironment {
+  /** Ms since the epoch: what `now` means. */
+  readonly now: number;
+  /** Registrable domain of a host. */
+  readonly domainOf: (host: string) => string;
+}
+
+const lastVisit = ({ visits }: CrawlDatum) => visits[visits.length - 1];
+
+type Row = readonly [name: string, type: FieldType, text: string, read: QueryField['read']];
+
+const ROWS: readonly Row[] = [
+  ['url', 'text', 'canonical URL', (datum) => datum.url],
+  ['scheme', 'text', '`http`, `https`', ({ url }) => url.slice(0, url.indexOf(':'))],
+  ['host', 'text', 'host, with the port where it is not the default', ({ url }) => hostOf(url)],
+  ['domain', 'text', 'registrable domain of the host', ({ url }, env) => env.domainOf(hostOf(url))],
+  ['tld', 'text', 'last label of the host', ({ url }) => topLevelDomain(hostOf(url))],
+  ['state', 'text', 'state of the last good visit', (datum) => datum.state],
+  ['depth', 'number', 'links from a seed', (datum) => datum.depth],
+  ['seed', 'boolean', 'injected', (datum) => datum.seed],
+  ['score', 'number', 'importance', (datum) => datum.score],
+  ['referrer', 'text', 'page on which it was found first', (datum) => datum.referrer],
+  ['discoveredAt', 'time', 'when it was found', (datum) => datum.discoveredAt],
+  ['lastFetchAt', 'time', 'last answered visit', (datum) => datum.lastFetchAt],
+  ['nextFetchAt', 'time', 'when it is due', (datum) => datum.nextFetchAt],
+  ['changedAt', 'time', 'when a visit last found it changed', (datum) => datum.changedAt],
+  ['interval', 'duration', 'revisit interval', (datum) => datum.fixedIntervalMs ?? datum.schedule.intervalMs],
+  ['fixedInterval', 'duration', 'interval fixed by the operator', (datum) => datum.fixedIntervalMs],
+  ['failures', 'number', 'failed visits in a row', (datum) => datum.failures],
+  ['error', 'text', 'code of the last error', (datum) => datum.lastError?.code ?? null],
+  ['errorAt', 'time', 'when it happened', (datum) => datum.lastError?.at ?? null],
+  ['httpStatus', 'number', 'status of the last answer', (datum) => datum.httpStatus],
+  ['contentType', 'text', 'as the server names it', (datum) => datum.contentType],
+  ['contentLength', 'size', 'as declared', (datum) => datum.validators.contentLength],
+  ['etag', 'text', 'validator', (datum) => datum.validators.etag],
+  ['lastModified', 'text', 'validator, verbatim', (datum) => datum.validators.lastModified],
+  ['digest', 'text', 'of the body, 32 hex digits', (datum) => datum.digest],
+  ['signature', 'text', '16 hex digits', (datum) => datum.signature],
+  ['signatureName', 'text', 'what made the signature', (datum) => datum.signatureName],
+  ['title', 'text', 'title of the page', (datum) => datum.title],
+  ['target', 'text', 'of a redirect, or the page that it repeats', (datum) => datum.target],
+  ['visitCount', 'number', 'visits that are remembered', (datum) => datum.visits.length],
+  ['changeCount', 'number', 'of those, the ones that found it changed', changeCount],
+  ['changesPerDay', 'number', 'believed change rate of a page that was seen to change', (datum) => changeRateOf(datum)],
+  ['outcome', 'text', 'of the last visit', (datum) => lastVisit(datum)?.outcome ?? null],
+  [
+    'distance',
+    'number',
+    'bits by which the last visit found it changed',
+    (datum) => lastVisit(datum)?.distance ?? null,
+  ],
+  ['bytes', 'size', 'body bytes of the last visit', (datum) => lastVisit(datum)?.bytes ?? null],
+];
+
+function changeCount({ visits }: CrawlDatum): number {
+  let changes = 0;
+  for (const { outcome } of visits) if (outcome === 'modified') changes++;
+  return changes;
+}
+
+export const QUERY_FIELDS: readonly QueryField[] = ROWS.map(([name, type, text, read]) => ({ name, type, text, read }));
+
+const BY_NAME: ReadonlyMap<string, QueryField> = new Map(
+  QUERY_FIELDS.map((field) => [field.name.toLowerCase(), field]),
+);
+
+export const METADATA_PREFIX = 'metadata.';
+
+/** Case does not count, except in the names of metadata; `undefined`: there is no such field. */
+export function fieldNamed(name: string): QueryField | undefined {
+  if (!name.startsWith(METADATA_PREFIX)) return BY_NAME.get(name.toLowerCase());
+  const key = name.slice(METADATA_PREFIX.length);
+  if (key === '') return undefined;
+  return {
+    name,
+    type: 'any',
+    text: '',
+    read: ({ metadata }) => (Object.hasOwn(metadata, key) ? (metadata[key] ?? null) : null),
+  };
+}

@@ -1,0 +1,81 @@
+import type { CrawlDatum, MetadataValue } from '../crawl/datum.ts';
+import type { Comparison, Expression, Literal } from './expression.ts';
+import type { QueryEnvironment } from './fields.ts';
+
+export type Matches = (datum: CrawlDatum) => boolean;
+
+/** An expression as a test of records. Time in proportion to the record and the expression, whatever they hold: there are no regular expressions. */
+export function matcherOf(expression: Expression, env: QueryEnvironment): Matches {
+  switch (expression.kind) {
+    case 'and':
+    case 'or': {
+      const left = matcherOf(expression.left, env);
+      const right = matcherOf(expression.right, env);
+      return expression.kind === 'and'
+        ? (datum) => left(datum) && right(datum)
+        : (datum) => left(datum) || right(datum);
+    }
+    case 'not': {
+      const of = matcherOf(expression.of, env);
+      return (datum) => !of(datum);
+    }
+    case 'compare': {
+      const test = testOf(expression);
+      const { field } = expression;
+      return (datum) => test(field.read(datum, env));
+    }
+  }
+}
+
+type Test = (value: MetadataValue | null) => boolean;
+
+/** A missing value equals `null` alone, differs from all others, and is in no order. */
+function testOf({ operator, values }: Comparison): Test {
+  const wanted = values[0] ?? null;
+  switch (operator) {
+    case '=':
+      return (value) => value === wanted;
+    case '!=':
+      return (value) => value !== wanted;
+    case 'in': {
+      const set = new Set<Literal>(values);
+      return (value) => set.has(value);
+    }
+    case '~': {
+      const part = String(wanted).toLowerCase();
+      return (value) => value !== null && String(value).toLowerCase().includes(part);
+    }
+    case 'like': {
+      const pattern = String(wanted).toLowerCase();
+      return (value) => value !== null && isLike(String(value).toLowerCase(), pattern);
+    }
+    default: {
+      const order = ORDERS[operator];
+      return (value) => value !== null && wanted !== null && typeof value === typeof wanted && order(value, wanted);
+    }
+  }
+}
+
+const ORDERS = {
+  '<': (a: MetadataValue, b: MetadataValue) => a < b,
+  '<=': (a: MetadataValue, b: MetadataValue) => a <= b,
+  '>': (a: MetadataValue, b: MetadataValue) => a > b,
+  '>=': (a: MetadataValue, b: MetadataValue) => a >= b,
+} as const;
+
+/** `*` stands for any text, also none. Each part is looked for once, from left to right: the leftmost place leaves most for the rest. */
+export function isLike(text: string, pattern: string): boolean {
+  const parts = pattern.split('*');
+  const first = parts[0] ?? '';
+  if (parts.length === 1) return text === pattern;
+  const last = parts[parts.length - 1] ?? '';
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  let at = first.length;
+  const end = text.length - last.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}

@@ -1,0 +1,172 @@
+import { CRAWL_STATES, VISIT_OUTCOMES } from '../crawl/datum.ts';
+import { near } from '../near-name.ts';
+import type { Comparison, Expression, Literal, Operator } from './expression.ts';
+import { fieldNamed, QUERY_FIELDS, type QueryField } from './fields.ts';
+import { LITERAL_EXAMPLES, literalOf } from './literal.ts';
+import { mistake, type Word, Words } from './words.ts';
+
+/** Parentheses and `not` within each other. */
+const MAX_NESTING = 50;
+
+const SPELLINGS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ['=', '='],
+  ['==', '='],
+  ['is', '='],
+  ['!=', '!='],
+  ['<>', '!='],
+  ['<', '<'],
+  ['<=', '<='],
+  ['>', '>'],
+  ['>=', '>='],
+  ['~', '~'],
+  ['contains', '~'],
+  ['like', 'like'],
+  ['in', 'in'],
+]);
+
+/** Fields of which only these values can be: a mistyped one is told. */
+const CLOSED: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['state', CRAWL_STATES],
+  ['outcome', VISIT_OUTCOMES],
+]);
+
+/**
+ * Reads an expression over the fields of a record:
+ *
+ *     or      = and { ("or" | "||") and }
+ *     and     = not { ("and" | "&&") not }
+ *     not     = ("not" | "!") not | "(" or ")" | compare
+ *     compare = field [ ["not"] operator value | "in" "(" value { "," value } ")" ]
+ *
+ * A field of type boolean may stand alone. Throws `usage-invalid` with the column of the mistake.
+ */
+export function parseExpression(text: string, now: number): Expression {
+  const reader = new Reader(new Words(text), now);
+  return reader.whole();
+}
+
+class Reader {
+  readonly #words: Words;
+  readonly #now: number;
+  #nesting = 0;
+
+  constructor(words: Words, now: number) {
+    this.#words = words;
+    this.#now = now;
+  }
+
+  whole(): Expression {
+    const expression = this.#or();
+    if (!this.#words.isAtEnd()) {
+      throw mistake(this.#words.at, `expected "and", "or" or the end, got "${this.#words.next()?.text}"`);
+    }
+    return expression;
+  }
+
+  #or(): Expression {
+    let left = this.#and();
+    while (this.#words.take('or', '||')) left = { kind: 'or', left, right: this.#and() };
+    return left;
+  }
+
+  #and(): Expression {
+    let left = this.#not();
+    while (this.#words.take('and', '&&')) left = { kind: 'and', left, right: this.#not() };
+    return left;
+  }
+
+  #not(): Expression {
+    const { at } = this.#words;
+    if (++this.#nesting > MAX_NESTING) throw mistake(at, `at most ${MAX_NESTING} levels`);
+    try {
+      if (this.#words.take('not', '!')) return { kind: 'not', of: this.#not() };
+      if (!this.#words.take('(')) return this.#comparison();
+      const inner = this.#or();
+      if (!this.#words.take(')')) throw mistake(this.#words.at, `expected ")" for the "(" in column ${at + 1}`);
+      return inner;
+    } finally {
+      this.#nesting--;
+    }
+  }
+
+  #comparison(): Expression {
+    const field = this.#field();
+    const isNegated = this.#words.take('not');
+    const { at } = this.#words;
+    const operator = SPELLINGS.get(this.#words.peek());
+    if (operator === undefined) {
+      if (field.type === 'boolean' && !isNegated) return { kind: 'compare', field, operator: '=', values: [true] };
+      const got = this.#words.next()?.text;
+      throw mistake(at, `expected an operator after ${field.name} (= != < <= > >= ~ like in), got ${quoted(got)}`);
+    }
+    const spelling = this.#words.next()?.text.toLowerCase();
+    const isNot = isNegated || (spelling === 'is' && this.#words.take('not'));
+    checkOperator(field, operator, at);
+    const values = operator === 'in' ? this.#list(field) : [this.#value(field, operator)];
+    const comparison: Comparison = { kind: 'compare', field, operator, values };
+    return isNot ? { kind: 'not', of: comparison } : comparison;
+  }
+
+  #field(): QueryField {
+    const word = this.#words.next();
+    if (word === null) throw mistake(this.#words.at, 'expected a field, got the end');
+    const field = fieldNamed(word.text);
+    if (field !== undefined) return field;
+    const names = QUERY_FIELDS.map(({ name }) => name);
+    const guess = near(word.text, names);
+    const hint = guess === undefined ? `known are ${names.join(', ')}, metadata.NAME` : `did you mean ${guess}?`;
+    throw mistake(word.at, `there is no field ${quoted(word.text)}; ${hint}`);
+  }
+
+  #list(field: QueryField): Literal[] {
+    if (!this.#words.take('(')) throw mistake(this.#words.at, 'expected "(" and values separated by commas after "in"');
+    const values: Literal[] = [];
+    do values.push(this.#value(field, 'in'));
+    while (this.#words.take(','));
+    if (!this.#words.take(')')) throw mistake(this.#words.at, 'expected "," or ")" after a value of "in"');
+    return values;
+  }
+
+  #value(field: QueryField, operator: Operator): Literal {
+    const word = this.#words.value();
+    if (word === null)
+      throw mistake(this.#words.at, `expected ${LITERAL_EXAMPLES[field.type]} after ${field.name} ${operator}`);
+    if (!word.isQuoted && word.text === 'null') {
+      if (operator === '=' || operator === '!=' || operator === 'in') return null;
+      throw mistake(word.at, '"null" goes with = and != only');
+    }
+    const value = readValue(field, word, this.#now);
+    if (value === undefined) {
+      throw mistake(
+        word.at,
+        `${field.name} is compared with ${LITERAL_EXAMPLES[field.type]}, got ${quoted(word.text)}`,
+      );
+    }
+    checkClosed(field, operator, value, word);
+    return value;
+  }
+}
+
+/** Quotes only tell texts from other values where a field may hold both. */
+function readValue(field: QueryField, { text, isQuoted }: Word, now: number): Literal | undefined {
+  return isQuoted && field.type === 'any' ? text : literalOf(field.type, text, now);
+}
+
+function checkOperator({ name, type }: QueryField, operator: Operator, at: number): void {
+  const isOfText = operator === '~' || operator === 'like';
+  if (isOfText && type !== 'text' && type !== 'any')
+    throw mistake(at, `"${operator}" is for texts, and ${name} is none`);
+  const isOfOrder = operator.startsWith('<') || operator.startsWith('>');
+  if (isOfOrder && type === 'boolean') throw mistake(at, `"${operator}" is not for ${name}, which is true or false`);
+}
+
+function checkClosed({ name }: QueryField, operator: Operator, value: Literal, { at }: Word): void {
+  const known = CLOSED.get(name);
+  if (known === undefined || typeof value !== 'string' || known.includes(value)) return;
+  if (operator === '~' || operator === 'like') return;
+  const guess = near(value, known);
+  const hint = guess === undefined ? `one of ${known.join(', ')}` : `did you mean ${guess}?`;
+  throw mistake(at, `no ${name} is called ${quoted(value)}; ${hint}`);
+}
+
+const quoted = (text: string | undefined): string => (text === undefined ? 'the end' : `"${text}"`);
