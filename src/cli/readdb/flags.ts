@@ -51,7 +51,7 @@ export function questionOf(flags: ReaddbFlags): Question | { readonly error: str
   const question = asked[0] ?? (chosen.length > 0 ? 'dump' : 'stats');
   if (chosen.length > 0 && !OF_RECORDS.includes(question)) {
     const are = chosen.length === 1 ? 'chooses' : 'choose';
-    return { error: `${chosen.map(optionName).join(', ')} ${are} records, not an answer of ${optionName(question)}` };
+    return { error: `${chosen.map(optionName).join(', ')} ${are} records of --dump, not of ${optionName(question)}` };
   }
   if (flags.by !== undefined && question !== 'stats') return { error: '--by goes with --stats' };
   if (flags.full && question !== 'stats' && question !== 'hosts') return { error: '--full goes with --stats, --hosts' };
