@@ -1,5 +1,4 @@
 import { checkRobots } from '../adapters/http/check-robots.ts';
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
 import { parseHttpDate } from '../domain/crawl/http-date.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';

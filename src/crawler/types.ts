@@ -1,5 +1,4 @@
 import type { Config } from '../config/schema.ts';
-import type { CrawlState } from '../domain/crawl/datum.ts';
 import type { InjectMode } from '../domain/crawl/seed.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SegmentState } from '../ports/crawl-db.ts';
