@@ -25,6 +25,7 @@ export async function referencePages() {
     ['errors.md', asMarkdown(tables.errorsPage())],
     ['findings.md', asMarkdown(tables.findingsPage())],
     ['query.md', asMarkdown(queryPage())],
+    ['skips.md', asMarkdown(tables.skipsPage())],
     ['states.md', asMarkdown(tables.statesPage())],
     ['plugin-api.md', pluginApiPage()],
   ]);

@@ -14,6 +14,13 @@ export type { RepartitionSummary } from './crawler/repartition.ts';
 export { type RoundEntry, type RoundSample, roundLog } from './crawler/round-log.ts';
 export type { SeenView } from './crawler/seen.ts';
 export {
+  type SkippedQuery,
+  type SkippedSummary,
+  type SkippedUrl,
+  skippedSummary,
+  skippedUrls,
+} from './crawler/skip-report.ts';
+export {
   type RepairSummary,
   repairState,
   type StateCareOptions,
@@ -23,6 +30,7 @@ export {
 export type * from './crawler/types.ts';
 export type { CrawlState } from './domain/crawl/datum.ts';
 export type { ChangeKind } from './domain/crawl/page-change.ts';
+export type { SkipReason } from './domain/crawl/skip-reasons.ts';
 export { scaffoldPlugin } from './plugin-host/scaffold.ts';
 export type { DedupSummary, DuplicateView } from './steps/dedup.ts';
 export type { Explanation } from './steps/explain.ts';
@@ -33,6 +41,7 @@ export type { SeedSource } from './steps/inject.ts';
 export type { NearPage } from './steps/near-pages.ts';
 export type { PlanSummary } from './steps/plan.ts';
 export type { RecordRow } from './steps/record-columns.ts';
+export type { RetryQuery, RetrySummary } from './steps/retry.ts';
 export type { ReplayTotals, SimulateSummary } from './steps/simulate.ts';
 export type { HostSitemaps, SitemapReport } from './steps/sitemaps.ts';
 export type { DbStats } from './steps/stats.ts';

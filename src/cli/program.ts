@@ -28,6 +28,7 @@ import { addSchedule } from './commands/schedule.ts';
 import { addSegments } from './commands/segments.ts';
 import { addSimulate } from './commands/simulate.ts';
 import { addSitemap } from './commands/sitemap.ts';
+import { addRetry, addSkipped } from './commands/skipped.ts';
 import { addTop } from './commands/top.ts';
 import { addTouch } from './commands/touch.ts';
 import { addExportDb, addImportDb, addMerge, addRepartition } from './commands/transfer.ts';
@@ -104,6 +105,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addExplain,
   addDiff,
   addChanges,
+  addSkipped,
+  addRetry,
   addExport,
   addDedup,
   addNear,

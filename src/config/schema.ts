@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseIntervalRule } from './interval-rule.ts';
 import { outlinks, parse, partition, segments } from './sections/content.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
-import { changes, db, log, plugins, seen } from './sections/machinery.ts';
+import { changes, db, log, plugins, reports, seen } from './sections/machinery.ts';
 import { dedup, generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
 import { formatDuration } from './units.ts';
 
@@ -23,6 +23,7 @@ export const SECTIONS = {
   seen,
   db,
   changes,
+  reports,
   plugins,
   log,
 };
@@ -48,6 +49,7 @@ export const configSchema = z
     seen: seen.prefault({}),
     db: db.prefault({}),
     changes: changes.prefault({}),
+    reports: reports.prefault({}),
     plugins: plugins.prefault({}),
     log: log.prefault({}),
   })

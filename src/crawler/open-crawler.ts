@@ -24,8 +24,10 @@ import { sweepOrphans } from '../steps/orphans.ts';
 import { planAhead } from '../steps/plan.ts';
 import { QueryVariants } from '../steps/query-variants.ts';
 import { rowMaker } from '../steps/record-columns.ts';
+import { retry } from '../steps/retry.ts';
 import { simulateSchedules } from '../steps/simulate.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
+import { SkipNotes } from '../steps/skip-notes.ts';
 import { changesPerDay, isDueIndexRead, statsOf } from '../steps/stats.ts';
 import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../steps/summaries.ts';
 import { NO_REJECTIONS } from '../steps/summaries.ts';
@@ -53,6 +55,7 @@ import { runFetch, runParse } from './run-segment.ts';
 import { configuredFilter, openSeenUrls, rememberSeen, seenView } from './seen.ts';
 import { shaped } from './shaped.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
+import { reportSkips } from './skip-report.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions, CrawlOptions, DueOptions, UpdateStepOptions } from './types.ts';
 import { segmentFor } from './unfinished.ts';
@@ -146,6 +149,7 @@ class OpenCrawler implements Crawler {
     const { clock, urls, segments, plugins, config, policy } = this.wiring;
     const { worth } = policy.schedule;
     const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
+    const skips = new SkipNotes(config.reports.skippedPerReason);
     const room = {
       ...this.store,
       segments,
@@ -158,6 +162,7 @@ class OpenCrawler implements Crawler {
       partitionOf: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
       random: this.random,
       auditShare: config.fetch.auditShare,
+      skips,
       ...(worth === undefined ? {} : { worth }),
       minIntervalMs: policy.minIntervalMs,
     };
@@ -171,7 +176,9 @@ class OpenCrawler implements Crawler {
       budgetPerDay,
       newShare,
     };
-    return generate(room, { ...defaults, ...options });
+    const summary = await generate(room, { ...defaults, ...options });
+    if (!options.dryRun) await this.reportSkips(skips, 'generate', summary.segment);
+    return summary;
   }
 
   async fetch(options: Parameters<Crawler['fetch']>[0] = {}): ReturnType<Crawler['fetch']> {
@@ -203,13 +210,24 @@ class OpenCrawler implements Crawler {
     if (info.state === 'fetched' || info.state === 'generated') {
       await this.withSegment(info.id, (segment) => runParse(this.wiring, segment));
     }
-    const summary = await this.withSegment(info.id, (segment) => this.update(segment, options));
+    const skips = new SkipNotes(this.wiring.config.reports.skippedPerReason);
+    const summary = await this.withSegment(info.id, (segment) => this.update(segment, options, skips));
+    await this.reportSkips(skips, 'updatedb', info.id);
     await this.rememberSeen();
     await trimFeed(this.store.db, this.wiring.config.changes, this.wiring.clock.now());
     return { ...summary, ...(await this.sweep(options.orphans)) };
   }
 
-  private update(segment: Segment, options: UpdateStepOptions): Promise<Omit<UpdateSummary, 'orphans'>> {
+  private reportSkips(skips: SkipNotes, step: 'generate' | 'updatedb', segment: string | null): Promise<void> {
+    const { clock, log } = this.wiring;
+    return reportSkips(this.dir, skips, { step, segment, at: clock.now() }, log);
+  }
+
+  private update(
+    segment: Segment,
+    options: UpdateStepOptions,
+    skips: SkipNotes,
+  ): Promise<Omit<UpdateSummary, 'orphans'>> {
     const { config, urls, policy, plugins, clock } = this.wiring;
     return updateFromSegment(
       {
@@ -220,6 +238,7 @@ class OpenCrawler implements Crawler {
         now: () => clock.now(),
         outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
         near: repeatRoom(config, this.store.db),
+        skips,
       },
       segment,
       {
@@ -333,6 +352,11 @@ class OpenCrawler implements Crawler {
     }
     const now = clock.now();
     return { ...(await touch({ db: this.store.db, policy, now }, known, options.at ?? now)), invalid };
+  }
+
+  retry(...[query, onUrl]: Parameters<Crawler['retry']>): ReturnType<Crawler['retry']> {
+    const { policy, clock } = this.wiring;
+    return retry({ db: this.store.db, policy, now: clock.now() }, query, onUrl);
   }
 
   plan(options: { days?: number; budgetPerDay?: number } = {}): ReturnType<Crawler['plan']> {

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { InjectMode } from '../domain/crawl/seed.ts';
+import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SegmentState } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
@@ -13,6 +14,7 @@ import type { SeedSource } from '../steps/inject.ts';
 import type { NearOptions, NearPage } from '../steps/near-pages.ts';
 import type { PlanSummary } from '../steps/plan.ts';
 import type { RecordRow } from '../steps/record-columns.ts';
+import type { RetryQuery, RetrySummary } from '../steps/retry.ts';
 import type { SimulateSummary } from '../steps/simulate.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
 import type { DbStats } from '../steps/stats.ts';
@@ -148,6 +150,8 @@ export interface Crawler {
   sitemaps(origins?: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<HostSitemaps[]>;
   /** Brings the next visit of known URLs forward to `at` (default: now). */
   touch(urls: readonly string[], options?: { readonly at?: number }): Promise<TouchSummary>;
+  /** Makes URLs due at once that failed, were refused or are gone; told one by one. */
+  retry(query: RetryQuery, onUrl?: (url: string, reason: SkipReason | null) => void): Promise<RetrySummary>;
   /** What the next days will ask for. */
   plan(options?: { readonly days?: number; readonly budgetPerDay?: number }): Promise<PlanSummary>;
   /** The stored visits replayed through schedules, by name. */

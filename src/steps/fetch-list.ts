@@ -34,9 +34,11 @@ export class Selection {
   private candidates: Candidate[] = [];
   private readonly caps: Caps;
   private readonly limit: number;
+  private readonly onReject: (candidate: Candidate, cap: keyof CapCounts) => void;
 
-  constructor(caps: Caps) {
+  constructor(caps: Caps, onReject: (candidate: Candidate, cap: keyof CapCounts) => void = () => {}) {
     this.caps = caps;
+    this.onReject = onReject;
     this.limit = 2 * caps.topN + 1_000;
   }
 
@@ -59,9 +61,9 @@ export class Selection {
     for (const candidate of this.candidates.sort(byRank)) {
       const ofHost = perHost.get(candidate.host) ?? 0;
       const ofDomain = perDomain.get(candidate.domain) ?? 0;
-      if (maxPerHost > 0 && ofHost >= maxPerHost) this.rejected.hostCap++;
-      else if (maxPerDomain > 0 && ofDomain >= maxPerDomain) this.rejected.domainCap++;
-      else if (chosen.length >= topN) this.rejected.topN++;
+      if (maxPerHost > 0 && ofHost >= maxPerHost) this.reject(candidate, 'hostCap');
+      else if (maxPerDomain > 0 && ofDomain >= maxPerDomain) this.reject(candidate, 'domainCap');
+      else if (chosen.length >= topN) this.reject(candidate, 'topN');
       else {
         perHost.set(candidate.host, ofHost + 1);
         perDomain.set(candidate.domain, ofDomain + 1);
@@ -69,6 +71,11 @@ export class Selection {
       }
     }
     this.candidates = chosen;
+  }
+
+  private reject(candidate: Candidate, cap: keyof CapCounts): void {
+    this.rejected[cap]++;
+    this.onReject(candidate, cap);
   }
 }
 

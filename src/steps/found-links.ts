@@ -1,9 +1,11 @@
 import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
+import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
 import { countRejection } from '../domain/url/rejections.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord } from '../ports/segment-store.ts';
 import type { UrlAdmission } from './admission.ts';
 import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
+import type { SkipSink } from './skip-notes.ts';
 import type { UrlChain } from './url-chain.ts';
 
 /** What happens to links that a parse filter has marked as noise; how far they are ranked down is the scoring's to say. */
@@ -25,6 +27,7 @@ export interface LinkRoom {
   readonly seedHosts: ReadonlySet<string>;
   readonly variants: QueryVariants;
   readonly admission: UrlAdmission;
+  readonly skips: SkipSink;
 }
 
 /** What was kept out or ranked down, by the reason. */
@@ -90,11 +93,15 @@ export function outlinkTargets(
   const context = { from: page.url, depth, seedHosts: room.seedHosts };
   for (const outlink of parsed.outlinks) {
     if (targets.size >= options.maxOutlinksPerPage) break;
-    if (outlink.nofollow && !options.followNofollow) continue;
+    if (outlink.nofollow && !options.followNofollow) {
+      skipLink(room, outlink.url, 'nofollow', page, null);
+      continue;
+    }
     tally.outlinks++;
     const noise = noiseOf(outlink, page, options.noise);
     if (noise !== null && options.noise === 'drop') {
       countRejection(room.filteredBy, noise);
+      skipLink(room, outlink.url, 'noise-link', page, outlink.noise ?? null);
       continue;
     }
     const { url } = room.urls.apply(outlink.url, context);
@@ -103,6 +110,7 @@ export function outlinkTargets(
       targets.add(url);
       if (depth >= options.maxLayers) {
         countRejection(room.filteredBy, BEYOND_DEPTH);
+        skipLink(room, url, 'beyond-depth', page, `depth ${depth}`);
         continue;
       }
       const known = found.get(url);
@@ -116,6 +124,10 @@ export function outlinkTargets(
     }
   }
   return [...targets];
+}
+
+function skipLink(room: LinkRoom, url: string, reason: SkipReason, page: CrawlDatum, detail: string | null): void {
+  room.skips.note({ url, reason, by: null, detail, from: page.url });
 }
 
 const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
@@ -140,12 +152,21 @@ export async function additions(
   const fresh = urls.filter((_, i) => !seen[i]);
   const excess = beyondVariants === 'follow' ? NO_URLS : await room.variants.beyond(fresh);
   const kept = beyondVariants === 'drop' ? fresh.filter((url) => !excess.has(url)) : fresh;
-  for (let i = kept.length; i < fresh.length; i++) countRejection(room.filteredBy, TOO_MANY_QUERIES);
+  if (kept.length < fresh.length) {
+    for (const url of excess) {
+      countRejection(room.filteredBy, TOO_MANY_QUERIES);
+      const { parent } = found.get(url) as Found;
+      skipLink(room, url, 'too-many-queries', parent, null);
+    }
+  }
   const admissions = await room.admission.judge(kept);
   for (const [i, url] of kept.entries()) {
     const { isRefused, factor, reason } = admissions[i]!;
     if (isRefused) {
       countRejection(room.filteredBy, reason ?? 'refused');
+      const [by = '', ...words] = (reason ?? '').split(': ');
+      const from = (found.get(url) as Found).parent.url;
+      room.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
       continue;
     }
     const { parent, outlink, depth, at, noise } = found.get(url) as Found;

@@ -1,5 +1,6 @@
 import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
 import type { FetchSchedule } from '../domain/crawl/schedule.ts';
+import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../ports/crawl-db.ts';
 import type { FetchItem, SegmentStore } from '../ports/segment-store.ts';
@@ -7,6 +8,7 @@ import { type Candidate, type CapCounts, type Caps, interleaveHosts, Selection }
 import { openPurse, purseFacts } from './purse.ts';
 import { PUSHED_SHARE, pushedEntries, pushedLeft } from './pushed.ts';
 import { selectWithinBudget } from './select-within-budget.ts';
+import type { SkipSink } from './skip-notes.ts';
 import { type GenerateRejections, type GenerateSummary, NO_REJECTIONS } from './summaries.ts';
 import type { UrlChain } from './url-chain.ts';
 
@@ -48,6 +50,7 @@ export interface GenerateRoom {
   /** Uniform in [0, 1): which visits become audits. */
   readonly random: () => number;
   readonly auditShare: number;
+  readonly skips: SkipSink;
 }
 
 /** Records read at a time while the fetch list is written. */
@@ -65,12 +68,17 @@ export async function generate(
   const now = room.clock.now();
   const rejected: GenerateRejections = { ...NO_REJECTIONS };
   const wanted = options.status === undefined ? null : new Set(options.status);
+  const reject = (entry: DueEntry, why: keyof GenerateRejections): void => {
+    rejected[why]++;
+    noteRejection(room.skips, entry, why);
+  };
+  const onReject = ({ entry }: Candidate, cap: keyof CapCounts): void => noteRejection(room.skips, entry, cap);
   const candidate = (entry: DueEntry, rank: number): Candidate | null => {
-    if (!isAdmitted(room, entry)) rejected.urlFilter++;
-    else if (wanted !== null && !wanted.has(entry.state)) rejected.status++;
-    else if (entry.depth >= options.maxLayers) rejected.depth++;
-    else if (entry.score < options.minScore) rejected.minScore++;
-    else if (entry.intervalMs < options.minIntervalMs) rejected.minInterval++;
+    if (!isAdmitted(room, entry)) reject(entry, 'urlFilter');
+    else if (wanted !== null && !wanted.has(entry.state)) reject(entry, 'status');
+    else if (entry.depth >= options.maxLayers) reject(entry, 'depth');
+    else if (entry.score < options.minScore) reject(entry, 'minScore');
+    else if (entry.intervalMs < options.minIntervalMs) reject(entry, 'minInterval');
     else {
       const host = room.hostOf(entry.url);
       return { entry, host, domain: room.domainOf(host), rank };
@@ -82,11 +90,12 @@ export async function generate(
   const pushed = await pushedEntries(room.db, until);
   const { chosen, due, ...picked } =
     purse === null
-      ? await selectAll(room, now, until, options, candidate, pushed)
+      ? await selectAll({ ...room, onReject }, now, until, options, candidate, pushed)
       : await selectWithinBudget(
           {
             ...room,
             pushed,
+            onReject,
             candidate,
             rankNew: (entry) => room.rank(entry, now),
             rankKnown: (entry) => worthOf(room, entry, now),
@@ -123,19 +132,34 @@ export async function generate(
   return { ...summary, segment: id };
 }
 
+const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
+  urlFilter: 'rule-changed',
+  status: 'state-not-asked',
+  depth: 'beyond-depth',
+  minScore: 'below-min-score',
+  minInterval: 'below-min-interval',
+  hostCap: 'over-host-cap',
+  domainCap: 'over-domain-cap',
+  topN: 'over-top-n',
+};
+
+function noteRejection(skips: SkipSink, { url }: DueEntry, why: keyof GenerateRejections): void {
+  skips.note({ url, reason: REASONS[why], by: null, detail: null, from: null });
+}
+
 function leftOf(pushed: readonly DueEntry[], list: readonly Candidate[]): Readonly<Record<string, string>> {
   return pushed.length === 0 ? {} : pushedLeft(pushed, new Set(list.map(({ entry }) => entry.url)));
 }
 
 async function selectAll(
-  room: GenerateRoom,
+  room: GenerateRoom & { readonly onReject: (candidate: Candidate, cap: keyof CapCounts) => void },
   now: number,
   until: number,
   caps: Caps,
   candidate: (entry: DueEntry, rank: number) => Candidate | null,
   pushed: readonly DueEntry[],
 ): Promise<{ chosen: Candidate[]; due: number; rejected: CapCounts }> {
-  const selection = new Selection(caps);
+  const selection = new Selection(caps, room.onReject);
   const ahead = new Set(pushed.slice(0, Math.ceil(caps.topN * PUSHED_SHARE)).map(({ url }) => url));
   let due = 0;
   for await (const entry of room.db.due({ until })) {

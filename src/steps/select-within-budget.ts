@@ -1,5 +1,5 @@
 import type { CrawlDb, DueEntry } from '../ports/crawl-db.ts';
-import { type Candidate, type Caps, Selection } from './fetch-list.ts';
+import { type Candidate, type CapCounts, type Caps, Selection } from './fetch-list.ts';
 import { PUSHED_SHARE } from './pushed.ts';
 
 export interface BudgetRoom {
@@ -13,6 +13,7 @@ export interface BudgetRoom {
   readonly minIntervalMs: number;
   /** Pages that go first, whatever they are worth. */
   readonly pushed: readonly DueEntry[];
+  readonly onReject?: (candidate: Candidate, cap: keyof CapCounts) => void;
 }
 
 export interface BudgetSelection {
@@ -41,7 +42,7 @@ export async function selectWithinBudget(
   newShare: number,
 ): Promise<BudgetSelection> {
   const limit = LOOKED_AT_PER_FETCH * budget + LOOKED_AT_MORE;
-  const known = new Selection({ ...caps, topN: budget });
+  const known = new Selection({ ...caps, topN: budget }, room.onReject);
   const ahead = new Set<string>();
   for (const entry of room.pushed.slice(0, Math.ceil(budget * PUSHED_SHARE))) {
     const candidate = room.candidate(entry, Number.POSITIVE_INFINITY);
@@ -49,7 +50,7 @@ export async function selectWithinBudget(
     ahead.add(entry.url);
     known.add(candidate);
   }
-  const fresh = new Selection({ ...caps, topN: budget });
+  const fresh = new Selection({ ...caps, topN: budget }, room.onReject);
   let due = 0;
   for await (const entry of room.db.due({ until, only: 'new', limit })) {
     due++;

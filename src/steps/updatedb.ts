@@ -20,6 +20,7 @@ import { type JoinedRecord, joinParsed } from './joined-records.ts';
 import { Layers } from './layers.ts';
 import { marketFacts, openMarket } from './market.ts';
 import { type JudgedRepeats, judgeRepeats, type RepeatOptions, type RepeatRoom } from './repeats.ts';
+import { noteVisit } from './skip-notes.ts';
 import type { UpdateSummary } from './summaries.ts';
 import { addTally, count, emptyTally, isAnswer, isCounted, type Tally } from './update-tally.ts';
 import { countingRejections } from './url-chain.ts';
@@ -67,7 +68,7 @@ export async function updateFromSegment(
   const priced: UpdateRoom = {
     ...room,
     policy: market.policy,
-    urls: countingRejections(room.urls, linkCounts.filteredBy),
+    urls: countingRejections(room.urls, linkCounts.filteredBy, room.skips),
   };
   const total: Tally = emptyTally();
   const layers = new Layers();
@@ -159,6 +160,7 @@ async function applyChunk(
     count(tally, settled);
     const change = pageChange(previous, datum, fetched.outcome.at);
     if (change !== null) changes.push(change);
+    if (!isAnswer(settled)) noteVisit(room.skips, datum, datum.httpStatus);
     room.layers.count(previous.depth, 'visited');
     if (isCounted(settled.verdict)) room.layers.count(previous.depth, settled.verdict);
     const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;

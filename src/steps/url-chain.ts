@@ -1,4 +1,5 @@
 import { countRejection, rejectionKind } from '../domain/url/rejections.ts';
+import { NO_SKIP_SINK, type SkipSink } from './skip-notes.ts';
 
 /** What the steps need of the URL plugins: canonical form, normalisers, filters, in one call. */
 export interface UrlChainContext {
@@ -19,12 +20,22 @@ export interface UrlChain {
   apply(url: string, context: UrlChainContext): UrlChainResult;
 }
 
-/** The chain, with each refusal counted by its reason. */
-export function countingRejections(chain: UrlChain, counts: Record<string, number>): UrlChain {
+/** The chain, with each refusal counted by its reason, and told. */
+export function countingRejections(
+  chain: UrlChain,
+  counts: Record<string, number>,
+  skips: SkipSink = NO_SKIP_SINK,
+): UrlChain {
   return {
     apply(url, context) {
       const result = chain.apply(url, context);
-      if (result.url === null) countRejection(counts, rejectionKind(result.by ?? 'url', result.reason ?? 'refused'));
+      if (result.url === null) {
+        const by = result.by ?? 'url';
+        countRejection(counts, rejectionKind(by, result.reason ?? 'refused'));
+        const who = by === 'url' ? null : by;
+        const reason = who === null ? 'url-invalid' : 'url-filtered';
+        skips.note({ url, reason, by: who, detail: result.reason, from: context.from });
+      }
       return result;
     },
   };

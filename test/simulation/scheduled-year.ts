@@ -12,6 +12,7 @@ import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { UrlAdmission } from '../../src/steps/admission.ts';
 import { generate } from '../../src/steps/generate.ts';
 import { QueryVariants } from '../../src/steps/query-variants.ts';
+import { NO_SKIP_SINK } from '../../src/steps/skip-notes.ts';
 import { updateFromSegment } from '../../src/steps/updatedb.ts';
 
 export const DAY = 86_400_000;
@@ -113,6 +114,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         seedHosts: new Set(),
         random,
         auditShare: 0,
+        skips: NO_SKIP_SINK,
         minIntervalMs: policy.minIntervalMs,
         ...(schedule.worth === undefined ? {} : { worth: schedule.worth }),
       },
@@ -167,6 +169,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         policy,
         parseHttpDate: () => null,
         now: () => clock.now(),
+        skips: NO_SKIP_SINK,
         outlinkScore: () => 1,
         seedHosts: new Set(),
         variants: new QueryVariants(db, 0),

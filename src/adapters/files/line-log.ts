@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { appendFile, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -5,12 +6,36 @@ import { dirname } from 'node:path';
  * A log of JSON lines that stays bounded: at `maxBytes` the file becomes `FILE.1` and takes the place of the one before. For figures
  * of which the newest matter; what a crash tears at the end is passed over when it is read.
  */
-export async function appendLine(file: string, value: unknown, maxBytes: number): Promise<void> {
+export function appendLine(file: string, value: unknown, maxBytes: number): Promise<void> {
+  return appendLines(file, [value], maxBytes);
+}
+
+/** As {@link appendLine}, for lines that belong together. */
+export async function appendLines(file: string, values: readonly unknown[], maxBytes: number): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const size = await sizeOf(file);
   if (size >= maxBytes) await rename(file, `${file}.1`);
   const isTorn = size > 0 && size < maxBytes && !(await endsWhole(file, size));
-  await appendFile(file, `${isTorn ? '\n' : ''}${JSON.stringify(value)}\n`);
+  const lines = values.map((value) => `${JSON.stringify(value)}\n`);
+  await appendFile(file, `${isTorn ? '\n' : ''}${lines.join('')}`);
+}
+
+/**
+ * All values that are kept, oldest first, a line at a time.
+ * @param isAsked looks at the text of a line before it is parsed; lines that it refuses are passed over
+ */
+export async function* allLines(file: string, isAsked: (line: string) => boolean): AsyncGenerator<unknown> {
+  for (const name of [`${file}.1`, file]) {
+    if ((await sizeOf(name)) === 0) continue;
+    let rest = '';
+    // Not by `node:readline`, which also breaks lines where JSON strings may have such characters.
+    for await (const part of createReadStream(name, 'utf8') as AsyncIterable<string>) {
+      const lines = (rest + part).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (isAsked(line)) yield* parsed(line);
+    }
+    if (isAsked(rest)) yield* parsed(rest);
+  }
 }
 
 /** The last `limit` values, oldest first; lines that are no JSON are left out. Reads `bytesPerLine` for each at most. */

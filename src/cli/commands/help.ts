@@ -4,7 +4,14 @@ import type { Run } from '../program.ts';
 import { commandsPage } from '../reference/commands.ts';
 import { asText, type ReferencePage } from '../reference/page.ts';
 import { queryPage } from '../reference/query.ts';
-import { changesPage, configurationPage, errorsPage, findingsPage, statesPage } from '../reference/tables.ts';
+import {
+  changesPage,
+  configurationPage,
+  errorsPage,
+  findingsPage,
+  skipsPage,
+  statesPage,
+} from '../reference/tables.ts';
 
 const TOPICS: Readonly<Record<string, (program: Command) => ReferencePage>> = {
   changes: changesPage,
@@ -13,6 +20,7 @@ const TOPICS: Readonly<Record<string, (program: Command) => ReferencePage>> = {
   errors: errorsPage,
   findings: findingsPage,
   query: queryPage,
+  skips: skipsPage,
   states: statesPage,
 };
 

@@ -1,6 +1,7 @@
 import { configReference } from '../../config/reference.ts';
 import type { CrawlState } from '../../domain/crawl/datum.ts';
 import { CHANGES } from '../../domain/crawl/page-change.ts';
+import { SKIP_REASONS, type SkipStage } from '../../domain/crawl/skip-reasons.ts';
 import { type Consequence, ERRORS } from '../../domain/errors.ts';
 import { FINDINGS } from '../../domain/findings.ts';
 import { EXIT, exitCodeOfCode } from '../exit.ts';
@@ -114,5 +115,27 @@ export function changesPage(): ReferencePage {
     title: 'Kinds of changes',
     intro: 'What the change feed tells of pages ("incrawl changes", webhooks). The names are stable.',
     parts: [{ heading: '', columns: ['change', 'meaning'], rows: Object.entries(CHANGES).map((row) => [...row]) }],
+  };
+}
+
+const STAGES: Readonly<Record<SkipStage, string>> = {
+  found: 'Links that were not let in',
+  selected: 'Due URLs that a round did not take',
+  visited: 'Visits that brought no page',
+};
+
+export function skipsPage(): ReferencePage {
+  const reasons = Object.entries(SKIP_REASONS);
+  return {
+    title: 'Reasons for skipping a URL',
+    intro:
+      '"incrawl skipped" lists URLs by these reasons, "incrawl retry" brings those with a record forward. The names are stable.',
+    parts: (Object.keys(STAGES) as SkipStage[]).map((stage) => ({
+      heading: STAGES[stage],
+      columns: ['reason', 'meaning', 'what to do'],
+      rows: reasons
+        .filter(([, facts]) => facts.stage === stage)
+        .map(([name, { text, remedy }]) => [name, text, remedy]),
+    })),
   };
 }

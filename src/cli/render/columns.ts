@@ -7,6 +7,7 @@ import type {
   RecordView,
   SegmentRecordView,
   SegmentView,
+  SkippedUrl,
 } from '../../crawler.ts';
 import { bytes, count, span } from './quantities.ts';
 import { outcomeInLine } from './segment-text.ts';
@@ -87,6 +88,14 @@ export const CHANGE_COLUMNS: readonly Column<ChangeView>[] = [
     max: URL_WIDTH,
     cell: (change) => (change.target === null ? (change.title ?? '') : `-> ${change.target}`),
   },
+];
+
+export const SKIPPED_COLUMNS: readonly Column<SkippedUrl>[] = [
+  { title: 'reported (UTC)', cell: (entry) => shortTime(entry.at) },
+  { title: 'reason', cell: (entry) => entry.reason },
+  { title: 'url', max: URL_WIDTH, cell: (entry) => entry.url },
+  { title: 'detail', max: URL_WIDTH, cell: (entry) => [entry.by, entry.detail].filter((each) => each).join(': ') },
+  { title: 'found on', max: URL_WIDTH, cell: (entry) => entry.from ?? '' },
 ];
 
 export const SEGMENT_COLUMNS: readonly Column<SegmentView>[] = [

@@ -85,6 +85,17 @@ export const changes = z.strictObject({
   }),
 });
 
+export const reports = z.strictObject({
+  skippedPerReason: integer({
+    default: 1_000,
+    min: 0,
+    max: 1_000_000,
+    unit: 'URLs',
+    prose:
+      'URLs of each reason that a step lists in reports/skipped.jsonl, about 250 bytes each; further ones are counted. The file is kept to 16 MiB, and the one before.',
+  }),
+});
+
 export const plugins = z.strictObject({
   file: text({
     default: 'plugins.yaml',

@@ -1,0 +1,133 @@
+import { join, resolve } from 'node:path';
+import { allLines, appendLines } from '../adapters/files/line-log.ts';
+import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
+import { hostOf } from '../domain/url/url-key.ts';
+import type { Log } from '../ports/log.ts';
+import type { SkipNote, SkipNotes } from '../steps/skip-notes.ts';
+import { isoTime } from '../steps/views.ts';
+
+/** A URL that was passed over, as `reports/skipped.jsonl` lists it. */
+export interface SkippedUrl extends SkipNote {
+  readonly version: 1;
+  /** When the step was done, ISO 8601. */
+  readonly at: string;
+  readonly step: 'generate' | 'updatedb';
+  /** `null`: the round selected nothing. */
+  readonly segment: string | null;
+}
+
+/** Ends the lines of a step: how many there were of each reason, and how many are not listed. */
+interface SkippedCounts {
+  readonly version: 1;
+  readonly at: string;
+  readonly step: SkippedUrl['step'];
+  readonly segment: string | null;
+  readonly counts: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly listed: number;
+  readonly cut: number;
+}
+
+/** The file becomes `skipped.jsonl.1` then, and takes the place of the one before. */
+const MAX_BYTES = 16 * 1024 ** 2;
+
+const fileIn = (dir: string): string => join(resolve(dir), 'reports', 'skipped.jsonl');
+
+/** Writes down what a step passed over. A report that cannot be written is told, and ends no crawl. */
+export async function reportSkips(
+  dir: string,
+  notes: SkipNotes,
+  of: Pick<SkippedUrl, 'step' | 'segment'> & { readonly at: number },
+  log: Log,
+): Promise<void> {
+  const { counts, listed, cut } = notes;
+  if (Object.keys(counts).length === 0) return;
+  const about = { version: 1, at: isoTime(of.at), step: of.step, segment: of.segment } as const;
+  const lines: (SkippedUrl | SkippedCounts)[] = listed.map((note) => ({ ...about, ...note }));
+  lines.push({ ...about, counts, listed: listed.length, cut });
+  try {
+    await appendLines(fileIn(dir), lines, MAX_BYTES);
+  } catch (error) {
+    log.warn('what was skipped was not written to reports/skipped.jsonl', { error: (error as Error).message });
+  }
+}
+
+/** Conditions narrow each other down. */
+export interface SkippedQuery {
+  readonly reasons?: readonly SkipReason[];
+  readonly host?: string;
+  /** Reported at this time or later, ms since the epoch. */
+  readonly since?: number;
+  readonly limit?: number;
+  /** The last ones, not the first. */
+  readonly newest?: boolean;
+}
+
+/** Listed URLs, oldest first. Needs no crawl db, and may be asked while a crawl runs. */
+export async function* skippedUrls(dir: string, query: SkippedQuery = {}): AsyncGenerator<SkippedUrl> {
+  const { limit = Number.POSITIVE_INFINITY, newest = false } = query;
+  const reasons = query.reasons?.map((reason) => `"reason":"${reason}"`);
+  const isAsked = (line: string): boolean => reasons === undefined || reasons.some((each) => line.includes(each));
+  let last: SkippedUrl[] = [];
+  let left = limit;
+  for await (const value of allLines(fileIn(dir), isAsked)) {
+    const entry = value as Partial<SkippedUrl> | null;
+    if (entry?.version !== 1 || entry.reason === undefined || !isWanted(entry as SkippedUrl, query)) continue;
+    if (!newest) {
+      if (left-- <= 0) return;
+      yield entry as SkippedUrl;
+    } else {
+      last.push(entry as SkippedUrl);
+      if (last.length >= 2 * limit) last = last.slice(-limit);
+    }
+  }
+  yield* last.slice(-limit);
+}
+
+function isWanted({ reason, url, at }: SkippedUrl, { reasons, host, since }: SkippedQuery): boolean {
+  if (reasons !== undefined && !reasons.includes(reason)) return false;
+  if (since !== undefined && Date.parse(at) < since) return false;
+  return host === undefined || hostIn(url) === host;
+}
+
+/** What was found as a link may be no URL at all. */
+function hostIn(url: string): string | null {
+  try {
+    return hostOf(url);
+  } catch {
+    return null;
+  }
+}
+
+export interface SkippedSummary {
+  /** Cases by reason; a URL that several steps passed over counts with each. */
+  readonly counts: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly listed: number;
+  /** Cases of which no URL is listed. */
+  readonly cut: number;
+  readonly reports: number;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** The counts of all reports that are kept. */
+export async function skippedSummary(dir: string, since = Number.NEGATIVE_INFINITY): Promise<SkippedSummary> {
+  const counts: Partial<Record<SkipReason, number>> = {};
+  const sum = { listed: 0, cut: 0, reports: 0 };
+  let from: string | null = null;
+  let to: string | null = null;
+  for await (const value of allLines(fileIn(dir), (line) => line.includes('"counts":'))) {
+    const report = value as Partial<SkippedCounts> | null;
+    if (report?.version !== 1 || report.counts === undefined) continue;
+    const { at, listed, cut } = report as SkippedCounts;
+    if (Date.parse(at) < since) continue;
+    for (const [reason, count] of Object.entries(report.counts)) {
+      counts[reason as SkipReason] = (counts[reason as SkipReason] ?? 0) + count;
+    }
+    sum.listed += listed;
+    sum.cut += cut;
+    sum.reports++;
+    from ??= at;
+    to = at;
+  }
+  return { counts, ...sum, from, to };
+}

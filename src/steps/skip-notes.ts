@@ -1,0 +1,69 @@
+import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { reasonOfCode, type SkipReason } from '../domain/crawl/skip-reasons.ts';
+
+export interface SkipNote {
+  readonly url: string;
+  readonly reason: SkipReason;
+  /** The plugin that decided; `null` where none did. */
+  readonly by: string | null;
+  readonly detail: string | null;
+  /** The page with the link, or the one that redirects here. */
+  readonly from: string | null;
+}
+
+/** Who is told of what is passed over. */
+export interface SkipSink {
+  note(note: SkipNote): void;
+}
+
+/** Texts of plugins and servers may be of any length. */
+const MAX_DETAIL = 300;
+const MAX_URL = 2_048;
+
+/**
+ * What a step passed over, in bounded memory: every case is counted by its reason, and the first URLs of each reason are listed, each once.
+ */
+export class SkipNotes implements SkipSink {
+  readonly counts: Partial<Record<SkipReason, number>> = {};
+  readonly listed: SkipNote[] = [];
+  /** Cases beyond the first {@link perReason} URLs of their reason. */
+  cut = 0;
+  readonly #perReason: number;
+  readonly #urls = new Map<SkipReason, Set<string>>();
+
+  constructor(perReason: number) {
+    this.#perReason = perReason;
+  }
+
+  note(note: SkipNote): void {
+    const { reason } = note;
+    this.counts[reason] = (this.counts[reason] ?? 0) + 1;
+    let urls = this.#urls.get(reason);
+    if (urls === undefined) {
+      urls = new Set();
+      this.#urls.set(reason, urls);
+    }
+    const url = note.url.slice(0, MAX_URL);
+    if (urls.has(url)) return;
+    if (urls.size >= this.#perReason) {
+      this.cut++;
+      return;
+    }
+    urls.add(url);
+    this.listed.push({ ...note, url, detail: note.detail?.slice(0, MAX_DETAIL) ?? null });
+  }
+}
+
+export const NO_SKIP_SINK: SkipSink = Object.freeze({ note: () => {} });
+
+/** Tells of a visit that brought no page: a failure, a refusal, "gone", what could not be parsed. */
+export function noteVisit(
+  sink: SkipSink,
+  { url, referrer, lastError, state }: CrawlDatum,
+  httpStatus: number | null,
+): void {
+  const where = { url, by: null, from: referrer };
+  if (lastError !== null) sink.note({ ...where, reason: reasonOfCode(lastError.code), detail: lastError.message });
+  else if (state === 'gone')
+    sink.note({ ...where, reason: 'gone', detail: httpStatus === null ? null : `status ${httpStatus}` });
+}

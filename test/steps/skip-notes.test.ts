@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { newDatum } from '../../src/domain/crawl/datum.ts';
+import { reasonOfCode, SKIP_REASON_NAMES, SKIP_REASONS } from '../../src/domain/crawl/skip-reasons.ts';
+import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
+import { noteVisit, SkipNotes } from '../../src/steps/skip-notes.ts';
+
+const note = (url: string, detail: string | null = null) =>
+  ({ url, reason: 'url-filtered', by: 'urlfilter-scope', detail, from: null }) as const;
+
+describe('notes of what was passed over', () => {
+  it('list each URL of a reason once, count every case, and say how many are not listed', () => {
+    const notes = new SkipNotes(2);
+    for (const url of ['a', 'b', 'a', 'c', 'd', 'b']) notes.note(note(url));
+    notes.note({ ...note('c'), reason: 'nofollow' });
+    expect(notes.listed.map(({ url, reason }) => `${reason} ${url}`)).toEqual([
+      'url-filtered a',
+      'url-filtered b',
+      'nofollow c',
+    ]);
+    expect(notes.counts).toEqual({ 'url-filtered': 6, nofollow: 1 });
+    expect(notes.cut).toBe(2);
+  });
+
+  it('stay small whatever a page says', () => {
+    const notes = new SkipNotes(10);
+    notes.note(note('x'.repeat(1e6), 'y'.repeat(1e6)));
+    expect(JSON.stringify(notes.listed).length).toBeLessThan(3_000);
+  });
+
+  it('tell visits that brought no page, and no others', () => {
+    const notes = new SkipNotes(10);
+    const datum = newDatum({ url: 'https://a.example/', now: 0, intervalMs: 1 });
+    noteVisit(notes, datum, null);
+    noteVisit(notes, { ...datum, state: 'gone' }, 410);
+    noteVisit(notes, { ...datum, lastError: { code: 'robots-denied', message: 'line 3', at: 1 } }, null);
+    noteVisit(notes, { ...datum, lastError: { code: 'made-up', message: 'by a plugin', at: 1 } }, null);
+    expect(notes.listed.map(({ reason, detail }) => [reason, detail])).toEqual([
+      ['gone', 'status 410'],
+      ['robots-denied', 'line 3'],
+      ['other-failure', 'by a plugin'],
+    ]);
+  });
+});
+
+describe('the list of reasons', () => {
+  it('has every error that a visit can end with', () => {
+    const ofCommands = new Set<ErrorCode>([
+      'config-invalid',
+      'usage-invalid',
+      'contact-missing',
+      'db-locked',
+      'db-version',
+      'db-corrupt',
+      'disk-full',
+      'plugin-broken',
+      'segment-missing',
+      'segment-corrupt',
+      'url-invalid',
+      'failure-limit',
+      'internal',
+    ]);
+    const ofVisits = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !ofCommands.has(code));
+    expect(ofVisits.filter((code) => reasonOfCode(code) !== code)).toEqual([]);
+    // A link that is no URL is no outcome of a visit, whatever the code is called.
+    expect(reasonOfCode('url-invalid')).toBe('other-failure');
+    expect(reasonOfCode('toString')).toBe('other-failure');
+  });
+
+  it.each(SKIP_REASON_NAMES)('%s says what it means and what can be done', (reason) => {
+    expect(SKIP_REASONS[reason].text).toMatch(/^[A-Zr].*[.)]$/);
+    expect(SKIP_REASONS[reason].remedy).not.toBe('');
+  });
+});
