@@ -90,8 +90,8 @@ export interface ExportSink {
 export interface ExportTarget {
   /** What `--output` names: a file, a folder or a URL; `null`: standard output. */
   readonly place: string | null;
-  /** Only pages that changed since are given, and those that went away, ms since the epoch; `null`: all pages. */
-  readonly since: number | null;
+  /** Only pages that changed since some time are given, and those that went away, not all pages. */
+  readonly isIncremental: boolean;
   /** Name and version of the program, as files say who wrote them. */
   readonly software: string;
   /** Appends to the file that `place` names, which appears when the export has ended well, or to standard output. */

@@ -65,9 +65,9 @@ function contentOf(document: ExportDocument): PageContent {
 export async function examineExporter(exporter: Exporter, place: string | null, promise: Promised): Promise<void> {
   promise(/^[a-z0-9-]+$/.test(exporter.format), 'a format of lower-case letters, digits and "-"', exporter.format);
   const written: string[] = [];
-  const target = (since: number | null): ExportTarget => ({
+  const target = (isIncremental: boolean): ExportTarget => ({
     place,
-    since,
+    isIncremental,
     software: 'incrawl/test',
     write: async (chunk) => {
       promise(typeof chunk === 'string' || chunk instanceof Uint8Array, 'text or bytes', chunk);
@@ -79,10 +79,10 @@ export async function examineExporter(exporter: Exporter, place: string | null, 
       yield* all.sort();
     },
   });
-  for (const since of [null, 0]) {
-    const sink = await openSink(exporter, target(since));
+  for (const isIncremental of [false, true]) {
+    const sink = await openSink(exporter, target(isIncremental));
     for (const document of DOCUMENTS) await sink.document(Object.freeze(document), contentOf(document));
-    if (since !== null) {
+    if (isIncremental) {
       await sink.removed({ url: DOCUMENT.url, state: 'gone', target: null, contentType: 'text/html' });
       await sink.removed({
         url: 'http://example.org/never',
@@ -93,7 +93,7 @@ export async function examineExporter(exporter: Exporter, place: string | null, 
     }
     await sink.close();
   }
-  const givenUp = await openSink(exporter, target(null));
+  const givenUp = await openSink(exporter, target(false));
   await givenUp.document(DOCUMENT, contentOf(DOCUMENT));
   await givenUp.abandon?.();
   if ('document' in exporter) promise(written.join('').length > 0, 'text', written);

@@ -71,6 +71,13 @@ describe('export', () => {
       { deleted: url('/goes'), state: 'gone' },
       { deleted: url('/moves'), state: 'redir_perm', target: url('/same') },
     ]);
+    const { seq } = await json<{ seq: number }>(['export', '--since', between, '-o', 'some.jsonl'], { cwd });
+    expect(await json(['export', '--since', `${seq}`, '-o', 'none.jsonl'], { cwd })).toMatchObject({ documents: 0 });
+    const last = await json<{ documents: number; removed: number }>(
+      ['export', '--since', `${seq - 1}`, '-o', 'one.jsonl'],
+      { cwd },
+    );
+    expect(last.documents + last.removed).toBe(1);
     const later = await json(['export', '--since', new Date().toISOString(), '-o', 'none.jsonl'], { cwd });
     expect(later).toMatchObject({ documents: 0, removed: 0, bytes: 0, file: 'none.jsonl' });
     expect(readFileSync(join(cwd, 'none.jsonl'), 'utf8')).toBe('');

@@ -1,15 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { CrawlState } from '../../crawler.ts';
+import { type FeedStart, feedStart } from '../changes/feed-start.ts';
 import type { Run } from '../program.ts';
 import { bytes, count } from '../render/quantities.ts';
-import { crawlStates, moment } from '../shared-options.ts';
+import { crawlStates } from '../shared-options.ts';
 
 interface ExportFlags {
   readonly format: string;
   readonly output?: string;
   readonly status?: CrawlState[];
   readonly host?: string;
-  readonly since?: number;
+  readonly since?: FeedStart;
   readonly mergeBy?: 'depth';
 }
 
@@ -26,8 +27,8 @@ export function addExport(program: Command, run: Run): void {
     .option('--host <host>', 'only pages of this host')
     .option(
       '--since <time>',
-      'only pages that changed since, and the URLs of those that went away: a time, or how long ago (2h, 3d)',
-      moment,
+      'only pages that changed since, and the URLs of those that went away: a time, how long ago (2h, 3d), or a number of the change feed',
+      feedStart,
     )
     .addOption(
       new Option('--merge-by <order>', 'layer by layer: seeds first, then the pages they link to').choices(['depth']),
@@ -36,17 +37,19 @@ export function addExport(program: Command, run: Run): void {
       'after',
       '\nExamples:\n  incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl\n  incrawl export --format csv --since 1d -o changed.csv',
     );
-  command.action(({ output, ...query }: ExportFlags) =>
+  command.action(({ output, since: from, ...rest }: ExportFlags) =>
     run(command, async (session) => {
       const { out } = session;
       const place = output ?? null;
+      const since = from === undefined ? {} : { since: 'after' in from ? from : { at: from.notedFrom } };
+      const query = { ...rest, ...since };
       const outlet = { place, write: (chunk: string | Uint8Array) => out.write(chunk), isClosed: () => out.closed };
       const summary = await session.withCrawler((crawler) => crawler.export(query, outlet));
-      const { format, documents, removed } = summary;
+      const { format, documents, removed, seq } = summary;
       if (place !== null && session.json) {
-        await out.write(`${JSON.stringify({ format, file: place, bytes: summary.bytes, documents, removed })}\n`);
+        await out.write(`${JSON.stringify({ format, file: place, bytes: summary.bytes, documents, removed, seq })}\n`);
       } else if (place !== null) {
-        const gone = query.since === undefined ? '' : `, ${count(removed)} removed`;
+        const gone = from === undefined ? '' : `, ${count(removed)} removed`;
         session.note(`${count(documents)} pages${gone}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`);
       }
     }),

@@ -1,11 +1,11 @@
-import { isChangedSince } from '../../domain/crawl/changed-since.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { openSink } from '../../plugin-host/export-sink.ts';
-import type { ExportDocument, ExportSink, RemovedPage } from '../../plugin-host/exporter-api.ts';
+import type { ExportDocument, ExportSink } from '../../plugin-host/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { isoTime } from '../../steps/views.ts';
 import type { Wiring } from '../wiring.ts';
+import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
 import { openTarget } from './export-target.ts';
 import type { ContentReader } from './page-content.ts';
 import { type StoredPage, storedPages } from './stored-pages.ts';
@@ -17,8 +17,8 @@ export interface ExportQuery {
   readonly host?: string;
   /** `depth`: layer by layer, seeds first. */
   readonly mergeBy?: 'depth';
-  /** Only what changed since, ms since the epoch; pages that went away are told too. */
-  readonly since?: number;
+  /** Only what changed since; pages that went away are told too. */
+  readonly since?: Since;
 }
 
 export interface ExportOutlet {
@@ -37,6 +37,8 @@ export interface ExportSummary {
   readonly removed: number;
   /** Written to a file or to standard output; 0 where the exporter brings pages elsewhere. */
   readonly bytes: number;
+  /** Where the change feed stood when the export began: `--since` this number goes on from here. */
+  readonly seq: number;
 }
 
 interface ExportRoom {
@@ -50,19 +52,25 @@ interface ExportRoom {
 /** Brings pages to an exporter, one after the other. What it wrote to a file appears when everything went well. */
 export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
   const exporter = await room.wiring.exporter(query.format);
-  const since = query.since ?? null;
-  const target = openTarget({ place: outlet.place, since, write: outlet.write, tempDir: room.tempDir });
+  const { last: seq } = await room.db.feedEnds();
+  const changed = query.since === undefined ? null : await changedPages(room.db, query.since);
+  const target = openTarget({
+    place: outlet.place,
+    isIncremental: changed !== null,
+    write: outlet.write,
+    tempDir: room.tempDir,
+  });
   const counts = { documents: 0, removed: 0 };
   let sink: ExportSink | null = null;
   try {
     sink = await openSink(exporter, target);
-    for await (const page of pagesOf(room, query)) {
+    for await (const page of pagesOf(room, query, changed)) {
       await sink.document(await documentOf(room.db, page), room.contents(page));
       counts.documents++;
       if (outlet.isClosed?.()) break;
     }
-    if (since !== null && !outlet.isClosed?.()) {
-      for await (const page of removedPages(room.db, query, since)) {
+    if (changed !== null && !outlet.isClosed?.()) {
+      for await (const page of changed.removed(shownBy(query))) {
         await sink.removed(page);
         counts.removed++;
       }
@@ -76,14 +84,17 @@ export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: 
     const message = `exporter ${query.format}: ${error instanceof Error ? error.message : String(error)}`;
     throw new CrawlError('plugin-failed', message, { cause: error });
   }
-  return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes };
+  return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes, seq };
 }
 
-async function* pagesOf({ db, wiring }: ExportRoom, query: ExportQuery): AsyncGenerator<StoredPage> {
+async function* pagesOf(
+  { db, wiring }: ExportRoom,
+  query: ExportQuery,
+  changed: ChangedPages | null,
+): AsyncGenerator<StoredPage> {
   const isShown = shownBy(query);
-  const { since, mergeBy } = query;
-  const isWanted = (datum: CrawlDatum): boolean =>
-    isShown(datum) && (since === undefined || isChangedSince(datum, since));
+  const { mergeBy } = query;
+  const isWanted = (datum: CrawlDatum): boolean => isShown(datum) && (changed === null || changed.has(datum));
   const store = { db, segments: wiring.segments };
   if (mergeBy === undefined) {
     yield* storedPages(store, isWanted);
@@ -107,19 +118,6 @@ async function layersOf(db: CrawlDb, isWanted: (datum: CrawlDatum) => boolean): 
   const layers = new Set<number>();
   for await (const datum of db.scan()) if (isWanted(datum)) layers.add(datum.depth);
   return [...layers].sort((a, b) => a - b);
-}
-
-/**
- * Pages that had a content and are shown no more. An orphan may be as alive as ever, so it stays; when a page became a duplicate is not
- * remembered, so all duplicates are told each time.
- */
-async function* removedPages(db: CrawlDb, query: ExportQuery, since: number): AsyncGenerator<RemovedPage> {
-  const isShown = shownBy(query);
-  for await (const datum of db.scan(query.host === undefined ? {} : { host: query.host })) {
-    const { url, state, target, contentType, digest } = datum;
-    if (digest === null || state === 'orphan' || isShown(datum)) continue;
-    if (state === 'duplicate' || isChangedSince(datum, since)) yield { url, state, target, contentType };
-  }
 }
 
 async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<ExportDocument> {

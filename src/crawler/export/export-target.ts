@@ -16,7 +16,7 @@ export interface OpenTarget extends ExportTarget {
 
 export interface TargetOptions {
   readonly place: string | null;
-  readonly since: number | null;
+  readonly isIncremental: boolean;
   /** Standard output. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   /** Folder for temporary files. */
@@ -24,7 +24,7 @@ export interface TargetOptions {
 }
 
 /** A file is written under another name first: whoever waits for it never sees half of it. */
-export function openTarget({ place, since, write, tempDir }: TargetOptions): OpenTarget {
+export function openTarget({ place, isIncremental, write, tempDir }: TargetOptions): OpenTarget {
   let file: WriteStream | null = null;
   let failure: Error | null = null;
   let bytes = 0;
@@ -37,7 +37,7 @@ export function openTarget({ place, since, write, tempDir }: TargetOptions): Ope
   };
   return {
     place,
-    since,
+    isIncremental,
     software: `incrawl/${packageVersion()}`,
     get bytes() {
       return bytes;

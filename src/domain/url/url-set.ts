@@ -20,13 +20,23 @@ export class UrlSet {
   /** Whether it was new. */
   add(url: string): boolean {
     digestUrl(url, this.digest, 0);
-    // A pair of zeros means that a slot is free.
-    const low = ((this.digest[0] as number) | 1) >>> 0;
-    const high = this.digest[1] as number;
+    const [low, high] = this.key();
     if (!put(this.slots, low, high)) return false;
     this.size++;
     if (this.size > (this.slots.length / 2) * MOST_FULL) this.grow();
     return true;
+  }
+
+  has(url: string): boolean {
+    digestUrl(url, this.digest, 0);
+    const [low, high] = this.key();
+    const { slots } = this;
+    return slots[2 * slotOf(slots, low, high)] !== 0;
+  }
+
+  private key(): readonly [low: number, high: number] {
+    // A pair that begins with zero means that a slot is free.
+    return [((this.digest[0] as number) | 1) >>> 0, this.digest[1] as number];
   }
 
   private grow(): void {
@@ -39,15 +49,18 @@ export class UrlSet {
   }
 }
 
-/** Open addressing with steps of one. */
 function put(slots: Uint32Array, low: number, high: number): boolean {
-  const mask = slots.length / 2 - 1;
-  let slot = (low >>> 1) & mask;
-  while (slots[2 * slot] !== 0) {
-    if (slots[2 * slot] === low && slots[2 * slot + 1] === high) return false;
-    slot = (slot + 1) & mask;
-  }
+  const slot = slotOf(slots, low, high);
+  if (slots[2 * slot] !== 0) return false;
   slots[2 * slot] = low;
   slots[2 * slot + 1] = high;
   return true;
+}
+
+/** The slot that holds the key, or the free one where it would stand: open addressing with steps of one. */
+function slotOf(slots: Uint32Array, low: number, high: number): number {
+  const mask = slots.length / 2 - 1;
+  let slot = (low >>> 1) & mask;
+  while (slots[2 * slot] !== 0 && !(slots[2 * slot] === low && slots[2 * slot + 1] === high)) slot = (slot + 1) & mask;
+  return slot;
 }

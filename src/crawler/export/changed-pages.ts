@@ -1,0 +1,74 @@
+import { isChangedSince } from '../../domain/crawl/changed-since.ts';
+import type { CrawlDatum } from '../../domain/crawl/datum.ts';
+import { UrlSet } from '../../domain/url/url-set.ts';
+import type { RemovedPage } from '../../plugin-host/exporter-api.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+
+/** Since a time (ms since the epoch), or behind a number of the change feed. */
+export type Since = { readonly at: number } | { readonly after: number };
+
+export interface ChangedPages {
+  has(datum: CrawlDatum): boolean;
+  /** Pages that had a content and are not shown any more. An orphan may be as alive as ever, so it is not among them. */
+  removed(isShown: (datum: CrawlDatum) => boolean): AsyncIterable<RemovedPage>;
+}
+
+/** Records looked up at a time. */
+const CHUNK = 500;
+
+/**
+ * The change feed tells. Where it does not reach back so far, the records are asked, all of them; when one became a duplicate they do not
+ * say, so all duplicates are removed then.
+ */
+export async function changedPages(db: CrawlDb, since: Since): Promise<ChangedPages> {
+  const range = 'at' in since ? { notedFrom: since.at } : { after: since.after };
+  const told = new UrlSet();
+  for await (const { url } of db.changes(range)) told.add(url);
+  if (await reachesBack(db, since)) {
+    return { has: ({ url }) => told.has(url), removed: (isShown) => removedOf(toldRecords(db, range), isShown) };
+  }
+  const at = 'at' in since ? since.at : 0;
+  const isChanged = (datum: CrawlDatum): boolean =>
+    told.has(datum.url) || datum.state === 'duplicate' || isChangedSince(datum, at);
+  return { has: isChanged, removed: (isShown) => removedOf(changedRecords(db, isChanged), isShown) };
+}
+
+async function reachesBack(db: CrawlDb, since: Since): Promise<boolean> {
+  const { first, last } = await db.feedEnds();
+  if (last === 0) return false;
+  if (first === 1) return true;
+  if ('after' in since) return first <= since.after + 1;
+  for await (const { notedAt } of db.changes({ limit: 1 })) return notedAt < since.at;
+  return false;
+}
+
+async function* toldRecords(
+  db: CrawlDb,
+  range: Parameters<CrawlDb['changes']>[0],
+): AsyncGenerator<CrawlDatum | undefined> {
+  const asked = new UrlSet();
+  let urls: string[] = [];
+  for await (const { url } of db.changes(range)) {
+    if (!asked.add(url)) continue;
+    urls.push(url);
+    if (urls.length < CHUNK) continue;
+    yield* await db.getMany(urls);
+    urls = [];
+  }
+  yield* await db.getMany(urls);
+}
+
+async function* changedRecords(db: CrawlDb, isChanged: (datum: CrawlDatum) => boolean): AsyncGenerator<CrawlDatum> {
+  for await (const datum of db.scan()) if (isChanged(datum)) yield datum;
+}
+
+async function* removedOf(
+  records: AsyncIterable<CrawlDatum | undefined>,
+  isShown: (datum: CrawlDatum) => boolean,
+): AsyncGenerator<RemovedPage> {
+  for await (const datum of records) {
+    if (datum === undefined || datum.digest === null || datum.state === 'orphan' || isShown(datum)) continue;
+    const { url, state, target, contentType } = datum;
+    yield { url, state, target, contentType };
+  }
+}
