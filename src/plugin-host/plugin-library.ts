@@ -41,7 +41,9 @@ export { createWordCutter, type WordCutter } from '../domain/page/word-cutter.ts
 export { createWordScanner, type TextCutter, type WordList, type WordScanner } from '../domain/page/word-scan.ts';
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../domain/url/canonical-url.ts';
 export { FeatureFilter } from '../domain/url/feature-filter.ts';
+export { filePathOf } from '../domain/url/file-path.ts';
 export { SimilarQuota } from '../domain/url/similar-quota.ts';
 export { featureNamed, featureSizing, urlSignature } from '../domain/url/url-features.ts';
+export { type FileTree, isFolder, openFileTree } from './file-tree.ts';
 export { loadJieba } from './jieba.ts';
 export { createStopWords, type StopWords } from './stop-words.ts';

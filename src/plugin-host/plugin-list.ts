@@ -40,7 +40,12 @@ const BUNDLED = [
 ] as const;
 
 /** Loaded when their format is asked for; named in `plugins.yaml` where they need options. */
-export const BUNDLED_EXPORTERS: readonly string[] = ['exporter-csv'];
+export const BUNDLED_EXPORTERS: readonly string[] = [
+  'exporter-csv',
+  'exporter-markdown',
+  'exporter-tree',
+  'exporter-warc',
+];
 
 /** All but the first list are bundled, but take part only when named in `plugins.yaml`. */
 export const BUNDLED_PLUGINS: readonly string[] = [

@@ -18,7 +18,7 @@ export function addExport(program: Command, run: Run): void {
   const command = program
     .command('export')
     .description('What was crawled, for other tools. Formats come from exporter plugins (docs/exporting.md).')
-    .option('--format <format>', 'jsonl, csv, or that of another exporter', 'jsonl')
+    .option('--format <format>', 'jsonl, csv, warc, markdown, tree, or that of another exporter', 'jsonl')
     .option(
       '-o, --output <place>',
       'a file, which appears when it is whole; for some formats a folder or a URL; default: stdout',

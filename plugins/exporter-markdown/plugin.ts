@@ -1,0 +1,52 @@
+import { definePlugin, type ExportDocument, type ExportSink, filePathOf, isFolder, openFileTree } from 'incrawl/plugin';
+
+const FIELDS = ['url', 'title', 'lang', 'fetchedAt', 'changedAt'] as const satisfies readonly (keyof ExportDocument)[];
+
+/** Front matter in YAML, whose strings may be those of JSON. */
+function frontMatter(fields: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(fields).map(([name, value]) =>
+    value === null ? '' : `${name}: ${JSON.stringify(value)}\n`,
+  );
+  return `---\n${lines.join('')}---\n`;
+}
+
+export default definePlugin({
+  name: 'exporter-markdown',
+  api: 1,
+  setup: () => {
+    const pageOf = (document: ExportDocument, markdown: string): string =>
+      `${frontMatter(Object.fromEntries(FIELDS.map((name) => [name, document[name]])))}\n${markdown}`;
+
+    async function inFolder(folder: string, isIncremental: boolean): Promise<ExportSink> {
+      const tree = await openFileTree(folder, isIncremental);
+      return {
+        async document(document, content) {
+          const markdown = await content.markdown();
+          const { url, title } = document;
+          if (markdown !== null) await tree.put(filePathOf(url, 'md'), pageOf(document, markdown), { url, title });
+          else await tree.remove(filePathOf(url, 'md'), url);
+        },
+        removed: ({ url }) => tree.remove(filePathOf(url, 'md'), url),
+        close: () => tree.close(),
+        abandon: () => tree.abandon(),
+      };
+    }
+
+    return {
+      format: 'markdown',
+      fileExtension: 'md',
+      open: async ({ place, isIncremental, write }) => {
+        if (place !== null && (await isFolder(place))) return inFolder(place, isIncremental);
+        await write('');
+        return {
+          async document(document, content) {
+            const markdown = await content.markdown();
+            if (markdown !== null) await write(`${pageOf(document, markdown)}\n`);
+          },
+          removed: ({ url, state }) => write(`${frontMatter({ url, deleted: true, state })}\n`),
+          close: () => {},
+        };
+      },
+    };
+  },
+});

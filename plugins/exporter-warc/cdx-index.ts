@@ -1,0 +1,42 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ExportTarget } from 'incrawl/plugin';
+
+export interface CdxIndex {
+  add(line: string): Promise<void>;
+  /** Sorts the lines; the index appears. */
+  close(): Promise<void>;
+  abandon(): Promise<void>;
+}
+
+/** Lines are kept in a file until all are there, so memory does not grow with them. */
+export async function openCdxIndex(file: string, sorted: ExportTarget['sorted']): Promise<CdxIndex> {
+  const unsorted = `${file}.unsorted`;
+  const partial = `${file}.partial`;
+  const handle: FileHandle = await open(unsorted, 'w');
+  return {
+    add: (line) => handle.appendFile(`${line}\n`),
+    async close() {
+      await handle.close();
+      await pipeline(Readable.from(ended(sorted(linesOf(unsorted)))), createWriteStream(partial));
+      await rename(partial, file);
+      await rm(unsorted);
+    },
+    async abandon() {
+      await handle.close();
+      await rm(unsorted, { force: true });
+    },
+  };
+}
+
+/** Read when they are asked for: the iterator of `node:readline` loses what comes before. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+async function* ended(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`;
+}

@@ -1,0 +1,65 @@
+import { basename, join } from 'node:path';
+import { definePlugin, type ExportTarget, isFolder } from 'incrawl/plugin';
+import { z } from 'zod';
+import { openCdxIndex } from './cdx-index.ts';
+import { cdxLine } from './cdx-line.ts';
+import { inFolder, inStream, type WarcFiles } from './warc-files.ts';
+
+const GIGABYTE = 1_000_000_000;
+
+const options = z.strictObject({
+  maxFileBytes: z
+    .number()
+    .int()
+    .min(1)
+    .default(GIGABYTE)
+    .describe('In a folder: a file that has grown to this is closed and the next one begun, bytes.'),
+});
+
+export default definePlugin<'exporter', z.infer<typeof options>>({
+  name: 'exporter-warc',
+  api: 1,
+  options,
+  setup: (host, { maxFileBytes }) => ({
+    format: 'warc',
+    fileExtension: 'warc.gz',
+    open: async (target) => {
+      const { files, index } = await begin(target, host.now(), maxFileBytes);
+      return {
+        async document(document, content) {
+          const response = await content.response();
+          if (response === null) return;
+          const member = await response.warcRecord();
+          const place = await files.add(member);
+          await index?.add(cdxLine(document, response, member, { ...place, length: member.length }));
+        },
+        // An archive says what was there: nothing is taken out of it.
+        removed: () => {},
+        async close() {
+          await files.close();
+          await index?.close();
+        },
+        async abandon() {
+          await files.abandon();
+          await index?.abandon();
+        },
+      };
+    },
+  }),
+});
+
+async function begin(
+  { place, software, write, sorted }: ExportTarget,
+  at: number,
+  maxBytes: number,
+): Promise<{ files: WarcFiles; index: Awaited<ReturnType<typeof openCdxIndex>> | null }> {
+  const written = { software, at };
+  if (place === null) return { files: await inStream(write, 'stdout.warc.gz', written), index: null };
+  if (await isFolder(place)) {
+    const name = `incrawl-${new Date(at).toISOString().replace(/\D/g, '').slice(0, 14)}`;
+    const files = await inFolder(place, written, { name, maxBytes });
+    return { files, index: await openCdxIndex(join(place, `${name}.cdxj`), sorted) };
+  }
+  const files = await inStream(write, basename(place), written);
+  return { files, index: await openCdxIndex(`${place.replace(/\.warc(?:\.gz)?$/i, '')}.cdxj`, sorted) };
+}

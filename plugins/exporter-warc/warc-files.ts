@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+/** Where members go, one after the other. */
+export interface WarcFiles {
+  /** The file that the member is in, and where it begins. */
+  add(member: Uint8Array): Promise<{ readonly filename: string; readonly offset: number }>;
+  close(): Promise<void>;
+  abandon(): Promise<void>;
+}
+
+/** Who writes, and when, ms since the epoch. */
+export interface Written {
+  readonly software: string;
+  readonly at: number;
+}
+
+/** The record that opens a WARC file and says who wrote it (WARC 1.1, section 6.2). */
+function warcinfo({ software, at }: Written, filename: string): Uint8Array {
+  const body = `software: ${software}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n`;
+  const head = [
+    'WARC/1.1',
+    'WARC-Type: warcinfo',
+    `WARC-Record-ID: <urn:uuid:${randomUUID()}>`,
+    `WARC-Date: ${new Date(at).toISOString()}`,
+    `WARC-Filename: ${filename.replace(/[^\x20-\x7e]/g, '_')}`,
+    'Content-Type: application/warc-fields',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  return gzipSync(`${head.join('\r\n')}\r\n\r\n${body}\r\n\r\n`);
+}
+
+/** All in one stream. */
+export async function inStream(
+  write: (chunk: Uint8Array) => Promise<void>,
+  filename: string,
+  written: Written,
+): Promise<WarcFiles> {
+  const first = warcinfo(written, filename);
+  let end = first.length;
+  await write(first);
+  return {
+    async add(member) {
+      const offset = end;
+      end += member.length;
+      await write(member);
+      return { filename, offset };
+    },
+    close: async () => {},
+    abandon: async () => {},
+  };
+}
+
+/** `NAME-00000.warc.gz`, `NAME-00001.warc.gz`, ..: the next one begins when one has grown to `maxBytes`. They appear at the end. */
+export async function inFolder(
+  folder: string,
+  written: Written,
+  { name, maxBytes }: { readonly name: string; readonly maxBytes: number },
+): Promise<WarcFiles> {
+  await mkdir(folder, { recursive: true });
+  const files: string[] = [];
+  let handle: FileHandle | null = null;
+  let offset = 0;
+  const next = async (): Promise<FileHandle> => {
+    await handle?.close();
+    const filename = `${name}-${String(files.length).padStart(5, '0')}.warc.gz`;
+    files.push(filename);
+    handle = await open(join(folder, `${filename}.partial`), 'w');
+    const first = warcinfo(written, filename);
+    await handle.appendFile(first);
+    offset = first.length;
+    return handle;
+  };
+  return {
+    async add(member) {
+      const file = handle === null || offset >= maxBytes ? await next() : handle;
+      const start = offset;
+      await file.appendFile(member);
+      offset += member.length;
+      return { filename: files.at(-1) as string, offset: start };
+    },
+    async close() {
+      if (handle === null) await next();
+      await handle?.close();
+      for (const file of files) await rename(join(folder, `${file}.partial`), join(folder, file));
+    },
+    async abandon() {
+      await handle?.close();
+      for (const file of files) await rm(join(folder, `${file}.partial`), { force: true });
+    },
+  };
+}

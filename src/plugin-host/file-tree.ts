@@ -1,0 +1,72 @@
+import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+
+/** A folder of files and a list of them, `index.jsonl`, whose last line about a URL counts. */
+export interface FileTree {
+  /** Writes a file, which appears when it is whole; `entry` goes into the list. */
+  put(
+    path: string,
+    data: string | Uint8Array,
+    entry: { readonly url: string } & Readonly<Record<string, unknown>>,
+  ): Promise<void>;
+  /** Removes the file, if it is there. */
+  remove(path: string, url: string): Promise<void>;
+  close(): Promise<void>;
+  /** The files stay; a list that was begun anew is taken back. */
+  abandon(): Promise<void>;
+}
+
+const LIST = 'index.jsonl';
+/** Folders remembered as made. */
+const MAX_FOLDERS = 10_000;
+
+/** `isIncremental`: the list goes on, else it begins anew and replaces the old one at the end. */
+export async function openFileTree(folder: string, isIncremental: boolean): Promise<FileTree> {
+  const root = resolve(folder);
+  await mkdir(root, { recursive: true });
+  const list = join(root, LIST);
+  const written = isIncremental ? list : `${list}.partial`;
+  const lines: FileHandle = await open(written, isIncremental ? 'a' : 'w');
+  const made = new Set<string>();
+  const fileOf = (path: string): string => {
+    const file = resolve(root, path);
+    if (!file.startsWith(root + sep)) throw new TypeError(`${path} does not lie in ${root}`);
+    return file;
+  };
+  const tell = (entry: object): Promise<unknown> => lines.appendFile(`${JSON.stringify(entry)}\n`);
+  return {
+    async put(path, data, entry) {
+      const file = fileOf(path);
+      const parent = dirname(file);
+      if (!made.has(parent)) {
+        await mkdir(parent, { recursive: true });
+        if (made.size >= MAX_FOLDERS) made.clear();
+        made.add(parent);
+      }
+      await writeFile(`${file}.partial`, data);
+      await rename(`${file}.partial`, file);
+      await tell({ ...entry, file: path });
+    },
+    async remove(path, url) {
+      await rm(fileOf(path), { force: true });
+      await tell({ deleted: url, file: path });
+    },
+    async close() {
+      await lines.close();
+      if (!isIncremental) await rename(written, list);
+    },
+    async abandon() {
+      await lines.close();
+      if (!isIncremental) await rm(written, { force: true });
+    },
+  };
+}
+
+/** Whether `--output` means a folder: it ends in a slash, or there is one. */
+export async function isFolder(place: string): Promise<boolean> {
+  if (/[/\\]$/.test(place)) return true;
+  return stat(place).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
