@@ -12,6 +12,7 @@ import { gunzipSync } from 'node:zlib';
 import { load } from 'cheerio';
 import { defaultConfig } from '../src/config/load.ts';
 import { parsingOptions, readPluginList } from '../src/crawler/parsing-options.ts';
+import { DemoSite, LIVES } from '../src/demo/site.ts';
 import { loadParsing } from '../src/plugin-host/load-parsing.ts';
 import { parseLive } from '../src/plugin-host/parse-page.ts';
 
@@ -73,6 +74,8 @@ async function judgeSite(mode: string, pages: readonly { url: string; html: stri
         .get(),
     );
     for (const link of await outlinksOf(mode, url, html)) {
+      // A crawl does not follow a page's link to itself.
+      if (link.url === url) continue;
       judged.push({ isNoise: !inArticle.has(link.url), marked: link.noise !== undefined, type: '' });
     }
   }
@@ -93,8 +96,15 @@ const benchPages = await Promise.all(
 );
 child.disconnect();
 
+const demo = new DemoSite(1, 0);
+const demoPages = LIVES.map(({ path }) => ({
+  url: `https://demo.example${path}`,
+  html: demo.answer(path, {}, 0).body,
+}));
+
 for (const mode of parsing.keys()) {
   report(`bench site, ${mode}`, await judgeSite(mode, benchPages));
+  report(`demo, ${mode}`, await judgeSite(mode, demoPages));
   if (values.pages === undefined) continue;
   const judged: Judged[] = [];
   const folded = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();

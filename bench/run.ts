@@ -9,6 +9,7 @@ import type { CrawlSummary } from '../src/crawler.ts';
 import { benchGenerate } from './generate.ts';
 import { benchNear } from './near-groups.ts';
 import { benchNeardup } from './neardup.ts';
+import { benchNearTables } from './near-tables.ts';
 import { benchParse } from './parse.ts';
 import { benchParts } from './parts.ts';
 import { benchQuestions } from './questions.ts';
@@ -131,3 +132,4 @@ if (values.only === undefined || values.only === 'near') benchNear(say, verdict)
 if (values.only === undefined || values.only === 'neardup')
   await benchNeardup(say, verdict, Number(values.articles), Number(values.seed));
 if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);
+if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { sortedLines } from '../adapters/files/external-sort.ts';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
 import { parseHttpDate } from '../domain/crawl/http-date.ts';
@@ -41,7 +40,7 @@ import { exportPages } from './export/export-pages.ts';
 import { createContentReader } from './export/page-content.ts';
 import { explainUrl, segmentRecord, segmentRecords } from './inspection.ts';
 import { crawlLinks } from './map-reduce/crawl-links.ts';
-import { linkClusters } from './map-reduce/link-clusters.ts';
+import { localJob } from './map-reduce/local-job.ts';
 import { mergeState } from './merge-states.ts';
 import { dedupAll, nearPlan, nearUrl, repeatRoom } from './near.ts';
 import { requireContact } from './own-hosts.ts';
@@ -502,8 +501,7 @@ class OpenCrawler implements Crawler {
   }
 
   linkClusters(): AsyncIterable<string> {
-    const mapped = linkClusters.map(crawlLinks(this.wiring.segments));
-    return linkClusters.reduce(sortedLines(mapped, { dir: join(this.dir, 'tmp') }));
+    return localJob('linkclusters', crawlLinks(this.wiring.segments), { dir: join(this.dir, 'tmp') });
   }
 
   async *exportDb(): AsyncGenerator<string> {

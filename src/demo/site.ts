@@ -158,6 +158,8 @@ export class DemoSite {
     const paragraphs = Array.from({ length: 12 }, () => paragraph(random));
     if (life.change === 'sentence')
       paragraphs[5] = `${sentence(seededRandom(base + version * 104_729))} ${paragraphs[5]}`;
+    const further = LIVES[(LIVES.indexOf(life) + 1) % LIVES.length]!;
+    paragraphs[2] = `${paragraphs[2]} More of this stands in <a href="${further.path}">${further.title}</a>, for who has time.`;
     const sidebar = life.change === 'sidebar' ? `Day ${version}` : 'Every day';
     const nav = LIVES.map((each) => `<li><a href="${each.path}">${each.title}</a></li>`).join('');
     return `<!doctype html>
@@ -165,7 +167,7 @@ export class DemoSite {
 <body><nav><ul>${nav}<li><a href="/private/door">Private</a></li></ul></nav>
 <aside><h2>Calendar</h2><p>${sidebar}</p></aside>
 <main><article><h1>${life.title}</h1>${paragraphs.map((text) => `<p>${text}</p>`).join('\n')}</article></main>
-<footer><p>A site that lives on this machine only.</p></footer></body></html>
+<footer><p>A site that lives on this machine only. <a href="${LIVES[0]!.path}">${LIVES[0]!.title}</a> | <a href="${LIVES[1]!.path}">${LIVES[1]!.title}</a></p></footer></body></html>
 `;
   }
 }

@@ -52,8 +52,8 @@ async function writeRun(file: string, chunk: string[]): Promise<string> {
   return file;
 }
 
-/** Read when they are asked for: the iterator of `node:readline` loses what comes before. */
-async function* linesOfFile(file: string): AsyncGenerator<string> {
+/** Lines of a file, each ended by a line feed; read when they are asked for: the iterator of `node:readline` loses what comes before. */
+export async function* linesOfFile(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
     const lines = (rest + (chunk as string)).split('\n');

@@ -5,8 +5,6 @@ import { isElement, type PageNode } from './page-node.ts';
 export interface LinkPlace {
   /** `surround`: in navigation, footer, sidebar by tag or role, or hidden; `perhaps`: by class or id; `content`: nearest such mark says content. */
   readonly region: 'surround' | 'perhaps' | 'content' | 'plain';
-  /** Below an element that says, if only by a word of its class or id, that it holds the content. */
-  readonly isWithin: boolean;
   /** The part of the page that the anchor belongs to. */
   readonly part: PagePart;
 }
@@ -47,7 +45,6 @@ interface OpenElement {
   readonly node: PageNode;
   next: number;
   readonly mark: Mark | null;
-  readonly isWithin: boolean;
   readonly part: PagePart;
   readonly inAnchor: boolean;
   /** Characters of text so far, all below included. */
@@ -60,10 +57,9 @@ interface OpenElement {
  */
 export function linkPlaces(root: PageNode, cuts: ReadonlySet<string>): Map<PageNode, LinkPlace> {
   const classOf = createClassifier(false);
-  const wordsSayContent = contentWords();
-  const found: (Pick<OpenElement, 'mark' | 'part' | 'isWithin'> & { readonly anchor: PageNode })[] = [];
+  const found: (Pick<OpenElement, 'mark' | 'part'> & { readonly anchor: PageNode })[] = [];
   const part: PagePart = { textChars: 0, anchorChars: 0, links: 0 };
-  const open: OpenElement[] = [{ node: root, next: 0, mark: null, isWithin: false, part, inAnchor: false, chars: 0 }];
+  const open: OpenElement[] = [{ node: root, next: 0, mark: null, part, inAnchor: false, chars: 0 }];
   let total = 0;
   for (let top = open[0]; top !== undefined; top = open.at(-1)) {
     const child: PageNode | undefined = top.node.children?.[top.next++];
@@ -89,37 +85,14 @@ export function linkPlaces(root: PageNode, cuts: ReadonlySet<string>): Map<PageN
     const isAnchor = name === 'a' && child.attribs?.href !== undefined;
     if (isAnchor) {
       part.links++;
-      found.push({ anchor: child, mark, part, isWithin: top.isWithin });
+      found.push({ anchor: child, mark, part });
     }
-    const isWithin = top.isWithin || wordsSayContent(child);
-    open.push({ node: child, next: 0, mark, isWithin, part, inAnchor: top.inAnchor || isAnchor, chars: 0 });
+    open.push({ node: child, next: 0, mark, part, inAnchor: top.inAnchor || isAnchor, chars: 0 });
   }
-  return new Map(
-    found.map(({ anchor, mark, part, isWithin }) => [anchor, { region: regionOf(mark, total), part, isWithin }]),
-  );
+  return new Map(found.map(({ anchor, mark, part }) => [anchor, { region: regionOf(mark, total), part }]));
 }
 
 const UNREAD = new Set('script style template svg math head noscript'.split(' '));
-
-const CONTENT_WORD = /(?:^|[-_ ])(?:main|content|post|entry|article)(?:$|[-_ ])/i;
-
-/** What class and id say is worked out once for each text: pages repeat them. */
-function contentWords(): (element: PageNode) => boolean {
-  const known = new Map<string, boolean>();
-  return ({ name, attribs }) => {
-    if (name === 'main' || name === 'article') return true;
-    if (attribs === undefined || name === 'body' || name === 'html') return false;
-    if (attribs.role === 'main') return true;
-    if (attribs.class === undefined && attribs.id === undefined) return false;
-    const words = `${attribs.class ?? ''} ${attribs.id ?? ''}`;
-    let says = known.get(words);
-    if (says === undefined) {
-      says = CONTENT_WORD.test(words.slice(0, 300));
-      known.set(words, says);
-    }
-    return says;
-  };
-}
 
 function markOf(found: ReturnType<ReturnType<typeof createClassifier>>, outer: Mark | null): Mark | null {
   switch (found) {

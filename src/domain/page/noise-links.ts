@@ -56,9 +56,8 @@ function reasonOf(place: LinkPlace, anchor: string, hasMain: boolean): NoiseReas
   if (linkRatio(place.part) <= MAX_LINK_RATIO) return null;
   if (place.region === 'surround') return 'navigation';
   if (!hasMain || place.region === 'content') return null;
-  const isLabel = wordsOf(anchor) <= MAX_LABEL_WORDS;
-  if (place.region === 'perhaps') return isLabel && place.isWithin ? null : 'boilerplate';
-  return isLabel ? null : 'link-ratio';
+  if (place.region === 'perhaps') return 'boilerplate';
+  return wordsOf(anchor) <= MAX_LABEL_WORDS ? null : 'link-ratio';
 }
 
 const wordsOf = (text: string): number => (text === '' ? 0 : text.split(' ').length);

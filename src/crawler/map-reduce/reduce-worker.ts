@@ -1,0 +1,16 @@
+import { MAP_REDUCE_JOBS } from './jobs.ts';
+import { reducePart } from './reduce-part.ts';
+
+export interface ReduceTask {
+  readonly job: string;
+  readonly part: string;
+  readonly out: string;
+  readonly dir: string;
+}
+
+/** What a worker thread does. */
+export default async function reduceTask({ job, part, out, dir }: ReduceTask): Promise<void> {
+  const found = MAP_REDUCE_JOBS[job];
+  if (found === undefined) throw new TypeError(`no map/reduce job is called ${job}`);
+  await reducePart(found, part, out, dir);
+}

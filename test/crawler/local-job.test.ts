@@ -1,0 +1,70 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { linkClusters } from '../../src/crawler/map-reduce/link-clusters.ts';
+import { localJob } from '../../src/crawler/map-reduce/local-job.ts';
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+const newDir = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'incrawl-job-'));
+  folders.push(folder);
+  return folder;
+};
+
+async function* stream(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+const listOf = async (lines: AsyncIterable<string>): Promise<string[]> => {
+  const all: string[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
+};
+
+/** Links of twelve domains, in disorder; each sixth is noise. */
+const LINKS = Array.from({ length: 3_000 }, (_, i) => {
+  const n = (i * 1_007) % 3_000;
+  const url = `https://www.site${n % 12}.org/${n % 5 === 0 ? 'imprint' : 'news'}/${n % 7}/item-${n}.html`;
+  return n % 6 === 0 ? `${url}\t1` : url;
+});
+
+describe('a map/reduce job on this machine', () => {
+  it.each([
+    ['on one thread', { threads: 1 }],
+    ['on three threads', { threads: 3, threadsFrom: 0 }],
+  ])('%s: the lines of one sorted run', async (_, options) => {
+    const mapped = (await listOf(linkClusters.map(stream(LINKS)))).sort();
+    const dir = await newDir();
+    const lines = await listOf(localJob('linkclusters', stream(LINKS), { dir, ...options }));
+    expect(lines).toEqual(await listOf(linkClusters.reduce(stream(mapped))));
+    expect(lines.length).toBeGreaterThan(20);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('without input there is no output', async () => {
+    expect(await listOf(localJob('linkclusters', stream([]), { dir: await newDir() }))).toEqual([]);
+  });
+
+  it('what goes wrong in the source is told, and nothing is left behind', async () => {
+    const dir = await newDir();
+    async function* broken(): AsyncGenerator<string> {
+      yield 'https://a.org/';
+      throw new Error('the disk is gone');
+    }
+    await expect(listOf(localJob('linkclusters', broken(), { dir }))).rejects.toThrow('the disk is gone');
+    expect(existsSync(dir) && readdirSync(dir)).toEqual([]);
+  });
+
+  it('who stops reading leaves nothing behind', async () => {
+    const dir = await newDir();
+    for await (const line of localJob('linkclusters', stream(LINKS), { dir })) {
+      expect(line).toContain('\t');
+      break;
+    }
+    expect(readdirSync(dir)).toEqual([]);
+  });
+});
