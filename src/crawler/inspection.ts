@@ -1,64 +1,8 @@
-import { checkRobots } from '../adapters/http/check-robots.ts';
-import { parseHttpDate } from '../domain/crawl/http-date.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
-import { explainUrlChain } from '../plugin-host/url-chain.ts';
-import type { CrawlDb } from '../ports/crawl-db.ts';
-import type { RobotsVerdict } from '../ports/robots.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
-import { type Explanation, explain } from '../steps/explain.ts';
-import { openMarket } from '../steps/market.ts';
 import type { SegmentRecordView } from './types.ts';
 import type { Wiring } from './wiring.ts';
-
-/** Answers to an operator's questions, each from an index or a point read where one serves. */
-export async function explainUrl(
-  wiring: Wiring,
-  db: CrawlDb,
-  seedHosts: ReadonlySet<string>,
-  input: string,
-): Promise<Explanation> {
-  const chain = explainUrlChain(wiring.plugins, input, { from: null, depth: 0, seedHosts });
-  const canonical = canonicalUrl(input);
-  const stored = chain.url ?? ('url' in canonical ? canonical.url : null);
-  const datum = stored === null ? undefined : await db.get(stored);
-  const [lease] = stored === null ? [undefined] : await db.leases([stored]);
-  const lastModified = datum?.validators.lastModified ?? null;
-  return explain({
-    input,
-    url: chain.url,
-    steps: chain.steps,
-    reason: chain.reason,
-    robots: stored === null ? undefined : await storedVerdict(wiring, stored),
-    datum,
-    lease,
-    // Under a budget the price of a visit belongs to the arithmetic.
-    policy: (await openMarket(db, wiring.policy)).policy,
-    lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
-    now: wiring.clock.now(),
-  });
-}
-
-/** What the stored copy of robots.txt says; no request is sent for an explanation. */
-async function storedVerdict(wiring: Wiring, url: string): Promise<RobotsVerdict | undefined> {
-  const copy = await wiring.robotsStore.load(new URL(url).origin);
-  if (copy === undefined) return undefined;
-  const isUsable = copy.usableAt !== null;
-  const { allowed, rule, crawlDelay, sitemaps } = checkRobots({
-    robots: copy.text,
-    agent: wiring.config.agent.name,
-    url,
-  });
-  return {
-    allowed: isUsable && allowed,
-    code: !isUsable ? 'robots-unreachable' : allowed ? null : 'robots-denied',
-    rule,
-    crawlDelayMs: crawlDelay === null ? null : crawlDelay * 1_000,
-    sitemaps,
-    status: copy.status,
-    fetchedAt: copy.fetchedAt,
-  };
-}
 
 export async function segmentRecord(
   wiring: Wiring,

@@ -36,9 +36,10 @@ import { dueView, hostView, isoTime, type RecordView, recordView } from '../step
 import { changeViews, feedView } from './changes.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
+import { explainUrl } from './explain-url.ts';
 import { exportPages } from './export/export-pages.ts';
 import { createContentReader } from './export/page-content.ts';
-import { explainUrl, segmentRecord, segmentRecords } from './inspection.ts';
+import { segmentRecord, segmentRecords } from './inspection.ts';
 import { crawlLinks } from './map-reduce/crawl-links.ts';
 import { localJob } from './map-reduce/local-job.ts';
 import { mergeState } from './merge-states.ts';
@@ -465,8 +466,7 @@ class OpenCrawler implements Crawler {
   }
 
   explain(url: string): ReturnType<Crawler['explain']> {
-    const { db, seedHosts } = this.store;
-    return explainUrl(this.wiring, db, seedHosts, url);
+    return explainUrl(this.wiring, { ...this.store, dir: this.dir }, url);
   }
 
   versions(url: string): ReturnType<Crawler['versions']> {

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { allLines, appendLines } from '../adapters/files/line-log.ts';
-import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
+import { allLines, appendLines, linesInTail } from '../adapters/files/line-log.ts';
+import { SKIP_REASONS, type SkipReason } from '../domain/crawl/skip-reasons.ts';
 import { hostOf } from '../domain/url/url-key.ts';
 import type { Log } from '../ports/log.ts';
 import type { SkipNote, SkipNotes } from '../steps/skip-notes.ts';
@@ -130,4 +130,15 @@ export async function skippedSummary(dir: string, since = Number.NEGATIVE_INFINI
     to = at;
   }
   return { counts, ...sum, from, to };
+}
+
+/** Bytes at the end of the report that are looked at for one URL. */
+const TAIL_BYTES = 4 * 1024 ** 2;
+
+/** The last times that one of these URLs was listed, oldest first, as far as the end of the report goes. */
+export async function lastSkips(dir: string, urls: ReadonlySet<string>, limit: number): Promise<SkippedUrl[]> {
+  const names = [...urls].map((url) => `"url":${JSON.stringify(url)}`);
+  const isAsked = (line: string): boolean => names.some((name) => line.includes(name));
+  const entries = (await linesInTail(fileIn(dir), TAIL_BYTES, isAsked)) as SkippedUrl[];
+  return entries.filter(({ version, reason }) => version === 1 && Object.hasOwn(SKIP_REASONS, reason)).slice(-limit);
 }

@@ -1,10 +1,16 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { replayLastVisit, type SettlePolicy } from '../domain/crawl/next-visit.ts';
+import { replayLastVisit } from '../domain/crawl/next-visit.ts';
 import type { ScheduleTerm } from '../domain/crawl/schedule.ts';
+import { SKIP_REASONS, type SkipReason } from '../domain/crawl/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
-import type { Lease } from '../ports/crawl-db.ts';
-import type { RobotsVerdict } from '../ports/robots.ts';
-import { isoTime, type RecordView, recordView } from './views.ts';
+import {
+  ifItWereFound,
+  type OutlookInput,
+  type VisitStory,
+  visitStories,
+  waysToComeSooner,
+} from './explain-outlook.ts';
+import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
   readonly name: string;
@@ -36,21 +42,42 @@ export interface Explanation {
     readonly terms: readonly ScheduleTerm[];
     readonly nextFetchAt: string | null;
   } | null;
+  /** The visits of the record in words, oldest first. */
+  readonly visits: readonly VisitStory[];
+  /** The way on which it was found: the page that links to it, the page that links to that one, up to a seed. */
+  readonly trail: readonly TrailStep[];
+  readonly host: HostView | null;
+  /** When rounds passed it over lately, oldest first. */
+  readonly skipped: readonly SkippedBefore[];
   /** Plain sentences, most telling first. */
   readonly why: readonly string[];
+  /** What would bring the next visit forward. */
+  readonly sooner: readonly string[];
+  /** For a URL that is not known: what would happen. */
+  readonly ifFound: readonly string[];
 }
 
-export interface ExplainInput {
+export interface TrailStep {
+  readonly url: string;
+  readonly depth: number;
+  readonly state: string;
+}
+
+export interface SkippedBefore {
+  readonly at: string;
+  readonly reason: SkipReason;
+  readonly by: string | null;
+  readonly detail: string | null;
+  readonly from: string | null;
+}
+
+export interface ExplainInput extends OutlookInput {
   readonly input: string;
-  readonly url: string | null;
   readonly steps: readonly UrlStep[];
   readonly reason: string | null;
-  readonly robots: RobotsVerdict | undefined;
-  readonly datum: CrawlDatum | undefined;
-  readonly lease: Lease | undefined;
-  readonly policy: SettlePolicy;
   readonly lastModifiedAt: number | null;
-  readonly now: number;
+  readonly trail: readonly TrailStep[];
+  readonly skipped: readonly SkippedBefore[];
 }
 
 /** The whole trail of one URL, from what is stored: no request is sent. */
@@ -82,7 +109,13 @@ export function explain(input: ExplainInput): Explanation {
             terms: replay?.terms ?? pauseTerms(datum),
             nextFetchAt: datum.nextFetchAt === null ? null : isoTime(datum.nextFetchAt),
           },
+    visits: visitStories(datum?.visits ?? []),
+    trail: input.trail,
+    host: input.host === undefined ? null : hostView(input.host, input.now),
+    skipped: input.skipped,
     why: reasons(input),
+    sooner: waysToComeSooner(input),
+    ifFound: ifItWereFound(input),
   };
 }
 
@@ -105,16 +138,31 @@ function reasons(input: ExplainInput): string[] {
     why.push(`robots.txt does not let it be fetched${rule}.`);
   }
   if (datum === undefined) {
-    if (input.url !== null) {
+    const last = input.skipped.at(-1);
+    if (last !== undefined)
+      why.push(`A link to it was found${last.from === null ? '' : ` on ${last.from}`} and ${skipSentence(last)}`);
+    else if (input.url !== null) {
       why.push('It is not in the crawl db: no seed names it, and no page fetched so far links to it.');
-      why.push('If it were found, it would enter as unfetched and be due at once.');
     }
     return why;
   }
   if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which is not applied yet.`);
   why.push(dueSentence(datum, now));
+  const passed = input.skipped.at(-1);
+  if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
   why.push(...stateSentences(datum));
   return why;
+}
+
+/** Whether a round passed it over since it was due; what happened at a visit is told by its record. */
+function isPassedOver({ nextFetchAt }: CrawlDatum, { at, reason }: SkippedBefore): boolean {
+  return SKIP_REASONS[reason].stage === 'selected' && nextFetchAt !== null && nextFetchAt <= Date.parse(at);
+}
+
+function skipSentence({ at, reason, by, detail }: SkippedBefore): string {
+  const { text, remedy } = SKIP_REASONS[reason];
+  const who = [by, detail].filter((each) => each !== null && each !== '').join(', ');
+  return `passed over at ${at}: ${reason}${who === '' ? '' : ` (${who})`}. ${text} What decides: ${remedy}.`;
 }
 
 function dueSentence(datum: CrawlDatum, now: number): string {
@@ -149,6 +197,7 @@ function stateSentences(datum: CrawlDatum): string[] {
       datum.state === 'duplicate' ? 'repeats' : datum.state.startsWith('redir') ? 'redirects to' : 'led to';
     sentences.push(`It ${relation} ${datum.target}.`);
   }
+  if (datum.metadata.noindex === true) sentences.push('The page says noindex: exports leave it out.');
   if (datum.fixedIntervalMs !== null) sentences.push('Its interval is fixed by the operator; no schedule changes it.');
   return sentences;
 }

@@ -23,6 +23,11 @@ export async function startChangingSite(first: Readonly<Record<string, Answer>>)
       response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location }).end();
       return;
     }
+    if (path === '/robots.txt') {
+      response.setHeader('content-type', 'text/plain');
+      response.end(answer);
+      return;
+    }
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.end(`<!doctype html><html lang="en"><title>Page ${path}</title><main>${answer}</main></html>`);
   });

@@ -45,17 +45,26 @@ export async function lastLines(file: string, limit: number, bytesPerLine: numbe
   return [...(await tailOf(`${file}.1`, limit - newest.length, bytesPerLine)), ...newest];
 }
 
+/** Values in the last bytes of the file, oldest first, whose lines are asked for. */
+export async function linesInTail(file: string, bytes: number, isAsked: (line: string) => boolean): Promise<unknown[]> {
+  return (await tailLines(file, bytes)).flatMap((line) => (isAsked(line) ? parsed(line) : []));
+}
+
 async function tailOf(file: string, limit: number, bytesPerLine: number): Promise<unknown[]> {
+  return (await tailLines(file, limit * bytesPerLine)).flatMap(parsed).slice(-limit);
+}
+
+async function tailLines(file: string, bytes: number): Promise<string[]> {
   const size = await sizeOf(file);
-  if (size === 0 || limit === 0) return [];
-  const length = Math.min(size, limit * bytesPerLine);
+  const length = Math.min(size, bytes);
+  if (length === 0) return [];
   const handle = await open(file, 'r');
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
     // The first line of a part of the file may be the end of one.
     if (length < size) lines.shift();
-    return lines.flatMap(parsed).slice(-limit);
+    return lines;
   } finally {
     await handle.close();
   }

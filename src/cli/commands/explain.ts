@@ -6,7 +6,9 @@ export function addExplain(program: Command, run: Run): void {
   const command = program
     .command('explain')
     .argument('<url>')
-    .description('Why a URL is or is not fetched: filters, robots.txt, state, visits, the arithmetic of the next one.')
+    .description(
+      'Why a URL is or is not fetched: filters, robots.txt, how it was found, its visits, the arithmetic of the next one and what would bring it forward.',
+    )
     .addHelpText('after', '\nExample:\n  incrawl explain https://example.org/news/');
   command.action((url: string) =>
     run(command, async (session) => {

@@ -1,26 +1,26 @@
-import type { Explanation } from '../../crawler.ts';
-import { shortTime } from './columns.ts';
-import { span } from './quantities.ts';
-import { visitsText } from './record-text.ts';
+import type { Explanation, RecordView } from '../../crawler.ts';
+import { shortTime, statesInLine } from './columns.ts';
+import { bytes, count, span } from './quantities.ts';
 import { safeText } from './safe-text.ts';
-import { fieldLines } from './table.ts';
+import { fieldLines, table } from './table.ts';
 
 /** The answer first, then what it rests on. */
 export function explanationText(explanation: Explanation, bold: (text: string) => string): string {
-  const { robots, record, schedule } = explanation;
-  const parts = [explanation.why.map(safeText).join('\n')];
+  const { robots, record, schedule, host, sooner, ifFound } = explanation;
+  const parts = [[...explanation.why, ...ifFound].map(safeText).join('\n')];
   parts.push(`${bold('url')}\n${urlSteps(explanation)}`);
   parts.push(`${bold('robots.txt')}\n${robots === null ? '  not fetched yet' : robotsText(robots)}`);
+  if (host !== null) parts.push(`${bold('host')}\n${hostText(host)}`);
   if (record !== null) {
     const fields = fieldLines([
       ['  state', record.state],
       ['  found', `${shortTime(record.discoveredAt)} UTC${record.referrer === null ? '' : ` on ${record.referrer}`}`],
+      ...explanation.trail.slice(1).map(({ url }): readonly [string, string] => ['', `which was found on ${url}`]),
       ['  changed', shortTime(record.changedAt)],
       ['  interval', span(record.interval)],
     ]);
-    parts.push(
-      `${bold('record')}\n${fields}${record.visits.length === 0 ? '' : `\n${visitsText(record, bold).trimEnd()}`}`,
-    );
+    parts.push(`${bold('record')}\n${fields}`);
+    if (record.visits.length > 0) parts.push(visitsTable(record, explanation.visits, bold).trimEnd());
   }
   if (schedule !== null) {
     const terms = schedule.terms.map(({ label, value, unit }) => [`  ${label}`, termText(value, unit)] as const);
@@ -30,12 +30,47 @@ export function explanationText(explanation: Explanation, bold: (text: string) =
     ] as const;
     parts.push(`${bold(`schedule ${schedule.name}`)}\n${fieldLines([...terms, next])}`);
   }
+  if (explanation.skipped.length > 0) parts.push(`${bold('passed over')}\n${skippedText(explanation.skipped)}`);
+  if (sooner.length > 0)
+    parts.push(`${bold('what would bring it forward')}\n${sooner.map((way) => `  ${way}`).join('\n')}`);
   return `${parts.join('\n\n')}\n`;
+}
+
+function hostText(host: NonNullable<Explanation['host']>): string {
+  const saved = host.bytesSaved === 0 ? '' : `, ${bytes(host.bytesSaved)} not transferred thanks to them`;
+  return fieldLines([
+    ['  urls', `${count(host.urls)} of ${host.host} (${statesInLine(host.byState)})`],
+    ['  headers', `${host.headersTrusted ? 'trusted' : 'not trusted: they have lied'}${saved}`],
+  ]);
+}
+
+function visitsTable(record: RecordView, stories: Explanation['visits'], bold: (text: string) => string): string {
+  return table(
+    [
+      { title: '  visit (UTC)', cell: ({ visit }) => `  ${shortTime(visit.at)}` },
+      { title: 'rung', align: 'right', cell: ({ story }) => String(story?.rung ?? '-') },
+      { title: 'what it found', cell: ({ story }) => story?.told ?? '' },
+      { title: 'after', align: 'right', cell: ({ visit }) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
+      { title: 'body', align: 'right', cell: ({ visit }) => bytes(visit.bytes) },
+      { title: 'interval', align: 'right', cell: ({ visit }) => span(visit.interval) },
+    ],
+    record.visits.map((visit, i) => ({ visit, story: stories[i] })),
+    bold,
+  );
+}
+
+function skippedText(skipped: Explanation['skipped']): string {
+  return fieldLines(
+    skipped.map(({ at, reason, by, detail }) => {
+      const who = [by, detail].filter((each) => each !== null && each !== '').join(': ');
+      return [`  ${shortTime(at)} UTC`, who === '' ? reason : `${reason} (${who})`] as const;
+    }),
+  );
 }
 
 function urlSteps({ steps, input, url, reason }: Explanation): string {
   const told = steps
-    .filter((step) => step.after !== step.before || step.note !== undefined)
+    .filter(({ name, before, after, note }) => after !== before || note !== undefined || name.startsWith('urlfilter-'))
     .map(({ name, before, after, note }) => {
       const change = after === before ? 'passed' : `${before} -> ${after ?? 'refused'}`;
       return [`  ${name}`, note === undefined ? change : `${change} (${note})`] as const;

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { explanationText } from '../../src/cli/render/explanation-text.ts';
+import { defaultConfig } from '../../src/config/load.ts';
+import { type Crawler, type Explanation, openCrawler } from '../../src/crawler.ts';
+import { type ChangingSite, startChangingSite, words } from '../site/changing-site.ts';
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const DAY = 86_400_000;
+let site: ChangingSite;
+let crawler: Crawler;
+let dir = '';
+let now = Date.UTC(2026, 5, 1);
+const explain = (path: string): Promise<Explanation> => crawler.explain(new URL(path, site.origin).href);
+const text = (explanation: Explanation): string => explanationText(explanation, (each) => each);
+const visit = async (...paths: string[]): Promise<void> => {
+  now += DAY;
+  await crawler.touch(paths.map((path) => site.origin + path));
+  await crawler.crawl();
+};
+
+beforeAll(async () => {
+  site = await startChangingSite({
+    '/a': `${words('first')}<a href="/b">b</a><a href="https://elsewhere.example/x">far</a>`,
+    '/dead': { status: 404 },
+  });
+  site.pages.set('/b', `${words('second')}<a href="/c?n=1">c</a><a href="/a?utm_source=x">a</a>`);
+  site.pages.set('/c?n=1', words('third'));
+  site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /private/\n');
+  dir = await mkdtemp(join(tmpdir(), 'incrawl-explain-'));
+  const config = defaultConfig(['fetch.delay=0', 'http.allowAddresses=["127.0.0.1"]', 'outlinks.maxVariantsPerPath=1']);
+  crawler = await openCrawler({ config, dir, log: silent, clock: { now: () => now, sleep: async () => {} } });
+  await crawler.crawl({ seeds: [{ name: 'test', lines: [`${site.origin}/`] }] });
+  site.pages.set('/b', words('rewritten'));
+  await visit('/b', '/a');
+  await visit('/b');
+});
+afterAll(async () => {
+  await crawler?.close();
+  await site?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('explain', () => {
+  it('tells the way from a seed, each visit with its rung, and the arithmetic', async () => {
+    const told = await explain('/b');
+    expect(told.trail).toMatchObject([
+      { url: `${site.origin}/a`, depth: 1, state: 'notmodified' },
+      { url: `${site.origin}/`, depth: 0 },
+    ]);
+    expect(told.visits.map(({ rung }) => rung)).toEqual([null, 5, 4]);
+    expect(told.visits[1]?.told).toMatch(/^another text: \d+ of 64 bits$/);
+    expect(told.schedule?.terms.length).toBeGreaterThan(2);
+    expect(told.host).toMatchObject({ urls: 5, headersTrusted: true });
+    expect(told.sooner[0]).toContain('"incrawl touch"');
+    expect(told.sooner.join(' ')).toContain('50 % of the way');
+    expect(told.ifFound).toEqual([]);
+    const shown = text(told);
+    expect(shown).toContain(`which was found on ${site.origin}/`);
+    expect(shown).toMatch(/4 {2}the same body/);
+    expect(shown).toContain('what would bring it forward');
+  });
+
+  it('tells what a filter refused, by its rule, and on which page the link stood', async () => {
+    const told = await explain('https://elsewhere.example/x');
+    expect(told).toMatchObject({ admitted: false, record: null, sooner: [] });
+    expect(told.skipped).toMatchObject([{ reason: 'url-filtered', by: 'urlfilter-scope', from: `${site.origin}/a` }]);
+    expect(told.why.join(' ')).toContain(`A link to it was found on ${site.origin}/a and passed over`);
+    expect(told.ifFound).toEqual(['If it were found, it would be kept out for the same reason.']);
+  });
+
+  it('tells of an unknown URL what would happen', async () => {
+    const query = await explain('/c?n=2');
+    expect(query.ifFound.join(' ')).toContain(
+      'its path has as many queries as it may (1), so it would be ranked far down',
+    );
+    expect(query.ifFound.join(' ')).toContain('Its host has 5 URLs already.');
+    expect((await explain('/private/x')).ifFound.join(' ')).toContain('refused by robots.txt');
+    expect(text(await explain('/nowhere?utm_source=x'))).toContain('it would enter as unfetched and be due at once');
+  });
+
+  it('finds a page under the name that it has after normalising', async () => {
+    const told = await explain('/a?utm_source=mail');
+    expect(told.record?.url).toBe(`${site.origin}/a`);
+  });
+
+  it('tells of a page that a round passed over since it was due', async () => {
+    now += 400 * DAY;
+    await crawler.generate({ topN: 1 });
+    const explanations = await Promise.all(['/', '/a', '/b', '/c?n=1'].map(explain));
+    const waiting = explanations.filter(({ why }) => why.join(' ').includes('over-top-n'));
+    expect(waiting).toHaveLength(3);
+    expect(waiting[0]?.why.join(' ')).toContain('The round was full of URLs that rank higher');
+    const chosen = explanations.find((each) => !waiting.includes(each));
+    expect(chosen?.sooner).toEqual(['Nothing is needed: its visit is under way.']);
+  });
+});
