@@ -2,7 +2,7 @@
 // Plain JavaScript without packages, since it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -49,5 +49,8 @@ if (process.argv.includes('--force-build') || !stampIs(buildStamp, built)) {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
   mkdirSync(join(root, 'dist'), { recursive: true });
+  // What pages load in a browser is shipped as it is.
+  const assets = join('src', 'cli', 'serve', 'assets');
+  cpSync(join(root, assets), join(root, 'dist', assets), { recursive: true });
   writeFileSync(buildStamp, built);
 }

@@ -11,7 +11,7 @@ export { openCrawler } from './crawler/open-crawler.ts';
 export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './crawler/page-diff.ts';
 export type { PruneSummary, SegmentVerdict } from './crawler/prune-segments.ts';
 export type { RepartitionSummary } from './crawler/repartition.ts';
-export { type RoundEntry, type RoundSample, roundLog } from './crawler/round-log.ts';
+export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './crawler/round-log.ts';
 export type { SeenView } from './crawler/seen.ts';
 export {
   type SkippedQuery,
@@ -27,6 +27,7 @@ export {
   type VerifySummary,
   verifyState,
 } from './crawler/state-care.ts';
+export type { StoredBody } from './crawler/stored-body.ts';
 export type * from './crawler/types.ts';
 export type { CrawlState } from './domain/crawl/datum.ts';
 export type { ChangeKind } from './domain/crawl/page-change.ts';

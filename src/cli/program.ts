@@ -26,6 +26,7 @@ import { addReadseg } from './commands/readseg.ts';
 import { addRepair } from './commands/repair.ts';
 import { addSchedule } from './commands/schedule.ts';
 import { addSegments } from './commands/segments.ts';
+import { addServe } from './commands/serve.ts';
 import { addSimulate } from './commands/simulate.ts';
 import { addSitemap } from './commands/sitemap.ts';
 import { addRetry, addSkipped } from './commands/skipped.ts';
@@ -97,6 +98,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addSchedule,
   addSitemap,
   addTop,
+  addServe,
   addTouch,
   addPlan,
   addSimulate,

@@ -7,6 +7,7 @@ import type { Checker, Crawler, CrawlerOptions } from '../crawler.ts';
 import { createLive, type Live, NO_LIVE } from './live.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
+import { askToGiveWay } from './serve/give-way.ts';
 import { networkOverrides } from './shared-options.ts';
 
 /** The process as the commands see it. */
@@ -114,10 +115,12 @@ export async function openSession(command: Command, surroundings: Surroundings):
     },
     async withCrawler(use, access = 'write') {
       const { openCrawler } = await import('../crawler.ts');
+      if (access === 'write') await askToGiveWay(options.dir);
       const crawler = await openCrawler({ ...(await crawlerOptions()), dir: options.dir, access });
       return closing(crawler, use);
     },
     async stateOptions(more) {
+      await askToGiveWay(options.dir);
       return { ...more, config: loaded.config, dir: options.dir, log: await logOf() };
     },
     async withChecker(use) {

@@ -41,10 +41,19 @@ export interface SitemapCheck extends ReturnType<typeof parseSitemap> {
   readonly file: string;
 }
 
+/** A file, a URL that is fetched, or a body that is there already (then `url` says whose). */
+export interface ParseInput {
+  readonly file?: string;
+  readonly url?: string;
+  readonly contentType?: string;
+  readonly body?: Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Parts of the chain, each asked about one input; needs no crawl db. */
 export interface Checker {
   url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
-  parse(input: { readonly file?: string; readonly url?: string; readonly contentType?: string }): Promise<ParseCheck>;
+  parse(input: ParseInput): Promise<ParseCheck>;
   robots(input: { readonly robots: string; readonly agent: string; readonly url: string }): Promise<RobotsCheck>;
   sitemap(file: string): Promise<SitemapCheck>;
   plugins(): readonly PluginView[];
@@ -59,7 +68,7 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
   const parser = await createInlinePageParser(parsingOptions(config, list, baseDir), log);
   const context = { from: null, depth: 0, seedHosts: new Set<string>() };
 
-  async function load(input: { file?: string; url?: string; contentType?: string }): Promise<{
+  async function load(input: ParseInput): Promise<{
     url: string;
     body: Uint8Array;
     contentType: string | null;
@@ -73,6 +82,9 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
     }
     const { url } = input;
     if (url === undefined) throw new CrawlError('usage-invalid', 'expected a file or a URL');
+    if (input.body !== undefined) {
+      return { url, body: input.body, contentType: input.contentType ?? null, headers: input.headers ?? {} };
+    }
     const protocol = plugins.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
     if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
     const { maxBodyBytes, timeoutMs } = config.http;

@@ -56,6 +56,7 @@ import { configuredFilter, openSeenUrls, rememberSeen, seenView } from './seen.t
 import { shaped } from './shaped.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
 import { reportSkips } from './skip-report.ts';
+import { storedBody } from './stored-body.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions, CrawlOptions, DueOptions, UpdateStepOptions } from './types.ts';
 import { segmentFor } from './unfinished.ts';
@@ -471,6 +472,10 @@ class OpenCrawler implements Crawler {
 
   versions(url: string): ReturnType<Crawler['versions']> {
     return pageVersions(this.wiring.segments, url);
+  }
+
+  storedBody(url: string): ReturnType<Crawler['storedBody']> {
+    return storedBody(this.wiring, url);
   }
 
   diff(...[url, choice]: Parameters<Crawler['diff']>): ReturnType<Crawler['diff']> {

@@ -17,6 +17,22 @@ export interface RoundEntry extends Omit<RoundSummary, 'filteredBy' | 'demotedBy
   readonly hosts: number;
   /** Taken at most once an hour, since it is a pass over the due index; `null` in between. */
   readonly sample: RoundSample | null;
+  /** Sums over all rounds since the log began, this one included: they only grow. */
+  readonly sums: RoundSums;
+}
+
+export interface RoundSums {
+  readonly rounds: number;
+  readonly requests: number;
+  readonly bytesReceived: number;
+  readonly new: number;
+  readonly modified: number;
+  readonly unchanged: number;
+  readonly gone: number;
+  readonly redirected: number;
+  readonly failed: number;
+  readonly robotsDenied: number;
+  readonly newUrls: number;
 }
 
 export interface RoundSample {
@@ -28,7 +44,7 @@ export interface RoundSample {
 }
 
 const MAX_BYTES = 16 * 1024 ** 2;
-const BYTES_PER_ENTRY = 1_024;
+const BYTES_PER_ENTRY = 1_536;
 const SAMPLE_EVERY_MS = 3_600_000;
 
 const fileIn = (dir: string): string => join(dir, 'reports', 'rounds.jsonl');
@@ -48,20 +64,19 @@ export interface RoundKeeper {
 /** Writes rounds down as they end. A log that cannot be written is told, and ends no crawl. */
 export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): RoundKeeper {
   let turn: Promise<void> = Promise.resolve();
-  let sampledAt: number | null = null;
-  const sampleDue = async (now: number): Promise<boolean> => {
-    sampledAt ??= lastSample(await roundLog(dir, 500));
-    return Math.abs(now - sampledAt) >= SAMPLE_EVERY_MS;
-  };
+  let before: { sums: RoundSums; sampledAt: number } | null = null;
   const write = async ({ filteredBy, demotedBy, layers, ...counts }: RoundSummary): Promise<void> => {
     try {
       const now = clock.now();
       const { urls, byState, hosts } = await db.counters();
-      const isSampled = await sampleDue(now);
+      before ??= lastOf(await roundLog(dir, 500));
+      const isSampled = Math.abs(now - before.sampledAt) >= SAMPLE_EVERY_MS;
       const sample = isSampled ? sampleOf(await statsOf(db, now)) : null;
-      if (isSampled) sampledAt = now;
-      const entry: RoundEntry = { version: 1, at: isoTime(now), ...counts, urls, byStatus: byState, hosts, sample };
+      const sums = addedTo(before.sums, counts);
+      const facts = { urls, byStatus: byState, hosts, sample, sums };
+      const entry: RoundEntry = { version: 1, at: isoTime(now), ...counts, ...facts };
       await appendLine(fileIn(dir), entry, MAX_BYTES);
+      before = { sums, sampledAt: isSampled ? now : before.sampledAt };
     } catch (error) {
       log.warn('the round was not written to reports/rounds.jsonl', { error: (error as Error).message });
     }
@@ -74,9 +89,42 @@ export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): R
   };
 }
 
-function lastSample(entries: readonly RoundEntry[]): number {
-  const last = entries.findLast(({ sample }) => sample !== null);
-  return last === undefined ? Number.NEGATIVE_INFINITY : Date.parse(last.at);
+const NO_SUMS: RoundSums = {
+  rounds: 0,
+  requests: 0,
+  bytesReceived: 0,
+  new: 0,
+  modified: 0,
+  unchanged: 0,
+  gone: 0,
+  redirected: 0,
+  failed: 0,
+  robotsDenied: 0,
+  newUrls: 0,
+};
+
+function lastOf(entries: readonly RoundEntry[]): { sums: RoundSums; sampledAt: number } {
+  const sampled = entries.findLast(({ sample }) => sample !== null);
+  return {
+    sums: entries.at(-1)?.sums ?? NO_SUMS,
+    sampledAt: sampled === undefined ? Number.NEGATIVE_INFINITY : Date.parse(sampled.at),
+  };
+}
+
+function addedTo(sums: RoundSums, round: Omit<RoundSummary, 'filteredBy' | 'demotedBy' | 'layers'>): RoundSums {
+  return {
+    rounds: sums.rounds + 1,
+    requests: sums.requests + round.requests,
+    bytesReceived: sums.bytesReceived + round.bytesReceived,
+    new: sums.new + round.new,
+    modified: sums.modified + round.modified,
+    unchanged: sums.unchanged + round.notModified + round.skippedByHeaders + round.unchanged,
+    gone: sums.gone + round.gone,
+    redirected: sums.redirected + round.redirected,
+    failed: sums.failed + round.failed,
+    robotsDenied: sums.robotsDenied + round.robotsDenied,
+    newUrls: sums.newUrls + round.newUrls,
+  };
 }
 
 function sampleOf({ due, overdue, freshness }: Awaited<ReturnType<typeof statsOf>>): RoundSample {

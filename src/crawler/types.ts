@@ -39,6 +39,7 @@ import type { PageDiff, PageVersion, VersionChoice } from './page-diff.ts';
 import type { PruneOptions, PruneSummary } from './prune-segments.ts';
 import type { RepartitionSummary } from './repartition.ts';
 import type { SeenView } from './seen.ts';
+import type { StoredBody } from './stored-body.ts';
 
 export interface CrawlerOptions {
   /** Validated and frozen, as `loadConfig` gives it. */
@@ -183,6 +184,8 @@ export interface Crawler {
   explain(url: string): Promise<Explanation>;
   /** The contents of a page that the segments hold, oldest first. */
   versions(url: string): Promise<readonly PageVersion[]>;
+  /** The newest content of a page that the segments hold. */
+  storedBody(url: string): Promise<StoredBody | null>;
   /** Two of them compared; see `diffPage`. */
   diff(url: string, choice?: { readonly from?: VersionChoice; readonly to?: VersionChoice }): Promise<PageDiff>;
   /** Pages with their contents, in the format of an exporter plugin. */

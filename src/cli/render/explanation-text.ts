@@ -89,7 +89,8 @@ function robotsText(robots: NonNullable<Explanation['robots']>): string {
   ]);
 }
 
-function termText(value: number | string, unit: 'ms' | 'bits' | '' | undefined): string {
+/** A figure of the schedule's arithmetic. */
+export function termText(value: number | string, unit: 'ms' | 'bits' | '' | undefined): string {
   if (typeof value === 'string') return value;
   if (unit === 'ms') return span(value / 1000);
   const rounded = String(Number(value.toPrecision(6)));

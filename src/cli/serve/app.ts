@@ -1,0 +1,144 @@
+import { Hono } from 'hono';
+import { csrf } from 'hono/csrf';
+import { HTTPException } from 'hono/http-exception';
+import { streamSSE } from 'hono/streaming';
+import type { Checker, Crawler, RoundEntry } from '../../crawler.ts';
+import { asset } from './assets.ts';
+import { guard, headers } from './guard.ts';
+import type { Shown } from './markup.ts';
+import { markup } from './markup.ts';
+import { createMetrics } from './metrics.ts';
+import { activityText, layout } from './pages/layout.ts';
+import { overviewPage } from './pages/overview.ts';
+import { roundsPage } from './pages/rounds.ts';
+import { runSection } from './pages/run.ts';
+import { ROUND_CURVES, speedCurves } from './round-curves.ts';
+import type { RunWatch } from './run-watch.ts';
+import type { Snapshots } from './snapshot.ts';
+import type { StateReader } from './state-reader.ts';
+import { addStateRoutes } from './state-routes.ts';
+
+/** What the pages are made from. */
+export interface ServeRoom {
+  readonly dir: string;
+  readonly token: string | null;
+  readonly host: string;
+  readonly reader: StateReader;
+  readonly snapshots: Snapshots;
+  readonly watch: RunWatch;
+  readonly now: () => number;
+  readonly rounds: (limit: number) => Promise<RoundEntry[]>;
+  /** For as long as `use` runs: the segments alone, which can be read while a crawl runs. */
+  readonly withSegments: <Value>(use: (crawler: Crawler) => Promise<Value>) => Promise<Value>;
+  readonly withChecker: <Value>(use: (checker: Checker) => Promise<Value>) => Promise<Value>;
+  readonly isLocked: (error: unknown) => boolean;
+  /** Errors that are nobody's fault but ours. */
+  readonly onFault: (error: Error) => void;
+}
+
+/** Rounds behind a picture, and behind a curve that can be read off. */
+const ROUNDS_PICTURED = 240;
+const ROUNDS_DRAWN = 2_000;
+const EVENT_EVERY_MS = 1_000;
+/** Views that stay open; more are told to come back later. */
+const MAX_LISTENERS = 64;
+
+export function createApp(room: ServeRoom): Hono {
+  const { dir, watch, snapshots } = room;
+  const app = new Hono();
+  app.use(headers);
+  app.get('/healthz', async (c) => c.json(await health(room)));
+  app.use(guard({ token: room.token, host: room.host }));
+  app.use(csrf());
+  app.get('/assets/:name', asset);
+
+  const page = (parts: { title: string; section?: string; notice?: Shown; isLive?: boolean; content: Shown }) =>
+    layout({ ...parts, dir, activity: watch.activity });
+
+  app.get('/', async (c) => {
+    const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get()];
+    const { activity, speeds } = watch;
+    const content = overviewPage({ activity, speeds, rounds, stats: snapshot?.stats ?? null });
+    const notice = oldFigures(room, snapshot?.at ?? null);
+    return c.html(page({ title: 'Overview', section: '/', isLive: true, content, ...(notice && { notice }) }));
+  });
+  app.get('/rounds', async (c) => {
+    const content = roundsPage(await room.rounds(ROUNDS_PICTURED));
+    return c.html(page({ title: 'Rounds', section: '/rounds', isLive: true, content }));
+  });
+  addStateRoutes(app, room, page);
+
+  app.get('/data/speed.json', (c) => c.json(speedCurves(watch.speeds)));
+  app.get('/data/:name{[a-z]+\\.json}', async (c) => {
+    const curves = ROUND_CURVES.get(c.req.param('name').replace(/\.json$/, ''));
+    return curves === undefined ? c.notFound() : c.json(curves(await room.rounds(ROUNDS_DRAWN)));
+  });
+
+  const metrics = createMetrics();
+  app.get('/metrics', async (c) => {
+    const lastRound = (await room.rounds(1)).at(-1) ?? null;
+    const snapshot = await snapshots.get();
+    const text = await metrics.text({ activity: watch.activity, snapshot, lastRound });
+    return c.body(text, 200, { 'Content-Type': metrics.contentType });
+  });
+
+  let listeners = 0;
+  app.get('/events', (c) => {
+    if (listeners >= MAX_LISTENERS) return c.text('Too many views are open.\n', 503, { 'Retry-After': '30' });
+    listeners++;
+    return streamSSE(c, async (stream) => {
+      try {
+        while (!stream.aborted && !stream.closed) {
+          await stream.writeSSE({ event: 'activity', data: JSON.stringify(activityEvent(watch)) });
+          await stream.sleep(EVENT_EVERY_MS);
+        }
+      } finally {
+        listeners--;
+      }
+    });
+  });
+
+  app.notFound((c) => c.html(page({ title: 'Not found', content: markup`<p>There is no such page.</p>` }), 404));
+  app.onError((error, c) => {
+    if (error instanceof HTTPException) return error.getResponse();
+    room.onFault(error);
+    return c.html(page({ title: 'Error', content: markup`<p>The page could not be made; the log says why.</p>` }), 500);
+  });
+  return app;
+}
+
+/** What an open page is told: markup, so that everything from the crawl is escaped in one place. */
+function activityEvent({ activity, speeds }: RunWatch): object {
+  const { run, state } = activity;
+  const last = speeds.at(-1);
+  return {
+    text: activityText(activity),
+    run: run === null ? null : String(runSection(run)),
+    // What else is on the page has changed when this has.
+    mark: `${state} ${run?.pid ?? ''} ${run?.roundsDone ?? ''}`,
+    speed: last === undefined ? null : [last[0] / 1_000, Math.round(last[1] * 10) / 10],
+  };
+}
+
+function oldFigures({ watch, now }: ServeRoom, at: number | null): string | null {
+  if (at === null) {
+    return watch.activity.run === null ? null : 'A crawl has the crawl db open: figures are those of the last round.';
+  }
+  const age = now() - at;
+  return age < 120_000
+    ? null
+    : `Figures of the crawl db are from ${new Date(at).toISOString().slice(0, 16)}: a crawl has it open.`;
+}
+
+/** Whether this process lives, and what it sees. */
+async function health({ watch, rounds }: ServeRoom): Promise<object> {
+  const { state, run, schedule } = watch.activity;
+  const last = (await rounds(1)).at(-1);
+  return {
+    status: 'ok',
+    crawl: state,
+    round: run?.progress?.round ?? null,
+    lastRoundAt: last?.at ?? null,
+    schedule: schedule === null ? null : { nextRunAt: schedule.nextRunAt, lastRunOk: schedule.lastRun?.ok ?? null },
+  };
+}

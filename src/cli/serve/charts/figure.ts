@@ -1,0 +1,12 @@
+import { type Markup, markup } from '../markup.ts';
+import { type LineData, lineChart } from './line-chart.ts';
+
+/** Curves with a legend. With a script they are drawn anew from `source`, to be read off point by point. */
+export function lineFigure(title: string, source: string, data: LineData): Markup {
+  // A single point is no curve.
+  if (data.x.length < 2) return markup`<p class="nothing">${title}: no data yet.</p>`;
+  const legend = data.series.map(
+    ({ label }, i) => markup`<li><span class="swatch line-${i + 1}" aria-hidden="true"></span>${label}</li>`,
+  );
+  return markup`<figure class="curves" data-curves="${source}"><figcaption>${title}</figcaption><div class="plot">${lineChart(title, data)}</div><ul class="legend">${legend}</ul></figure>`;
+}

@@ -1,0 +1,63 @@
+import { count } from '../../render/quantities.ts';
+import { type Markup, markup } from '../markup.ts';
+
+/** Curves over time, for a picture and for a script that draws it better. Times in seconds since the epoch. */
+export interface LineData {
+  readonly x: readonly number[];
+  readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
+}
+
+const WIDTH = 640;
+const HEIGHT = 180;
+/** Room for the figures left of and below the curves. */
+const LEFT = 48;
+const BOTTOM = 20;
+const TOP = 8;
+
+/** A picture that needs no script. Colours are those of the classes `line-1`, `line-2`, and so on. */
+export function lineChart(title: string, { x, series }: LineData): Markup {
+  const values = series.flatMap((each) => each.values.filter((value) => value !== null));
+  const max = Math.max(1e-9, ...values);
+  const [from, to] = [x[0] ?? 0, x.at(-1) ?? 1];
+  const xOf = (at: number): number => LEFT + ((at - from) / Math.max(1e-9, to - from)) * (WIDTH - LEFT - 4);
+  const yOf = (value: number): number => TOP + (1 - value / max) * (HEIGHT - TOP - BOTTOM);
+  const paths = series.map(
+    (each, i) => markup`<path class="line line-${i + 1}" d="${pathOf(x, each.values, xOf, yOf)}"/>`,
+  );
+  const marks = [0, max / 2, max].map(
+    (value) =>
+      markup`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${round(yOf(value))}" y2="${round(yOf(value))}"/><text x="${LEFT - 6}" y="${round(yOf(value) + 4)}" text-anchor="end">${figure(value)}</text>`,
+  );
+  const ends = [
+    markup`<text x="${LEFT}" y="${HEIGHT - 4}">${timeText(from)}</text>`,
+    markup`<text x="${WIDTH - 4}" y="${HEIGHT - 4}" text-anchor="end">${timeText(to)}</text>`,
+  ];
+  return markup`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${marks}${ends}${paths}</svg>`;
+}
+
+/** Gaps where there is no value. */
+function pathOf(
+  x: readonly number[],
+  values: readonly (number | null)[],
+  xOf: (at: number) => number,
+  yOf: (value: number) => number,
+): string {
+  let path = '';
+  let isDrawing = false;
+  for (const [i, value] of values.entries()) {
+    if (value === null) {
+      isDrawing = false;
+      continue;
+    }
+    path += `${isDrawing ? 'L' : 'M'}${round(xOf(x[i] ?? 0))} ${round(yOf(value))}`;
+    // A point alone is drawn as a dot.
+    if (!isDrawing && (values[i + 1] ?? null) === null) path += 'h.01';
+    isDrawing = true;
+  }
+  return path;
+}
+
+const round = (value: number): string => String(Math.round(value * 10) / 10);
+const figure = (value: number): string =>
+  value > 0 && value < 10 ? String(Number(value.toPrecision(2))) : count(value);
+const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ');

@@ -1,0 +1,32 @@
+import type { Column } from '../render/table.ts';
+import { type Markup, markup, type Shown } from './markup.ts';
+
+/** The columns of a terminal table as an HTML table; `cells` shows some of them, by title, as more than text. */
+export function htmlTable<Row>(
+  caption: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  cells: Readonly<Record<string, (row: Row) => Shown>> = {},
+): Markup {
+  if (rows.length === 0) return markup`<p class="nothing">${caption}: none.</p>`;
+  const kind = (column: Column<Row>): string => (column.align === 'right' ? 'number' : 'text');
+  const heads = columns.map((column) => markup`<th scope="col" class="${kind(column)}">${column.title}</th>`);
+  const body = rows.map(
+    (row) =>
+      markup`<tr>${columns.map((column) => markup`<td class="${kind(column)}">${(cells[column.title] ?? column.cell)(row)}</td>`)}</tr>`,
+  );
+  return markup`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption>${caption}</caption><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
+}
+
+/** A crawled URL as a link to its page of this view. */
+export function urlLink(url: string): Markup {
+  return markup`<a href="/url?u=${encodeURIComponent(url)}"><bdi>${url}</bdi></a>`;
+}
+
+/** `label: value` pairs; what is `null` is left out. */
+export function facts(pairs: readonly (readonly [label: string, value: Shown])[]): Markup {
+  const rows = pairs
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([label, value]) => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`);
+  return markup`<dl class="facts">${rows}</dl>`;
+}

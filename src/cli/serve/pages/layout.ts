@@ -1,0 +1,77 @@
+import { type Markup, markup, type Shown } from '../markup.ts';
+import type { Activity } from '../run-watch.ts';
+
+const SECTIONS = [
+  ['/', 'Overview'],
+  ['/rounds', 'Rounds'],
+  ['/changes', 'Changes'],
+  ['/due', 'Due'],
+  ['/hosts', 'Hosts'],
+  ['/pages', 'Pages'],
+  ['/duplicates', 'Duplicates'],
+] as const;
+
+export interface PageParts {
+  readonly title: string;
+  /** Which entry of the menu it belongs to. */
+  readonly section?: string;
+  readonly dir: string;
+  readonly activity: Activity;
+  /** Said above the content: that figures are old, or that something was not found. */
+  readonly notice?: Shown;
+  /** Readers without JavaScript get it anew every so often. */
+  readonly isLive?: boolean;
+  readonly content: Shown;
+}
+
+/** A whole page. */
+export function layout({ title, section, dir, activity, notice, isLive, content }: PageParts): Markup {
+  const menu = SECTIONS.map(
+    ([href, name]) =>
+      markup`<li><a href="${href}"${href === section ? markup` aria-current="page"` : null}>${name}</a></li>`,
+  );
+  return markup`<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} - incrawl</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/uplot.css">
+<link rel="stylesheet" href="/assets/style.css">
+${isLive ? markup`<noscript><meta http-equiv="refresh" content="15"></noscript>` : null}
+<script src="/assets/uplot.js" defer></script>
+<script src="/assets/live.js" defer></script>
+</head><body>
+<a class="skip" href="#content">To the content</a>
+<header>
+<p class="brand"><a href="/">incrawl</a> <span class="dir"><bdi>${dir}</bdi></span></p>
+<nav aria-label="Sections"><ul>${menu}</ul></nav>
+<form role="search" action="/url" method="get"><label for="u">URL</label><input id="u" name="u" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="https://example.org/"><button>Explain</button></form>
+</header>
+<p class="activity" data-live="activity" role="status">${activityText(activity)}</p>
+<main id="content" tabindex="-1">
+<h1><bdi>${title}</bdi></h1>
+${notice === undefined ? null : markup`<p class="notice">${notice}</p>`}
+${content}
+</main>
+<footer><p>Times are UTC. <a href="/metrics">Metrics</a> · <a href="/healthz">Health</a></p></footer>
+</body></html>
+`;
+}
+
+/** In one sentence. */
+export function activityText({ state, run, schedule }: Activity): string {
+  if (run !== null) {
+    const { progress } = run;
+    const where =
+      progress === null
+        ? 'starting'
+        : `round ${progress.round}, ${progress.stage}, ${progress.done} of ${progress.urls} URLs`;
+    return `A crawl runs (${run.command}, process ${run.pid}): ${where}.`;
+  }
+  if (state === 'waiting') {
+    const next = schedule?.nextRunAt ?? null;
+    return `No crawl runs. The scheduler (${schedule?.timetable}) begins the next run ${next === null ? 'soon' : `at ${next.slice(0, 16).replace('T', ' ')}`}.`;
+  }
+  return 'No crawl runs.';
+}

@@ -1,0 +1,69 @@
+import type { ChangeKind, ChangeView, CrawlState, DueView, HostView, RecordView } from '../../../crawler.ts';
+import { CRAWL_STATES } from '../../../domain/crawl/datum.ts';
+import { CHANGE_KINDS } from '../../../domain/crawl/page-change.ts';
+import { CHANGE_COLUMNS, DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../../render/columns.ts';
+import { htmlTable, urlLink } from '../html-table.ts';
+import { type Markup, markup } from '../markup.ts';
+
+/** Rows of a list. */
+export const ROWS = 200;
+
+const url = (row: { readonly url: string }): Markup => urlLink(row.url);
+
+export function changesPage(changes: readonly ChangeView[], kind: ChangeKind | null): Markup {
+  return markup`${choice('/changes', 'kind', 'Kind', CHANGE_KINDS, kind)}
+${htmlTable(`The newest changes, at most ${ROWS}`, CHANGE_COLUMNS, changes, { url })}`;
+}
+
+export function duePage(due: readonly DueView[]): Markup {
+  return htmlTable(`What generate would look at now, at most ${ROWS}`, DUE_COLUMNS, due, { url });
+}
+
+export function hostsPage(hosts: readonly HostView[]): Markup {
+  const host = (row: HostView): Markup =>
+    markup`<a href="/pages?host=${encodeURIComponent(row.host)}"><bdi>${row.host}</bdi></a>`;
+  return htmlTable(`Hosts, at most ${ROWS}, by number of URLs`, HOST_COLUMNS, hosts, { host });
+}
+
+export interface PagesQuery {
+  readonly status: CrawlState | null;
+  readonly host: string;
+  readonly prefix: string;
+}
+
+export function pagesPage(records: readonly RecordView[], query: PagesQuery): Markup {
+  return markup`<form class="query" action="/pages" method="get">
+${selection('status', 'State', CRAWL_STATES, query.status)}
+<label for="host">Host</label><input id="host" name="host" type="text" value="${query.host}" autocomplete="off" spellcheck="false">
+<label for="prefix">URL begins with</label><input id="prefix" name="prefix" type="text" value="${query.prefix}" autocomplete="off" spellcheck="false">
+<button>Show</button></form>
+${htmlTable(`Pages in order of their hosts, at most ${ROWS}`, RECORD_COLUMNS, records, { url })}`;
+}
+
+/** Duplicates under the page that they repeat. */
+export function duplicatesPage(duplicates: readonly RecordView[]): Markup {
+  const groups = new Map<string, RecordView[]>();
+  for (const each of duplicates) {
+    const target = each.target ?? '';
+    groups.set(target, [...(groups.get(target) ?? []), each]);
+  }
+  if (groups.size === 0) {
+    return markup`<p class="nothing">No page is marked as a duplicate. <code>incrawl dedup</code> looks for them.</p>`;
+  }
+  const sections = [...groups].map(
+    ([target, members]) =>
+      markup`<section><h2>${urlLink(target)}</h2><ul>${members.map((member) => markup`<li>${urlLink(member.url)} <span class="pale"><bdi>${member.title ?? ''}</bdi></span></li>`)}</ul></section>`,
+  );
+  return markup`<p>${groups.size} groups of ${duplicates.length} duplicates, at most ${ROWS}; the heading names the page that they repeat.</p>${sections}`;
+}
+
+function choice(action: string, name: string, label: string, values: readonly string[], now: string | null): Markup {
+  return markup`<form class="query" action="${action}" method="get">${selection(name, label, values, now)}<button>Show</button></form>`;
+}
+
+function selection(name: string, label: string, values: readonly string[], now: string | null): Markup {
+  const options = values.map(
+    (value) => markup`<option value="${value}"${value === now ? markup` selected` : null}>${value}</option>`,
+  );
+  return markup`<label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">all</option>${options}</select>`;
+}

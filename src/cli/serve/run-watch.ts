@@ -1,0 +1,71 @@
+import { runPath } from '../run-status/announce.ts';
+import { followRun } from '../run-status/follow.ts';
+import type { RunStatus } from '../run-status/run-status.ts';
+import type { Health } from '../schedule/health.ts';
+import { sleepUntil } from '../schedule/sleep-until.ts';
+import { askStatus, statusPath } from '../schedule/status-socket.ts';
+
+/** What goes on in a state directory at the moment. */
+export interface Activity {
+  readonly state: 'running' | 'waiting' | 'idle';
+  /** The run that is going. */
+  readonly run: RunStatus | null;
+  /** The scheduler, when one lives. */
+  readonly schedule: Health | null;
+}
+
+/** Pages a second at a time, ms since the epoch. */
+export type Speed = readonly [at: number, pagesPerSecond: number];
+
+export interface RunWatch {
+  readonly activity: Activity;
+  /** Of the runs seen in the last minutes, oldest first. */
+  readonly speeds: readonly Speed[];
+  /** Resolves when the watch has ended. */
+  close(): Promise<void>;
+}
+
+/** Between two looks for a run or a scheduler, ms. */
+const LOOK_MS = 1_000;
+const SPEEDS_KEPT = 600;
+const SPEED_EVERY_MS = 1_000;
+
+/** Follows whatever crawls on the state directory. */
+export function watchRuns(dir: string, now: () => number): RunWatch {
+  const end = new AbortController();
+  const speeds: Speed[] = [];
+  let run: RunStatus | null = null;
+  let schedule: Health | null = null;
+  let before: { readonly at: number; readonly segment: string | null; readonly done: number } | null = null;
+  const onStatus = (status: RunStatus): void => {
+    run = status;
+    const at = now();
+    if (status.progress === null || (before !== null && at - before.at < SPEED_EVERY_MS)) return;
+    const { segment, done } = status.progress;
+    if (before?.segment === segment) speeds.push([at, Math.max(0, ((done - before.done) * 1_000) / (at - before.at))]);
+    before = { at, segment, done };
+    if (speeds.length > SPEEDS_KEPT) speeds.shift();
+  };
+  // Neither socket answers when its process is dying: the next look tells.
+  const look = async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      schedule = await askStatus(statusPath(dir)).catch(() => null);
+      await followRun(runPath(dir), onStatus, end.signal).catch(() => false);
+      run = null;
+      await sleepUntil(now() + LOOK_MS, end.signal);
+    }
+  };
+  const looking = look();
+  return {
+    get activity() {
+      const state: Activity['state'] =
+        run !== null ? 'running' : schedule !== null && schedule.state !== 'stopped' ? 'waiting' : 'idle';
+      return { state, run, schedule: run === null ? schedule : null };
+    },
+    speeds,
+    close() {
+      end.abort();
+      return looking;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import type { Context, Hono } from 'hono';
+import type { Crawler } from '../../crawler.ts';
+import { CRAWL_STATES } from '../../domain/crawl/datum.ts';
+import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
+import { isForeseen } from '../exit.ts';
+import type { ServeRoom } from './app.ts';
+import { type Markup, markup, type Shown } from './markup.ts';
+import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage, ROWS } from './pages/lists.ts';
+import { blocksPage, nearPage } from './pages/page-content.ts';
+import { urlPage } from './pages/url.ts';
+
+type Page = (parts: { title: string; section?: string; notice?: Shown; content: Shown }) => Markup;
+
+const NEAR_BITS = 6;
+const HOSTS_READ = 5_000;
+
+/** Pages that are read from the state directory. */
+export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
+  /** Answers from the crawl db, or says why it cannot. */
+  const answer = async (
+    c: Context,
+    place: { readonly title: string; readonly section?: string },
+    read: (crawler: Crawler) => Promise<Shown>,
+    from: (use: (crawler: Crawler) => Promise<Shown>) => Promise<Shown> = room.reader.read,
+  ): Promise<Response> => {
+    try {
+      return c.html(page({ ...place, content: await from(read) }));
+    } catch (error) {
+      if (room.isLocked(error)) {
+        const notice = 'A crawl or another command has the crawl db open. This page can be shown when it is done.';
+        return c.html(page({ ...place, notice, content: markup`<p><a href="/">Overview</a></p>` }), 503, {
+          'Retry-After': '5',
+        });
+      }
+      if (!isForeseen(error)) throw error;
+      return c.html(page({ ...place, notice: error.message, content: null }), 400);
+    }
+  };
+
+  app.get('/changes', (c) => {
+    const kind = CHANGE_KINDS.find((each) => each === c.req.query('kind')) ?? null;
+    return answer(c, { title: 'Changes', section: '/changes' }, async (crawler) => {
+      const query = { newest: true, limit: ROWS, ...(kind === null ? {} : { kinds: [kind] }) };
+      return changesPage((await all(crawler.changes(query))).reverse(), kind);
+    });
+  });
+  app.get('/due', (c) =>
+    answer(c, { title: 'Due', section: '/due' }, async (crawler) => duePage(await all(crawler.due({ limit: ROWS })))),
+  );
+  app.get('/hosts', (c) =>
+    answer(c, { title: 'Hosts', section: '/hosts' }, async (crawler) => {
+      const hosts = await all(crawler.hosts({ limit: HOSTS_READ }));
+      return hostsPage(hosts.sort((a, b) => b.urls - a.urls).slice(0, ROWS));
+    }),
+  );
+  app.get('/pages', (c) => {
+    const status = CRAWL_STATES.find((each) => each === c.req.query('status')) ?? null;
+    const [host, prefix] = [c.req.query('host')?.trim() ?? '', c.req.query('prefix')?.trim() ?? ''];
+    const query = {
+      limit: ROWS,
+      ...(status === null ? {} : { status }),
+      ...(host === '' ? {} : { host }),
+      ...(prefix === '' ? {} : { prefix }),
+    };
+    return answer(c, { title: 'Pages', section: '/pages' }, async (crawler) =>
+      pagesPage(await all(crawler.records(query)), { status, host, prefix }),
+    );
+  });
+  app.get('/duplicates', (c) =>
+    answer(c, { title: 'Duplicates', section: '/duplicates' }, async (crawler) =>
+      duplicatesPage(await all(crawler.records({ status: 'duplicate', limit: ROWS }))),
+    ),
+  );
+
+  app.get('/url', (c) => {
+    const url = asked(c);
+    const action = room.token === null ? null : touchForm(url);
+    return answer(c, { title: url || 'No URL given' }, async (crawler) =>
+      url === '' ? null : urlPage(await crawler.explain(url), action),
+    );
+  });
+  app.get('/near', (c) =>
+    answer(c, { title: 'Pages like this' }, async (crawler) =>
+      nearPage(asked(c), await crawler.near(asked(c), { distance: NEAR_BITS, limit: ROWS })),
+    ),
+  );
+  app.get('/blocks', (c) =>
+    answer(
+      c,
+      { title: 'Blocks of the stored page' },
+      (crawler) => blocksOf(room, crawler, asked(c)),
+      room.withSegments,
+    ),
+  );
+
+  app.post('/touch', async (c) => {
+    if (room.token === null) return c.text('Nothing can be changed without a token; see serve --help.\n', 403);
+    const url = String((await c.req.parseBody()).u ?? '');
+    try {
+      await room.reader.read((crawler) => crawler.touch([url]));
+    } catch (error) {
+      if (!room.isLocked(error)) throw error;
+      return c.text('A crawl has the crawl db open. Try again when it is done.\n', 503, { 'Retry-After': '5' });
+    }
+    return c.redirect(`/url?u=${encodeURIComponent(url)}`, 303);
+  });
+}
+
+const asked = (c: Context): string => c.req.query('u')?.trim() ?? '';
+
+async function blocksOf(room: ServeRoom, crawler: Crawler, url: string): Promise<Shown> {
+  const stored = await crawler.storedBody(url);
+  if (stored === null) return markup`<p class="nothing">No segment holds a body of this page.</p>`;
+  const { contentType, at, segment, ...page } = stored;
+  const check = await room.withChecker((checker) =>
+    checker.parse({ ...page, ...(contentType === null ? {} : { contentType }) }),
+  );
+  return blocksPage(check, `${at}, segment ${segment}`);
+}
+
+function touchForm(url: string): Markup {
+  return markup`<form action="/touch" method="post"><input type="hidden" name="u" value="${url}"><button>Visit in the next round</button></form>`;
+}
+
+async function all<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const list: Row[] = [];
+  for await (const row of rows) list.push(row);
+  return list;
+}

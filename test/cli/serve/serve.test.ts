@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { json, type Running, run, start, workDir } from '../binary.ts';
+
+/** What a page may call itself: markup, a turned reading direction, what a terminal obeys. */
+const HOSTILE = `</title><script>window.pwned=1</script><img src=x onerror="pwned()">\u202egnp.exe \u0007'"`;
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+let site: Server;
+let origin: string;
+let answerAfterMs = 0;
+const own = ['--allow', '127.0.0.1', '--delay', '0'];
+const dir = workDir();
+let live: Running;
+let view: string;
+
+beforeAll(async () => {
+  site = createServer((asked, answer) => {
+    answer.setHeader('content-type', 'text/html; charset=utf-8');
+    if (asked.url === '/robots.txt') return void answer.writeHead(404).end();
+    const links = [1, 2, 3, 4, 5].map((i) => `<a href="/${i}?q=%3Cscript%3E">x</a>`).join('');
+    const words = Array.from({ length: 60 }, (_, i) => `word${i}${asked.url?.[1]}`).join(' ');
+    const body = `<title>${escaped(HOSTILE)}</title><main><p>${words} ${escaped(HOSTILE)}</p></main>${links}`;
+    setTimeout(() => answer.end(body), answerAfterMs);
+  });
+  site.listen(0, '127.0.0.1');
+  await once(site, 'listening');
+  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  await run(['crawl', `${origin}/`, '--dir', dir, ...own]);
+  ({ live, view } = await served(['--dir', dir]));
+});
+afterAll(async () => {
+  live.child.kill('SIGTERM');
+  expect(await live.finished).toMatchObject({ code: 0 });
+  site.closeAllConnections();
+  site.close();
+});
+
+async function served(args: readonly string[]): Promise<{ live: Running; view: string }> {
+  const running = start(['serve', '--port', '0', '--json', ...args]);
+  const line = await new Promise<string>((resolve, reject) => {
+    running.child.stdout?.on('data', (text: string) => resolve(text));
+    void running.finished.then(({ stderr }) => reject(new Error(stderr)));
+  });
+  return { live: running, view: (JSON.parse(line) as { url: string }).url.replace(/\/$/, '') };
+}
+
+const text = async (path: string, init?: RequestInit): Promise<string> => (await fetch(`${view}${path}`, init)).text();
+const pageOf = (): string => `/url?u=${encodeURIComponent(`${origin}/1?q=%3Cscript%3E`)}`;
+
+/** As a browser under another name would ask. */
+async function statusUnder(host: string, port: string): Promise<number | undefined> {
+  const asking = request({ host: '127.0.0.1', port, path: '/', headers: { host } });
+  asking.end();
+  const [answer] = (await once(asking, 'response')) as [{ statusCode?: number; resume(): void }];
+  answer.resume();
+  return answer.statusCode;
+}
+
+describe('serve', () => {
+  it('shows the crawl without a script: every link of every page answers', async () => {
+    const seen = new Set(['/']);
+    for (const path of seen) {
+      const answer = await fetch(`${view}${path}`);
+      expect([path, answer.status]).toEqual([path, 200]);
+      if (!answer.headers.get('content-type')?.includes('html')) continue;
+      const html = await answer.text();
+      for (const [, href = ''] of html.matchAll(/(?:href|src|data-curves)="(\/[^"]*)"/g)) {
+        if (seen.size < 60) seen.add(href.replaceAll('&amp;', '&'));
+      }
+    }
+    expect([...seen]).toEqual(
+      expect.arrayContaining([
+        '/rounds',
+        '/changes',
+        '/due',
+        '/hosts',
+        '/pages',
+        '/duplicates',
+        '/metrics',
+        '/healthz',
+      ]),
+    );
+    expect([...seen].filter((path) => /^\/(?:url|blocks|near)\?/.test(path)).length).toBeGreaterThan(5);
+    const overview = await text('/');
+    expect(overview).toContain('No crawl runs.');
+    expect(overview).toMatch(/fetched<\/a><\/th><td class="number">6</);
+    expect(await text('/changes?kind=new')).toContain(`${origin}/1?q=%3Cscript%3E`);
+    expect(await text('/pages?status=gone')).toContain('at most 200: none');
+    expect(await text(pageOf())).toContain('It is next due at');
+    expect(await text('/url?u=ht!tp')).toContain('not an absolute URL');
+    expect((await fetch(`${view}/nowhere`)).status).toBe(404);
+  });
+
+  it('keeps hostile titles, URLs and texts inert, and loads and runs nothing but its own files', async () => {
+    const blocks = `/blocks?u=${encodeURIComponent(`${origin}/1?q=%3Cscript%3E`)}`;
+    for (const path of [
+      '/',
+      '/pages',
+      '/changes',
+      '/due',
+      pageOf(),
+      blocks,
+      '/url?u=%3Cscript%3Ealert(1)%3C/script%3E',
+    ]) {
+      const answer = await fetch(`${view}${path}`);
+      const html = await answer.text();
+      expect(html).not.toContain('<img');
+      expect(html).not.toMatch(/\u202e|\u0007/);
+      expect(html.replace(/&quot;/g, '')).not.toMatch(/<[^>]*\son\w+=/);
+      expect(html).not.toMatch(/<[^>]*\sstyle=/);
+      expect([...html.matchAll(/<script[^>]*>/g)].map(([tag]) => tag)).toEqual([
+        '<script src="/assets/uplot.js" defer>',
+        '<script src="/assets/live.js" defer>',
+      ]);
+      expect([...html.matchAll(/(?:src|action|data-curves)="([^"]*)"/g)].every(([, url]) => url?.startsWith('/'))).toBe(
+        true,
+      );
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self'");
+      expect(policy).not.toContain('unsafe');
+      expect(answer.headers.get('x-frame-options')).toBe('DENY');
+    }
+    expect(await text(blocks)).toContain('&lt;script&gt;window.pwned=1&lt;/script&gt;');
+    expect(await text(blocks)).toContain('\\u202egnp.exe');
+  });
+
+  it('gives figures to Prometheus and to monitors', async () => {
+    const metrics = await text('/metrics');
+    expect(metrics).toMatch(/^incrawl_urls\{state="fetched"\} 6$/m);
+    expect(metrics).toMatch(/^incrawl_requests_total [1-9]\d*$/m);
+    expect(metrics).toMatch(/^incrawl_visits_total\{outcome="new"\} 6$/m);
+    expect(metrics).toMatch(/^incrawl_run_active 0$/m);
+    expect(metrics).toMatch(/^incrawl_serve_process_cpu_seconds_total /m);
+    for (const line of metrics.split('\n')) expect(line).toMatch(/^(?:#.*|[a-z_0-9]+(?:\{[^}]*\})? \S+|)$/);
+    expect(await (await fetch(`${view}/healthz`)).json()).toMatchObject({ status: 'ok', crawl: 'idle' });
+    expect(await (await fetch(`${view}/data/outcomes.json`)).json()).toMatchObject({
+      series: [{ label: 'new', values: [1, 5] }, {}, {}, {}],
+    });
+  });
+
+  it('answers under the names of this machine only, and changes nothing', async () => {
+    const { port } = new URL(view);
+    expect(await statusUnder('attacker.test', port)).toBe(421);
+    expect(await statusUnder(`localhost:${port}`, port)).toBe(200);
+    const touched = await fetch(`${view}/touch`, {
+      method: 'POST',
+      headers: { origin: view },
+      body: new URLSearchParams({ u: origin }),
+    });
+    expect(touched.status).toBe(403);
+    expect((await fetch(`${view}/`, { method: 'DELETE' })).status).toBe(403);
+    expect(await text(pageOf())).not.toContain('action="/touch"');
+  });
+
+  it('makes room for commands and crawls at once, and follows a crawl that runs', async () => {
+    await text('/pages');
+    expect(await json(['readdb', '--stats', '--dir', dir])).toMatchObject({ urls: 6 });
+    await run(['touch', '--dir', dir, ...[1, 2, 3, 4, 5].map((i) => `${origin}/${i}?q=%3Cscript%3E`)]);
+    answerAfterMs = 400;
+    const events = await fetch(`${view}/events`);
+    const crawl = start(['crawl', '--dir', dir, '--json', ...own]);
+    let heard = '';
+    const decoder = new TextDecoder();
+    for await (const part of events.body as unknown as AsyncIterable<Uint8Array>) {
+      heard += decoder.decode(part, { stream: true });
+      if (/"text":"A crawl runs.*round 1, fetch/.test(heard)) break;
+    }
+    expect(heard).toContain('in flight');
+    expect(await text('/')).toContain('A crawl runs (crawl, process');
+    const pages = await fetch(`${view}/pages`);
+    expect([pages.status, await pages.text()]).toEqual([503, expect.stringContaining('has the crawl db open')]);
+    expect(await text('/metrics')).toMatch(/^incrawl_run_active 1$/m);
+    expect(await text(`/blocks?u=${encodeURIComponent(`${origin}/`)}`)).toContain('class="block main"');
+    const { code, stdout } = await crawl.finished;
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { totals: { requests: 5 } }]);
+    answerAfterMs = 0;
+  });
+
+  it('refuses a second one, a folder that is not there, and strangers without a token', async () => {
+    expect(await run(['serve', '--port', '0', '--dir', dir])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('already'),
+    });
+    expect((await run(['serve', '--dir', join(dir, 'nowhere')])).stderr).toContain('there is no folder');
+    expect(await run(['serve', '--host', '0.0.0.0', '--dir', dir])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--token-file'),
+    });
+    const short = join(dir, 'short');
+    writeFileSync(short, 'secret\n');
+    expect((await run(['serve', '--token-file', short, '--dir', dir])).stderr).toContain('16 characters');
+    const { port } = new URL(view);
+    expect((await run(['serve', '--port', port, '--dir', workDir()])).stderr).toContain('cannot listen');
+  });
+
+  it('with a token: asks for it, and lets pages be visited sooner', async () => {
+    const other = workDir();
+    await run(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
+    const token = 'a-token-of-some-length';
+    const file = join(other, 'token');
+    writeFileSync(file, `${token}\n`);
+    const { live: locked, view: at } = await served(['--dir', other, '--token-file', file]);
+    expect((await fetch(`${at}/`)).status).toBe(401);
+    expect((await fetch(`${at}/`, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
+    expect((await fetch(`${at}/healthz`)).status).toBe(200);
+    const basic = { authorization: `Basic ${Buffer.from(`me:${token}`).toString('base64')}` };
+    const page = `/url?u=${encodeURIComponent(`${origin}/`)}`;
+    expect(await (await fetch(`${at}${page}`, { headers: basic })).text()).toContain('action="/touch"');
+    const touch = (headers: Record<string, string>): Promise<Response> =>
+      fetch(`${at}/touch`, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ u: `${origin}/` }),
+        headers,
+      });
+    expect((await touch({ origin: at })).status).toBe(401);
+    expect((await touch({ ...basic, origin: 'http://attacker.test' })).status).toBe(403);
+    expect(await touch({ authorization: `Bearer ${token}`, origin: at })).toMatchObject({ status: 303 });
+    expect(await (await fetch(`${at}${page}`, { headers: basic })).text()).toContain('It has been due since');
+    locked.child.kill('SIGTERM');
+    expect((await locked.finished).code).toBe(0);
+  });
+});
+
+describe('serve before the first crawl', () => {
+  it('says that there is nothing yet, and makes no crawl db', async () => {
+    const empty = workDir();
+    const { live: early, view: at } = await served(['--dir', empty]);
+    expect(await (await fetch(`${at}/`)).text()).toContain('Nothing has been crawled yet.');
+    const pages = await fetch(`${at}/pages`);
+    expect([pages.status, await pages.text()]).toEqual([400, expect.stringContaining('holds no crawl db yet')]);
+    expect((await fetch(`${at}/metrics`)).status).toBe(200);
+    early.child.kill('SIGINT');
+    expect((await early.finished).code).toBe(0);
+    expect((await run(['readdb', '--stats', '--dir', empty, '--json'])).stdout).toContain('"urls":0');
+  });
+});

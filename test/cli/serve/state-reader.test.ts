@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { createSnapshots } from '../../../src/cli/serve/snapshot.ts';
+import { createStateReader } from '../../../src/cli/serve/state-reader.ts';
+import type { Crawler, DbStats } from '../../../src/crawler.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A crawl db that counts how often it is open; it must never be open twice. */
+function counted(options: { readonly fails?: Error } = {}) {
+  const events: string[] = [];
+  let open = 0;
+  let now = 0;
+  const reader = createStateReader({
+    open: async () => {
+      if (options.fails !== undefined) throw options.fails;
+      expect(++open).toBe(1);
+      events.push('open');
+      return {
+        close: async () => {
+          await turn();
+          open--;
+          events.push('close');
+        },
+        stats: async () => ({ urls: now }) as DbStats,
+      } as Crawler;
+    },
+    idleMs: 3_600_000,
+    yieldMs: 5_000,
+    now: () => now,
+  });
+  return { reader, events, at: (ms: number) => (now = ms) };
+}
+
+describe('the crawl db of a viewer', () => {
+  it('is opened once for many readers, and closed at the end', async () => {
+    const { reader, events } = counted();
+    expect(await Promise.all([1, 2, 3].map((value) => reader.read(async () => value)))).toEqual([1, 2, 3]);
+    await reader.read(async () => {});
+    await reader.close();
+    expect(events).toEqual(['open', 'close']);
+  });
+
+  it('is given up after the readers that are in it, and not taken back at once', async () => {
+    const { reader, events, at } = counted();
+    let finish: (() => void) | undefined;
+    const reading = reader.read(async () => {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      events.push('read');
+    });
+    await turn();
+    const given = reader.giveWay().then(() => events.push('given'));
+    await expect(reader.read(async () => {})).rejects.toMatchObject({ code: 'db-locked' });
+    finish?.();
+    await Promise.all([reading, given]);
+    expect(events).toEqual(['open', 'read', 'close', 'given']);
+    at(5_000);
+    await reader.read(async () => {});
+    await reader.close();
+    expect(events.slice(4)).toEqual(['open', 'close']);
+  });
+
+  it('waits with opening until the one before is closed', async () => {
+    const { reader, events } = counted();
+    await reader.read(async () => {});
+    const closing = reader.close();
+    await reader.read(async () => {});
+    await closing;
+    await reader.close();
+    expect(events).toEqual(['open', 'close', 'open', 'close']);
+  });
+
+  it('that cannot be opened is told to each reader, and tried again by the next', async () => {
+    const { reader } = counted({ fails: new Error('held') });
+    await expect(reader.read(async () => {})).rejects.toThrow('held');
+    await expect(reader.read(async () => {})).rejects.toThrow('held');
+    await reader.close();
+  });
+
+  it('is closed though a reader failed', async () => {
+    const { reader, events } = counted();
+    await expect(reader.read(() => Promise.reject(new Error('bad page')))).rejects.toThrow('bad page');
+    await reader.giveWay();
+    expect(events).toEqual(['open', 'close']);
+  });
+});
+
+describe('figures of the crawl db', () => {
+  const isLocked = (error: unknown): boolean => (error as { code?: string }).code === 'db-locked';
+
+  it('stand for a while, and longer while somebody else has the db open', async () => {
+    const { reader, at } = counted();
+    let now = 0;
+    const snapshots = createSnapshots(reader, () => now, isLocked);
+    expect(await snapshots.get()).toEqual({ stats: { urls: 0 }, at: 0 });
+    now = at(4_000);
+    expect(await snapshots.get()).toMatchObject({ at: 0 });
+    now = at(6_000);
+    expect(await snapshots.get()).toEqual({ stats: { urls: 6_000 }, at: 6_000 });
+    now = at(12_000);
+    await reader.giveWay();
+    expect(await snapshots.get()).toMatchObject({ at: 6_000 });
+    await reader.close();
+  });
+
+  it('are asked for once by many at a time', async () => {
+    const { reader } = counted();
+    const snapshots = createSnapshots(reader, () => 0, isLocked);
+    const [a, b] = await Promise.all([snapshots.get(), snapshots.get()]);
+    expect(a).toBe(b);
+    await reader.close();
+  });
+});
