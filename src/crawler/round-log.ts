@@ -71,7 +71,7 @@ export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): R
       const { urls, byState, hosts } = await db.counters();
       before ??= lastOf(await roundLog(dir, 500));
       const isSampled = Math.abs(now - before.sampledAt) >= SAMPLE_EVERY_MS;
-      const sample = isSampled ? sampleOf(await statsOf(db, now)) : null;
+      const sample = isSampled ? sampleOf(await statsOf(db, now, true)) : null;
       const sums = addedTo(before.sums, counts);
       const facts = { urls, byStatus: byState, hosts, sample, sums };
       const entry: RoundEntry = { version: 1, at: isoTime(now), ...counts, ...facts };

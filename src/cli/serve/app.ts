@@ -76,9 +76,8 @@ export function createApp(room: ServeRoom): Hono {
 
   const metrics = createMetrics();
   app.get('/metrics', async (c) => {
-    const lastRound = (await room.rounds(1)).at(-1) ?? null;
-    const snapshot = await snapshots.get();
-    const text = await metrics.text({ activity: watch.activity, snapshot, lastRound });
+    const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get()];
+    const text = await metrics.text({ activity: watch.activity, snapshot, rounds });
     return c.body(text, 200, { 'Content-Type': metrics.contentType });
   });
 

@@ -6,7 +6,8 @@ import type { Snapshot } from './snapshot.ts';
 export interface MetricsInput {
   readonly activity: Activity;
   readonly snapshot: Snapshot | null;
-  readonly lastRound: RoundEntry | null;
+  /** The last ones, oldest first. */
+  readonly rounds: readonly RoundEntry[];
 }
 
 export interface Metrics {
@@ -26,7 +27,9 @@ export function createMetrics(): Metrics {
 }
 
 /** A registry for each scrape: no value outlives what it was taken from. */
-function figures({ activity, snapshot, lastRound }: MetricsInput): Registry {
+function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
+  const lastRound = rounds.at(-1);
+  const sample = rounds.findLast((round) => round.sample !== null)?.sample;
   const registry = new Registry();
   const gauge = (name: string, help: string, value: number | null | undefined): void => {
     if (value === null || value === undefined) return;
@@ -46,8 +49,12 @@ function figures({ activity, snapshot, lastRound }: MetricsInput): Registry {
   gauge('hosts', 'Hosts in the crawl db', stats?.hosts ?? lastRound?.hosts);
   gauge('due_urls', 'URLs that are due', stats?.due);
   gauge('overdue_urls', 'URLs that have been due for more than a day', stats?.overdue);
-  gauge('fresh_ratio', 'Expected share of copies that lack no major change', stats?.freshness?.fresh);
-  gauge('expected_changes_per_day', 'Major changes expected a day', stats?.freshness?.changesPerDay);
+  gauge('fresh_ratio', 'Expected share of copies that lack no major change', stats?.freshness?.fresh ?? sample?.fresh);
+  gauge(
+    'expected_changes_per_day',
+    'Major changes expected a day',
+    stats?.freshness?.changesPerDay ?? sample?.changesPerDay,
+  );
   gauge('db_figures_timestamp_seconds', 'When the figures of the crawl db were taken', seconds(snapshot?.at));
 
   const { run, schedule } = activity;

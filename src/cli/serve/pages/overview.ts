@@ -26,7 +26,7 @@ export function overviewPage({ activity, speeds, rounds, stats }: OverviewData):
   return markup`
 ${activity.run === null ? null : runSection(activity.run)}
 ${speeds.length < 2 ? null : lineFigure('Pages a second, last minutes', '/data/speed.json', speedCurves(speeds))}
-<section aria-label="Crawl db">${figures(stats, rounds.at(-1))}</section>
+<section aria-label="Crawl db">${figures(stats, rounds)}</section>
 <div class="columns">
 <section>${barTable(
     'URLs by state',
@@ -48,9 +48,12 @@ ${roundTable('Last rounds', rounds.slice(-ROUNDS_SHOWN).reverse())}
 ${activity.schedule === null ? null : scheduleSection(activity.schedule)}`;
 }
 
-function figures(stats: DbStats | null, last: RoundEntry | undefined): Shown {
+function figures(stats: DbStats | null, rounds: readonly RoundEntry[]): Shown {
+  const last = rounds.at(-1);
   if (stats === null && last === undefined) return markup`<p class="nothing">Nothing has been crawled yet.</p>`;
-  const { interval, freshness, waiting } = stats ?? { interval: null, freshness: null, waiting: null };
+  const { interval, waiting } = stats ?? { interval: null, waiting: null };
+  // Of a large crawl db freshness is sampled now and then, by the crawl itself.
+  const freshness = stats?.freshness ?? lastFreshness(rounds);
   return facts([
     ['URLs', count(stats?.urls ?? last?.urls ?? 0)],
     ['hosts', count(stats?.hosts ?? last?.hosts ?? 0)],
@@ -61,6 +64,11 @@ function figures(stats: DbStats | null, last: RoundEntry | undefined): Shown {
     ['changes expected a day', freshness === null ? null : count(freshness.changesPerDay)],
     ['median interval', interval === null ? null : span(interval.p50)],
   ]);
+}
+
+function lastFreshness(rounds: readonly RoundEntry[]): { fresh: number; changesPerDay: number } | null {
+  const { fresh = null, changesPerDay = null } = rounds.findLast(({ sample }) => sample !== null)?.sample ?? {};
+  return fresh === null || changesPerDay === null ? null : { fresh, changesPerDay };
 }
 
 function dueSection({ dueByDay }: DbStats): Markup {
