@@ -43,6 +43,7 @@ const BUNDLED = [
 export const BUNDLED_EXPORTERS: readonly string[] = [
   'exporter-csv',
   'exporter-markdown',
+  'exporter-parquet',
   'exporter-tree',
   'exporter-warc',
 ];

@@ -1,0 +1,42 @@
+/** As much of the optional package `@duckdb/node-api` as is used. */
+export interface DuckDb {
+  readonly DuckDBInstance: {
+    create(path: string, options?: Readonly<Record<string, string>>): Promise<DuckDbInstance>;
+  };
+  readonly LIST: (type: unknown) => unknown;
+  readonly VARCHAR: unknown;
+  readonly listValue: (items: readonly string[]) => unknown;
+  readonly DuckDBTimestampTZValue: new (micros: bigint) => unknown;
+}
+
+interface DuckDbInstance {
+  connect(): Promise<DuckDbConnection>;
+  closeSync(): void;
+}
+
+export interface DuckDbConnection {
+  run(sql: string): Promise<unknown>;
+  createAppender(table: string): Promise<DuckDbAppender>;
+  closeSync(): void;
+}
+
+export interface DuckDbAppender {
+  appendNull(): void;
+  appendBoolean(value: boolean): void;
+  appendInteger(value: number): void;
+  appendVarchar(value: string): void;
+  appendTimestampTZ(value: unknown): void;
+  appendList(value: unknown, type: unknown): void;
+  endRow(): void;
+  flushSync(): void;
+  closeSync(): void;
+}
+
+/** Rejects with the command that installs the package where it is missing. */
+export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
+  try {
+    return (await import(name)) as DuckDb;
+  } catch (error) {
+    throw new Error(`Parquet needs the package ${name}: npm install ${name}`, { cause: error });
+  }
+}
