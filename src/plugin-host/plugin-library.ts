@@ -44,6 +44,15 @@ export { FeatureFilter } from '../domain/url/feature-filter.ts';
 export { filePathOf } from '../domain/url/file-path.ts';
 export { SimilarQuota } from '../domain/url/similar-quota.ts';
 export { featureNamed, featureSizing, urlSignature } from '../domain/url/url-features.ts';
+export {
+  addressOf,
+  type DeliveryAnswer,
+  type DeliveryOptions,
+  type DeliveryRoom,
+  deliver,
+  isPassing,
+  pauseMs,
+} from './deliver.ts';
 export { type FileTree, isFolder, openFileTree } from './file-tree.ts';
 export { loadJieba } from './jieba.ts';
 export { createStopWords, type StopWords } from './stop-words.ts';

@@ -43,9 +43,11 @@ const BUNDLED = [
 export const BUNDLED_EXPORTERS: readonly string[] = [
   'exporter-csv',
   'exporter-markdown',
+  'exporter-opensearch',
   'exporter-parquet',
   'exporter-tree',
   'exporter-warc',
+  'exporter-webhook',
 ];
 
 /** All but the first list are bundled, but take part only when named in `plugins.yaml`. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startScripted } from '../site/scripted-server.ts';
 import { json, run, workDir } from './binary.ts';
 import { type ChangingSite, startChangingSite } from './changing-site.ts';
 
@@ -122,6 +123,51 @@ describe('export', () => {
     expect(refused.code).toBe(1);
     expect(existsSync(join(cwd, 'folder.partial'))).toBe(false);
     expect(readFileSync(join(cwd, 'kept.csv'), 'utf8')).toBe('old');
+  });
+
+  it('goes to a webhook, signed, and to a search engine that refuses', async () => {
+    const server = await startScripted(({ path, body }) =>
+      path === '/hook'
+        ? { status: 204 }
+        : {
+            status: 200,
+            body: JSON.stringify({
+              errors: true,
+              items: body
+                .match(/^\{"(?:index|delete)"/gm)
+                ?.map(() => ({ index: { status: 400, error: 'no \u001b[31m' } })),
+            }),
+          },
+    );
+    try {
+      const env = { INCRAWL_WEBHOOK_SECRET: 'secret' };
+      const args = ['export', '--format', 'webhook', '-o', `${server.origin}/hook`, '--since', between];
+      expect(await json(args, { cwd, env })).toMatchObject({ documents: 2, removed: 2, bytes: 0 });
+      const [message] = server.received;
+      expect(message?.headers['webhook-signature']).toMatch(/^v1,/);
+      const { pages, deleted } = JSON.parse(message?.body ?? '') as { pages: Line[]; deleted: Line[] };
+      expect(pages.map((page) => page.url).sort()).toEqual(['/changes', '/returns'].map(url));
+      expect(deleted.map((page) => page.url)).toEqual(['/goes', '/moves'].map(url));
+      const refused = await run(['export', '--format', 'opensearch', '-o', `${server.origin}/pages`], { cwd });
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain('the server refused 4 documents');
+      expect(refused.stderr).not.toContain('\u001b');
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('the exporter of the documentation works', async () => {
+    const docs = readFileSync(new URL('../../docs/exporting.md', import.meta.url), 'utf8');
+    mkdirSync(join(cwd, 'plugins/exporter-sizes'), { recursive: true });
+    writeFileSync(join(cwd, 'plugins/exporter-sizes/plugin.ts'), /```ts\n(.*?)```/s.exec(docs)?.[1] ?? '');
+    const list = 'protocol-http, parse-html, signature-simhash, schedule-freshness, exporter-sizes';
+    writeFileSync(join(cwd, 'own.yaml'), `plugins: [${list}]`);
+    const { stdout } = await run(['export', '--format', 'sizes', '-D', `plugins.file=${join(cwd, 'own.yaml')}`], {
+      cwd,
+    });
+    expect(stdout.trim().split('\n')).toHaveLength(4);
+    expect(stdout).toContain(`${url('/same')} ${site.pages.get('/same')?.length}\n`);
   });
 
   it('a plugin of the list goes before the bundled one, and what it throws is told', async () => {

@@ -18,7 +18,11 @@ export function addExport(program: Command, run: Run): void {
   const command = program
     .command('export')
     .description('What was crawled, for other tools. Formats come from exporter plugins (docs/exporting.md).')
-    .option('--format <format>', 'jsonl, csv, warc, markdown, tree, or that of another exporter', 'jsonl')
+    .option(
+      '--format <format>',
+      'jsonl, csv, parquet, warc, markdown, tree, opensearch, webhook, or that of another exporter',
+      'jsonl',
+    )
     .option(
       '-o, --output <place>',
       'a file, which appears when it is whole; for some formats a folder or a URL; default: stdout',
@@ -35,7 +39,7 @@ export function addExport(program: Command, run: Run): void {
     )
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl\n  incrawl export --format csv --since 1d -o changed.csv',
+      '\nExamples:\n  incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl\n  incrawl export --format csv --since 1d -o changed.csv\n  incrawl export --format warc -o archive/\n  incrawl export --format opensearch -o https://search.example:9200/pages --since 1d',
     );
   command.action(({ output, since: from, ...rest }: ExportFlags) =>
     run(command, async (session) => {

@@ -1,0 +1,89 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { addressOf, definePlugin, deliver, type ExportDocument, type RemovedPage } from 'incrawl/plugin';
+import { z } from 'zod';
+
+const options = z.strictObject({
+  url: z.string().optional().describe('Where messages go; `--output` goes before it.'),
+  secretEnv: z
+    .string()
+    .min(1)
+    .default('INCRAWL_WEBHOOK_SECRET')
+    .describe('Environment variable with the secret that signs messages: text, or `whsec_` and base64.'),
+  batchBytes: z.number().int().min(1).default(1_000_000).describe('Of a message at most, unless one page is larger.'),
+  batchPages: z.number().int().min(1).default(100).describe('Pages of a message at most.'),
+  retries: z.number().int().min(0).default(8).describe('After broken connections, 408, 429 and 5xx.'),
+  firstPauseMs: z
+    .number()
+    .int()
+    .min(0)
+    .default(500)
+    .describe('The pause before the first retry; it doubles with each.'),
+  timeoutMs: z.number().int().min(1).default(30_000).describe('For one message.'),
+});
+type Options = z.infer<typeof options>;
+
+export default definePlugin<'exporter', Options>({
+  name: 'exporter-webhook',
+  api: 1,
+  options,
+  setup: (host, given) => ({
+    format: 'webhook',
+    fileExtension: 'json',
+    open: ({ place, software }) => {
+      const url = addressOf(place, given.url).href;
+      const key = keyOf(process.env[given.secretEnv]);
+      if (key === null) host.log.warn(`messages go unsigned: ${given.secretEnv} signs them`);
+      const room = { now: host.now, random: Math.random, sleep: (ms: number) => delay(ms) };
+      const run = randomUUID();
+      let message = 0;
+      let pages: string[] = [];
+      let deleted: string[] = [];
+      let bytes = 0;
+
+      async function flush(): Promise<void> {
+        if (pages.length + deleted.length === 0) return;
+        const body = `{"pages":[${pages.join(',')}],"deleted":[${deleted.join(',')}]}`;
+        [pages, deleted, bytes] = [[], [], 0];
+        const id = `${run}-${++message}`;
+        await deliver({ ...given, url, body, headers: (at) => headersOf({ id, at, body, key, software }) }, room);
+      }
+
+      async function add(list: 'pages' | 'deleted', entry: ExportDocument | RemovedPage): Promise<void> {
+        const text = JSON.stringify(entry);
+        const size = Buffer.byteLength(text);
+        if (bytes + size > given.batchBytes || pages.length + deleted.length >= given.batchPages) await flush();
+        (list === 'pages' ? pages : deleted).push(text);
+        bytes += size;
+      }
+
+      return { document: (page) => add('pages', page), removed: (page) => add('deleted', page), close: flush };
+    },
+  }),
+});
+
+const keyOf = (secret: string | undefined): Buffer | null => {
+  if (secret === undefined || secret === '') return null;
+  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
+};
+
+/** As "Standard Webhooks" has it (https://www.standardwebhooks.com): HMAC-SHA256 over id, time and body. */
+function headersOf(message: {
+  readonly id: string;
+  readonly at: number;
+  readonly body: string;
+  readonly key: Buffer | null;
+  readonly software: string;
+}): Record<string, string> {
+  const { id, at, body, key, software } = message;
+  const seconds = String(Math.floor(at / 1_000));
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': software,
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+  };
+  if (key === null) return headers;
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
+}
