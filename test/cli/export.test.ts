@@ -159,8 +159,8 @@ describe('export', () => {
 
   it('the exporter of the documentation works', async () => {
     const docs = readFileSync(new URL('../../docs/exporting.md', import.meta.url), 'utf8');
-    mkdirSync(join(cwd, 'plugins/exporter-sizes'), { recursive: true });
-    writeFileSync(join(cwd, 'plugins/exporter-sizes/plugin.ts'), /```ts\n(.*?)```/s.exec(docs)?.[1] ?? '');
+    mkdirSync(join(cwd, 'conf/plugins/exporter-sizes'), { recursive: true });
+    writeFileSync(join(cwd, 'conf/plugins/exporter-sizes/plugin.ts'), /```ts\n(.*?)```/s.exec(docs)?.[1] ?? '');
     const list = 'protocol-http, parse-html, signature-simhash, schedule-freshness, exporter-sizes';
     writeFileSync(join(cwd, 'own.yaml'), `plugins: [${list}]`);
     const { stdout } = await run(['export', '--format', 'sizes', '-D', `plugins.file=${join(cwd, 'own.yaml')}`], {
