@@ -11,12 +11,12 @@ import { seeded } from './seeded.ts';
 const URLS = 1_000_000;
 const DAY = 86_400_000;
 const RUNS = 5;
-const AIM_MS = 150;
-const cli = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+export const AIM_MS = 150;
+export const cli = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** One domain of a hundred thousand pages on five hosts, the others of a thousand pages each. */
-function urlOf(n: number): string {
+export function urlOf(n: number): string {
   if (n < 100_000) return `https://www${n % 5}.large.example/section/${n % 97}/page-${n}.html`;
   return `https://site${n % 900}.example/section/${n % 97}/page-${n}.html`;
 }
@@ -58,7 +58,7 @@ function datumOf(n: number, now: number): CrawlDatum {
 }
 
 /** Built once; a later run finds it. */
-async function stateFolder(say: (text: string) => void): Promise<string> {
+export async function stateFolder(say: (text: string) => void): Promise<string> {
   const dir = join(tmpdir(), `incrawl-bench-questions-${DB_FORMAT_VERSION}`);
   const done = join(dir, 'built');
   if (existsSync(done)) return dir;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
+import { benchChanges } from './changes.ts';
 import { benchGenerate } from './generate.ts';
 import { benchNear } from './near-groups.ts';
 import { benchNearTables } from './near-tables.ts';
@@ -131,5 +132,6 @@ if (values.only === undefined || values.only === 'seen-fp') await benchSeenFp(sa
 if (values.only === undefined || values.only === 'near') benchNear(say, verdict);
 if (values.only === undefined || values.only === 'neardup')
   await benchNeardup(say, verdict, Number(values.articles), Number(values.seed));
+if (values.only === undefined || values.only === 'changes') await benchChanges(say, verdict);
 if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);
 if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { allLines, appendLines, linesInTail } from '../adapters/files/line-log.ts';
 import { SKIP_REASONS, type SkipReason } from '../domain/crawl/skip-reasons.ts';
+import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { hostOf } from '../domain/url/url-key.ts';
 import type { Log } from '../ports/log.ts';
 import type { SkipNote, SkipNotes } from '../steps/skip-notes.ts';
@@ -55,6 +56,8 @@ export async function reportSkips(
 export interface SkippedQuery {
   readonly reasons?: readonly SkipReason[];
   readonly host?: string;
+  /** Exactly this one, as it was found or as the crawl db knows it. */
+  readonly url?: string;
   /** Reported at this time or later, ms since the epoch. */
   readonly since?: number;
   readonly limit?: number;
@@ -65,8 +68,10 @@ export interface SkippedQuery {
 /** Listed URLs, oldest first. Needs no crawl db, and may be asked while a crawl runs. */
 export async function* skippedUrls(dir: string, query: SkippedQuery = {}): AsyncGenerator<SkippedUrl> {
   const { limit = Number.POSITIVE_INFINITY, newest = false } = query;
-  const reasons = query.reasons?.map((reason) => `"reason":"${reason}"`);
-  const isAsked = (line: string): boolean => reasons === undefined || reasons.some((each) => line.includes(each));
+  const reasons = query.reasons?.map((reason) => `"reason":"${reason}"`) ?? [''];
+  const names = query.url === undefined ? [''] : namesOf(query.url).map((name) => `"url":${JSON.stringify(name)}`);
+  const isAsked = (line: string): boolean =>
+    names.some((each) => line.includes(each)) && reasons.some((each) => line.includes(each));
   let last: SkippedUrl[] = [];
   let left = limit;
   for await (const value of allLines(fileIn(dir), isAsked)) {
@@ -83,10 +88,17 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
   yield* last.slice(-limit);
 }
 
-function isWanted({ reason, url, at }: SkippedUrl, { reasons, host, since }: SkippedQuery): boolean {
+function isWanted({ reason, url, at }: SkippedUrl, { reasons, host, since, url: only }: SkippedQuery): boolean {
+  if (only !== undefined && !namesOf(only).includes(url)) return false;
   if (reasons !== undefined && !reasons.includes(reason)) return false;
   if (since !== undefined && Date.parse(at) < since) return false;
   return host === undefined || hostIn(url) === host;
+}
+
+/** A link is listed as it was found, a record by its canonical URL. */
+function namesOf(url: string): string[] {
+  const canonical = canonicalUrl(url);
+  return 'url' in canonical ? [url, canonical.url] : [url];
 }
 
 /** What was found as a link may be no URL at all. */

@@ -33,6 +33,9 @@ describe('skipped', () => {
       detail: expect.any(String),
       from: `${site.origin}/`,
     });
+    const ofUrl = await json<SkippedUrl[]>(['skipped', '--url', `${site.origin}/private/x`], { cwd });
+    expect(ofUrl).toContainEqual(denied.find(({ reason }) => reason === 'robots-denied'));
+    expect(new Set(ofUrl.map(({ url }) => url))).toEqual(new Set([`${site.origin}/private/x`]));
     const summary = await json<SkippedSummary>(['skipped', '--counts'], { cwd });
     expect(summary.counts).toMatchObject({ 'robots-denied': 1, gone: 1 });
     expect(summary.counts['over-top-n']).toBeGreaterThan(2);

@@ -20,19 +20,25 @@ export async function appendLines(file: string, values: readonly unknown[], maxB
   await appendFile(file, `${isTorn ? '\n' : ''}${lines.join('')}`);
 }
 
+const READ = { encoding: 'utf8', highWaterMark: 256 * 1024 } as const;
+
 /**
  * All values that are kept, oldest first, a line at a time.
- * @param isAsked looks at the text of a line before it is parsed; lines that it refuses are passed over
+ * @param isAsked looks at the text of a line, or of many, before it is parsed: whether what is asked for is in there
  */
 export async function* allLines(file: string, isAsked: (line: string) => boolean): AsyncGenerator<unknown> {
   for (const name of [`${file}.1`, file]) {
     if ((await sizeOf(name)) === 0) continue;
     let rest = '';
     // Not by `node:readline`, which also breaks lines where JSON strings may have such characters.
-    for await (const part of createReadStream(name, 'utf8') as AsyncIterable<string>) {
-      const lines = (rest + part).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) if (isAsked(line)) yield* parsed(line);
+    for await (const part of createReadStream(name, READ) as AsyncIterable<string>) {
+      const text = rest + part;
+      const end = text.lastIndexOf('\n') + 1;
+      const whole = text.slice(0, end);
+      rest = text.slice(end);
+      // Most blocks hold nothing that is asked for, and need not be cut into lines.
+      if (!isAsked(whole)) continue;
+      for (const line of whole.split('\n')) if (isAsked(line)) yield* parsed(line);
     }
     if (isAsked(rest)) yield* parsed(rest);
   }

@@ -16,6 +16,7 @@ interface SkippedFlags {
   readonly reason?: readonly SkipReason[];
   readonly since?: number;
   readonly host?: string;
+  readonly url?: string;
   readonly limit?: number;
   readonly counts?: true;
   readonly format?: ListFormat;
@@ -33,6 +34,7 @@ export function addSkipped(program: Command, run: Run): void {
     .option('--reason <reasons>', 'only these, separated by commas', skipReasons)
     .option('--since <when>', 'only what was reported since then: 2026-03-01, or 2d', moment)
     .option('--host <host>', 'only URLs of this host (host or host:port)')
+    .option('--url <url>', 'only this one; "incrawl explain" tells more, and takes longer')
     .option('--limit <n>', 'entries at most', wholeNumber(1))
     .option('--counts', 'how many there were of each reason, those included that are not listed')
     .addOption(
@@ -43,16 +45,17 @@ export function addSkipped(program: Command, run: Run): void {
       `
 Examples:
   incrawl skipped --counts
+  incrawl skipped --url https://example.org/private/
   incrawl skipped --reason robots-denied --since 1d --format csv > denied.csv`,
     );
   command.action((flags: SkippedFlags) =>
     run(command, async (session) => {
       const { skippedSummary, skippedUrls } = await import('../../crawler/skip-report.ts');
       const { dir } = session.options;
-      const { reason, since, host, limit, counts } = flags;
+      const { reason, since, host, url, limit, counts } = flags;
       if (counts) {
-        if (reason !== undefined || host !== undefined)
-          return session.refuse('--counts tells of all reasons and hosts');
+        if (reason !== undefined || host !== undefined || url !== undefined)
+          return session.refuse('--counts tells of all reasons, hosts and URLs');
         const summary = await skippedSummary(dir, since);
         await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : countsText(summary, session.bold));
         return EXIT.done;
@@ -60,6 +63,7 @@ Examples:
       const query = {
         ...(reason === undefined ? {} : { reasons: reason }),
         ...(host === undefined ? {} : { host }),
+        ...(url === undefined ? {} : { url }),
         ...(since === undefined ? { newest: true, limit: limit ?? NEWEST } : { since }),
         ...(limit === undefined ? {} : { limit }),
       };
