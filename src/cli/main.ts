@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { EXIT, exitCodeOf, isForeseen } from './exit.ts';
 import { keepHeapLean } from './lean-heap.ts';
-import { createProgram } from './program.ts';
+import { programFor } from './program-for.ts';
 import { safeLines } from './render/safe-text.ts';
 
 /** How long what was left open may keep the process alive after the work is done. */
@@ -26,7 +26,7 @@ function ignoreGoneReader(error: NodeJS.ErrnoException): void {
 }
 
 async function main(): Promise<number> {
-  const program = createProgram({ argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr });
+  const program = await programFor({ argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr });
   try {
     await program.command.parseAsync(argv);
     return program.exitCode();

@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
+import type { CrawlReader, DbQuestions } from '../crawler/questions.ts';
 import type { Checker, Crawler, CrawlerOptions } from '../crawler.ts';
 import { createLive, type Live, NO_LIVE } from './live.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
-import { askToGiveWay } from './serve/give-way.ts';
 import { networkOverrides } from './shared-options.ts';
 
 /** The process as the commands see it. */
@@ -50,8 +50,12 @@ export interface Session {
   log(): Promise<Log>;
   /** From now on, progress is shown. */
   showProgress(): Promise<void>;
-  /** Opens the state directory for as long as `use` runs. */
+  /** Opens the state directory for as long as `use` runs; who holds the crawl db answers questions of others meanwhile. */
   withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>, access?: 'write' | 'read'): Promise<Value>;
+  /** For questions: where another process holds the crawl db, that process answers. `use` may run again as long as nothing has come of it. */
+  withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value>;
+  /** The same for questions to the crawl db alone, which need no configuration. */
+  withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value>;
   /** For what works on the state directory itself, without a crawler. */
   stateOptions<More extends object>(more: More): Promise<More & { config: Config; dir: string; log: Log }>;
   withChecker<Value>(use: (checker: Checker) => Promise<Value>): Promise<Value>;
@@ -64,11 +68,27 @@ export interface Session {
 export type Handler = (session: Session) => Promise<number | undefined> | Promise<void>;
 
 /** Reads the configuration that the command's options ask for. Rejects with `CrawlError('config-invalid')`. */
-export async function openSession(command: Command, surroundings: Surroundings): Promise<Session> {
+export async function openSession(
+  command: Command,
+  surroundings: Surroundings,
+  config: 'at-once' | 'when-asked' = 'at-once',
+): Promise<Session> {
   const options = command.optsWithGlobals<CommonOptions>();
-  const { loadConfig } = await import('../config/load.ts');
   const overrides: (string | Override)[] = [...(options.define ?? []), ...networkOverrides(command.opts())];
-  const loaded = await loadConfig({ ...(options.config === undefined ? {} : { file: options.config }), overrides });
+  const load = async (): Promise<LoadedConfig> => {
+    const { loadConfig } = await import('../config/load.ts');
+    return loadConfig({ ...(options.config === undefined ? {} : { file: options.config }), overrides });
+  };
+  const isNamed = options.config !== undefined || overrides.length > 0;
+  let loaded = config === 'at-once' || isNamed ? await load() : null;
+  const configured = async (): Promise<LoadedConfig> => {
+    loaded ??= await load();
+    return loaded;
+  };
+  const loadedConfig = (): LoadedConfig => {
+    if (loaded === null) throw new TypeError('this command has not read its configuration');
+    return loaded;
+  };
   const { stdout, stderr, env } = surroundings;
   const out = createOutput(stdout);
   let live: Live = NO_LIVE;
@@ -77,7 +97,7 @@ export async function openSession(command: Command, surroundings: Surroundings):
   const openLog = async (): Promise<ClosableLog> => {
     const { createLog } = await import('./log.ts');
     return createLog({
-      level: levelOf(options, loaded.config),
+      level: levelOf(options, loaded?.config),
       human: stderr.isTTY,
       color: wantsColor(stderr, env),
       write: (lines) => live.around(() => stderr.write(lines)),
@@ -87,16 +107,25 @@ export async function openSession(command: Command, surroundings: Surroundings):
     log ??= openLog();
     return log;
   };
-  const crawlerOptions = async (): Promise<Omit<CrawlerOptions, 'dir'>> => ({
-    config: loaded.config,
-    baseDir: loaded.baseDir,
-    log: await logOf(),
-  });
+  const crawlerOptions = async (): Promise<Omit<CrawlerOptions, 'dir'>> => {
+    const { config, baseDir } = await configured();
+    return { config, baseDir, log: await logOf() };
+  };
+  const { dir } = options;
+  const openWhole = async (access: 'write' | 'read'): Promise<Crawler> => {
+    const { openCrawler } = await import('../crawler.ts');
+    if (access === 'write') await takeFromViewer(dir);
+    return openCrawler({ ...(await crawlerOptions()), dir, access });
+  };
   const session: Session = {
     options,
     surroundings,
-    loaded,
-    config: loaded.config,
+    get loaded() {
+      return loadedConfig();
+    },
+    get config() {
+      return loadedConfig().config;
+    },
     json: options.json === true,
     out,
     get live() {
@@ -114,14 +143,24 @@ export async function openSession(command: Command, surroundings: Surroundings):
       live = await createLive({ terminal: stderr.isTTY ? stderr : null, record: record.info });
     },
     async withCrawler(use, access = 'write') {
-      const { openCrawler } = await import('../crawler.ts');
-      if (access === 'write') await askToGiveWay(options.dir);
-      const crawler = await openCrawler({ ...(await crawlerOptions()), dir: options.dir, access });
-      return closing(crawler, use);
+      const crawler = await openWhole(access);
+      if (access === 'read') return closing(crawler, use);
+      const { answerMeanwhile } = await import('./remote/answer-meanwhile.ts');
+      return closing(crawler, (opened) => answerMeanwhile(dir, opened, () => use(opened), logOf));
+    },
+    async withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value> {
+      const { askEither } = await import('./remote/ask-either.ts');
+      return askEither<CrawlReader, Value>(dir, async (ask) => closing(await openWhole('write'), ask), use);
+    },
+    async withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value> {
+      const { askEither } = await import('./remote/ask-either.ts');
+      const { openDbQuestions } = await import('../crawler/open-db.ts');
+      const log = lateLog(logOf, options.verbose === true);
+      return askEither<DbQuestions, Value>(dir, async (ask) => closing(await openDbQuestions({ dir, log }), ask), use);
     },
     async stateOptions(more) {
-      await askToGiveWay(options.dir);
-      return { ...more, config: loaded.config, dir: options.dir, log: await logOf() };
+      await takeFromViewer(dir);
+      return { ...more, config: (await configured()).config, dir, log: await logOf() };
     },
     async withChecker(use) {
       const { openChecker } = await import('../crawler.ts');
@@ -138,6 +177,11 @@ export async function openSession(command: Command, surroundings: Surroundings):
   return session;
 }
 
+async function takeFromViewer(dir: string): Promise<void> {
+  const { askToGiveWay } = await import('./serve/give-way.ts');
+  await askToGiveWay(dir);
+}
+
 async function closing<Resource extends { close(): Promise<void> }, Value>(
   resource: Resource,
   use: (resource: Resource) => Promise<Value>,
@@ -149,9 +193,19 @@ async function closing<Resource extends { close(): Promise<void> }, Value>(
   }
 }
 
-function levelOf(options: CommonOptions, config: Config): LogLevel {
+function levelOf(options: CommonOptions, config: Config | undefined): LogLevel {
   if (options.quiet) return 'error';
-  return options.verbose ? 'debug' : config.log.level;
+  return options.verbose ? 'debug' : (config?.log.level ?? 'info');
+}
+
+/** A log that is made when there is something to say: most questions have nothing to log. */
+function lateLog(open: () => Promise<Log>, isVerbose: boolean): Log {
+  const say =
+    (level: keyof Log) =>
+    (...said: Parameters<Log['info']>): void => {
+      if (isVerbose || level === 'warn' || level === 'error') void open().then((log) => log[level](...said));
+    };
+  return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
 }
 
 /** https://no-color.org: any non-empty NO_COLOR turns colours off. */

@@ -3,8 +3,6 @@ import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
 import { parseHttpDate } from '../domain/crawl/http-date.ts';
-import { CrawlError } from '../domain/errors.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { partitionOf } from '../domain/url/partition.ts';
 import { hostOf } from '../domain/url/url-key.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
@@ -15,25 +13,21 @@ import { UrlAdmission } from '../steps/admission.ts';
 import { trimFeed } from '../steps/change-feed.ts';
 import { crawlLoop } from '../steps/crawl.ts';
 import { undoDedup } from '../steps/dedup.ts';
-import { dueEntries, type FindRoom, findRecords, type RecordQuery } from '../steps/find-records.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
-import { groupHosts } from '../steps/host-groups.ts';
 import { inject, SEED_HOSTS_KEY, type SeedSource } from '../steps/inject.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
 import { planAhead } from '../steps/plan.ts';
 import { QueryVariants } from '../steps/query-variants.ts';
-import { rowMaker } from '../steps/record-columns.ts';
 import { retry } from '../steps/retry.ts';
 import { simulateSchedules } from '../steps/simulate.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
 import { SkipNotes } from '../steps/skip-notes.ts';
-import { changesPerDay, isDueIndexRead, statsOf } from '../steps/stats.ts';
 import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../steps/summaries.ts';
 import { NO_REJECTIONS } from '../steps/summaries.ts';
 import { touch } from '../steps/touch.ts';
 import { updateFromSegment } from '../steps/updatedb.ts';
-import { dueView, hostView, isoTime, type RecordView, recordView } from '../steps/views.ts';
-import { changeViews, feedView } from './changes.ts';
+import { isoTime } from '../steps/views.ts';
+import { dbQuestions } from './db-questions.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import { explainUrl } from './explain-url.ts';
@@ -48,17 +42,17 @@ import { requireContact } from './own-hosts.ts';
 import { diffPage, pageVersions } from './page-diff.ts';
 import { pluginViews } from './plugin-views.ts';
 import { pruneSegments } from './prune-segments.ts';
+import type { DbQuestions } from './questions.ts';
 import { recover } from './recover.ts';
 import { repartition } from './repartition.ts';
 import { roundKeeper } from './round-log.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { configuredFilter, openSeenUrls, rememberSeen, seenView } from './seen.ts';
-import { shaped } from './shaped.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
 import { reportSkips } from './skip-report.ts';
 import { storedBody } from './stored-body.ts';
 import { systemClock } from './system-clock.ts';
-import type { Crawler, CrawlerOptions, CrawlOptions, DueOptions, UpdateStepOptions } from './types.ts';
+import type { Crawler, CrawlerOptions, CrawlOptions, UpdateStepOptions } from './types.ts';
 import { segmentFor } from './unfinished.ts';
 import { type Wiring, wire } from './wiring.ts';
 
@@ -381,12 +375,16 @@ class OpenCrawler implements Crawler {
     );
   }
 
-  stats(options: { full?: boolean } = {}): ReturnType<Crawler['stats']> {
-    return statsOf(this.store.db, this.wiring.clock.now(), options.full);
+  private get questions(): DbQuestions {
+    return dbQuestions({ db: this.store.db, clock: this.wiring.clock, random: this.random });
   }
 
-  groups(by: Parameters<Crawler['groups']>[0]): ReturnType<Crawler['groups']> {
-    return groupHosts(this.store.db, by, domainOf);
+  stats(...asked: Parameters<Crawler['stats']>): ReturnType<Crawler['stats']> {
+    return this.questions.stats(...asked);
+  }
+
+  groups(...asked: Parameters<Crawler['groups']>): ReturnType<Crawler['groups']> {
+    return this.questions.groups(...asked);
   }
 
   seen(): ReturnType<Crawler['seen']> {
@@ -399,44 +397,28 @@ class OpenCrawler implements Crawler {
     this.seenKept = await rememberSeen(db, seen, this.seenKept);
   }
 
-  async record(url: string): ReturnType<Crawler['record']> {
-    const canonical = canonicalUrl(url);
-    if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
-    const datum = await this.store.db.get(canonical.url);
-    return datum === undefined ? null : recordView(datum);
+  record(...asked: Parameters<Crawler['record']>): ReturnType<Crawler['record']> {
+    return this.questions.record(...asked);
   }
 
-  records(query: Parameters<Crawler['records']>[0] = {}): ReturnType<Crawler['records']> {
-    return shaped(findRecords(this.findRoom(), query), recordView);
+  records(...asked: Parameters<Crawler['records']>): ReturnType<Crawler['records']> {
+    return this.questions.records(...asked);
   }
 
-  select(query: RecordQuery, fields: readonly string[]): ReturnType<Crawler['select']> {
-    const room = this.findRoom();
-    return shaped(findRecords(room, query), rowMaker(fields, room));
+  select(...asked: Parameters<Crawler['select']>): ReturnType<Crawler['select']> {
+    return this.questions.select(...asked);
   }
 
-  private findRoom(): FindRoom {
-    const { clock } = this.wiring;
-    return { db: this.store.db, now: clock.now(), domainOf, random: this.random };
+  topN(...asked: Parameters<Crawler['topN']>): ReturnType<Crawler['topN']> {
+    return this.questions.topN(...asked);
   }
 
-  async topN(count: number): ReturnType<Crawler['topN']> {
-    const best: RecordView[] = [];
-    for await (const record of this.records({ sort: 'score:desc', limit: count })) best.push(record);
-    return best;
+  due(...asked: Parameters<Crawler['due']>): ReturnType<Crawler['due']> {
+    return this.questions.due(...asked);
   }
 
-  due(options: DueOptions = {}): ReturnType<Crawler['due']> {
-    const { limit, at = this.wiring.clock.now(), forMs = 0 } = options;
-    return shaped(dueEntries(this.store.db, at - forMs, limit), dueView);
-  }
-
-  async *hosts(options: { limit?: number; full?: boolean } = {}): AsyncGenerator<ReturnType<typeof hostView>> {
-    const { db } = this.store;
-    const { full = false, ...query } = options;
-    const now = this.wiring.clock.now();
-    const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db) : null;
-    for await (const row of db.hosts(query)) yield hostView(row, now, changes?.get(row.host) ?? null);
+  hosts(...asked: Parameters<Crawler['hosts']>): ReturnType<Crawler['hosts']> {
+    return this.questions.hosts(...asked);
   }
 
   async segments(): ReturnType<Crawler['segments']> {
@@ -458,12 +440,12 @@ class OpenCrawler implements Crawler {
     return segmentRecords(this.wiring, segment);
   }
 
-  changes(query: Parameters<Crawler['changes']>[0] = {}): ReturnType<Crawler['changes']> {
-    return changeViews(this.store.db, query);
+  changes(...asked: Parameters<Crawler['changes']>): ReturnType<Crawler['changes']> {
+    return this.questions.changes(...asked);
   }
 
   changeFeed(): ReturnType<Crawler['changeFeed']> {
-    return feedView(this.store.db);
+    return this.questions.changeFeed();
   }
 
   explain(url: string): ReturnType<Crawler['explain']> {

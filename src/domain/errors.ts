@@ -20,6 +20,7 @@ export const ERRORS = {
     text: 'The open web is not crawled without a contact in the User-Agent.',
   },
   'db-locked': { consequence: 'refuse', text: 'Another process holds the crawl db.' },
+  'holder-gone': { consequence: 'refuse', text: 'The running process that was answering ended before its answer.' },
   'db-version': { consequence: 'refuse', text: 'The crawl db was written by a newer version.' },
   'db-corrupt': { consequence: 'stop-crawl', text: 'A stored record cannot be read.' },
   'disk-full': { consequence: 'stop-crawl', text: 'The disk is full.' },

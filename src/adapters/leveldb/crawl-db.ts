@@ -6,14 +6,12 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { BatchWriter } from './batch-writer.ts';
-import { refuseHalfRepaired } from './care/repair-rows.ts';
+import { refuseHalfRepaired } from './care/half-repaired.ts';
 import { type NearPlan, openFingerprintTables } from './fingerprint-tables.ts';
 import { isHeldBriefly, lockedError, removeHolder, writeHolder } from './holder.ts';
 import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
 import { LevelCrawlDb } from './level-crawl-db.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
-import { rebuildDueIndex } from './rebuild-due-index.ts';
-import { rebuildIndexes } from './rebuild-indexes.ts';
 import type { Rows } from './rows.ts';
 import { forgetting, LevelSeenFilter } from './seen-filter.ts';
 import { SEEN_TREE_KEY } from './seen-rows.ts';
@@ -169,8 +167,8 @@ async function checkFormat(rows: Rows, dir: string): Promise<number> {
 async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
   if (version === DB_FORMAT_VERSION) return;
   log.warn('the crawl db is being brought to a new format', { from: version, to: DB_FORMAT_VERSION });
-  if (version < 2) await rebuildDueIndex(rows);
-  if (version < 4) await rebuildIndexes(rows);
+  if (version < 2) await (await import('./rebuild-due-index.ts')).rebuildDueIndex(rows);
+  if (version < 4) await (await import('./rebuild-indexes.ts')).rebuildIndexes(rows);
   await writeFormat(rows);
 }
 

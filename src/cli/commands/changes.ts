@@ -99,7 +99,9 @@ async function answer(session: Session, flags: ChangesFlags): Promise<number> {
     const startOf = () => withChanges(reader, (feed) => startAt(session, feed, since));
     return follow(session, reader, filter, startOf, session.json || format === 'jsonl');
   }
-  return withChanges(reader, (feed) => list(session, feed, flags));
+  return session.withDb((db) =>
+    list(session, { changes: (query) => db.changes(query), ends: () => db.changeFeed() }, flags),
+  );
 }
 
 function filterOf({ kind, host, minDistance }: ChangesFlags): Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'> {

@@ -103,7 +103,7 @@ export function addNear(program: Command, run: Run): void {
     );
   command.action((url: string, flags: NearFlags) =>
     run(command, (session) =>
-      session.withCrawler(async (crawler) => {
+      session.withReader(async (crawler) => {
         const pages = await crawler.near(url, flags);
         if (session.json) await session.out.write(`${JSON.stringify(pages)}\n`);
         else

@@ -19,7 +19,7 @@ export function addPlan(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl plan --days 7 --budget-per-day 5000');
   command.action((flags: PlanFlags) =>
     run(command, async (session) => {
-      const plan = await session.withCrawler((crawler) => crawler.plan(flags));
+      const plan = await session.withReader((crawler) => crawler.plan(flags));
       await session.out.write(session.json ? `${JSON.stringify(plan)}\n` : planText(plan, session.bold));
     }),
   );

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Run } from '../program.ts';
+import type { Run } from '../new-program.ts';
 import { answer } from '../readdb/answer.ts';
 import { questionOf, type ReaddbFlags } from '../readdb/flags.ts';
 import { collectList, crawlState, durationMs, wholeNumber } from '../shared-options.ts';
@@ -49,10 +49,13 @@ Examples:
 "incrawl help query" names the fields and operators of --where.`,
     );
   command.action((flags: ReaddbFlags) =>
-    run(command, (session) => {
-      const asked = questionOf(flags);
-      if ('error' in asked) return session.refuse(asked.error);
-      return session.withCrawler((crawler) => answer(session, crawler, asked));
-    }),
+    run(
+      command,
+      async (session) => {
+        const asked = questionOf(flags);
+        return 'error' in asked ? session.refuse(asked.error) : answer(session, asked);
+      },
+      'when-asked',
+    ),
   );
 }

@@ -24,7 +24,7 @@ export function addSimulate(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl simulate --schedule adaptive --schedule freshness');
   command.action(({ schedule: schedules = DEFAULT_SCHEDULES, host }: SimulateFlags) =>
     run(command, async (session) => {
-      const summary = await session.withCrawler((crawler) =>
+      const summary = await session.withReader((crawler) =>
         crawler.simulate({ schedules, ...(host === undefined ? {} : { host }) }),
       );
       await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : simulateText(summary, session.bold));

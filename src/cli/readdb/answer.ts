@@ -1,4 +1,5 @@
-import type { Crawler, QueryReport, RecordQuery } from '../../crawler.ts';
+import type { DbQuestions } from '../../crawler/questions.ts';
+import type { QueryReport, RecordQuery } from '../../crawler.ts';
 import { EXIT } from '../exit.ts';
 import { DUE_COLUMNS, fieldColumns, GROUP_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../render/columns.ts';
 import { writeListing } from '../render/listing.ts';
@@ -9,29 +10,37 @@ import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import type { Question, ReaddbFlags } from './flags.ts';
 
-/** Asks the crawl db and writes the answer. Resolves with the exit code. */
-export async function answer(session: Session, crawler: Crawler, question: Question): Promise<number> {
+/** Asks and writes the answer. Resolves with the exit code. */
+export function answer(session: Session, question: Question): Promise<number> {
+  // Which filter there is only the configuration tells.
+  return question.kind === 'seen' ? seen(session) : session.withDb((db) => ofDb(session, db, question));
+}
+
+function seen(session: Session): Promise<number> {
+  return session.withReader(async (crawler) => {
+    const view = await crawler.seen();
+    await session.out.write(session.json ? `${JSON.stringify(view)}\n` : seenText(view, session.bold));
+    return EXIT.done;
+  });
+}
+
+async function ofDb(session: Session, db: DbQuestions, question: Exclude<Question, { kind: 'seen' }>): Promise<number> {
   const { flags } = question;
   switch (question.kind) {
     case 'stats': {
-      const stats = await crawler.stats(flags.full ? { full: true } : {});
+      const stats = await db.stats(flags.full ? { full: true } : {});
       await session.out.write(session.json ? `${JSON.stringify(stats)}\n` : statsText(stats));
       tell(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
       return EXIT.done;
     }
     case 'groups': {
-      const groups = await crawler.groups(question.by);
+      const groups = await db.groups(question.by);
       tell(session, flags, 'rows of the hosts');
       return list(session, flags, groups.slice(0, flags.limit), GROUP_COLUMNS);
     }
-    case 'seen': {
-      const seen = await crawler.seen();
-      await session.out.write(session.json ? `${JSON.stringify(seen)}\n` : seenText(seen, session.bold));
-      return EXIT.done;
-    }
     case 'url': {
       const url = flags.url ?? '';
-      const record = await crawler.record(url);
+      const record = await db.record(url);
       if (session.json) await session.out.write(`${JSON.stringify(record)}\n`);
       else if (record !== null) await session.out.write(recordText(record, session.bold));
       if (record === null) session.note(`Not in the crawl db: ${safeText(url)}; "incrawl explain" tells why.`);
@@ -40,18 +49,18 @@ export async function answer(session: Session, crawler: Crawler, question: Quest
     }
     case 'hosts':
       tell(session, flags, `rows of the hosts${flags.full ? ' and the due index' : ''}`);
-      return list(session, flags, crawler.hosts({ ...limitOf(flags), full: flags.full ?? false }), HOST_COLUMNS);
+      return list(session, flags, db.hosts({ ...limitOf(flags), full: flags.full ?? false }), HOST_COLUMNS);
     case 'due':
-      return reported(session, flags, crawler.due({ ...limitOf(flags), forMs: question.forMs }), DUE_COLUMNS);
+      return reported(session, flags, db.due({ ...limitOf(flags), forMs: question.forMs }), DUE_COLUMNS);
     case 'records':
-      return records(session, crawler, flags, question.query);
+      return records(session, db, flags, question.query);
   }
 }
 
-function records(session: Session, crawler: Crawler, flags: ReaddbFlags, query: RecordQuery): Promise<number> {
+function records(session: Session, db: DbQuestions, flags: ReaddbFlags, query: RecordQuery): Promise<number> {
   const { fields } = flags;
-  if (fields === undefined) return reported(session, flags, crawler.records(query), RECORD_COLUMNS);
-  return reported(session, flags, crawler.select(query, fields), fieldColumns(fields));
+  if (fields === undefined) return reported(session, flags, db.records(query), RECORD_COLUMNS);
+  return reported(session, flags, db.select(query, fields), fieldColumns(fields));
 }
 
 async function reported<Row extends object>(

@@ -29,7 +29,8 @@ export interface ReaddbFlags {
 
 /** One question, and how its answer is to look. */
 export type Question = { readonly flags: ReaddbFlags } & (
-  | { readonly kind: 'stats' | 'url' | 'hosts' | 'seen' }
+  | { readonly kind: 'stats' | 'url' | 'hosts' }
+  | { readonly kind: 'seen' }
   | { readonly kind: 'groups'; readonly by: Grouping }
   /** Entries of the due index. */
   | { readonly kind: 'due'; readonly forMs: number }

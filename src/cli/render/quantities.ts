@@ -26,11 +26,14 @@ export function span(seconds: number): string {
   return `${threeDigits(seconds / size)} ${unit}`;
 }
 
-const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+/** Made when it is needed: that takes as long as many an answer. */
+let grouped: Intl.NumberFormat | null = null;
 
 /** `0`, `1,234,567`, `12.5`. */
 export function count(value: number): string {
-  return GROUPED.format(value);
+  if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
+  grouped ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+  return grouped.format(value);
 }
 
 function threeDigits(value: number): string {

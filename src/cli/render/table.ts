@@ -74,9 +74,11 @@ function pad(text: string, width: number, align: 'left' | 'right'): string {
 /** Cuts at a width in terminal cells, never inside a character. */
 export function clip(text: string, max: number): string {
   if (text.length <= max / 2 || cellWidth(text) <= max) return text;
+  if (PLAIN.test(text)) return `${text.slice(0, max - 1)}…`;
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   let kept = '';
   let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) {
+  for (const { segment } of graphemes.segment(text)) {
     width += cellWidth(segment);
     if (width > max - 1) break;
     kept += segment;
@@ -84,9 +86,13 @@ export function clip(text: string, max: number): string {
   return `${kept}…`;
 }
 
-/** Width in terminal cells. Most cells are plain ASCII, where it is the length. */
+/** Most cells are plain ASCII, perhaps cut: then a character is a cell. */
+const PLAIN = /^[ -~…]*$/;
+
+/** Width in terminal cells. */
 function cellWidth(text: string): number {
-  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+  return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
-const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when it is needed: it takes longer than the whole table otherwise. */
+let graphemes: Intl.Segmenter | null = null;

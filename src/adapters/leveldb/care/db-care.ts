@@ -9,7 +9,8 @@ import { type LevelCrawlDbOptions, openLevelRows } from '../crawl-db.ts';
 import { removeHolder } from '../holder.ts';
 import { crawlDbError } from '../level-errors.ts';
 import type { Rows } from '../rows.ts';
-import { isHalfRepaired, type RepairedRows, repairRows } from './repair-rows.ts';
+import { isHalfRepaired } from './half-repaired.ts';
+import { type RepairedRows, repairRows } from './repair-rows.ts';
 import { verifyRows } from './verify-rows.ts';
 
 /** On Node `Level` is `ClassicLevel`, of which its types tell only what browsers have too. */

@@ -19,11 +19,9 @@ import { existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { SEEN_TREE_KEY } from '../seen-rows.ts';
 import { SHARED_MARK_KEY } from '../shared-filter.ts';
 import { readFeedRow, renewEnds } from './feed-care.ts';
+import { REPAIRING_KEY } from './half-repaired.ts';
 import { type CountedHost, HostCounting } from './host-counting.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
-
-/** There while a repair is under way. Who opens the db meanwhile, after a crash of the repair, is told so. */
-const REPAIRING_KEY = `${ROW.meta}repairing`;
 
 /** A row that is taken out of the db; resolves when a copy is safely kept. */
 export type Quarantine = (rows: readonly { key: string; value: Buffer; why: string }[]) => Promise<void>;
@@ -62,18 +60,6 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
     { sync: true },
   );
   return { records, quarantined, leasesEnded };
-}
-
-/** Whether a repair was begun and not ended. */
-export async function isHalfRepaired(rows: Rows): Promise<boolean> {
-  return (await existMany(rows, [REPAIRING_KEY]))[0] === true;
-}
-
-/** Rejects with `db-corrupt` when a repair was cut short. */
-export async function refuseHalfRepaired(rows: Rows, dir: string): Promise<void> {
-  if (await isHalfRepaired(rows)) {
-    throw new CrawlError('db-corrupt', `the repair of ${dir} was cut short; "incrawl repair" begins it again`);
-  }
 }
 
 interface Room {

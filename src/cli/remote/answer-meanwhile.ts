@@ -1,0 +1,22 @@
+import type { CrawlReader } from '../../crawler/questions.ts';
+import type { Log } from '../log.ts';
+import { answerQuestions, questionsPath } from './answer-questions.ts';
+
+/** Answers questions of other processes for as long as `work` runs. Without a socket (a file system that has none) the work is done all the same. */
+export async function answerMeanwhile<Value>(
+  dir: string,
+  reader: CrawlReader,
+  work: () => Promise<Value>,
+  log: () => Promise<Pick<Log, 'warn'>>,
+): Promise<Value> {
+  const path = questionsPath(dir);
+  const socket = await answerQuestions(path, reader).catch(async (error: unknown) => {
+    (await log()).warn('other processes cannot ask this one', { path, error: String(error) });
+    return null;
+  });
+  try {
+    return await work();
+  } finally {
+    await socket?.close();
+  }
+}

@@ -1,0 +1,132 @@
+import type { Socket } from 'node:net';
+import { type CrawlReader, QUESTIONS, type Question } from '../../crawler/questions.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
+import { type Asked, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
+
+/** A client that connects and asks nothing is hung up on, ms. */
+const PATIENCE_MS = 5_000;
+/** Time that answers under way get to be ended when the crawl db is given back, ms. */
+const GRACE_MS = 1_000;
+
+/** Where the process that holds the crawl db of a state directory answers. */
+export const questionsPath = (dir: string): string => socketPath(dir, 'db');
+
+/**
+ * Answers the questions of other processes of the same user until it is closed. Closing resolves when no answer reads the crawl db any more:
+ * those that are not at their end within a second are cut short, and their readers told.
+ */
+export async function answerQuestions(path: string, reader: CrawlReader): Promise<LocalSocket> {
+  const closing = new AbortController();
+  const answers = new Set<Promise<void>>();
+  let isClosing = false;
+  const socket = await listenLocally(path, (client) => {
+    if (isClosing) {
+      client.destroy();
+      return;
+    }
+    const answer = answerOne(client, reader, closing.signal).finally(() => answers.delete(answer));
+    answers.add(answer);
+  });
+  return {
+    async close() {
+      isClosing = true;
+      const timer = setTimeout(() => closing.abort(), GRACE_MS);
+      await Promise.all(answers);
+      clearTimeout(timer);
+      await socket.close();
+    },
+  };
+}
+
+/** Never rejects. */
+async function answerOne(client: Socket, reader: CrawlReader, closing: AbortSignal): Promise<void> {
+  try {
+    const asked = await questionOf(client, closing);
+    if (asked === null) return;
+    for await (const line of linesFor(reader, asked, closing)) {
+      if (client.destroyed) return;
+      if (!client.write(line)) await eventOf(client, ['drain', 'close'], closing);
+    }
+  } catch (error) {
+    if (!client.destroyed) client.write(errorLine(error));
+  } finally {
+    client.end();
+  }
+}
+
+/** Resolves at the first of the events, or when the signal comes. */
+function eventOf(client: Socket, events: readonly string[], signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const event of events) client.removeListener(event, done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    for (const event of events) client.once(event, done);
+    signal.addEventListener('abort', done);
+    if (client.destroyed || signal.aborted) done();
+  });
+}
+
+/** The question of a client; `null` when it asks none in time. */
+async function questionOf(client: Socket, closing: AbortSignal): Promise<Asked | null> {
+  let text = '';
+  const read = (part: string): void => {
+    text += part;
+  };
+  client.setEncoding('utf8');
+  client.setTimeout(PATIENCE_MS, () => client.destroy());
+  client.on('data', read);
+  while (!text.includes('\n') && text.length <= MAX_QUESTION && !client.destroyed && !closing.aborted) {
+    await eventOf(client, ['data', 'end', 'close'], closing);
+    if (client.readableEnded) break;
+  }
+  client.removeListener('data', read);
+  client.setTimeout(0);
+  // Whatever else it sends is passed over; reading on shows when it goes.
+  client.resume();
+  if (text.length > MAX_QUESTION) throw new CrawlError('usage-invalid', 'the question is too long');
+  const end = text.indexOf('\n');
+  return end < 0 ? null : parsed(text.slice(0, end));
+}
+
+function parsed(line: string): Asked {
+  let question: Partial<Asked>;
+  try {
+    question = JSON.parse(line) as Partial<Asked>;
+  } catch (cause) {
+    throw new CrawlError('usage-invalid', 'the question is no JSON', { cause });
+  }
+  const { incrawl, ask, args } = question ?? {};
+  if (incrawl !== PROTOCOL_VERSION) {
+    throw new CrawlError('usage-invalid', `the running process answers protocol ${PROTOCOL_VERSION}, not ${incrawl}`);
+  }
+  if (typeof ask !== 'string' || !Object.hasOwn(QUESTIONS, ask) || !Array.isArray(args)) {
+    throw new CrawlError('usage-invalid', `the running process does not know the question "${String(ask)}"`);
+  }
+  return { incrawl, ask, args };
+}
+
+async function* linesFor(reader: CrawlReader, { ask, args }: Asked, closing: AbortSignal): AsyncGenerator<string> {
+  const question = ask as Question;
+  // JSON has no "not given".
+  const given = args.map((arg) => arg ?? undefined);
+  const method = reader[question] as (...args: unknown[]) => unknown;
+  const answer = method.apply(reader, given);
+  if (QUESTIONS[question] === 'value') {
+    yield lineOf({ end: (await answer) ?? null });
+    return;
+  }
+  const items = (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const step = await items.next();
+      if (step.done) return yield lineOf({ end: step.value ?? null });
+      if (closing.aborted) throw new CrawlError('holder-gone', 'the process that was answering has ended');
+      yield lineOf({ item: step.value });
+    }
+  } finally {
+    await items.return?.();
+  }
+}

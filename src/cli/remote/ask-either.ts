@@ -1,0 +1,48 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CrawlReader } from '../../crawler/questions.ts';
+import { CrawlError } from '../../domain/errors.ts';
+
+/** A process that has just taken the crawl db needs a moment until it answers, ms. */
+const PATIENCE_MS = 1_500;
+const PAUSE_MS = 100;
+
+/**
+ * Asks the crawl db that is opened here; where another process holds it, that process. Rejects with `db-locked` when it does not answer.
+ * @param here opens the crawl db for as long as `use` runs
+ */
+export async function askEither<Reader extends Partial<CrawlReader>, Value>(
+  dir: string,
+  here: (use: (reader: Reader) => Promise<Value>) => Promise<Value>,
+  use: (reader: Reader) => Promise<Value>,
+): Promise<Value> {
+  const startedAt = performance.now();
+  for (;;) {
+    const asked = await tried(() => here(use), 'db-locked');
+    if ('value' in asked) return asked.value;
+    const { findHolder } = await import('./ask-holder.ts');
+    const { questionsPath } = await import('./answer-questions.ts');
+    const holder = await findHolder(questionsPath(dir));
+    if (holder !== null) {
+      const answered = await tried(() => use(holder.reader as unknown as Reader), 'holder-gone');
+      if ('value' in answered) return answered.value;
+      // Nothing has come of it yet: whoever has the crawl db now answers from the start.
+      if (holder.hasAnswered()) throw answered.error;
+    }
+    if (performance.now() - startedAt > PATIENCE_MS) throw asked.error;
+    const { askToGiveWay } = await import('../serve/give-way.ts');
+    if ((await askToGiveWay(dir)) !== null) continue;
+    await delay(PAUSE_MS);
+  }
+}
+
+async function tried<Value>(
+  ask: () => Promise<Value>,
+  code: 'db-locked' | 'holder-gone',
+): Promise<{ readonly value: Value } | { readonly error: CrawlError }> {
+  try {
+    return { value: await ask() };
+  } catch (error) {
+    if (error instanceof CrawlError && error.code === code) return { error };
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import { connect, type Socket } from 'node:net';
+import { type CrawlReader, QUESTIONS, type Question } from '../../crawler/questions.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { isAbsent } from '../local-socket.ts';
+import { type AnswerLine, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';
+
+/** Asks the process that holds the crawl db. */
+export interface Holder {
+  readonly reader: CrawlReader;
+  /** Whether any of an answer has come: then it cannot be asked elsewhere from the start. */
+  hasAnswered(): boolean;
+}
+
+/** Resolves with `null` when nobody answers there. */
+export async function findHolder(path: string): Promise<Holder | null> {
+  const first = await open(path);
+  if (first === null) return null;
+  first.destroy();
+  let hasAnswered = false;
+  const onItem = (): void => {
+    hasAnswered = true;
+  };
+  const methods = Object.entries(QUESTIONS).map(([name, kind]) => {
+    const stream = (...args: unknown[]) => answerOf(path, name as Question, args, onItem);
+    return [name, kind === 'stream' ? stream : (...args: unknown[]) => lastWord(stream(...args))];
+  });
+  return { reader: Object.fromEntries(methods) as unknown as CrawlReader, hasAnswered: () => hasAnswered };
+}
+
+async function lastWord(answer: AsyncGenerator<unknown, unknown, undefined>): Promise<unknown> {
+  const step = await answer.next();
+  if (step.done) return step.value;
+  await answer.return(undefined);
+  throw new CrawlError('internal', 'the running process answered with a list');
+}
+
+/** The items of an answer as they come: the socket is read no faster than they are taken. */
+async function* answerOf(
+  path: string,
+  ask: Question,
+  args: readonly unknown[],
+  onItem: () => void,
+): AsyncGenerator<unknown, unknown, undefined> {
+  const socket = await open(path);
+  if (socket === null) throw gone();
+  try {
+    socket.write(lineOf({ incrawl: PROTOCOL_VERSION, ask, args }));
+    for await (const line of linesOf(socket)) {
+      const message = JSON.parse(line) as AnswerLine;
+      if ('error' in message) throw errorOf(message.error);
+      if ('end' in message) return message.end;
+      onItem();
+      yield message.item;
+    }
+    throw gone();
+  } finally {
+    socket.destroy();
+  }
+}
+
+const gone = (): CrawlError =>
+  new CrawlError('holder-gone', 'the running process that was answering has ended; ask again');
+
+async function* linesOf(socket: Socket): AsyncGenerator<string> {
+  let rest = '';
+  socket.setEncoding('utf8');
+  try {
+    for await (const part of socket as AsyncIterable<string>) {
+      const lines = (rest + part).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch (error) {
+    // A process that is killed resets its connections.
+    throw (error as NodeJS.ErrnoException).code === undefined ? error : gone();
+  }
+}
+
+/** `null`: nobody listens there. */
+function open(path: string): Promise<Socket | null> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.removeListener('error', onError);
+      resolve(socket);
+    });
+    const onError = (error: NodeJS.ErrnoException): void => (isAbsent(error) ? resolve(null) : reject(error));
+    socket.once('error', onError);
+  });
+}
