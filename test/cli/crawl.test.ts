@@ -88,7 +88,7 @@ describe('crawl', () => {
     const cwd = workDir();
     const holder = start(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
     await site.seen(1);
-    const { code, stdout, stderr } = await run(['readdb', '--stats'], { cwd });
+    const { code, stdout, stderr } = await run(['generate'], { cwd });
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toMatch(/^incrawl: /);
     expect(stderr).toContain(String(holder.child.pid));
