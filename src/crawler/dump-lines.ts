@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_CHURN } from '../domain/crawl/block-memory.ts';
 import type { ChangeRow } from '../domain/crawl/change-feed.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../domain/crawl/datum.ts';
 import { CHANGE_KINDS } from '../domain/crawl/page-change.ts';
@@ -47,6 +48,16 @@ const visit = z.strictObject({
   intervalMs: milliseconds,
 });
 
+const word = z.number().int().min(0).max(0xffff_ffff);
+
+const blocks = z.strictObject({
+  blocks: z.array(
+    z.strictObject({ key: word, print: word, isMain: z.boolean(), churn: z.number().int().min(0).max(MAX_CHURN) }),
+  ),
+  changed: z.array(z.string()),
+  volatile: z.array(z.string()),
+});
+
 const record = z.strictObject({
   url: z.string(),
   state: z.enum(CRAWL_STATES),
@@ -73,6 +84,7 @@ const record = z.strictObject({
   signatureName: text,
   title: text,
   textChars: z.number().int().nonnegative().nullable().default(null),
+  blocks: blocks.nullable().default(null),
   target: text,
   visits: z.array(visit),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
@@ -104,6 +116,7 @@ const change = z.strictObject({
   distance: z.number().nullable(),
   target: text,
   title: text,
+  blocks: z.array(z.string()).exactOptional(),
 }) satisfies z.ZodType<ChangeRow>;
 
 const line = z.union([

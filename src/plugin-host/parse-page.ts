@@ -1,5 +1,6 @@
 import type { ParseOutcome } from '../domain/crawl/outcome.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { blockPrints } from '../domain/page/block-prints.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../ports/segment-store.ts';
 import { LivePage } from './live-page.ts';
@@ -80,6 +81,7 @@ function recordOf(
     signatureName,
     title: result.title === null ? null : result.title.slice(0, MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
+    ...(result.blocks.length === 0 ? {} : { blocks: blockPrints(result.blocks) }),
     noindex: result.noindex,
     metadata: boundedMetadata({ ...result.metadata, ...(result.noindex ? { noindex: true } : {}) }),
   };

@@ -3,6 +3,7 @@ import { replayLastVisit } from '../domain/crawl/next-visit.ts';
 import type { ScheduleTerm } from '../domain/crawl/schedule.ts';
 import { SKIP_REASONS, type SkipReason } from '../domain/crawl/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
+import { blockSentences } from './block-sentences.ts';
 import {
   ifItWereFound,
   type OutlookInput,
@@ -10,6 +11,7 @@ import {
   visitStories,
   waysToComeSooner,
 } from './explain-outlook.ts';
+
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -198,6 +200,7 @@ function stateSentences(datum: CrawlDatum): string[] {
     sentences.push(`It ${relation} ${datum.target}.`);
   }
   if (datum.metadata.noindex === true) sentences.push('The page says noindex: exports leave it out.');
+  sentences.push(...blockSentences(datum));
   if (datum.fixedIntervalMs !== null) sentences.push('Its interval is fixed by the operator; no schedule changes it.');
   return sentences;
 }

@@ -28,6 +28,9 @@ export interface RecordView {
   readonly signatureName: string | null;
   readonly title: string | null;
   readonly textChars: number | null;
+  /** Places that differed at the last change, and places that always do and do not count, as paths of elements. */
+  readonly changedBlocks: readonly string[];
+  readonly volatileBlocks: readonly string[];
   readonly target: string | null;
   readonly visits: readonly VisitView[];
   readonly metadata: Readonly<Record<string, MetadataValue>>;
@@ -103,6 +106,8 @@ export function recordView(datum: CrawlDatum): RecordView {
     signatureName: datum.signatureName,
     title: datum.title,
     textChars: datum.textChars,
+    changedBlocks: datum.blocks?.changed ?? [],
+    volatileBlocks: datum.blocks?.volatile ?? [],
     target: datum.target,
     visits: datum.visits.map((visit) => ({
       at: isoTime(visit.at),

@@ -34,6 +34,11 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     signature: '0123456789abcdef',
     signatureName: 'simhash/1',
     title: 'Ein Titel – título',
+    blocks: {
+      blocks: [{ key: 0xffff_ffff, print: 1, isMain: true, churn: 3 }],
+      changed: ['body>main>article>p'],
+      volatile: ['body>main>section>p'],
+    },
     textChars: 1_234,
     target: 'https://target.example/',
     visits: [

@@ -256,6 +256,29 @@ describe('settle: what each visit leaves in the record', () => {
     expect(settled.datum.schedule.intervalMs).toBe(before.schedule.intervalMs);
   });
 
+  it('a change of volatile blocks alone is a distance of 0, and the record names the blocks', () => {
+    const article = { path: 'body>article>p', print: 1, chars: 1_000, isMain: true };
+    const teaser = (print: number) => ({ path: 'body>section>p', print, chars: 100, isMain: true });
+    let datum = datumIn('fetched');
+    const distances = [1, 2, 3, 4, 5, 6].map((visit) => {
+      const digest = String(visit).repeat(32);
+      const signature = datum.signature === 'fd851af90bc24962' ? '7d859af98bc24962' : 'fd851af90bc24962';
+      const parse = { ...parsed(signature), blocks: [article, teaser(visit)] };
+      const settled = settle(datum, visited({ outcome: success(digest), parse }), policy, NOW + visit);
+      datum = settled.datum;
+      expect(settled.verdict).toBe('modified');
+      return settled.distance;
+    });
+    expect(distances).toEqual([3, 3, 3, 0, 0, 0]);
+    expect(datum.visits.at(-1)?.distance).toBe(0);
+    expect(datum.blocks).toMatchObject({ changed: ['body>section>p'], volatile: ['body>section>p'] });
+    const still = settle(datum, EVENTS['unchanged 304'] as CrawlEvent, policy, NOW + 7).datum;
+    expect(still.blocks).toEqual(datum.blocks);
+    const renamed = { ...parsed(), signatureName: 'sig-2', blocks: [article, teaser(7)] };
+    const resigned = settle(still, visited({ outcome: success(NEW), parse: renamed }), policy, NOW + 8).datum;
+    expect(resigned.blocks).toMatchObject({ changed: [], volatile: [] });
+  });
+
   it('an unchanged visit keeps the time of change, digest and signature', () => {
     const before = datumIn('fetched');
     const { datum, verdict } = settle(before, EVENTS['unchanged 304'] as CrawlEvent, policy, NOW);

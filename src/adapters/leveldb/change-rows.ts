@@ -49,10 +49,10 @@ export function allChanges(): KeyRange {
 }
 
 export function encodeChange(row: ChangeRow): Buffer {
-  const { kind, notedAt, at, url, state, status, distance, target, title } = row;
+  const { kind, notedAt, at, url, state, status, distance, target, title, blocks = null } = row;
   const number = NUMBER_OF_KIND.get(kind);
   if (number === undefined) throw new TypeError(`a kind of change was expected, got "${String(kind)}"`);
-  const tuple = [CHANGE_VERSION, number, notedAt, at, url, stateNumber(state), status, distance, target, title];
+  const tuple = [CHANGE_VERSION, number, notedAt, at, url, stateNumber(state), status, distance, target, title, blocks];
   let { length } = tuple;
   while (tuple[length - 1] === null) length--;
   tuple.length = length;
@@ -64,6 +64,7 @@ export function decodeChange(key: string, bytes: Uint8Array): ChangeRow {
     const at = <T>(index: number): T | null => (tuple[index] ?? null) as T | null;
     const kind = KINDS[tuple[1] as number];
     if (kind === undefined) throw new TypeError(`no kind of change has the number ${String(tuple[1])}`);
+    const blocks = at<string[]>(10);
     return {
       seq: seqOfKey(key),
       notedAt: tuple[2] as number,
@@ -75,6 +76,7 @@ export function decodeChange(key: string, bytes: Uint8Array): ChangeRow {
       distance: at(7),
       target: at(8),
       title: at(9),
+      ...(blocks === null ? {} : { blocks }),
     };
   });
 }

@@ -2,6 +2,7 @@ import { PRIOR_BELIEF } from '../../domain/crawl/change-belief.ts';
 import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../domain/crawl/datum.ts';
 import { NO_VALIDATORS } from '../../domain/crawl/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { packBlocks, unpackBlocks } from './block-codec.ts';
 import { pack, unpack } from './pack.ts';
 import { packVisits, unpackVisits } from './visit-codec.ts';
 
@@ -78,6 +79,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     schedule.belief === null ? null : [schedule.belief.a, schedule.belief.b, schedule.belief.noise],
     packVisits(datum.visits),
     datum.textChars,
+    packBlocks(datum.blocks),
   ];
   let length = tuple.length;
   while (tuple[length - 1] === null) length--;
@@ -146,6 +148,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     signatureName: at(23),
     title: at(24),
     textChars: at(27),
+    blocks: unpackBlocks(at<unknown[]>(28)),
     target: at(15),
     visits: unpackVisits(at<unknown[]>(26)),
     metadata: unpackMetadata(at<unknown[]>(10)),

@@ -88,6 +88,7 @@ export const CHANGE_COLUMNS: readonly Column<ChangeView>[] = [
     max: URL_WIDTH,
     cell: (change) => (change.target === null ? (change.title ?? '') : `-> ${change.target}`),
   },
+  { title: 'where', max: URL_WIDTH, cell: (change) => change.blocks?.join(' ') ?? '' },
 ];
 
 export const SKIPPED_COLUMNS: readonly Column<SkippedUrl>[] = [

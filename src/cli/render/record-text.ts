@@ -25,6 +25,8 @@ export function recordText(record: RecordView, bold: (text: string) => string): 
     ['target', record.target],
     ['signature', record.signature === null ? null : `${record.signature} (${record.signatureName ?? 'unknown'})`],
     ['digest', record.digest],
+    ['changed last', record.changedBlocks.join(', ')],
+    ['always changing', record.volatileBlocks.join(', ')],
     ['failures', record.failures === 0 ? null : count(record.failures)],
     [
       'last error',

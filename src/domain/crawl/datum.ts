@@ -1,4 +1,5 @@
 /** The crawl datum: all that the crawl db knows of one URL. */
+import type { BlockMemory } from './block-memory.ts';
 import type { ChangeBelief } from './change-belief.ts';
 
 export const CRAWL_STATES = [
@@ -113,6 +114,8 @@ export interface CrawlDatum {
   readonly title: string | null;
   /** Length of the text that counts as the page's content, characters; `null` when it was not parsed (or by an older version). */
   readonly textChars: number | null;
+  /** What its blocks said, and which of them change; `null` for a page without blocks. */
+  readonly blocks: BlockMemory | null;
   /** Target of the last redirect, or the representative of a duplicate. */
   readonly target: string | null;
   /** Newest last, at most {@link VISIT_RING_SIZE}. */
@@ -157,6 +160,7 @@ export function newDatum(init: NewDatum): CrawlDatum {
     signatureName: null,
     title: null,
     textChars: null,
+    blocks: null,
     target: null,
     visits: [],
     metadata: init.metadata ?? {},

@@ -1,3 +1,4 @@
+import type { BlockPrint } from '../page/block-prints.ts';
 import type { Validators } from './datum.ts';
 
 /** What a fetch came to. A tagged union: redirects and refusals are outcomes, never exceptions and never loops. */
@@ -85,6 +86,8 @@ export type ParseOutcome =
       readonly title: string | null;
       /** As {@link CrawlDatum.textChars}; absent in segments of older versions. */
       readonly textChars?: number;
+      /** What its blocks said; absent where nobody cut it into blocks, and in segments of older versions. */
+      readonly blocks?: readonly BlockPrint[];
       readonly noindex: boolean;
       readonly metadata: Readonly<Record<string, string | number | boolean>>;
     }

@@ -27,6 +27,8 @@ export interface PageChange {
   /** Where it moved to, or what it repeats. */
   readonly target: string | null;
   readonly title: string | null;
+  /** Places of the page that differ, as paths of elements, those of the content first; absent when none are known. */
+  readonly blocks?: readonly string[];
 }
 
 /**
@@ -39,6 +41,7 @@ export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): P
   if (kind === null) return null;
   const isVisit = after.visits.at(-1) !== before.visits.at(-1);
   const compares = kind === 'modified' || kind === 'back';
+  const blocks = isVisit && compares && after.blocks !== before.blocks ? (after.blocks?.changed ?? []) : [];
   return {
     kind,
     url: after.url,
@@ -48,6 +51,7 @@ export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): P
     distance: isVisit && compares ? (after.visits.at(-1)?.distance ?? null) : null,
     target: after.target,
     title: after.title,
+    ...(blocks.length === 0 ? {} : { blocks }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { hammingDistance } from '../page/hamming.ts';
+import { learnBlocks } from './block-memory.ts';
 import { type CrawlDatum, type Validators, VISIT_RING_SIZE, type Visit, type VisitOutcome } from './datum.ts';
 import { clamp, nextVisit, type SettlePolicy, weightOf } from './next-visit.ts';
 import type {
@@ -140,8 +141,13 @@ function settleSuccess(
     parsed.signature !== null &&
     datum.signatureName === parsed.signatureName;
   const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
+  const learnt = parsed?.blocks === undefined ? null : learnBlocks(isResigned ? null : datum.blocks, parsed.blocks);
   const distance =
-    changed && comparable ? hammingDistance(datum.signature as string, parsed.signature as string) : changed ? null : 0;
+    !changed || (comparable && learnt?.isOnlyVolatile)
+      ? 0
+      : comparable
+        ? hammingDistance(datum.signature as string, parsed.signature as string)
+        : null;
   const scheduled = schedule(
     datum,
     {
@@ -183,6 +189,7 @@ function settleSuccess(
     signature: parsed !== null ? parsed.signature : changed ? null : datum.signature,
     signatureName: parsed !== null ? parsed.signatureName : changed ? null : datum.signatureName,
     title: parsed !== null ? parsed.title : changed ? null : datum.title,
+    blocks: changed ? (learnt?.memory ?? null) : datum.blocks,
     textChars: parsed !== null ? (parsed.textChars ?? null) : changed ? null : datum.textChars,
     target: isStillDuplicate ? datum.target : null,
     lastError: parseFailed === null ? null : { code: parseFailed.code, message: parseFailed.message, at: now },

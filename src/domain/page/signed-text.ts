@@ -20,21 +20,21 @@ export function signedText(page: {
   readonly blocks: readonly PageBlock[];
 }): string {
   const whole = page.mainText ?? page.text;
-  const certain = page.mainText === null ? '' : certainText(page.blocks);
+  const isKnown = page.mainText !== null && page.blocks.some(({ certainty }) => certainty !== undefined);
+  const certain = isKnown ? textOf(certainBlocks(page.blocks)) : '';
   const content = certain.length >= LEAST_CERTAIN * whole.length ? certain : whole;
   const prose = proseLines(content);
   return prose.length >= LEAST_PROSE * content.length ? prose : content;
 }
 
-/** Empty where no plugin has said how certain blocks are. */
-function certainText(blocks: readonly PageBlock[]): string {
-  const main = blocks.filter(({ type, certainty }) => type === 'main' && certainty !== undefined);
+/** Blocks of the main content that are about as certain as the typical one; all of them where nobody has said how certain they are. */
+export function certainBlocks(blocks: readonly PageBlock[]): readonly PageBlock[] {
+  const main = blocks.filter(({ type }) => type === 'main');
   const least = oddsOf(typicalCertainty(main)) / DOUBT;
-  return main
-    .filter(({ certainty }) => oddsOf(certainty ?? 0) >= least)
-    .map(({ text }) => text)
-    .join('\n');
+  return main.filter(({ certainty }) => oddsOf(certainty ?? 0) >= least);
 }
+
+const textOf = (blocks: readonly PageBlock[]): string => blocks.map(({ text }) => text).join('\n');
 
 /** An all but certain block must not make those beside it doubtful. */
 const MOST = 0.98;
@@ -66,7 +66,7 @@ const ENDS = codesOf('.!?…:;。！？．：；।۔؟։።។။།');
 const CLOSERS = codesOf('"\'”’»)]」』）】');
 
 /** The lines of a text that are sentences, each ended by a line feed. */
-function proseLines(text: string): string {
+export function proseLines(text: string): string {
   let prose = '';
   for (let from = 0; from < text.length; ) {
     const feed = text.indexOf('\n', from);

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { MAX_CHURN } from '../../../src/domain/crawl/block-memory.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/datum.ts';
 
 const time = fc.integer({ min: 0, max: 4e12 });
@@ -35,6 +36,21 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   signatureName: maybe(fc.string()),
   title: maybe(fc.string({ unit: 'grapheme', maxLength: 100 })),
   textChars: maybe(fc.nat()),
+  blocks: maybe(
+    fc.record({
+      blocks: fc.array(
+        fc.record({
+          key: fc.nat({ max: 0xffff_ffff }),
+          print: fc.nat({ max: 0xffff_ffff }),
+          isMain: fc.boolean(),
+          churn: fc.nat({ max: MAX_CHURN }),
+        }),
+        { maxLength: 16 },
+      ),
+      changed: fc.array(fc.string(), { maxLength: 3 }),
+      volatile: fc.array(fc.string(), { maxLength: 3 }),
+    }),
+  ),
   target: maybe(fc.webUrl()),
   visits: fc.array(
     fc.record({

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../src/adapters/leveldb/pack.ts';
 import { decodeRecord, encodeRecord, RECORD_VERSION } from '../../../src/adapters/leveldb/record-codec.ts';
 import { decodeLinks, encodeLinks } from '../../../src/adapters/leveldb/row-codecs.ts';
-import { CRAWL_STATES, newDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/datum.ts';
+import { CRAWL_STATES, type CrawlDatum, newDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/datum.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
+import { MAX_BLOCK_PRINTS } from '../../../src/domain/page/block-prints.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { anyDatum } from './arbitrary-datum.ts';
 
@@ -39,12 +40,26 @@ describe('the record codec', () => {
 
   it('reads what version 1 wrote', () => {
     expect(decodeRecord(URL_A, Buffer.from(VERSION_1, 'base64'))).toEqual(
-      // Beliefs had no noise then, and nobody counted the text.
+      // Beliefs had no noise then, and nobody counted the text or told blocks apart.
       visitedDatum(URL_A, {
         schedule: { intervalMs: 86_400_000, belief: { a: 0.5, b: 1e9, noise: 0.3 } },
         textChars: null,
+        blocks: null,
       }),
     );
+  });
+
+  it('takes at most 200 bytes for the blocks of a page', () => {
+    const blocks = Array.from({ length: MAX_BLOCK_PRINTS }, (_, i) => ({
+      key: 4e9 - i,
+      print: 3e9 + i,
+      isMain: true,
+      churn: 15,
+    }));
+    const named = ['body>main>article>p', 'body>main>section>p'];
+    const memory = { blocks, changed: named, volatile: [named[0]!] };
+    const size = (part: Partial<CrawlDatum>): number => encodeRecord(visitedDatum(URL_A, part)).length;
+    expect(size({ blocks: memory }) - size({ blocks: null })).toBeLessThanOrEqual(200);
   });
 
   it('takes little room for a URL that was never visited', () => {
