@@ -39,6 +39,9 @@ export interface ServeRoom {
 /** Rounds behind a picture, and behind a curve that can be read off. */
 const ROUNDS_PICTURED = 240;
 const ROUNDS_DRAWN = 2_000;
+/** Figures on a page may be so old; those for a scraper older, so that it does not open the crawl db each time. */
+const PAGE_AGE_MS = 5_000;
+const SCRAPE_AGE_MS = 60_000;
 const EVENT_EVERY_MS = 1_000;
 /** Views that stay open; more are told to come back later. */
 const MAX_LISTENERS = 64;
@@ -56,7 +59,7 @@ export function createApp(room: ServeRoom): Hono {
     layout({ ...parts, dir, activity: watch.activity });
 
   app.get('/', async (c) => {
-    const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get()];
+    const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get(PAGE_AGE_MS)];
     const { activity, speeds } = watch;
     const content = overviewPage({ activity, speeds, rounds, stats: snapshot?.stats ?? null });
     const notice = oldFigures(room, snapshot?.at ?? null);
@@ -76,7 +79,7 @@ export function createApp(room: ServeRoom): Hono {
 
   const metrics = createMetrics();
   app.get('/metrics', async (c) => {
-    const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get()];
+    const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get(SCRAPE_AGE_MS)];
     const text = await metrics.text({ activity: watch.activity, snapshot, rounds });
     return c.body(text, 200, { 'Content-Type': metrics.contentType });
   });
@@ -114,7 +117,7 @@ function activityEvent({ activity, speeds }: RunWatch): object {
     text: activityText(activity),
     run: run === null ? null : String(runSection(run)),
     // What else is on the page has changed when this has.
-    mark: `${state} ${run?.pid ?? ''} ${run?.roundsDone ?? ''}`,
+    mark: `${state} ${run?.pid ?? ''} ${run?.roundsDone ?? ''} ${speeds.length > 1}`,
     speed: last === undefined ? null : [last[0] / 1_000, Math.round(last[1] * 10) / 10],
   };
 }

@@ -8,13 +8,15 @@ export interface Snapshot {
   readonly at: number;
 }
 
-/** They are a pass over the due index: the longer one takes, the longer its figures stand. */
+/** The longer they take, the longer they stand. */
 const TIMES_ITS_COST = 20;
-const MIN_AGE_MS = 5_000;
 
 export interface Snapshots {
-  /** The newest to be had; `null` when the crawl db was never open to us. Rejects with what else went wrong. */
-  get(): Promise<Snapshot | null>;
+  /**
+   * Those that are not older than `maxAgeMs`, or else the newest to be had; `null` when the crawl db was never open to us. Rejects with what
+   * else went wrong.
+   */
+  get(maxAgeMs: number): Promise<Snapshot | null>;
 }
 
 export function createSnapshots(
@@ -23,21 +25,21 @@ export function createSnapshots(
   isLocked: (error: unknown) => boolean,
 ): Snapshots {
   let last: Snapshot | null = null;
-  let freshUntil = Number.NEGATIVE_INFINITY;
+  let costMs = 0;
   let going: Promise<Snapshot | null> | null = null;
   const take = async (): Promise<Snapshot | null> => {
     const startedAt = now();
     try {
       last = { stats: await reader.read((crawler) => crawler.stats()), at: startedAt };
-      freshUntil = now() + Math.max(MIN_AGE_MS, TIMES_ITS_COST * (now() - startedAt));
+      costMs = now() - startedAt;
     } catch (error) {
       if (!isLocked(error)) throw error;
     }
     return last;
   };
   return {
-    get() {
-      if (now() < freshUntil) return Promise.resolve(last);
+    get(maxAgeMs) {
+      if (last !== null && now() - last.at <= Math.max(maxAgeMs, TIMES_ITS_COST * costMs)) return Promise.resolve(last);
       going ??= take().finally(() => {
         going = null;
       });

@@ -5,13 +5,15 @@ import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
 import { isForeseen } from '../exit.ts';
 import type { ServeRoom } from './app.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
+import { differencePage } from './pages/difference.ts';
 import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage, ROWS } from './pages/lists.ts';
 import { blocksPage, nearPage } from './pages/page-content.ts';
 import { urlPage } from './pages/url.ts';
 
 type Page = (parts: { title: string; section?: string; notice?: Shown; content: Shown }) => Markup;
 
-const NEAR_BITS = 6;
+/** So near, the tables of signatures answer at once. */
+const NEAR_BITS = 3;
 const HOSTS_READ = 5_000;
 
 /** Pages that are read from the state directory. */
@@ -92,6 +94,7 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
       room.withSegments,
     ),
   );
+  app.get('/diff', (c) => answer(c, { title: 'What changed' }, (crawler) => difference(crawler, c), room.withSegments));
 
   app.post('/touch', async (c) => {
     if (room.token === null) return c.text('Nothing can be changed without a token; see serve --help.\n', 403);
@@ -116,6 +119,19 @@ async function blocksOf(room: ServeRoom, crawler: Crawler, url: string): Promise
     checker.parse({ ...page, ...(contentType === null ? {} : { contentType }) }),
   );
   return blocksPage(check, `${at}, segment ${segment}`);
+}
+
+async function difference(crawler: Crawler, c: Context): Promise<Shown> {
+  const [url, from, to] = [asked(c), c.req.query('from') ?? '', c.req.query('to') ?? ''];
+  const versions = await crawler.versions(url);
+  if (versions.length < 2) {
+    return markup`<p class="nothing">${versions.length === 0 ? 'No content' : 'Only one content'} of this page is stored.</p>`;
+  }
+  const diff = await crawler.diff(url, {
+    ...(from === '' ? {} : { from: { segment: from } }),
+    ...(to === '' ? {} : { to: { segment: to } }),
+  });
+  return differencePage(diff, versions);
 }
 
 function touchForm(url: string): Markup {

@@ -13,6 +13,7 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 let site: Server;
 let origin: string;
 let answerAfterMs = 0;
+let version = '';
 const own = ['--allow', '127.0.0.1', '--delay', '0'];
 const dir = workDir();
 let live: Running;
@@ -23,7 +24,7 @@ beforeAll(async () => {
     answer.setHeader('content-type', 'text/html; charset=utf-8');
     if (asked.url === '/robots.txt') return void answer.writeHead(404).end();
     const links = [1, 2, 3, 4, 5].map((i) => `<a href="/${i}?q=%3Cscript%3E">x</a>`).join('');
-    const words = Array.from({ length: 60 }, (_, i) => `word${i}${asked.url?.[1]}`).join(' ');
+    const words = Array.from({ length: 60 }, (_, i) => `word${i}${asked.url?.[1]}`).join(' ') + version;
     const body = `<title>${escaped(HOSTILE)}</title><main><p>${words} ${escaped(HOSTILE)}</p></main>${links}`;
     setTimeout(() => answer.end(body), answerAfterMs);
   });
@@ -85,7 +86,7 @@ describe('serve', () => {
         '/healthz',
       ]),
     );
-    expect([...seen].filter((path) => /^\/(?:url|blocks|near)\?/.test(path)).length).toBeGreaterThan(5);
+    expect([...seen].filter((path) => /^\/(?:url|blocks|near|diff)\?/.test(path)).length).toBeGreaterThan(5);
     const overview = await text('/');
     expect(overview).toContain('No crawl runs.');
     expect(overview).toMatch(/fetched<\/a><\/th><td class="number">6</);
@@ -163,6 +164,7 @@ describe('serve', () => {
     expect(await json(['readdb', '--stats', '--dir', dir])).toMatchObject({ urls: 6 });
     await run(['touch', '--dir', dir, ...[1, 2, 3, 4, 5].map((i) => `${origin}/${i}?q=%3Cscript%3E`)]);
     answerAfterMs = 400;
+    version = ' <i>freshly</i> added';
     const events = await fetch(`${view}/events`);
     const crawl = start(['crawl', '--dir', dir, '--json', ...own]);
     let heard = '';
@@ -180,6 +182,10 @@ describe('serve', () => {
     const { code, stdout } = await crawl.finished;
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { totals: { requests: 5 } }]);
     answerAfterMs = 0;
+    const diff = `/diff?u=${encodeURIComponent(`${origin}/1?q=%3Cscript%3E`)}`;
+    expect(await text(diff)).toMatch(/<ins>freshly added ?<br>|<ins>freshly added/);
+    expect(await text(diff)).toContain('&lt;/title&gt;&lt;script&gt;');
+    expect(await text(`${diff}&from=nowhere`)).toContain('no content of');
   });
 
   it('refuses a second one, a folder that is not there, and strangers without a token', async () => {

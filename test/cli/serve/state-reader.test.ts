@@ -93,21 +93,22 @@ describe('figures of the crawl db', () => {
     const { reader, at } = counted();
     let now = 0;
     const snapshots = createSnapshots(reader, () => now, isLocked);
-    expect(await snapshots.get()).toEqual({ stats: { urls: 0 }, at: 0 });
+    expect(await snapshots.get(5_000)).toEqual({ stats: { urls: 0 }, at: 0 });
     now = at(4_000);
-    expect(await snapshots.get()).toMatchObject({ at: 0 });
+    expect(await snapshots.get(5_000)).toMatchObject({ at: 0 });
     now = at(6_000);
-    expect(await snapshots.get()).toEqual({ stats: { urls: 6_000 }, at: 6_000 });
+    expect(await snapshots.get(5_000)).toEqual({ stats: { urls: 6_000 }, at: 6_000 });
     now = at(12_000);
+    expect(await snapshots.get(60_000)).toMatchObject({ at: 6_000 });
     await reader.giveWay();
-    expect(await snapshots.get()).toMatchObject({ at: 6_000 });
+    expect(await snapshots.get(5_000)).toMatchObject({ at: 6_000 });
     await reader.close();
   });
 
   it('are asked for once by many at a time', async () => {
     const { reader } = counted();
     const snapshots = createSnapshots(reader, () => 0, isLocked);
-    const [a, b] = await Promise.all([snapshots.get(), snapshots.get()]);
+    const [a, b] = await Promise.all([snapshots.get(5_000), snapshots.get(5_000)]);
     expect(a).toBe(b);
     await reader.close();
   });

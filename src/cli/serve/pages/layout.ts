@@ -48,7 +48,7 @@ ${isLive ? markup`<noscript><meta http-equiv="refresh" content="15"></noscript>`
 <nav aria-label="Sections"><ul>${menu}</ul></nav>
 <form role="search" action="/url" method="get"><label for="u">URL</label><input id="u" name="u" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="https://example.org/"><button>Explain</button></form>
 </header>
-<p class="activity" data-live="activity" role="status">${activityText(activity)}</p>
+<p class="activity" data-live="activity">${activityText(activity)}</p>
 <main id="content" tabindex="-1">
 <h1><bdi>${title}</bdi></h1>
 ${notice === undefined ? null : markup`<p class="notice">${notice}</p>`}

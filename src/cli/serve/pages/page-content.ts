@@ -38,7 +38,7 @@ export function nearPage(url: string, near: readonly NearPage[] | null): Markup 
   return markup`<p>${urlLink(url)}</p>${
     near === null
       ? markup`<p class="nothing">The page is not known, or has no signature.</p>`
-      : htmlTable('Pages whose signatures differ by 6 bits at most', NEAR_COLUMNS, near, {
+      : htmlTable('Pages whose signatures differ by 3 bits at most', NEAR_COLUMNS, near, {
           url: (page) => urlLink(page.url),
         })
   }`;

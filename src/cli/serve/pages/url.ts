@@ -9,11 +9,11 @@ import { type Markup, markup, type Shown } from '../markup.ts';
 
 /** All that is known of one URL: why it is or is not fetched, its visits, the arithmetic of the next. */
 export function urlPage(explanation: Explanation, actions: Shown): Markup {
-  const { why, record, schedule, robots, url } = explanation;
+  const { why, ifFound, sooner, record, schedule, robots, url, skipped } = explanation;
   return markup`
-<ul class="why">${why.map((sentence) => markup`<li>${sentence}</li>`)}</ul>
+<ul class="why">${[...why, ...ifFound].map((sentence) => markup`<li>${sentence}</li>`)}</ul>
 ${actions}
-${record === null ? null : recordSections(record)}
+${record === null ? null : recordSections(record, explanation)}
 ${
   schedule === null
     ? null
@@ -23,6 +23,8 @@ ${
         ['next visit', schedule.nextFetchAt === null ? 'never' : shortTime(schedule.nextFetchAt)],
       ])}</section>`
 }
+${sooner.length === 0 ? null : markup`<section><h2>What would bring it forward</h2><ul>${sooner.map((way) => markup`<li>${way}</li>`)}</ul></section>`}
+${skipped.length === 0 ? null : markup`<section><h2>Passed over</h2>${htmlTable('Lately', SKIP_COLUMNS, skipped)}</section>`}
 <section><h2>How it is spelled and let in</h2>${htmlTable('Steps', STEP_COLUMNS, explanation.steps)}
 <p>${url === null ? `Refused: ${explanation.reason ?? 'no reason given'}.` : 'Admitted.'}</p></section>
 <section><h2>robots.txt</h2>${
@@ -37,18 +39,24 @@ ${
   }</section>`;
 }
 
-function recordSections(record: RecordView): Markup {
+function recordSections(record: RecordView, { visits, trail, host }: Explanation): Markup {
   const query = encodeURIComponent(record.url);
   return markup`
-<p class="links"><a href="/blocks?u=${query}">Blocks of the stored page</a> · <a href="/near?u=${query}">Pages like this</a>${/^https?:/.test(record.url) ? markup` · <a href="${record.url}" rel="noreferrer noopener">The page itself</a>` : null}</p>
+<p class="links"><a href="/blocks?u=${query}">Blocks of the stored page</a> · <a href="/diff?u=${query}">What changed last</a> · <a href="/near?u=${query}">Pages like this</a>${/^https?:/.test(record.url) ? markup` · <a href="${record.url}" rel="noreferrer noopener">The page itself</a>` : null}</p>
 <section><h2>Visits</h2>${visitTimeline(record)}
-${htmlTable('Visits, oldest first', VISIT_COLUMNS, record.visits)}</section>
+${htmlTable(
+  'Visits, oldest first',
+  VISIT_COLUMNS,
+  record.visits.map((visit, i) => ({ ...visit, story: visits[i] })),
+)}</section>
 <section><h2>Record</h2>${facts([
     ['state', record.state],
     ['title', markup`<bdi>${record.title ?? ''}</bdi>`],
     ['found', shortTime(record.discoveredAt)],
     ['on', record.referrer === null ? null : urlLink(record.referrer)],
+    ...trail.slice(1).map((step) => ['which was found on', urlLink(step.url)] as const),
     ['links from a seed', String(record.depth)],
+    ['headers of the host', host === null ? null : host.headersTrusted ? 'trusted' : 'not trusted: they have lied'],
     ['last visit', shortTime(record.lastFetchAt)],
     ['changed', shortTime(record.changedAt)],
     ['interval', `${span(record.interval)}${record.fixedInterval === null ? '' : ', fixed by the operator'}`],
@@ -77,10 +85,19 @@ const STEP_COLUMNS: readonly Column<Explanation['steps'][number]>[] = [
   { title: 'note', cell: (step) => step.note ?? '' },
 ];
 
-const VISIT_COLUMNS: readonly Column<RecordView['visits'][number]>[] = [
+const SKIP_COLUMNS: readonly Column<Explanation['skipped'][number]>[] = [
+  { title: 'at', cell: (skip) => shortTime(skip.at) },
+  { title: 'reason', cell: (skip) => skip.reason },
+  { title: 'by', cell: (skip) => [skip.by, skip.detail].filter((each) => each !== null && each !== '').join(': ') },
+];
+
+type ToldVisit = RecordView['visits'][number] & { readonly story: Explanation['visits'][number] | undefined };
+
+const VISIT_COLUMNS: readonly Column<ToldVisit>[] = [
   { title: 'at', cell: (visit) => shortTime(visit.at) },
   { title: 'outcome', cell: (visit) => visit.outcome },
   { title: 'distance', align: 'right', cell: (visit) => (visit.distance === null ? '-' : `${visit.distance} bits`) },
+  { title: 'what it found', cell: (visit) => visit.story?.told ?? '' },
   { title: 'after', align: 'right', cell: (visit) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
   { title: 'body', align: 'right', cell: (visit) => bytes(visit.bytes) },
   { title: 'interval then', align: 'right', cell: (visit) => span(visit.interval) },

@@ -1,0 +1,47 @@
+import type { PageDiff, PageVersion } from '../../../crawler.ts';
+import { shortTime } from '../../render/columns.ts';
+import { count } from '../../render/quantities.ts';
+import { facts, urlLink } from '../html-table.ts';
+import { linesOf, type Markup, markup, type Shown } from '../markup.ts';
+
+/** Equal text longer than this is cut in the middle, characters. */
+const MAX_EQUAL = 400;
+
+/** One text with what went away struck out and what came underlined. */
+export function differencePage(diff: PageDiff, versions: readonly PageVersion[]): Markup {
+  const { from, to, distance, edits } = diff;
+  const last = edits.length - 1;
+  const text = edits.map(({ op, text: part }, i): Shown => {
+    if (op === 'delete') return markup`<del>${linesOf(part)}</del>`;
+    if (op === 'insert') return markup`<ins>${linesOf(part)}</ins>`;
+    return linesOf(part.length <= MAX_EQUAL ? part : middleCut(part, i === 0 && i < last, i === last && i > 0));
+  });
+  return markup`<p>${urlLink(diff.url)}</p>
+${facts([
+  ['from', `${shortTime(from.at)}, segment ${from.segment}`],
+  ['to', `${shortTime(to.at)}, segment ${to.segment}`],
+  ['words equal', count(diff.equal)],
+  ['gone', count(diff.deleted)],
+  ['new', count(diff.inserted)],
+  ['distance', distance === null ? null : `${distance} bits`],
+])}
+${versionForm(diff.url, versions, from.segment, to.segment)}
+<p class="difference" dir="auto">${text}</p>`;
+}
+
+/** Before the first and after the last edit only what is next to it is kept. */
+function middleCut(text: string, isFirst: boolean, isLast: boolean): string {
+  const half = MAX_EQUAL / 2;
+  return `${isFirst ? '' : text.slice(0, half)} […] ${isLast ? '' : text.slice(-half)}`;
+}
+
+function versionForm(url: string, versions: readonly PageVersion[], from: string, to: string): Markup {
+  const select = (name: string, label: string, chosen: string): Markup => {
+    const options = versions.map(
+      ({ segment, at }) =>
+        markup`<option value="${segment}"${segment === chosen ? markup` selected` : null}>${shortTime(at)} (${segment})</option>`,
+    );
+    return markup`<label for="${name}">${label}</label><select id="${name}" name="${name}">${options}</select>`;
+  };
+  return markup`<form class="query" action="/diff" method="get"><input type="hidden" name="u" value="${url}">${select('from', 'From', from)}${select('to', 'to', to)}<button>Compare</button></form>`;
+}
