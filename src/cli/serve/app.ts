@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
+import type { CrawlReader } from '../../crawler/questions.ts';
 import type { Checker, Crawler, RoundEntry } from '../../crawler.ts';
 import { asset } from './assets.ts';
 import { guard, headers } from './guard.ts';
@@ -23,7 +24,10 @@ export interface ServeRoom {
   readonly dir: string;
   readonly token: string | null;
   readonly host: string;
+  /** The crawl db opened here, for what changes it. */
   readonly reader: StateReader;
+  /** Asks the crawl db, or the process that has it. */
+  readonly ask: <Value>(use: (reader: CrawlReader) => Promise<Value>) => Promise<Value>;
   readonly snapshots: Snapshots;
   readonly watch: RunWatch;
   readonly now: () => number;
@@ -42,6 +46,7 @@ const ROUNDS_DRAWN = 2_000;
 /** Figures on a page may be so old; those for a scraper older, so that it does not open the crawl db each time. */
 const PAGE_AGE_MS = 5_000;
 const SCRAPE_AGE_MS = 60_000;
+const OLD_MS = 120_000;
 const EVENT_EVERY_MS = 1_000;
 /** Views that stay open; more are told to come back later. */
 const MAX_LISTENERS = 64;
@@ -62,8 +67,8 @@ export function createApp(room: ServeRoom): Hono {
     const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get(PAGE_AGE_MS)];
     const { activity, speeds } = watch;
     const content = overviewPage({ activity, speeds, rounds, stats: snapshot?.stats ?? null });
-    const notice = oldFigures(room, snapshot?.at ?? null);
-    return c.html(page({ title: 'Overview', section: '/', isLive: true, content, ...(notice && { notice }) }));
+    const notice = rounds.length === 0 ? '' : oldFigures(snapshot?.at ?? null, room.now());
+    return c.html(page({ title: 'Overview', section: '/', isLive: true, notice, content }));
   });
   app.get('/rounds', async (c) => {
     const content = roundsPage(await room.rounds(ROUNDS_PICTURED));
@@ -122,14 +127,11 @@ function activityEvent({ activity, speeds }: RunWatch): object {
   };
 }
 
-function oldFigures({ watch, now }: ServeRoom, at: number | null): string | null {
-  if (at === null) {
-    return watch.activity.run === null ? null : 'A crawl has the crawl db open: figures are those of the last round.';
-  }
-  const age = now() - at;
-  return age < 120_000
-    ? null
-    : `Figures of the crawl db are from ${new Date(at).toISOString().slice(0, 16)}: a crawl has it open.`;
+/** What is to be said of figures that are not of now. */
+function oldFigures(at: number | null, now: number): string {
+  if (at === null) return 'Another process has the crawl db: figures are those of the last round.';
+  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+  return now - at < OLD_MS ? '' : `Figures of the crawl db are from ${when}: another process has it.`;
 }
 
 /** Whether this process lives, and what it sees. */

@@ -5,7 +5,9 @@ import { getRequestListener } from '@hono/node-server';
 import { type Checker, type CrawlerOptions, openCrawler, roundLog } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { EXIT, exitCodeOf, isForeseen } from '../exit.ts';
-import { createApp } from './app.ts';
+import { questionsPath } from '../remote/answer-questions.ts';
+import { findHolder } from '../remote/ask-holder.ts';
+import { createApp, type ServeRoom } from './app.ts';
 import { askToGiveWay, giveWayWhenAsked } from './give-way.ts';
 import { watchRuns } from './run-watch.ts';
 import { createSnapshots } from './snapshot.ts';
@@ -46,6 +48,16 @@ export async function openServer(options: ServerOptions): Promise<LiveServer> {
     yieldMs: YIELD_MS,
     now: Date.now,
   });
+  // While a crawl has the crawl db, it answers itself.
+  const ask: ServeRoom['ask'] = async (use) => {
+    try {
+      return await reader.read(use);
+    } catch (error) {
+      const holder = isLocked(error) ? await findHolder(questionsPath(dir)) : null;
+      if (holder === null) throw error;
+      return use(holder.reader);
+    }
+  };
   const isUnreadable = (error: unknown): boolean => isLocked(error) || (isForeseen(error) && !options.hasDb());
   const watch = watchRuns(dir, Date.now);
   const app = createApp({
@@ -53,7 +65,8 @@ export async function openServer(options: ServerOptions): Promise<LiveServer> {
     token: options.token,
     host: options.host,
     reader,
-    snapshots: createSnapshots(reader, Date.now, isUnreadable),
+    ask,
+    snapshots: createSnapshots(() => ask((each) => each.stats()), Date.now, isUnreadable),
     watch,
     now: Date.now,
     rounds: (limit) => roundLog(dir, limit),
@@ -101,4 +114,6 @@ function urlOf({ address, port, family }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/`;
 }
 
-const isLocked = (error: unknown): boolean => exitCodeOf(error) === EXIT.locked;
+/** Somebody else has the crawl db, or has just given it back. */
+const isLocked = (error: unknown): boolean =>
+  exitCodeOf(error) === EXIT.locked || (isForeseen(error) && error.code === 'holder-gone');

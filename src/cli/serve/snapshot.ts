@@ -1,5 +1,4 @@
 import type { DbStats } from '../../crawler.ts';
-import type { StateReader } from './state-reader.ts';
 
 /** Figures of the whole crawl db, as they were when it could last be asked. */
 export interface Snapshot {
@@ -20,7 +19,7 @@ export interface Snapshots {
 }
 
 export function createSnapshots(
-  reader: StateReader,
+  askStats: () => Promise<DbStats>,
   now: () => number,
   isLocked: (error: unknown) => boolean,
 ): Snapshots {
@@ -30,7 +29,7 @@ export function createSnapshots(
   const take = async (): Promise<Snapshot | null> => {
     const startedAt = now();
     try {
-      last = { stats: await reader.read((crawler) => crawler.stats()), at: startedAt };
+      last = { stats: await askStats(), at: startedAt };
       costMs = now() - startedAt;
     } catch (error) {
       if (!isLocked(error)) throw error;

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono';
+import type { CrawlReader } from '../../crawler/questions.ts';
 import type { Crawler } from '../../crawler.ts';
 import { CRAWL_STATES } from '../../domain/crawl/datum.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
@@ -10,7 +11,8 @@ import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage, ROWS } from
 import { blocksPage, nearPage } from './pages/page-content.ts';
 import { urlPage } from './pages/url.ts';
 
-type Page = (parts: { title: string; section?: string; notice?: Shown; content: Shown }) => Markup;
+type Place = { readonly title: string; readonly section?: string };
+type Page = (parts: Place & { notice?: Shown; content: Shown }) => Markup;
 
 /** So near, the tables of signatures answer at once. */
 const NEAR_BITS = 3;
@@ -18,18 +20,14 @@ const HOSTS_READ = 5_000;
 
 /** Pages that are read from the state directory. */
 export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
-  /** Answers from the crawl db, or says why it cannot. */
-  const answer = async (
-    c: Context,
-    place: { readonly title: string; readonly section?: string },
-    read: (crawler: Crawler) => Promise<Shown>,
-    from: (use: (crawler: Crawler) => Promise<Shown>) => Promise<Shown> = room.reader.read,
-  ): Promise<Response> => {
+  /** A page, or why there is none. */
+  const respond = async (c: Context, place: Place, content: () => Promise<Shown>): Promise<Response> => {
     try {
-      return c.html(page({ ...place, content: await from(read) }));
+      return c.html(page({ ...place, content: await content() }));
     } catch (error) {
       if (room.isLocked(error)) {
-        const notice = 'A crawl or another command has the crawl db open. This page can be shown when it is done.';
+        const notice =
+          'Another process has the crawl db and does not answer for it. This page can be shown when it is done.';
         return c.html(page({ ...place, notice, content: markup`<p><a href="/">Overview</a></p>` }), 503, {
           'Retry-After': '5',
         });
@@ -38,6 +36,9 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
       return c.html(page({ ...place, notice: error.message, content: null }), 400);
     }
   };
+
+  const answer = (c: Context, place: Place, read: (reader: CrawlReader) => Promise<Shown>): Promise<Response> =>
+    respond(c, place, () => room.ask(read));
 
   app.get('/changes', (c) => {
     const kind = CHANGE_KINDS.find((each) => each === c.req.query('kind')) ?? null;
@@ -87,14 +88,13 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
     ),
   );
   app.get('/blocks', (c) =>
-    answer(
-      c,
-      { title: 'Blocks of the stored page' },
-      (crawler) => blocksOf(room, crawler, asked(c)),
-      room.withSegments,
+    respond(c, { title: 'Blocks of the stored page' }, () =>
+      room.withSegments((crawler) => blocksOf(room, crawler, asked(c))),
     ),
   );
-  app.get('/diff', (c) => answer(c, { title: 'What changed' }, (crawler) => difference(crawler, c), room.withSegments));
+  app.get('/diff', (c) =>
+    respond(c, { title: 'What changed' }, () => room.withSegments((crawler) => difference(crawler, c))),
+  );
 
   app.post('/touch', async (c) => {
     if (room.token === null) return c.text('Nothing can be changed without a token; see serve --help.\n', 403);

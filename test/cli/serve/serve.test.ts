@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, type Running, run, start, workDir } from '../binary.ts';
 
@@ -175,8 +176,9 @@ describe('serve', () => {
     }
     expect(heard).toContain('in flight');
     expect(await text('/')).toContain('A crawl runs (crawl, process');
-    const pages = await fetch(`${view}/pages`);
-    expect([pages.status, await pages.text()]).toEqual([503, expect.stringContaining('has the crawl db open')]);
+    // The crawl answers for the crawl db that it has.
+    expect(await text('/pages')).toContain(`${origin}/1?q=%3Cscript%3E`);
+    expect(await text(pageOf())).toContain('It is in segment');
     expect(await text('/metrics')).toMatch(/^incrawl_run_active 1$/m);
     expect(await text(`/blocks?u=${encodeURIComponent(`${origin}/`)}`)).toContain('class="block main"');
     const { code, stdout } = await crawl.finished;
@@ -186,6 +188,22 @@ describe('serve', () => {
     expect(await text(diff)).toMatch(/<ins>freshly added ?<br>|<ins>freshly added/);
     expect(await text(diff)).toContain('&lt;/title&gt;&lt;script&gt;');
     expect(await text(`${diff}&from=nowhere`)).toContain('no content of');
+  });
+
+  it('says so when another process has the crawl db and answers nothing', async () => {
+    const other = workDir();
+    await run(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
+    const db = new Level(join(other, 'db'));
+    await db.open();
+    const { live: shut, view: at } = await served(['--dir', other]);
+    const pages = await fetch(`${at}/pages`);
+    expect([pages.status, await pages.text()]).toEqual([503, expect.stringContaining('has the crawl db')]);
+    expect(await (await fetch(`${at}/`)).text()).toContain('figures are those of the last round');
+    expect(await (await fetch(`${at}/metrics`)).text()).toMatch(/^incrawl_urls\{state="fetched"\} 1$/m);
+    await db.close();
+    expect((await fetch(`${at}/pages`)).status).toBe(200);
+    shut.child.kill('SIGTERM');
+    expect((await shut.finished).code).toBe(0);
   });
 
   it('refuses a second one, a folder that is not there, and strangers without a token', async () => {

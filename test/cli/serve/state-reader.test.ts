@@ -92,7 +92,11 @@ describe('figures of the crawl db', () => {
   it('stand for a while, and longer while somebody else has the db open', async () => {
     const { reader, at } = counted();
     let now = 0;
-    const snapshots = createSnapshots(reader, () => now, isLocked);
+    const snapshots = createSnapshots(
+      () => reader.read((crawler) => crawler.stats()),
+      () => now,
+      isLocked,
+    );
     expect(await snapshots.get(5_000)).toEqual({ stats: { urls: 0 }, at: 0 });
     now = at(4_000);
     expect(await snapshots.get(5_000)).toMatchObject({ at: 0 });
@@ -107,7 +111,11 @@ describe('figures of the crawl db', () => {
 
   it('are asked for once by many at a time', async () => {
     const { reader } = counted();
-    const snapshots = createSnapshots(reader, () => 0, isLocked);
+    const snapshots = createSnapshots(
+      () => reader.read((crawler) => crawler.stats()),
+      () => 0,
+      isLocked,
+    );
     const [a, b] = await Promise.all([snapshots.get(5_000), snapshots.get(5_000)]);
     expect(a).toBe(b);
     await reader.close();

@@ -51,7 +51,7 @@ ${isLive ? markup`<noscript><meta http-equiv="refresh" content="15"></noscript>`
 <p class="activity" data-live="activity">${activityText(activity)}</p>
 <main id="content" tabindex="-1">
 <h1><bdi>${title}</bdi></h1>
-${notice === undefined ? null : markup`<p class="notice">${notice}</p>`}
+${notice === undefined || notice === '' ? null : markup`<p class="notice">${notice}</p>`}
 ${content}
 </main>
 <footer><p>Times are UTC. <a href="/metrics">Metrics</a> · <a href="/healthz">Health</a></p></footer>
