@@ -495,8 +495,12 @@ class OpenCrawler implements Crawler {
     for await (const line of dumpLines(this.store.db, this.wiring.clock.now())) yield JSON.stringify(line);
   }
 
-  importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): ReturnType<Crawler['importDb']> {
-    return importLines(this.store.db, readDump(lines), mode);
+  async importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): ReturnType<Crawler['importDb']> {
+    const { segments, log } = this.wiring;
+    const summary = await importLines(this.store.db, readDump(lines), mode);
+    // Segments may have come along on disk, or not.
+    await recover(this.store.db, segments, log);
+    return summary;
   }
 
   merge(dir: string): ReturnType<Crawler['merge']> {
