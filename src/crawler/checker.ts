@@ -3,10 +3,13 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseSitemap } from '../../plugins/parse-feed/sitemap.ts';
 import { checkRobots, type RobotsCheck } from '../adapters/http/check-robots.ts';
+import { createRobots } from '../adapters/http/robots.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { PageBlock } from '../domain/page/page-block.ts';
+import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { createInlinePageParser } from '../plugin-host/page-parser.ts';
 import { explainUrlChain, type UrlTraceStep } from '../plugin-host/url-chain.ts';
+import type { RobotsVerdict } from '../ports/robots.ts';
 import type { Outlink } from '../ports/segment-store.ts';
 import { parsingOptions, readPluginList } from './parsing-options.ts';
 import { pluginViews } from './plugin-views.ts';
@@ -54,7 +57,12 @@ export interface ParseInput {
 export interface Checker {
   url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
-  robots(input: { readonly robots: string; readonly agent: string; readonly url: string }): Promise<RobotsCheck>;
+  /** Without the text of a robots.txt, the one of the URL's origin is fetched; `status` and `code` tell how that went. */
+  robots(input: {
+    readonly robots?: string;
+    readonly agent: string;
+    readonly url: string;
+  }): Promise<RobotsCheck & Partial<Pick<RobotsVerdict, 'status' | 'code'>>>;
   sitemap(file: string): Promise<SitemapCheck>;
   plugins(): readonly PluginView[];
   close(): Promise<void>;
@@ -94,6 +102,34 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
     return { url, body, contentType, headers: head.headers };
   }
 
+  async function fetchedRobots(url: string, agent: string): ReturnType<Checker['robots']> {
+    const canonical = canonicalUrl(url);
+    if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
+    const protocol = plugins.protocols.get(canonical.url.slice(0, canonical.url.indexOf(':')));
+    if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
+    const { maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
+    const { timeoutMs } = config.http;
+    const clock = options.clock ?? systemClock;
+    const robots = createRobots({
+      protocol,
+      clock,
+      log,
+      productToken: agent,
+      maxCrawlDelayMs,
+      crawlDelayPolicy,
+      timeoutMs,
+    });
+    const { allowed, crawlDelayMs, sitemaps, rule, status, code } = await robots.verdict(canonical.url);
+    if (status === null && code === null) {
+      throw new CrawlError(
+        'address-blocked',
+        `no robots.txt to be had from ${new URL(canonical.url).origin}: a private address (--allow lets one in), or redirects without end`,
+      );
+    }
+    const crawlDelay = crawlDelayMs === null ? null : crawlDelayMs / 1_000;
+    return { allowed, crawlDelay, sitemaps, rule, status, code };
+  }
+
   return {
     async url(input) {
       const { url, base } = typeof input === 'string' ? { url: input, base: undefined } : input;
@@ -120,7 +156,8 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
         error: outcome.kind === 'parsed' ? null : { code: outcome.code, message: outcome.message },
       };
     },
-    robots: async (input) => checkRobots(input),
+    robots: ({ robots, agent, url }) =>
+      robots === undefined ? fetchedRobots(url, agent) : Promise.resolve(checkRobots({ robots, agent, url })),
     sitemap: async (file) => ({ file, ...parseSitemap(await readFile(file)) }),
     plugins: () => pluginViews(plugins),
     close: async () => {

@@ -59,6 +59,8 @@ export async function importPlugin(resolved: ResolvedPlugin, entry: PluginListEn
           alias: {
             'incrawl/plugin-testing': own(`./plugin-testing${ownSuffix}`),
             'incrawl/plugin': own(`./plugin-api${ownSuffix}`),
+            // Options are zod schemas; a plugin beside a configuration has no packages of its own.
+            zod: createRequire(import.meta.url).resolve('zod'),
           },
         }).import(resolved.file);
   } catch (error) {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { json, run, workDir } from './binary.ts';
+import { startSite } from './local-site.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -73,11 +74,30 @@ describe.concurrent('check', () => {
     );
     expect(all[0]).toMatchObject({ allowed: false, crawlDelay: 2, sitemaps: ['https://example.org/s.xml'] });
     expect(all[1]).toMatchObject({ allowed: true });
-    expect(all[2]?.error).toContain('--robots');
+    expect(all[2]?.error).toContain('absolute URL');
     const cwd = workDir();
     writeFileSync(join(cwd, 'robots.txt'), robots);
     const args = ['check', 'robots', 'https://example.org/private', '--robots', 'robots.txt'];
     expect(await json(args, { cwd })).toMatchObject({ allowed: false });
+  });
+
+  it('robots without a text: that of the URL is fetched', async () => {
+    const site = await startSite({ pages: 1 });
+    const ask = (path: string, ...more: string[]) =>
+      run(['check', 'robots', `${site.origin}${path}`, '--json', ...more]);
+    const allow = ['--allow', '127.0.0.1', '--delay', '0'];
+    expect(JSON.parse((await ask('/private/x', ...allow)).stdout)).toMatchObject({
+      allowed: false,
+      rule: { line: 2, text: 'Disallow: /private/' },
+      status: 200,
+    });
+    expect(JSON.parse((await ask('/page/1', ...allow)).stdout)).toMatchObject({ allowed: true, code: null });
+    expect(await ask('/page/1')).toMatchObject({ code: 1, stderr: expect.stringContaining('--allow') });
+    await site.close();
+    expect(JSON.parse((await ask('/page/1', ...allow)).stdout)).toMatchObject({
+      allowed: false,
+      code: 'robots-unreachable',
+    });
   });
 
   it('sitemap: URLs, sitemaps and faults', async () => {

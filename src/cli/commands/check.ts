@@ -73,21 +73,25 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'robots',
-    argument: 'a URL (with --robots), or {"robots", "agent", "url"}',
-    description: 'What a robots.txt says about a URL, and by which line.',
-    example: 'incrawl check robots https://example.org/private/ --robots robots.txt --agent incrawl',
+    argument: 'a URL, or {"robots", "agent", "url"}',
+    description: 'What the robots.txt of a URL, or one at hand, says about it, and by which line.',
+    example:
+      'incrawl check robots https://example.org/private/\n  incrawl check robots /private/ --robots robots.txt --agent incrawl',
     options: [
-      ['--robots <file>', 'the robots.txt'],
+      ['--robots <file>', 'a robots.txt at hand; default: that of the URL, which is fetched'],
       ['--agent <name>', 'product token; default: agent.name'],
     ],
+    network: true,
     async ask(checker, input, flags, session) {
       const fields = typeof input === 'string' ? { url: input } : input;
       const text =
         textField(fields, 'robots') ?? (flags.robots === undefined ? undefined : await readFile(flags.robots, 'utf8'));
-      if (text === undefined)
-        throw new CrawlError('usage-invalid', 'expected the text of a robots.txt in "robots", or its file in --robots');
       const agent = textField(fields, 'agent') ?? flags.agent ?? session.config.agent.name;
-      return checker.robots({ robots: text, agent, url: requiredField(fields, 'url') });
+      return checker.robots({
+        ...(text === undefined ? {} : { robots: text }),
+        agent,
+        url: requiredField(fields, 'url'),
+      });
     },
   },
   {

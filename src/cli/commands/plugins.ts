@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { PluginView } from '../../crawler.ts';
 import type { Run } from '../program.ts';
 import { writeListing } from '../render/listing.ts';
@@ -20,7 +20,10 @@ export function addPlugins(program: Command, run: Run): void {
   const plugins = program
     .command('plugins')
     .description('The plugins in force, and new ones.')
-    .addHelpText('after', '\nExamples:\n  incrawl plugins list\n  incrawl plugins new urlfilter-no-calendar');
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl plugins list\n  incrawl plugins new urlfilter-no-calendar\n  incrawl plugins test urlfilter-no-calendar',
+    );
 
   const list = plugins
     .command('list', { isDefault: true })
@@ -54,4 +57,32 @@ export function addPlugins(program: Command, run: Run): void {
       await session.out.write(`${lines.map(safeText).join('\n')}\n`);
     }),
   );
+
+  const test = plugins
+    .command('test')
+    .argument('<name>', 'a bundled plugin, one in plugins/ beside the configuration, a path, or a package')
+    .description('Put a plugin through the exam of its kind, whether it is switched on or not.')
+    .option('--options <json>', 'its options, a JSON object', jsonObject)
+    .addHelpText('after', '\nExample:\n  incrawl plugins test parsefilter-prices --options \'{"currency": "EUR"}\'');
+  test.action((name: string, flags: { readonly options?: Readonly<Record<string, unknown>> }) =>
+    run(test, async (session) => {
+      const { examinePlugin } = await import('../../crawler.ts');
+      const exam = await examinePlugin(name, { baseDir: session.loaded.baseDir, ...flags });
+      const text = `${safeText(exam.name)} keeps the contract of its kind, ${exam.kind}.\n`;
+      await session.out.write(session.json ? `${JSON.stringify(exam)}\n` : text);
+    }),
+  );
+}
+
+function jsonObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = null;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidArgumentError('expected a JSON object.');
+  }
+  return value as Record<string, unknown>;
 }

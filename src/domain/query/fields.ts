@@ -53,6 +53,7 @@ const ROWS: readonly Row[] = [
   ['lastModified', 'text', 'validator, verbatim', (datum) => datum.validators.lastModified],
   ['digest', 'text', 'of the body, 32 hex digits', (datum) => datum.digest],
   ['signature', 'text', '16 hex digits', (datum) => datum.signature],
+  ['textChars', 'number', 'length of the text that counts as its content, characters', (datum) => datum.textChars],
   ['signatureName', 'text', 'what made the signature', (datum) => datum.signatureName],
   ['title', 'text', 'title of the page', (datum) => datum.title],
   ['target', 'text', 'of a redirect, or the page that it repeats', (datum) => datum.target],

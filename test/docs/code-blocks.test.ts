@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parseDocument, parse as parseYaml } from 'yaml';
+import { commandTree } from '../../src/cli/completion/command-tree.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { BINARY, workDir } from '../cli/binary.ts';
+import { codeBlocks, consoleCommands, missingLine } from './doc-blocks.ts';
+import { startExampleSite } from './example-site.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const docs = [
+  join(root, 'README.md'),
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(root, 'docs', name)),
+].map((file) => ({ name: file.slice(root.length), blocks: codeBlocks(readFileSync(file, 'utf8')) }));
+
+const { stdout, stderr } = process;
+const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
+type Node = typeof tree;
+
+/** Words of a command line as a shell would part them, near enough: quotes keep blanks, pipes and redirections end it. */
+function wordsOf(line: string): string[] {
+  const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
+  const end = words.findIndex((word) => /^(?:\||\|\||&&|;|>|>>|<|#)/.test(word));
+  return end === -1 ? words : words.slice(0, end);
+}
+
+/** What is wrong with a command line of the docs; `null`: nothing that can be seen. */
+function faultOf(words: readonly string[]): string | null {
+  let node: Node = tree;
+  const options = [...tree.options];
+  for (const word of words.slice(1)) {
+    const child = node.children.find(({ name }) => name === word);
+    if (child !== undefined) {
+      node = child;
+      options.push(...child.options);
+    } else if (/^--[a-z]/.test(word)) {
+      const flag = word.split('=')[0]!;
+      if (!options.some(({ flags }) => flags.includes(flag))) return `${node.name} has no option ${flag}`;
+    } else if (node === tree && /^[a-z]/.test(word)) return `there is no command ${word}`;
+  }
+  return null;
+}
+
+describe('command lines in the docs', () => {
+  const lines = docs.flatMap(({ name, blocks }) =>
+    blocks
+      .filter(({ info }) => info === '' || info === 'console' || info === 'sh')
+      .flatMap(({ text, line }) =>
+        text.split('\n').flatMap((each, i): [string, string][] => {
+          const command = /(?:^|[|;&] *|^\$ +)(incrawl +.*)$/.exec(each.replace(/^\$ /, ''))?.[1];
+          return command === undefined ? [] : [[`${name}:${line + i}`, command]];
+        }),
+      ),
+  );
+  it('are many', () => expect(lines.length).toBeGreaterThan(50));
+  it.each(lines)('%s %s', (_, line) => expect(faultOf(wordsOf(line))).toBeNull());
+});
+
+describe('configuration in the docs', () => {
+  const blocks = docs.flatMap(({ name, blocks: all }) =>
+    all
+      .filter(({ info }) => info.startsWith('yaml') && info.endsWith('incrawl.yaml'))
+      .map(({ text, line }): [string, string] => [`${name}:${line}`, text]),
+  );
+  it('is there', () => expect(blocks.length).toBeGreaterThan(3));
+  it.each(blocks)('%s', async (_, text) => {
+    const dir = workDir();
+    writeFileSync(join(dir, 'incrawl.yaml'), text);
+    expect((await loadConfig({ cwd: dir })).config).toBeDefined();
+  });
+});
+
+const PATH_DIR = workDir();
+beforeAll(() => {
+  const shim = join(PATH_DIR, 'incrawl');
+  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`);
+  chmodSync(shim, 0o755);
+});
+
+/** Runs a line in a shell that finds the built program under its name. */
+function shell(line: string, cwd: string): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    const env = { ...process.env, PATH: `${PATH_DIR}:${process.env.PATH}`, NO_COLOR: '1' };
+    const child = spawn('sh', ['-c', line], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** Puts settings into the configuration of a crawl. */
+function configure(cwd: string, settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>): void {
+  const file = join(cwd, 'conf', 'incrawl.yaml');
+  if (!existsSync(file)) return;
+  const document = parseDocument(readFileSync(file, 'utf8'));
+  for (const [section, values] of Object.entries(settings)) {
+    const known = (document.toJS() as Record<string, Record<string, unknown> | null>)[section] ?? {};
+    document.set(section, { ...known, ...values });
+  }
+  writeFileSync(file, document.toString());
+}
+
+/** The site of the docs is on this machine: it has to be let in, and asks for no pause. */
+const ON_THIS_MACHINE = { http: { allowAddresses: ['127.0.0.1'] }, fetch: { delay: '0s', auditShare: 0 } };
+
+describe.skipIf(process.platform === 'win32')('console blocks in the docs, run as they stand', () => {
+  const runnable = docs.filter(({ blocks }) => blocks.some(({ info }) => info === 'console'));
+  it.each(runnable.map(({ name, blocks }) => [name, blocks] as const))(
+    '%s',
+    { timeout: 120_000 },
+    async (_, blocks) => {
+      const site = await startExampleSite();
+      onTestFinished(() => site.close());
+      let cwd = workDir();
+      // A plugin of one's own finds the package as an installed one would be found.
+      mkdirSync(join(cwd, 'node_modules'));
+      symlinkSync(root, join(cwd, 'node_modules', 'incrawl'), 'dir');
+      for (const block of blocks) {
+        const file = /^(?:ts|yaml|text) (\S+)$/.exec(block.info)?.[1];
+        if (file === 'conf/incrawl.yaml') configure(cwd, parseYaml(block.text));
+        else if (file !== undefined) {
+          mkdirSync(dirname(join(cwd, file)), { recursive: true });
+          writeFileSync(join(cwd, file), `${block.text}\n`);
+        }
+        if (block.info !== 'console') continue;
+        for (const { command, expected } of consoleCommands(block)) {
+          const moved = /^cd (\S+)$/.exec(command)?.[1];
+          if (moved !== undefined) {
+            cwd = join(cwd, moved);
+            continue;
+          }
+          configure(cwd, ON_THIS_MACHINE);
+          const { code, output } = await shell(command.replaceAll('https://example.org', site.origin), cwd);
+          const said = output
+            .replaceAll(site.origin, 'https://example.org')
+            .replaceAll(site.origin.slice(7), 'example.org');
+          const missing = missingLine(said, expected);
+          expect(missing, `line ${block.line}: $ ${command}\n${said}`).toBeNull();
+          expect(code, `line ${block.line}: $ ${command}\n${said}`).toBe(
+            /\|\| true$|# ends with 1/.test(command) ? code : 0,
+          );
+        }
+      }
+    },
+  );
+});
