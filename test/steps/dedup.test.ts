@@ -145,6 +145,37 @@ describe('dedup', () => {
     expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ duplicates: 0 });
   });
 
+  it('an empty library takes a batch, groups it in itself, and the same batch again changes nothing', async () => {
+    const db = await dbOf(page('https://a.org/1', A), page('https://a.org/2', NEAR), page('https://a.org/3', FAR));
+    const incoming = new Set((await allOf(db)).map(({ url }) => url));
+    expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ groups: 1, duplicates: 1, marked: 1 });
+    const once = await allOf(db);
+    expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
+    expect(await allOf(db)).toEqual(once);
+  });
+
+  it('broken off between two batches and run again, it ends as a whole run does', async () => {
+    const data = Array.from({ length: 2_600 }, (_, i) => page(`https://a.org/${i}`, i % 2 === 0 ? A : FAR));
+    const whole = await dbOf(...data);
+    await dedup(roomOf(whole), OPTIONS);
+    for (const batches of [0, 1, 2]) {
+      const db = await dbOf(...data);
+      let left = batches;
+      const write: CrawlDb['write'] = (...batch) =>
+        left-- > 0 ? db.write(...batch) : Promise.reject(new Error('the power is gone'));
+      // Methods of the db want the db itself.
+      const broken = new Proxy(db, {
+        get: (target, name) => {
+          const value: unknown = name === 'write' ? write : Reflect.get(target, name);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+      await expect(dedup(roomOf(broken), OPTIONS)).rejects.toThrow('the power is gone');
+      await dedup(roomOf(db), OPTIONS);
+      expect(await allOf(db)).toEqual(await allOf(whole));
+    }
+  });
+
   it('nothing at all is no error', async () => {
     expect(await dedup(roomOf(await dbOf()), OPTIONS)).toMatchObject({ pages: 0, duplicates: 0, mirrors: [] });
   });
