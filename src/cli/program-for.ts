@@ -3,6 +3,9 @@ import type { Surroundings } from './session.ts';
 
 /** Commands that are asked often and answer in a moment: they are not to wait until all others are loaded. */
 const QUICK: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+  ['changes', async () => (await import('./commands/changes.ts')).addChanges],
+  ['explain', async () => (await import('./commands/explain.ts')).addExplain],
+  ['skipped', async () => (await import('./commands/skipped.ts')).addSkipped],
   ['readdb', async () => (await import('./commands/readdb.ts')).addReaddb],
 ]);
 

@@ -56,6 +56,8 @@ export interface Session {
   withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value>;
   /** The same for questions to the crawl db alone, which need no configuration. */
   withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value>;
+  /** The same for explanations, which need no part of a crawl that fetches or parses. */
+  withExplainer<Value>(use: (reader: Pick<CrawlReader, 'explain'>) => Promise<Value>): Promise<Value>;
   /** For what works on the state directory itself, without a crawler. */
   stateOptions<More extends object>(more: More): Promise<More & { config: Config; dir: string; log: Log }>;
   withChecker<Value>(use: (checker: Checker) => Promise<Value>): Promise<Value>;
@@ -157,6 +159,14 @@ export async function openSession(
       const { openDbQuestions } = await import('../crawler/open-db.ts');
       const log = lateLog(logOf, options.verbose === true);
       return askEither<DbQuestions, Value>(dir, async (ask) => closing(await openDbQuestions({ dir, log }), ask), use);
+    },
+    async withExplainer<Value>(use: (reader: Pick<CrawlReader, 'explain'>) => Promise<Value>): Promise<Value> {
+      const { askEither } = await import('./remote/ask-either.ts');
+      const { openExplainer } = await import('../crawler/open-explainer.ts');
+      const { config, baseDir } = await configured();
+      const log = lateLog(logOf, options.verbose === true);
+      const here = async (ask: typeof use) => closing(await openExplainer({ config, baseDir, dir, log }), ask);
+      return askEither<Pick<CrawlReader, 'explain'>, Value>(dir, here, use);
     },
     async stateOptions(more) {
       await takeFromViewer(dir);

@@ -1,49 +1,18 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { activityStamp } from '../adapters/leveldb/activity.ts';
-import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
-import { NO_FEED } from '../domain/crawl/change-feed.ts';
 import { CrawlError } from '../domain/errors.ts';
-import type { Log } from '../ports/log.ts';
-import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes.ts';
-import { systemClock } from './system-clock.ts';
+import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
+import type { CrawlReader } from './questions.ts';
 
-/** The change feed alone: opened for a look, at the cost of a few rows, and without the rest of the crawl. */
-export interface ChangeSource {
-  changes(query: ChangesQuery): AsyncIterable<ChangeView>;
-  ends(): Promise<FeedView>;
-}
+/** The change feed, asked here or of the process that holds the crawl db. */
+export type ChangeSource = Pick<CrawlReader, 'changes' | 'changeFeed'>;
 
 export interface ChangeReaderOptions {
   /** State directory. */
   readonly dir: string;
-  readonly log: Log;
+  /** Gives the feed for as long as `use` runs. Rejects with `db-locked` or `holder-gone` where nobody can be asked at the moment. */
+  readonly withFeed: <Value>(use: (source: ChangeSource) => Promise<Value>) => Promise<Value>;
 }
-
-/**
- * Opens the crawl db of a state directory for as long as `use` runs; others who come meanwhile wait. No crawl db yet: a feed without entries.
- * Rejects with `db-locked` while a crawl holds it.
- */
-export async function withChanges<Value>(
-  { dir, log }: ChangeReaderOptions,
-  use: (source: ChangeSource) => Promise<Value>,
-): Promise<Value> {
-  const folder = dbFolder(dir);
-  if (!existsSync(folder)) return use(NOTHING);
-  const db = await openLevelCrawlDb({ dir: folder, log, clock: systemClock, isBrief: true });
-  try {
-    return await use({ changes: (query) => changeViews(db, query), ends: () => feedView(db) });
-  } finally {
-    await db.close();
-  }
-}
-
-const dbFolder = (dir: string): string => join(resolve(dir), 'db');
-
-const NOTHING: ChangeSource = {
-  async *changes() {},
-  ends: async () => ({ first: null, last: NO_FEED.last, notedAt: null }),
-};
 
 /** Entries that were read at once. */
 export interface ChangeWindow {
@@ -53,7 +22,7 @@ export interface ChangeWindow {
   readonly ends: FeedView;
   /** Whether there is more behind `through`. */
   readonly hasMore: boolean;
-  /** Equal to a later one: nobody has written since. Taken under the lock, so that no write falls between look and stamp. */
+  /** Equal to a later one: nobody has written since. Taken when the feed was open already and before it was read. */
   readonly stamp: string;
 }
 
@@ -66,31 +35,32 @@ export function nextChanges(
   query: Omit<ChangesQuery, 'after' | 'through' | 'limit' | 'newest'>,
   after: number,
 ): Promise<ChangeWindow> {
-  return withChanges(options, async (source) => {
-    const ends = await source.ends();
+  return options.withFeed(async (source) => {
+    const stamp = await activityStamp(join(resolve(options.dir), 'db'));
+    const ends = await source.changeFeed();
     // Numbers that are trimmed or missing must not hold the window up.
     const from = Math.max(after, (ends.first ?? ends.last + 1) - 1);
     const through = Math.max(after, Math.min(from + WINDOW, ends.last));
     const changes: ChangeView[] = [];
     for await (const change of source.changes({ ...query, after, through })) changes.push(change);
-    return { changes, through, ends, hasMore: through < ends.last, stamp: await activityStamp(dbFolder(options.dir)) };
+    return { changes, through, ends, hasMore: through < ends.last, stamp };
   });
 }
 
 /**
  * Yields windows for ever, until the signal comes: what is there, then what is added. The crawl db is opened only when somebody has written to
- * it, so that a crawl which starts meanwhile hardly ever meets the reader. While a crawl holds it, nothing comes.
+ * it, so that a crawl which starts meanwhile hardly ever meets the reader. A crawl that holds it is asked.
  */
 export async function* followChanges(
   options: ChangeReaderOptions,
   query: Omit<ChangesQuery, 'after' | 'through' | 'limit' | 'newest'>,
   start: number,
-  { signal, sleep, onLocked }: FollowOptions,
+  { signal, sleep, onUnavailable }: FollowOptions,
 ): AsyncGenerator<ChangeWindow> {
   let after = start;
   let read: string | null = null;
   while (!signal.aborted) {
-    if (read === null || (await activityStamp(dbFolder(options.dir))) !== read) {
+    if (read === null || (await activityStamp(join(resolve(options.dir), 'db'))) !== read) {
       try {
         const window = await nextChanges(options, query, after);
         read = window.hasMore ? null : window.stamp;
@@ -98,21 +68,22 @@ export async function* followChanges(
         yield window;
         if (window.hasMore) continue;
       } catch (error) {
-        if (!isLocked(error)) throw error;
-        onLocked((error as Error).message);
+        if (!isUnavailable(error)) throw error;
+        onUnavailable((error as Error).message);
       }
     }
     await sleep(signal);
   }
 }
 
-export function isLocked(error: unknown): boolean {
-  return error instanceof CrawlError && error.code === 'db-locked';
+/** Whether it may be better in a moment. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof CrawlError && (error.code === 'db-locked' || error.code === 'holder-gone');
 }
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
   /** The pause between two looks; ends early when the signal comes. */
   readonly sleep: (signal: AbortSignal) => Promise<void>;
-  readonly onLocked: (message: string) => void;
+  readonly onUnavailable: (message: string) => void;
 }

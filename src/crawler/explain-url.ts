@@ -12,9 +12,12 @@ import { openMarket } from '../steps/market.ts';
 import { lastSkips } from './skip-report.ts';
 import type { Wiring } from './wiring.ts';
 
+/** What an explanation needs of a crawl beside its db. */
+export type ExplainRoom = Pick<Wiring, 'plugins' | 'policy' | 'config' | 'clock' | 'robotsStore'>;
+
 /** Everything that is stored about one URL, by point reads; no request is sent for an explanation. */
 export async function explainUrl(
-  wiring: Wiring,
+  wiring: ExplainRoom,
   { db, seedHosts, dir }: { readonly db: CrawlDb; readonly seedHosts: ReadonlySet<string>; readonly dir: string },
   input: string,
 ): Promise<Explanation> {
@@ -65,7 +68,7 @@ async function trailOf(db: CrawlDb, datum: CrawlDatum): Promise<TrailStep[]> {
   return trail;
 }
 
-async function variantsOf(db: CrawlDb, { config }: Wiring, url: string): Promise<OutlookInput['variants']> {
+async function variantsOf(db: CrawlDb, { config }: ExplainRoom, url: string): Promise<OutlookInput['variants']> {
   const { maxVariantsPerPath: max, beyondVariants: beyond } = config.outlinks;
   const mark = url.indexOf('?');
   if (mark < 0 || max === 0 || beyond === 'follow') return null;
@@ -75,7 +78,7 @@ async function variantsOf(db: CrawlDb, { config }: Wiring, url: string): Promise
 }
 
 /** What the stored copy of robots.txt says; no request is sent for an explanation. */
-async function storedVerdict(wiring: Wiring, url: string): Promise<RobotsVerdict | undefined> {
+async function storedVerdict(wiring: ExplainRoom, url: string): Promise<RobotsVerdict | undefined> {
   const copy = await wiring.robotsStore.load(new URL(url).origin);
   if (copy === undefined) return undefined;
   const isUsable = copy.usableAt !== null;

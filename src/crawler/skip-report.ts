@@ -72,21 +72,34 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
   const names = query.url === undefined ? [''] : namesOf(query.url).map((name) => `"url":${JSON.stringify(name)}`);
   const isAsked = (line: string): boolean =>
     names.some((each) => line.includes(each)) && reasons.some((each) => line.includes(each));
+  const isListed = (value: unknown): value is SkippedUrl => {
+    const entry = value as Partial<SkippedUrl> | null;
+    return entry?.version === 1 && entry.reason !== undefined && isWanted(entry as SkippedUrl, query);
+  };
+  if (newest) {
+    // What was reported last stands at the end, where it is looked for first.
+    for (const bytes of NEWEST_BYTES) {
+      const last = (await linesInTail(fileIn(dir), bytes, isAsked)).filter(isListed);
+      if (last.length >= limit) return yield* last.slice(-limit);
+    }
+  }
   let last: SkippedUrl[] = [];
   let left = limit;
   for await (const value of allLines(fileIn(dir), isAsked)) {
-    const entry = value as Partial<SkippedUrl> | null;
-    if (entry?.version !== 1 || entry.reason === undefined || !isWanted(entry as SkippedUrl, query)) continue;
+    if (!isListed(value)) continue;
     if (!newest) {
       if (left-- <= 0) return;
-      yield entry as SkippedUrl;
+      yield value;
     } else {
-      last.push(entry as SkippedUrl);
+      last.push(value);
       if (last.length >= 2 * limit) last = last.slice(-limit);
     }
   }
   yield* last.slice(-limit);
 }
+
+/** Bytes at the end of the report that are looked at before the whole of it is. */
+const NEWEST_BYTES = [256 * 1024, 4 * 1024 ** 2];
 
 function isWanted({ reason, url, at }: SkippedUrl, { reasons, host, since, url: only }: SkippedQuery): boolean {
   if (only !== undefined && !namesOf(only).includes(url)) return false;

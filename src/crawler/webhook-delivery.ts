@@ -10,9 +10,8 @@ import {
   type ChangeReaderOptions,
   type ChangeWindow,
   followChanges,
-  isLocked,
+  isUnavailable,
   nextChanges,
-  withChanges,
 } from './change-reader.ts';
 import type { ChangesQuery } from './changes.ts';
 
@@ -42,7 +41,7 @@ export interface WebhookSummary extends DeliverySummary {
 
 /**
  * Tells a webhook what it has not been told yet. The crawl db is open only while entries are read, never while somebody is waited for. Rejects with
- * `usage-invalid` for an address that is no web address, with `db-locked` (without `follow`) while a crawl holds the db.
+ * `usage-invalid` for an address that is no web address, with `db-locked` (without `follow`) while a crawl holds the db and does not answer.
  */
 export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise<WebhookSummary> {
   const { url, note, signal } = options;
@@ -83,8 +82,8 @@ async function* windowsFrom(
 ): AsyncGenerator<ChangeWindow> {
   const { filter, follow, signal } = options;
   if (follow !== undefined) {
-    const onLocked = toldOnce(options);
-    yield* followChanges(options, filter, start, { signal, sleep: () => sleep(follow.everyMs), onLocked });
+    const onUnavailable = toldOnce(options);
+    yield* followChanges(options, filter, start, { signal, sleep: () => sleep(follow.everyMs), onUnavailable });
     return;
   }
   for (let after = start; ; ) {
@@ -98,7 +97,7 @@ async function* windowsFrom(
 function toldOnce({ note }: WebhookDeliveryOptions): (message: string) => void {
   let isTold = false;
   return (message) => {
-    if (!isTold) note(`${message}; its changes are told when it gives it back`);
+    if (!isTold) note(`${message}; its changes are told when it answers`);
     isTold = true;
   };
 }
@@ -110,13 +109,13 @@ async function startWhenFree(
   sleep: (ms: number) => Promise<void>,
 ): Promise<WebhookCursor> {
   const { follow, signal } = options;
-  const onLocked = toldOnce(options);
+  const onUnavailable = toldOnce(options);
   for (;;) {
     try {
       return await startingPoint(options, stored);
     } catch (error) {
-      if (follow === undefined || signal.aborted || !isLocked(error)) throw error;
-      onLocked((error as Error).message);
+      if (follow === undefined || signal.aborted || !isUnavailable(error)) throw error;
+      onUnavailable((error as Error).message);
       await sleep(follow.everyMs);
     }
   }
@@ -131,8 +130,8 @@ async function startingPoint(options: WebhookDeliveryOptions, stored: WebhookCur
   const source = stored?.source ?? newSource();
   const { since } = options;
   if (since?.after !== undefined) return { source, seq: since.after };
-  return withChanges(options, async (feed) => {
-    const { first, last } = await feed.ends();
+  return options.withFeed(async (feed) => {
+    const { first, last } = await feed.changeFeed();
     const kept = (first ?? last + 1) - 1;
     if (since?.notedFrom !== undefined) {
       for await (const change of feed.changes({ notedFrom: since.notedFrom, limit: 1 }))

@@ -8,14 +8,12 @@ import { contentCodings, decodeBody } from '../adapters/http/content-coding.ts';
 import { createGotProtocol } from '../adapters/http/got-protocol.ts';
 import { createHostLanes } from '../adapters/http/host-lanes.ts';
 import { createRobots } from '../adapters/http/robots.ts';
-import { parseIntervalRule } from '../config/interval-rule.ts';
 import { packageVersion } from '../config/package-version.ts';
 import type { Config } from '../config/schema.ts';
 import { parseRetryAfter } from '../domain/crawl/http-date.ts';
 import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { Exporter } from '../plugin-host/exporter-api.ts';
-import { unknownName } from '../plugin-host/load-parsing.ts';
 import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/load-plugins.ts';
 import { createPageMarkdown, type PageMarkdown } from '../plugin-host/page-markdown.ts';
 import { createPageParser } from '../plugin-host/page-parser.ts';
@@ -28,6 +26,7 @@ import type { SegmentStore } from '../ports/segment-store.ts';
 import type { UrlChain } from '../steps/url-chain.ts';
 import { findExporter } from './export/find-exporter.ts';
 import { intervalsOf, parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
+import { policyOf, scheduleOf } from './policy.ts';
 import type { SegmentRoom } from './run-segment.ts';
 
 /** Everything but the crawl db, made from the configuration. */
@@ -56,8 +55,7 @@ export interface WiringOptions {
 export async function wire({ config, dir, baseDir, log, clock }: WiringOptions): Promise<Wiring> {
   const list = await readPluginList(config, baseDir);
   const plugins = await loadMainPlugins(config, list, baseDir, log, clock);
-  const schedule = plugins.schedules.get(config.schedule.name);
-  if (schedule === undefined) throw unknownName('schedule.name', config.schedule.name, plugins.schedules.keys());
+  const schedule = scheduleOf(config, plugins);
   const robotsProtocol = plugins.protocols.get('https') ?? plugins.protocols.get('http');
   if (robotsProtocol === undefined) {
     throw new CrawlError('plugin-broken', 'no protocol plugin serves http or https; add protocol-http to plugins.yaml');
@@ -106,15 +104,7 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
     undoContentCoding: async (body, codings) =>
       (await decodeBody(body, contentCodings(codings), config.http.maxBodyBytes, false)).body,
     monotonicNow: () => performance.now(),
-    policy: {
-      schedule,
-      minIntervalMs: config.schedule.minIntervalMs,
-      maxIntervalMs: config.schedule.maxIntervalMs,
-      retryIntervalMs: config.schedule.retryIntervalMs,
-      maxRetryIntervalMs: config.schedule.maxRetryIntervalMs,
-      goneIntervalsMs: config.schedule.goneIntervalsMs,
-      intervalRules: config.schedule.bounds.map(parseIntervalRule),
-    },
+    policy: policyOf(config, schedule),
     isOwnHost: (host) => isOwnHost(host, config.http.allowAddresses),
     exporter: (format) =>
       findExporter(format, plugins, (entries) =>

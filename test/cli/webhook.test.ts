@@ -3,6 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
+import { answerQuestions, questionsPath } from '../../src/cli/remote/answer-questions.ts';
+import { dbQuestions } from '../../src/crawler/db-questions.ts';
+import type { CrawlReader } from '../../src/crawler/questions.ts';
 import { changeOf } from '../contracts/crawl-db-exam.ts';
 import { type HookReceiver, startHookReceiver } from '../site/hook-receiver.ts';
 import { json, run, start, workDir } from './binary.ts';
@@ -117,6 +120,28 @@ describe('changes --webhook', { sequential: true }, () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { seq: number }).seq);
     expect(seqs).toEqual([8, 9]);
+  });
+
+  it('asks the process that holds the crawl db, and so shows changes while a crawl runs', async () => {
+    const dir = join(cwd, 'crawldb');
+    const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
+    const clock = { now: Date.now, sleep: async () => {} };
+    const reader = { ...dbQuestions({ db, clock, random: Math.random }) } as unknown as CrawlReader;
+    const socket = await answerQuestions(questionsPath(dir), reader);
+    const before = receiver.received.length;
+    try {
+      const tell = ['changes', '--webhook', receiver.url, '--since', '8', '--follow', '--json'];
+      const { child, finished } = start(tell, { cwd, env: signed });
+      await receiver.seen(before + 1);
+      await db.write({ feed: { add: { notedAt: Date.now(), changes: [changeOf(url(10))] } } });
+      await receiver.seen(before + 2);
+      child.kill('SIGTERM');
+      expect(await finished).toMatchObject({ code: 0, stderr: '' });
+      expect(told(before)).toEqual([url(9), url(10)]);
+    } finally {
+      await socket.close();
+      await db.close();
+    }
   });
 
   it.each([

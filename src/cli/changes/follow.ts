@@ -19,12 +19,12 @@ export async function follow(
   startOf: () => Promise<number>,
   asJson: boolean,
 ): Promise<number> {
-  const { followChanges, isLocked } = await import('../../crawler/change-reader.ts');
+  const { followChanges, isUnavailable } = await import('../../crawler/change-reader.ts');
   const stop = listenForStop(() => {});
   const sleep = (signal: AbortSignal): Promise<void> => sleepUntil(Date.now() + LOOK_EVERY_MS, signal);
   let isTold = false;
-  const onLocked = (message: string): void => {
-    if (!isTold) session.note(`${message}; its changes are shown when it gives it back.`);
+  const onUnavailable = (message: string): void => {
+    if (!isTold) session.note(`${message}; its changes are shown when it answers.`);
     isTold = true;
   };
   const start = async (): Promise<number> => {
@@ -32,8 +32,8 @@ export async function follow(
       try {
         return await startOf();
       } catch (error) {
-        if (!isLocked(error) || stop.signal.aborted) throw error;
-        onLocked((error as Error).message);
+        if (!isUnavailable(error) || stop.signal.aborted) throw error;
+        onUnavailable((error as Error).message);
         await sleep(stop.signal);
       }
     }
@@ -42,7 +42,7 @@ export async function follow(
     for await (const { changes } of followChanges(reader, query, await start(), {
       signal: stop.signal,
       sleep,
-      onLocked,
+      onUnavailable,
     })) {
       for (const change of changes) await session.out.write(asJson ? `${JSON.stringify(change)}\n` : lineOf(change));
       await session.out.flush();

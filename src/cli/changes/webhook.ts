@@ -13,7 +13,7 @@ export const SECRET_VARIABLE = 'INCRAWL_WEBHOOK_SECRET';
 /** Tells a webhook what it has not been told yet, and says how far it came. */
 export async function tellWebhook(
   session: Session,
-  options: Omit<WebhookDeliveryOptions, 'dir' | 'log' | 'secret' | 'signal' | 'note'>,
+  options: Omit<WebhookDeliveryOptions, 'dir' | 'withFeed' | 'secret' | 'signal' | 'note'>,
   secretFile: string | undefined,
 ): Promise<number> {
   const { deliverToWebhook } = await import('../../crawler/webhook-delivery.ts');
@@ -25,7 +25,7 @@ export async function tellWebhook(
       ...options,
       secret,
       dir: session.options.dir,
-      log: await session.log(),
+      withFeed: (use) => session.withDb(use),
       signal: stop.signal,
       note: (text) => session.note(safeText(text)),
     });

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ChangeSource } from '../../crawler/change-reader.ts';
+import type { ChangeReaderOptions, ChangeSource } from '../../crawler/change-reader.ts';
 import type { ChangesQuery } from '../../crawler/changes.ts';
 import type { ChangeKind } from '../../crawler.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
@@ -76,13 +76,11 @@ Examples:
   incrawl changes --since 1841 --format jsonl
   incrawl crawl && ${SECRET_VARIABLE}=... incrawl changes --webhook https://example.org/hook`,
     );
-  command.action((flags: ChangesFlags) => run(command, (session) => answer(session, flags)));
+  command.action((flags: ChangesFlags) => run(command, (session) => answer(session, flags), 'when-asked'));
 }
 
 async function answer(session: Session, flags: ChangesFlags): Promise<number> {
   const { since, webhook, limit, format } = flags;
-  const { withChanges } = await import('../../crawler/change-reader.ts');
-  const reader = { dir: session.options.dir, log: await session.log() };
   const filter = filterOf(flags);
   if (webhook !== undefined) {
     if (limit !== undefined || format !== undefined) return session.refuse('--limit and --format are for lists');
@@ -96,12 +94,11 @@ async function answer(session: Session, flags: ChangesFlags): Promise<number> {
   if (flags.follow) {
     if (limit !== undefined || format === 'csv' || format === 'table')
       return session.refuse('--follow prints lines: without --limit, --format jsonl or none');
-    const startOf = () => withChanges(reader, (feed) => startAt(session, feed, since));
+    const startOf = () => session.withDb((feed) => startAt(session, feed, since));
+    const reader: ChangeReaderOptions = { dir: session.options.dir, withFeed: (use) => session.withDb(use) };
     return follow(session, reader, filter, startOf, session.json || format === 'jsonl');
   }
-  return session.withDb((db) =>
-    list(session, { changes: (query) => db.changes(query), ends: () => db.changeFeed() }, flags),
-  );
+  return session.withDb((feed) => list(session, feed, flags));
 }
 
 function filterOf({ kind, host, minDistance }: ChangesFlags): Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'> {
@@ -130,7 +127,7 @@ async function list(session: Session, feed: ChangeSource, flags: ChangesFlags): 
 /** The number behind which to follow: the end of the feed when nobody says since when. */
 async function startAt(session: Session, feed: ChangeSource, since: FeedStart | undefined): Promise<number> {
   await tellMissed(session, feed, since);
-  const { last } = await feed.ends();
+  const { last } = await feed.changeFeed();
   if (since === undefined) return last;
   if ('after' in since) return since.after;
   for await (const { seq } of feed.changes({ ...since, limit: 1 })) return seq - 1;
@@ -140,7 +137,7 @@ async function startAt(session: Session, feed: ChangeSource, since: FeedStart | 
 /** Entries that are not kept any more are missing in the answer: that must be said. */
 async function tellMissed(session: Session, feed: ChangeSource, from: FeedStart | undefined): Promise<void> {
   if (from === undefined || !('after' in from)) return;
-  const { first, last } = await feed.ends();
+  const { first, last } = await feed.changeFeed();
   const missed = (first ?? last + 1) - from.after - 1;
   if (missed > 0 && last > from.after) {
     session.note(`${count(missed)} entries behind ${from.after} are not kept any more (changes.keep, changes.max).`);

@@ -49,30 +49,34 @@ Examples:
   incrawl skipped --reason robots-denied --since 1d --format csv > denied.csv`,
     );
   command.action((flags: SkippedFlags) =>
-    run(command, async (session) => {
-      const { skippedSummary, skippedUrls } = await import('../../crawler/skip-report.ts');
-      const { dir } = session.options;
-      const { reason, since, host, url, limit, counts } = flags;
-      if (counts) {
-        if (reason !== undefined || host !== undefined || url !== undefined)
-          return session.refuse('--counts tells of all reasons, hosts and URLs');
-        const summary = await skippedSummary(dir, since);
-        await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : countsText(summary, session.bold));
+    run(
+      command,
+      async (session) => {
+        const { skippedSummary, skippedUrls } = await import('../../crawler/skip-report.ts');
+        const { dir } = session.options;
+        const { reason, since, host, url, limit, counts } = flags;
+        if (counts) {
+          if (reason !== undefined || host !== undefined || url !== undefined)
+            return session.refuse('--counts tells of all reasons, hosts and URLs');
+          const summary = await skippedSummary(dir, since);
+          await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : countsText(summary, session.bold));
+          return EXIT.done;
+        }
+        const query = {
+          ...(reason === undefined ? {} : { reasons: reason }),
+          ...(host === undefined ? {} : { host }),
+          ...(url === undefined ? {} : { url }),
+          ...(since === undefined ? { newest: true, limit: limit ?? NEWEST } : { since }),
+          ...(limit === undefined ? {} : { limit }),
+        };
+        const format = flags.format ?? (session.json ? 'json' : 'table');
+        const listing = { format, columns: SKIPPED_COLUMNS, bold: session.bold };
+        const written = await writeListing(session.out, skippedUrls(dir, query), listing);
+        if (written === 0 && format === 'table') session.note('Nothing is listed.');
         return EXIT.done;
-      }
-      const query = {
-        ...(reason === undefined ? {} : { reasons: reason }),
-        ...(host === undefined ? {} : { host }),
-        ...(url === undefined ? {} : { url }),
-        ...(since === undefined ? { newest: true, limit: limit ?? NEWEST } : { since }),
-        ...(limit === undefined ? {} : { limit }),
-      };
-      const format = flags.format ?? (session.json ? 'json' : 'table');
-      const listing = { format, columns: SKIPPED_COLUMNS, bold: session.bold };
-      const written = await writeListing(session.out, skippedUrls(dir, query), listing);
-      if (written === 0 && format === 'table') session.note('Nothing is listed.');
-      return EXIT.done;
-    }),
+      },
+      'when-asked',
+    ),
   );
 }
 

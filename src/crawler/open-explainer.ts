@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
+import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
+import type { Config } from '../config/schema.ts';
+import { loadPlugins } from '../plugin-host/load-plugins.ts';
+import type { PluginKind } from '../plugin-host/plugin-api.ts';
+import { BUNDLED_PLUGINS, type PluginList } from '../plugin-host/plugin-list.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
+import type { Log } from '../ports/log.ts';
+import { SEED_HOSTS_KEY } from '../steps/inject.ts';
+import { explainUrl } from './explain-url.ts';
+import { intervalsOf, readPluginList } from './parsing-options.ts';
+import { policyOf, scheduleOf } from './policy.ts';
+import type { CrawlReader } from './questions.ts';
+import { systemClock } from './system-clock.ts';
+
+/** Kinds that an explanation asks; those that fetch and parse take the longest to load. */
+const KINDS: ReadonlySet<PluginKind> = new Set(['urlnormalizer', 'urlfilter', 'schedule']);
+
+export interface ExplainerOptions {
+  readonly config: Config;
+  readonly baseDir: string;
+  /** State directory. */
+  readonly dir: string;
+  readonly log: Log;
+}
+
+/**
+ * Opens as much of a crawl as an explanation needs, for a moment. Where there is no crawl db, an empty one answers and nothing is made. Rejects with
+ * `db-locked` while a crawl holds it.
+ */
+export async function openExplainer(
+  options: ExplainerOptions,
+): Promise<Pick<CrawlReader, 'explain'> & { close(): Promise<void> }> {
+  const { config, baseDir, log } = options;
+  const dir = resolve(options.dir);
+  const list = await readPluginList(config, baseDir);
+  const plugins = await loadPlugins({
+    list: { ...list, entries: list.entries.filter(isAsked) },
+    baseDir,
+    log,
+    kinds: KINDS,
+    intervals: intervalsOf(config),
+    now: () => systemClock.now(),
+    http: {
+      createGotProtocol: () => {
+        throw new TypeError('nothing is fetched for an explanation');
+      },
+    },
+  });
+  const room = {
+    config,
+    plugins,
+    clock: systemClock,
+    robotsStore: createFileRobotsStore(join(dir, 'robots')),
+    policy: policyOf(config, scheduleOf(config, plugins)),
+  };
+  const db = await openDb(join(dir, 'db'), log);
+  const seedHosts = new Set(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
+  return {
+    explain: (url) => explainUrl(room, { db, seedHosts, dir }, url),
+    close: () => db.close(),
+  };
+}
+
+/** What a plugin of the operator's own is can only be told when it is loaded. */
+function isAsked({ use }: PluginList['entries'][number]): boolean {
+  return !BUNDLED_PLUGINS.includes(use) || [...KINDS].some((kind) => use.startsWith(`${kind}-`));
+}
+
+async function openDb(dir: string, log: Log): Promise<CrawlDb> {
+  if (existsSync(dir)) return openLevelCrawlDb({ dir, log, clock: systemClock, isBrief: true });
+  return (await import('../adapters/memory/crawl-db.ts')).createMemoryCrawlDb();
+}

@@ -1,0 +1,26 @@
+import { parseIntervalRule } from '../config/interval-rule.ts';
+import type { Config } from '../config/schema.ts';
+import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
+import type { FetchSchedule } from '../domain/crawl/schedule.ts';
+import { unknownName } from '../plugin-host/load-parsing.ts';
+import type { LoadedPlugins } from '../plugin-host/load-plugins.ts';
+
+/** The schedule that the configuration names. Throws `config-invalid` when no plugin is called so. */
+export function scheduleOf(config: Config, plugins: Pick<LoadedPlugins, 'schedules'>): FetchSchedule {
+  const schedule = plugins.schedules.get(config.schedule.name);
+  if (schedule === undefined) throw unknownName('schedule.name', config.schedule.name, plugins.schedules.keys());
+  return schedule;
+}
+
+/** When pages are visited again, as configured. */
+export function policyOf(config: Config, schedule: FetchSchedule): SettlePolicy {
+  return {
+    schedule,
+    minIntervalMs: config.schedule.minIntervalMs,
+    maxIntervalMs: config.schedule.maxIntervalMs,
+    retryIntervalMs: config.schedule.retryIntervalMs,
+    maxRetryIntervalMs: config.schedule.maxRetryIntervalMs,
+    goneIntervalsMs: config.schedule.goneIntervalsMs,
+    intervalRules: config.schedule.bounds.map(parseIntervalRule),
+  };
+}
