@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchChanges } from './changes.ts';
+import { benchExport } from './export.ts';
 import { benchGenerate } from './generate.ts';
 import { benchNear } from './near-groups.ts';
 import { benchNearTables } from './near-tables.ts';
@@ -135,3 +136,4 @@ if (values.only === undefined || values.only === 'neardup')
 if (values.only === undefined || values.only === 'changes') await benchChanges(say, verdict);
 if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);
 if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);
+if (values.only === undefined || values.only === 'export') await benchExport(say, verdict);

@@ -28,7 +28,6 @@ export interface DuckDbAppender {
   appendTimestampTZ(value: unknown): void;
   appendList(value: unknown, type: unknown): void;
   endRow(): void;
-  flushSync(): void;
   closeSync(): void;
 }
 

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testPlugin } from 'incrawl/plugin-testing';
+import type { ExportDocument } from 'incrawl/plugin';
+import { testHost, testPlugin } from 'incrawl/plugin-testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadDuckDb } from './duckdb.ts';
 import plugin from './plugin.ts';
@@ -53,6 +54,55 @@ describe.skipIf(!isInstalled)('Parquet (skipped unless @duckdb/node-api is insta
     expect(depth.getRowObjectsJS()).toEqual([{ depth: 3 }]);
     instance.closeSync();
   });
+
+  it('keeps the order of pages over many parts, and bounds its memory', async () => {
+    const place = join(dir, 'many.parquet');
+    const options = { memoryMb: 64, rowGroupBytes: 1_000_000 };
+    const exporter = await plugin.setup(testHost, plugin.options?.parse(options) as never);
+    if (!('open' in exporter)) throw new Error('it opens a sink');
+    const write = async (): Promise<void> => {};
+    const target = {
+      place,
+      isIncremental: false,
+      software: 'test',
+      write,
+      sorted: (lines: AsyncIterable<string>) => lines,
+    };
+    const sink = await exporter.open(target);
+    const noContent = { response: async () => null, markdown: async () => null };
+    // More text than DuckDB may hold.
+    for (let i = 0; i < 3_000; i++) await sink.document(pageOf(i, 40_000), noContent);
+    await sink.close();
+    const { DuckDBInstance } = await loadDuckDb();
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = (await instance.connect()) as unknown as Reader;
+    const rows = await connection.runAndReadAll(`SELECT url, length("text")::INTEGER AS size FROM '${place}'`);
+    expect(rows.getRowObjectsJS()).toEqual(
+      Array.from({ length: 3_000 }, (_, i) => ({ url: pageOf(i, 0).url, size: 40_000 })),
+    );
+    const groups = await connection.runAndReadAll(
+      `SELECT count(DISTINCT row_group_id)::INTEGER AS groups FROM parquet_metadata('${place}')`,
+    );
+    expect(groups.getRowObjectsJS()[0]?.groups).toBeGreaterThan(1);
+    instance.closeSync();
+  });
+});
+
+const pageOf = (number: number, chars: number): ExportDocument => ({
+  url: `http://example.org/${number}`,
+  state: 'fetched',
+  fetchedAt: null,
+  changedAt: null,
+  status: 200,
+  contentType: 'text/html',
+  title: null,
+  lang: null,
+  text: String.fromCharCode(97 + (number % 26)).repeat(chars),
+  signature: null,
+  digest: null,
+  outlinks: [],
+  metadata: {},
+  depth: 0,
 });
 
 it('says what is missing', async () => {

@@ -1,17 +1,20 @@
-import { rename, rm } from 'node:fs/promises';
-import { definePlugin, type ExportDocument, type ExportSink } from 'incrawl/plugin';
+import { definePlugin, type ExportDocument, type ExportSink, type RemovedPage } from 'incrawl/plugin';
 import { z } from 'zod';
 import { type DuckDb, type DuckDbAppender, loadDuckDb } from './duckdb.ts';
+import { openParquetParts } from './parquet-parts.ts';
 
 const options = z.strictObject({
   compression: z.enum(['zstd', 'snappy', 'gzip', 'uncompressed']).default('zstd').describe('Of the pages of columns.'),
-  rowGroupRows: z.number().int().min(1_000).max(1_000_000).default(20_000).describe('Rows of a row group.'),
-  memoryMb: z.number().int().min(64).default(256).describe('What DuckDB may hold in memory, megabytes.'),
+  rowGroupRows: z.number().int().min(1_000).max(1_000_000).default(20_000).describe('Rows of a row group at most.'),
+  rowGroupBytes: z
+    .number()
+    .int()
+    .min(100_000)
+    .default(16_000_000)
+    .describe('Its size at most, bytes before compression.'),
+  memoryMb: z.number().int().min(64).default(192).describe('What DuckDB may hold in memory, megabytes.'),
 });
 type Options = z.infer<typeof options>;
-
-/** Rows held back before they go to DuckDB's file. */
-const FLUSH_ROWS = 1_000;
 
 const COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['url', 'VARCHAR'],
@@ -45,64 +48,27 @@ export default definePlugin<'exporter', Options>({
   }),
 });
 
-/** Rows gather in a database beside the file, so that memory does not grow with them, and become Parquet at the end. */
 async function openParquet(duckdb: DuckDb, place: string, given: Options): Promise<ExportSink> {
-  const database = `${place}.duckdb`;
-  const partial = `${place}.partial`;
-  const removeDatabase = async (): Promise<void> => {
-    for (const file of [database, `${database}.wal`, `${database}.tmp`])
-      await rm(file, { recursive: true, force: true });
-  };
-  await removeDatabase();
-  const instance = await duckdb.DuckDBInstance.create(database, {
-    memory_limit: `${given.memoryMb}MB`,
-    threads: '2',
-    // Nothing is looked for on the network.
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-  });
-  const connection = await instance.connect();
-  await connection.run(`CREATE TABLE pages (${COLUMNS.map(([name, type]) => `"${name}" ${type}`).join(', ')})`);
-  const appender = await connection.createAppender('pages');
-  let rows = 0;
-  const endRow = (): void => {
-    appender.endRow();
-    if (++rows % FLUSH_ROWS === 0) appender.flushSync();
-  };
-  const release = (): void => {
-    appender.closeSync();
-    connection.closeSync();
-    instance.closeSync();
-  };
+  const columns = COLUMNS.map(([name, type]) => `"${name}" ${type}`).join(', ');
+  const parts = await openParquetParts(duckdb, place, columns, given);
   return {
-    document(document) {
-      appendPage(duckdb, appender, document);
-      endRow();
-    },
-    removed({ url, state }) {
-      for (const [name] of COLUMNS) {
-        if (name === 'url' || name === 'state') appender.appendVarchar(name === 'url' ? url : state);
-        else if (name === 'deleted') appender.appendBoolean(true);
-        else appender.appendNull();
-      }
-      endRow();
-    },
-    async close() {
-      appender.flushSync();
-      const into = `'${partial.replaceAll("'", "''")}'`;
-      await connection.run(
-        `COPY pages TO ${into} (FORMAT parquet, COMPRESSION ${given.compression}, ROW_GROUP_SIZE ${given.rowGroupRows})`,
-      );
-      release();
-      await rename(partial, place);
-      await removeDatabase();
-    },
-    async abandon() {
-      release();
-      await rm(partial, { force: true });
-      await removeDatabase();
-    },
+    document: (page) => parts.add(sizeOf(page), (appender) => appendPage(duckdb, appender, page)),
+    removed: (page) => parts.add(ROW_BYTES, (appender) => appendRemoved(appender, page)),
+    close: () => parts.close(),
+    abandon: () => parts.abandon(),
   };
+}
+
+/** About what a row takes beside its text. */
+const ROW_BYTES = 400;
+const sizeOf = ({ text, outlinks }: ExportDocument): number => ROW_BYTES + (text?.length ?? 0) + 100 * outlinks.length;
+
+function appendRemoved(appender: DuckDbAppender, { url, state }: RemovedPage): void {
+  for (const [name] of COLUMNS) {
+    if (name === 'url' || name === 'state') appender.appendVarchar(name === 'url' ? url : state);
+    else if (name === 'deleted') appender.appendBoolean(true);
+    else appender.appendNull();
+  }
 }
 
 function appendPage(duckdb: DuckDb, appender: DuckDbAppender, page: ExportDocument): void {

@@ -1,0 +1,159 @@
+/** What an export costs a page, by format, and whether its memory grows with the crawl. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createFileSegmentStore } from '../src/adapters/files/segment-store.ts';
+import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
+import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../src/domain/crawl/datum.ts';
+import { encodeParsed } from '../src/plugin-host/encode-parsed.ts';
+import { seeded } from './seeded.ts';
+
+const PAGES = 30_000;
+const SEGMENTS = 3;
+const AT = Date.UTC(2026, 0, 1);
+const child = fileURLToPath(new URL('./export-child.js', import.meta.url));
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const FORMATS = ['jsonl', 'csv', 'parquet', 'warc', 'tree/', 'markdown'] as const;
+
+/** A third of the pages are on a host of their own. */
+const urlOf = (n: number): string =>
+  n % 3 === 0 ? `https://small.example/page-${n}.html` : `https://large.example/section/${n % 97}/page-${n}.html`;
+
+function articleOf(random: () => number): { readonly html: string; readonly text: string } {
+  const words = Array.from({ length: 700 }, () => `word${Math.floor(random() * 5_000)}`);
+  const paragraphs = Array.from({ length: 14 }, (_, i) => words.slice(50 * i, 50 * (i + 1)).join(' '));
+  const menu = Array.from({ length: 60 }, (_, i) => `<li><a href="/section/${i}/">Section ${i}</a></li>`).join('\n');
+  const html = `<!doctype html><html lang="en"><head><title>A page</title></head><body><nav><ul>${menu}</ul></nav>
+<article><h1>Head</h1>${paragraphs.map((text) => `<p>${text} <a href="/x">more</a></p>`).join('\n')}</article></body></html>`;
+  return { html, text: paragraphs.join('\n') };
+}
+
+async function build(dir: string): Promise<void> {
+  const random = seeded(5);
+  const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
+  const segments = createFileSegmentStore({
+    dir: join(dir, 'segments'),
+    warc: { software: 'bench', maxFileBytes: 1e9, gzipLevel: 6 },
+  });
+  const perSegment = PAGES / SEGMENTS;
+  for (let s = 0; s < SEGMENTS; s++) {
+    const numbers = Array.from({ length: perSegment }, (_, i) => s * perSegment + i);
+    const items = numbers.map((n, index) => ({
+      index,
+      url: urlOf(n),
+      host: new URL(urlOf(n)).host,
+      partition: 0,
+      depth: 1,
+      score: 1,
+      validators: NO_VALIDATORS,
+      digest: null,
+      audit: false,
+      metadata: {},
+    }));
+    const id = `2026010${s + 1}000000`;
+    await segments.create({ id, createdAt: AT + s, hosts: {} }, items);
+    const segment = await segments.open(id, 'write');
+    const data: CrawlDatum[] = [];
+    for (const [index, n] of numbers.entries()) {
+      const { html, text } = articleOf(random);
+      const body = Buffer.from(html);
+      const digest = createHash('sha256').update(body).digest('hex').slice(0, 32);
+      const { url, host } = items[index] as (typeof items)[number];
+      const sizes = { requests: 1, bodyBytes: body.length, receivedBytes: body.length, ms: 1 };
+      const contentType = 'text/html';
+      const kept = { status: 200, contentType, validators: NO_VALIDATORS, digest, truncated: false, audit: null };
+      await segment.addFetched(
+        { index, url, host, lesson: null, outcome: { kind: 'success', at: AT, ...sizes, ...kept } },
+        {
+          url,
+          at: AT,
+          httpVersion: '1.1',
+          status: 200,
+          statusText: 'OK',
+          rawHeaders: ['Content-Type', contentType],
+          body,
+          truncated: false,
+          remoteAddress: null,
+          revisit: null,
+        },
+      );
+      const signature = n.toString(16).padStart(16, '0');
+      const outcome = {
+        kind: 'parsed',
+        signature,
+        signatureName: 'x',
+        title: 'A page',
+        noindex: false,
+        metadata: {},
+      } as const;
+      const record = {
+        index,
+        url,
+        outcome,
+        contentType,
+        charset: 'utf-8',
+        lang: 'en',
+        canonical: null,
+        text,
+        outlinks: [],
+      };
+      await segment.addParsed(index, encodeParsed(record).encoded);
+      data.push({
+        ...newDatum({ url, now: AT, intervalMs: 1 }),
+        state: 'fetched',
+        lastFetchAt: AT,
+        changedAt: AT,
+        digest,
+        signature,
+      });
+    }
+    await segment.setState('updated');
+    await segment.close();
+    for (let i = 0; i < data.length; i += 1_000) {
+      await db.write({ puts: data.slice(i, i + 1_000).map((datum) => ({ datum, previous: null })) });
+    }
+  }
+  await db.close();
+}
+
+export async function benchExport(
+  say: (text: string) => void,
+  verdict: (isGood: boolean, text: string) => void,
+): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-export-'));
+  try {
+    await build(dir);
+    const peaks = new Map<string, number>();
+    for (const format of FORMATS) {
+      const name = format.replace('/', '');
+      for (const host of ['small.example', '']) {
+        const place = join(dir, `out-${name}${format.endsWith('/') ? '/' : ''}`);
+        const { stdout, stderr } = spawnSync(process.execPath, [child, dir, name, place, host], { encoding: 'utf8' });
+        if (stdout === '') {
+          say(`${name.padEnd(10)}${stderr.split('\n').find((line) => line.includes('Error')) ?? 'failed'}`);
+          continue;
+        }
+        const { documents, cpuMs, peakRssMb } = JSON.parse(stdout) as {
+          documents: number;
+          cpuMs: number;
+          peakRssMb: number;
+        };
+        const cost = ((1_000 * cpuMs) / documents).toFixed(0);
+        say(
+          `${name.padEnd(10)}${String(documents).padStart(6)} pages  ${cost.padStart(5)} us CPU a page  ${peakRssMb.toFixed(0)} MB peak RSS`,
+        );
+        if (host !== '') peaks.set(name, peakRssMb);
+        else
+          verdict(
+            peakRssMb - (peaks.get(name) ?? 0) <= 40,
+            `${name}: three times the pages take ${(peakRssMb - (peaks.get(name) ?? 0)).toFixed(0)} MB more, at most 40`,
+          );
+      }
+    }
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
