@@ -101,6 +101,10 @@ const facts = z.strictObject({
   bytesSaved: z.number(),
   hintHits: z.number(),
   hintMisses: z.number(),
+  nothing: z
+    .strictObject({ at: time, signature: text, signatureName: text, textChars: z.number().int().nonnegative() })
+    .nullable()
+    .default(null),
 }) satisfies z.ZodType<HostFacts>;
 
 const seq = z.number().int().positive();

@@ -157,6 +157,7 @@ class OpenCrawler implements Crawler {
       partitionOf: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
       random: this.random,
       auditShare: config.fetch.auditShare,
+      asksForNothing: config.fetch.soft404,
       skips,
       ...(worth === undefined ? {} : { worth }),
       minIntervalMs: policy.minIntervalMs,
@@ -246,6 +247,7 @@ class OpenCrawler implements Crawler {
         noise: config.outlinks.noise,
         maxLayers: options.maxLayers ?? Number.POSITIVE_INFINITY,
         distrustMs: config.fetch.distrustMs,
+        soft404: config.fetch.soft404,
         repeats: {
           distance: config.dedup.maxDistance,
           keep: config.dedup.keep,

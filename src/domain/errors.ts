@@ -59,6 +59,10 @@ export const ERRORS = {
   },
   'scheme-unsupported': { consequence: 'drop-url', text: 'No protocol plugin serves the scheme of the URL.' },
   'redirect-invalid': { consequence: 'drop-url', text: 'A redirect without a target that can be used.' },
+  'soft-404': {
+    consequence: 'drop-url',
+    text: 'The page says what its host says at addresses that do not exist: it is taken for gone.',
+  },
   'parse-failed': { consequence: 'drop-url', text: 'The page could not be parsed.' },
   'parse-timeout': { consequence: 'drop-url', text: 'Parsing took longer than allowed.' },
   'parse-unsupported': { consequence: 'drop-url', text: 'No parser plugin serves the MIME type.' },

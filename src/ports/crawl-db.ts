@@ -1,5 +1,6 @@
 import type { FeedBatch } from '../domain/crawl/change-feed.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/datum.ts';
+import type { AnswerToNothing } from '../domain/crawl/soft-404.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
 
@@ -164,6 +165,8 @@ export interface HostFacts {
   /** Visits that a newer `lastmod` in a sitemap had announced, and that found the page changed, or the same. */
   readonly hintHits: number;
   readonly hintMisses: number;
+  /** What it answers where there is nothing; `null`: never asked. */
+  readonly nothing: AnswerToNothing | null;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -177,6 +180,7 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   bytesSaved: 0,
   hintHits: 0,
   hintMisses: 0,
+  nothing: null,
 });
 
 export interface Lease {

@@ -1,5 +1,6 @@
 import type { Validators } from '../domain/crawl/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/outcome.ts';
+import type { AnswerToNothing } from '../domain/crawl/soft-404.ts';
 import type { HostFacts, SegmentState } from './crawl-db.ts';
 
 /**
@@ -83,6 +84,8 @@ export interface HostLesson {
   readonly bytesSaved?: number;
   readonly hintHits?: number;
   readonly hintMisses?: number;
+  /** What the host answered where there is nothing; not an increment, the newest holds. Never in a segment. */
+  readonly nothing?: AnswerToNothing;
 }
 
 /** A response as it came over the wire, to be stored as a WARC `response` or, without payload, `revisit` record. */

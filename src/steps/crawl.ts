@@ -121,7 +121,7 @@ function roundSummary(
     unchanged: fetch.unchanged,
     modified: update.modified,
     new: update.new,
-    gone: fetch.gone,
+    gone: update.gone,
     redirected: fetch.redirected,
     failed: fetch.failed,
     robotsDenied: fetch.robotsDenied,

@@ -9,6 +9,7 @@ import { openPurse, purseFacts } from './purse.ts';
 import { PUSHED_SHARE, pushedEntries, pushedLeft } from './pushed.ts';
 import { selectWithinBudget } from './select-within-budget.ts';
 import type { SkipSink } from './skip-notes.ts';
+import { nothingToAsk } from './soft-404.ts';
 import { type GenerateRejections, type GenerateSummary, NO_REJECTIONS } from './summaries.ts';
 import type { UrlChain } from './url-chain.ts';
 
@@ -50,6 +51,8 @@ export interface GenerateRoom {
   /** Uniform in [0, 1): which visits become audits. */
   readonly random: () => number;
   readonly auditShare: number;
+  /** Whether hosts are asked for addresses that cannot exist. */
+  readonly asksForNothing: boolean;
   readonly skips: SkipSink;
 }
 
@@ -120,11 +123,15 @@ export async function generate(
   if (list.length === 0) return { ...summary, segment: null };
 
   const id = await newSegmentId(room, now);
-  await room.segments.create({ id, createdAt: now, hosts: await factsOf(room.db, [...hosts]) }, fetchItems(room, list));
+  const facts = await factsOf(room.db, [...hosts]);
+  const probes = room.asksForNothing
+    ? nothingToAsk(list, facts, now, { ...room, admits: (url) => isAdmittedUrl(room, url, 0) })
+    : [];
+  await room.segments.create({ id, createdAt: now, hosts: facts }, fetchItems(room, list, probes));
   await room.db.write(
     {
       lease: { segment: id, entries: list.map((each) => each.entry) },
-      segments: [{ id, state: 'generated', createdAt: now, urls: list.length, applied: 0 }],
+      segments: [{ id, state: 'generated', createdAt: now, urls: list.length + probes.length, applied: 0 }],
       meta: { ...purseFacts(purse, list.length, options), ...leftOf(pushed, list) },
     },
     { durable: true },
@@ -178,13 +185,19 @@ function worthOf(room: GenerateRoom, entry: DueEntry, now: number): number {
 }
 
 /** The filters are asked again, since the operator may have changed them since the URL was found. */
-function isAdmitted(room: GenerateRoom, entry: DueEntry): boolean {
-  const context = { from: null, depth: entry.depth, seedHosts: room.seedHosts };
-  return room.urls.apply(entry.url, context).url === entry.url;
-}
+const isAdmitted = (room: GenerateRoom, { url, depth }: DueEntry): boolean => isAdmittedUrl(room, url, depth);
 
-async function* fetchItems(room: GenerateRoom, chosen: readonly Candidate[]): AsyncGenerator<FetchItem> {
-  let index = 0;
+const isAdmittedUrl = ({ urls, seedHosts }: GenerateRoom, url: string, depth: number): boolean =>
+  urls.apply(url, { from: null, depth, seedHosts }).url === url;
+
+/** `first`: what is asked before all pages. */
+async function* fetchItems(
+  room: GenerateRoom,
+  chosen: readonly Candidate[],
+  first: readonly FetchItem[],
+): AsyncGenerator<FetchItem> {
+  yield* first;
+  let index = first.length;
   for (let start = 0; start < chosen.length; start += READ_WINDOW) {
     const window = chosen.slice(start, start + READ_WINDOW);
     const records = await room.db.getMany(window.map((candidate) => candidate.entry.url));

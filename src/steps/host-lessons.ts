@@ -14,6 +14,7 @@ export function addLesson(facts: HostFacts, lesson: HostLesson): HostFacts {
     bytesSaved: facts.bytesSaved + (lesson.bytesSaved ?? 0),
     hintHits: facts.hintHits + (lesson.hintHits ?? 0),
     hintMisses: facts.hintMisses + (lesson.hintMisses ?? 0),
+    nothing: lesson.nothing ?? facts.nothing,
   };
 }
 

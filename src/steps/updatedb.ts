@@ -21,6 +21,7 @@ import { Layers } from './layers.ts';
 import { marketFacts, openMarket } from './market.ts';
 import { type JudgedRepeats, judgeRepeats, type RepeatOptions, type RepeatRoom } from './repeats.ts';
 import { noteVisit } from './skip-notes.ts';
+import { withSoft404 } from './soft-404.ts';
 import type { UpdateSummary } from './summaries.ts';
 import { addTally, count, emptyTally, isAnswer, isCounted, type Tally } from './update-tally.ts';
 import { countingRejections } from './url-chain.ts';
@@ -34,6 +35,8 @@ export interface UpdateOptions extends LinkOptions {
   readonly chunk: number;
   /** How long the headers of a host are not believed after a lie, ms. */
   readonly distrustMs: number;
+  /** Whether pages that say what their host says where there is nothing are gone. */
+  readonly soft404: boolean;
   /** How pages that repeat others are told, and whether their links are passed over. */
   readonly repeats: RepeatOptions & { readonly skipOutlinks: boolean };
 }
@@ -79,10 +82,13 @@ export async function updateFromSegment(
     applied += chunk.length;
     addTally(
       total,
-      await applyChunk({ ...priced, ...linkCounts, layers, hosts: segment.info.hosts }, chunk, options, id, {
-        ...row,
-        applied,
-      }),
+      await applyChunk(
+        { ...priced, ...linkCounts, layers, hosts: segment.info.hosts },
+        options.soft404 ? await withSoft404(room.db, chunk) : chunk,
+        options,
+        id,
+        { ...row, applied },
+      ),
     );
     chunk = [];
   };

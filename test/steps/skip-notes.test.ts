@@ -49,6 +49,7 @@ describe('the list of reasons', () => {
       'usage-invalid',
       'contact-missing',
       'db-locked',
+      'holder-gone',
       'db-version',
       'db-corrupt',
       'disk-full',

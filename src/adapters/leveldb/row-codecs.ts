@@ -108,6 +108,7 @@ type FactsTuple = readonly [
   /** Rows written before sitemaps were read end here. */
   hintHits?: number,
   hintMisses?: number,
+  nothing?: readonly [at: number, signature: string | null, signatureName: string | null, textChars: number],
 ];
 
 export function encodeHost({ tally, facts }: StoredHost): Buffer {
@@ -123,6 +124,9 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
     facts.bytesSaved,
     facts.hintHits,
     facts.hintMisses,
+    ...(facts.nothing === null
+      ? ([] as const)
+      : ([[facts.nothing.at, facts.nothing.signature, facts.nothing.signatureName, facts.nothing.textChars]] as const)),
   ];
   return pack([tally, tuple]);
 }
@@ -136,9 +140,13 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
-  const [hintHits = 0, hintMisses = 0] = tuple.slice(8) as number[];
+  const [, , , , , , , , hintHits = 0, hintMisses = 0, answer] = tuple;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
-  return { audits, lies, distrustedUntil, ...asked, hintHits, hintMisses };
+  const nothing =
+    answer === undefined
+      ? null
+      : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
+  return { audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing };
 }
 
 export interface StoredCounters {

@@ -1,6 +1,6 @@
 /** Sections of the configuration: who asks, how long it waits, how often. */
 import { z } from 'zod';
-import { choice, decimal, duration, integer, size, text, texts } from '../fields.ts';
+import { choice, decimal, duration, flag, integer, size, text, texts } from '../fields.ts';
 import { packageVersion } from '../package-version.ts';
 
 export const agent = z.strictObject({
@@ -95,6 +95,11 @@ export const fetch = z.strictObject({
     min: '0s',
     max: '3650d',
     prose: 'How long the headers of a host that lied in an audit are not believed.',
+  }),
+  soft404: flag({
+    default: false,
+    prose:
+      'Ask each host, once in 30 days and within robots.txt and its delay, for an address that cannot exist. Pages that say the same are gone, with soft-404 as the reason.',
   }),
   concurrency: integer({
     default: 50,

@@ -55,6 +55,8 @@ export interface FetchRedirect extends OutcomeBase {
 export interface FetchGone extends OutcomeBase {
   readonly kind: 'gone';
   readonly status: number;
+  /** Why, where the status does not say it. */
+  readonly reason?: 'soft-404';
 }
 
 /** For now no good: tried again later. */

@@ -328,6 +328,10 @@ function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: SettlePolicy,
   const next: CrawlDatum = {
     ...answered(datum, outcome.status, now),
     state: 'gone',
+    lastError:
+      outcome.reason === undefined
+        ? null
+        : { code: outcome.reason, message: 'as the answer to an address that cannot exist', at: now },
     changedAt: datum.state === 'gone' ? datum.changedAt : now,
     nextFetchAt: pause === undefined ? null : now + pause,
   };

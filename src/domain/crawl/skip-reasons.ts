@@ -67,6 +67,7 @@ export const SKIP_REASONS = {
   'crawl-delay-too-long': visited(ERRORS['crawl-delay-too-long'].text, 'fetch.maxCrawlDelay, fetch.crawlDelayPolicy'),
   'scheme-unsupported': visited(ERRORS['scheme-unsupported'].text, 'a protocol plugin'),
   'redirect-invalid': visited(ERRORS['redirect-invalid'].text, NEXT_TIME),
+  'soft-404': visited(ERRORS['soft-404'].text, 'fetch.soft404; asked again ever more seldom'),
   'parse-failed': visited(ERRORS['parse-failed'].text, NEXT_TIME),
   'parse-timeout': visited(ERRORS['parse-timeout'].text, 'parse.timeout'),
   'parse-unsupported': visited(ERRORS['parse-unsupported'].text, 'a parser plugin for its type'),
