@@ -54,9 +54,9 @@ async function watch(session: Session, terminal: NodeJS.WriteStream): Promise<nu
   const { createLogUpdate } = await import('log-update');
   const draw = createLogUpdate(terminal);
   const stop = listenForStop(() => {});
-  let last: RunStatus | null = null;
+  let hasShown = false;
   const show = (status: RunStatus): void => {
-    last = status;
+    hasShown = true;
     draw(topLines(status, (terminal.columns || 80) - 1, session.bold).join('\n'));
   };
   try {
@@ -64,6 +64,7 @@ async function watch(session: Session, terminal: NodeJS.WriteStream): Promise<nu
       await followRun(runPath(dir), show, stop.signal);
       const schedule = await askStatus(statusPath(dir));
       if (schedule === null) break;
+      hasShown = true;
       if (!stop.signal.aborted) draw(statusText(schedule).trimEnd());
       await sleepUntil(Date.now() + WAIT_MS, stop.signal);
     }
@@ -71,6 +72,6 @@ async function watch(session: Session, terminal: NodeJS.WriteStream): Promise<nu
     draw.done();
     stop.release();
   }
-  if (last === null) session.note(nothingRuns(dir));
-  return last === null ? EXIT.error : EXIT.done;
+  if (!hasShown) session.note(nothingRuns(dir));
+  return hasShown ? EXIT.done : EXIT.error;
 }

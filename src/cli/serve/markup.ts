@@ -21,7 +21,7 @@ function inert(value: Shown): unknown {
   return Array.isArray(value) ? value.map(inert) : value;
 }
 
-/** The same for text of several lines, each a line of its own. */
+/** Text whose line breaks are to be seen. */
 export function linesOf(text: string): Shown {
-  return text.split(/\r?\n/).map((line) => markup`${line}<br>`);
+  return text.split(/\r?\n/).map((line, i) => (i === 0 ? line : markup`<br>${line}`));
 }

@@ -21,7 +21,7 @@ describe('markup', () => {
 
   it('keeps markup within markup as it is, and nothing as nothing', () => {
     expect(String(markup`<p>${markup`<b>${'<'}</b>`}${null}${false}${0}</p>`)).toBe('<p><b>&lt;</b>0</p>');
-    expect(String(markup`<p>${linesOf('a\n<b>')}</p>`)).toBe('<p>a<br>&lt;b&gt;<br></p>');
+    expect(String(markup`<p>${linesOf('a\n<b>')}</p>`)).toBe('<p>a<br>&lt;b&gt;</p>');
   });
 
   it('lets no text out of its place, whatever it is', () => {

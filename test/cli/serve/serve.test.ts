@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, type Running, run, start, workDir } from '../binary.ts';
+import { createGate } from '../gate.ts';
 
 /** What a page may call itself: markup, a turned reading direction, what a terminal obeys. */
 const HOSTILE = `</title><script>window.pwned=1</script><img src=x onerror="pwned()">\u202egnp.exe \u0007'"`;
@@ -13,7 +14,7 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 
 let site: Server;
 let origin: string;
-let answerAfterMs = 0;
+const gate = createGate();
 let version = '';
 const own = ['--allow', '127.0.0.1', '--delay', '0'];
 const dir = workDir();
@@ -27,7 +28,7 @@ beforeAll(async () => {
     const links = [1, 2, 3, 4, 5].map((i) => `<a href="/${i}?q=%3Cscript%3E">x</a>`).join('');
     const words = Array.from({ length: 60 }, (_, i) => `word${i}${asked.url?.[1]}`).join(' ') + version;
     const body = `<title>${escaped(HOSTILE)}</title><main><p>${words} ${escaped(HOSTILE)}</p></main>${links}`;
-    setTimeout(() => answer.end(body), answerAfterMs);
+    gate.pass(() => answer.end(body));
   });
   site.listen(0, '127.0.0.1');
   await once(site, 'listening');
@@ -164,7 +165,7 @@ describe('serve', () => {
     await text('/pages');
     expect(await json(['readdb', '--stats', '--dir', dir])).toMatchObject({ urls: 6 });
     await run(['touch', '--dir', dir, ...[1, 2, 3, 4, 5].map((i) => `${origin}/${i}?q=%3Cscript%3E`)]);
-    answerAfterMs = 400;
+    gate.closeAfter(2);
     version = ' <i>freshly</i> added';
     const events = await fetch(`${view}/events`);
     const crawl = start(['crawl', '--dir', dir, '--json', ...own]);
@@ -181,9 +182,9 @@ describe('serve', () => {
     expect(await text(pageOf())).toContain('It is in segment');
     expect(await text('/metrics')).toMatch(/^incrawl_run_active 1$/m);
     expect(await text(`/blocks?u=${encodeURIComponent(`${origin}/`)}`)).toContain('class="block main"');
+    gate.open();
     const { code, stdout } = await crawl.finished;
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { totals: { requests: 5 } }]);
-    answerAfterMs = 0;
     const diff = `/diff?u=${encodeURIComponent(`${origin}/1?q=%3Cscript%3E`)}`;
     expect(await text(diff)).toMatch(/<ins>freshly added ?<br>|<ins>freshly added/);
     expect(await text(diff)).toContain('&lt;/title&gt;&lt;script&gt;');
