@@ -5,7 +5,7 @@ import plugin from './plugin.ts';
 
 async function parse(
   content: string | Uint8Array,
-  options: { type?: string; url?: string } = {},
+  options: { type?: string; url?: string; headers?: Record<string, string> } = {},
 ): Promise<ParseResult> {
   const { type = 'application/xml', url = 'http://a.org/dir/file.xml' } = options;
   const parser = await plugin.setup({} as PluginHost, plugin.options!.parse({}));
@@ -28,7 +28,7 @@ async function parse(
   const page: Page = {
     url,
     contentType: type,
-    headers: {},
+    headers: options.headers ?? {},
     body,
     charset: 'utf-8',
     content: body.toString(),
@@ -139,5 +139,16 @@ describe('parse-feed', () => {
 
   it('refuses options that it does not know', () => {
     expect(plugin.options!.safeParse({ maxUrl: 1 }).success).toBe(false);
+  });
+});
+
+describe('X-Robots-Tag', () => {
+  it.each([
+    [{}, false, false],
+    [{ 'x-robots-tag': 'noindex' }, true, false],
+    [{ 'x-robots-tag': 'otherbot: none, incrawl: nofollow' }, false, true],
+  ])('%j on a feed', async (headers, noindex, nofollow) => {
+    const result = await parse('<rss><channel><title>T</title></channel></rss>', { headers });
+    expect(result).toMatchObject({ noindex, nofollow });
   });
 });

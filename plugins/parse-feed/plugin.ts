@@ -1,4 +1,4 @@
-import { definePlugin, type Outlink, type Page } from 'incrawl/plugin';
+import { definePlugin, type Outlink, type Page, robotsDirectives } from 'incrawl/plugin';
 import { z } from 'zod';
 import { decodeXml, gunzip } from './decode-xml.ts';
 import type { Feed } from './feed-reader.ts';
@@ -10,6 +10,12 @@ export { parseSitemap, type Sitemap, type SitemapOptions } from './sitemap.ts';
 export type { SitemapReference, SitemapUrl } from './sitemap-reader.ts';
 
 const optionsSchema = z.strictObject({
+  agent: z
+    .string()
+    .regex(/^[\w-]+$/, 'expected a product token: letters, digits, - and _')
+    .default('incrawl')
+    .transform((agent) => agent.toLowerCase())
+    .describe('Our name in X-Robots-Tag.'),
   maxUrls: z.int().min(1).max(1_000_000).default(DEFAULT_LIMITS.maxUrls).describe('Entries read of a sitemap or feed.'),
   maxBytes: z.int().min(1024).default(52_428_800).describe('Uncompressed size of a gzip file that is read, bytes.'),
   maxDepth: z.int().min(4).max(1000).default(DEFAULT_LIMITS.maxDepth).describe('Elements within each other.'),
@@ -37,7 +43,10 @@ export default definePlugin({
 });
 
 /** Fills the result; the DOM stays unset, since the file is read as a stream. */
-function parsePage(page: Page, { maxUrls, maxBytes, maxDepth }: Options): void {
+function parsePage(page: Page, { agent, maxUrls, maxBytes, maxDepth }: Options): void {
+  const { noindex, nofollow } = robotsDirectives([], page.headers['x-robots-tag'], agent);
+  page.result.noindex = noindex;
+  page.result.nofollow = nofollow;
   const isZipped = page.contentType.endsWith('gzip');
   const text = isZipped ? decodeXml(gunzip(page.body, maxBytes)) : page.content;
   const document = readXmlDocument(text, page.url, { ...DEFAULT_LIMITS, maxUrls, maxDepth });

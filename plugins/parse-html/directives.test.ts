@@ -1,7 +1,7 @@
+import { robotsDirectives } from 'incrawl/plugin';
 import { describe, expect, it } from 'vitest';
 import { parseLinkHeader } from './link-header.ts';
 import { refreshTarget } from './meta-element.ts';
-import { robotsDirectives } from './robots-directives.ts';
 
 describe('robots directives', () => {
   it.each<[string[], string | undefined, boolean, boolean]>([

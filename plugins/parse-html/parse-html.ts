@@ -1,5 +1,5 @@
 import type { Element } from 'domhandler';
-import { guessLanguage, type Page } from 'incrawl/plugin';
+import { guessLanguage, type Page, robotsDirectives } from 'incrawl/plugin';
 import { readLinkElement } from './link-element.ts';
 import { parseLinkHeader } from './link-header.ts';
 import { createLinkResolver, type LinkResolver } from './link-resolver.ts';
@@ -7,7 +7,6 @@ import type { Options } from './options.ts';
 import { mergeOutlinks } from './outlinks.ts';
 import type { PageFacts, RawLink } from './page-facts.ts';
 import { walkPage } from './page-walk.ts';
-import { robotsDirectives } from './robots-directives.ts';
 import { buildTree } from './tree-builder.ts';
 
 /** Builds the DOM of a page, reads it once, and fills in the result. */

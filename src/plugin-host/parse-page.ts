@@ -99,7 +99,10 @@ function recordOf(
 }
 
 function outlinksOf(outlinks: readonly Outlink[], nofollow: boolean, max: number): Outlink[] {
-  return outlinks.slice(0, max).map((link) => {
+  // What a sitemap lists is no outlink of a page: its parser bounds it.
+  let left = max;
+  const kept = outlinks.length <= max ? outlinks : outlinks.filter(({ rel }) => rel === 'sitemap' || left-- > 0);
+  return kept.map((link) => {
     const anchor = link.anchor.length > MAX_ANCHOR_CHARS ? link.anchor.slice(0, MAX_ANCHOR_CHARS) : link.anchor;
     return { ...link, anchor, nofollow: link.nofollow || nofollow };
   });

@@ -33,6 +33,7 @@ export {
 } from '../domain/page/page-dimensions.ts';
 export type { PageNode } from '../domain/page/page-node.ts';
 export { type PublishedContent, publishedContent } from '../domain/page/published-blocks.ts';
+export { type RobotsDirectives, robotsDirectives } from '../domain/page/robots-directives.ts';
 export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../domain/page/shingler.ts';
 export { resemblance, shingles } from '../domain/page/shingles.ts';
 export { createSimhash, type SimhashOptions, type TextDimension } from '../domain/page/simhash.ts';

@@ -92,7 +92,8 @@ export function outlinkTargets(
   const depth = page.depth + 1;
   const context = { from: page.url, depth, seedHosts: room.seedHosts };
   for (const outlink of parsed.outlinks) {
-    if (targets.size >= options.maxOutlinksPerPage) break;
+    // What a sitemap lists is not cut: its parser bounds it.
+    if (targets.size >= options.maxOutlinksPerPage && outlink.rel !== 'sitemap') continue;
     if (outlink.nofollow && !options.followNofollow) {
       skipLink(room, outlink.url, 'nofollow', page, null);
       continue;

@@ -1,5 +1,5 @@
 import type { PageParser, ParsedPage } from '../ports/page-parser.ts';
-import type { Segment } from '../ports/segment-store.ts';
+import type { FetchItem, Segment } from '../ports/segment-store.ts';
 import type { ParseSummary } from './summaries.ts';
 
 export interface ParseRoom {
@@ -23,6 +23,10 @@ export async function parseSegment(room: ParseRoom, segment: Segment, signal?: A
     await segment.addParsed(index, result.encoded);
     tally(counts, result);
   };
+  const metadata = new Map<number, FetchItem['metadata']>();
+  for await (const item of segment.fetchList()) {
+    if (Object.keys(item.metadata).length > 0) metadata.set(item.index, item.metadata);
+  }
   for await (const record of segment.fetched()) {
     if (signal?.aborted || fault !== null) break;
     if (record.outcome.kind !== 'success' || record.warc === null || segment.hasParsed(record.index)) continue;
@@ -34,7 +38,7 @@ export async function parseSegment(room: ParseRoom, segment: Segment, signal?: A
       contentType: record.outcome.contentType,
       headers,
       body: await room.undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']),
-      metadata: {},
+      metadata: metadata.get(record.index) ?? {},
     });
     const task: Promise<void> = parseOne(record.index, page)
       .catch((error: unknown) => {
