@@ -158,7 +158,10 @@ export async function openSession(
       const { askEither } = await import('./remote/ask-either.ts');
       const { openDbQuestions } = await import('../crawler/open-db.ts');
       const log = lateLog(logOf, options.verbose === true);
-      return askEither<DbQuestions, Value>(dir, async (ask) => closing(await openDbQuestions({ dir, log }), ask), use);
+      const { answerLater } = await import('./remote/answer-later.ts');
+      const here = async (ask: (db: DbQuestions) => Promise<Value>): Promise<Value> =>
+        closing(await openDbQuestions({ dir, log }), (db) => answerLater(dir, db, () => ask(db)));
+      return askEither<DbQuestions, Value>(dir, here, use);
     },
     async withExplainer<Value>(use: (reader: Pick<CrawlReader, 'explain'>) => Promise<Value>): Promise<Value> {
       const { askEither } = await import('./remote/ask-either.ts');

@@ -94,6 +94,14 @@ describe('questions to the process that holds the crawl db', () => {
     expect(seen.asked).toEqual([{ host: 'a.example' }]);
   });
 
+  it('what a holder cannot tell is told as held', async () => {
+    const { holder } = await served(0);
+    await expect(holder.reader.explain('x')).rejects.toMatchObject({
+      code: 'db-locked',
+      message: expect.stringContaining(String(process.pid)),
+    });
+  });
+
   it('an argument that is not given stays so', async () => {
     const { holder, seen } = await served(1);
     for await (const _ of holder.reader.records(undefined)) break;
