@@ -21,7 +21,7 @@ export async function createPageMarkdown(parsing: ParsingOptions, log: Log): Pro
       const isHtml = contentType === 'text/html' || contentType === 'application/xhtml+xml';
       const text =
         dom !== null && isHtml
-          ? markdown(dom as unknown as PageNode, (href) => absolute(href, result.base ?? page.url))
+          ? markdown(dom as unknown as PageNode, (href) => linkTarget(href, result.base ?? page.url, page.url))
           : result.text;
       return text.trim() === '' ? null : text;
     } catch (error) {
@@ -31,10 +31,12 @@ export async function createPageMarkdown(parsing: ParsingOptions, log: Log): Pro
   };
 }
 
-function absolute(href: string, base: string): string | null {
+/** Absolute; `null` for what leads to no page, or only to another place of this one. */
+function linkTarget(href: string, base: string, page: string): string | null {
   try {
     const url = new URL(href, base);
-    return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : null;
+    const isPlace = url.hash !== '' && url.href.slice(0, -url.hash.length) === page;
+    return !isPlace && ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : null;
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startScripted } from '../site/scripted-server.ts';
@@ -155,6 +155,30 @@ describe('export', () => {
     } finally {
       await server.close();
     }
+  });
+
+  it('stopped by a signal, it takes back what was begun', async () => {
+    const own = workDir();
+    for (const folder of ['conf/plugins/exporter-slow', 'out']) mkdirSync(join(own, folder), { recursive: true });
+    writeFileSync(
+      join(own, 'conf/plugins/exporter-slow/plugin.ts'),
+      `import { definePlugin } from 'incrawl/plugin';
+       export default definePlugin({ name: 'exporter-slow', api: 1, setup: () => ({ format: 'slow', fileExtension: 'txt', open: ({ write }) => ({
+         document: async () => {
+           await write('a line');
+           const signal = new Promise((resolve) => process.once('SIGINT', resolve));
+           process.kill(process.pid, 'SIGINT');
+           await signal;
+         },
+         removed: () => {}, close: () => {} }) }) });`,
+    );
+    const list = 'protocol-http, parse-html, signature-simhash, schedule-freshness, exporter-slow';
+    writeFileSync(join(own, 'conf/plugins.yaml'), `plugins: [${list}]`);
+    const args = ['export', '--format', 'slow', '-o', 'out/pages.txt', '--dir', join(cwd, 'crawldb')];
+    const { code, stdout, stderr } = await run(args, { cwd: own });
+    expect({ code, stdout }).toEqual({ code: 11, stdout: '' });
+    expect(stderr).toContain('Stopping');
+    expect(readdirSync(join(own, 'out'))).toEqual([]);
   });
 
   it('the exporter of the documentation works', async () => {

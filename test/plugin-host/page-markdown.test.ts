@@ -26,6 +26,10 @@ const of = (body: string, contentType = 'text/html; charset=utf-8'): Promise<str
 describe('Markdown of a page', () => {
   it.each([
     ['<h1>One</h1><p>Two</p><h3>Three</h3>', '# One\n\nTwo\n\n### Three\n'],
+    [
+      '<h2><a href="#one"><b>One</b></a></h2><p><a href="/b#two">Two</a></p>',
+      '## One\n\n[Two](https://example.org/b#two)\n',
+    ],
     ['<p>a <b>bold </b>and <em>soft</em> word</p>', 'a **bold** and *soft* word\n'],
     ['<p>see <a href="../b?x=(1)">this <i>page</i></a>.</p>', 'see [this *page*](https://example.org/b?x=%281%29).\n'],
     [

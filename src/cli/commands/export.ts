@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { CrawlState } from '../../crawler.ts';
 import { type FeedStart, feedStart } from '../changes/feed-start.ts';
+import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { bytes, count } from '../render/quantities.ts';
 import { crawlStates } from '../shared-options.ts';
+import { listenForStop } from '../stop-signal.ts';
 
 interface ExportFlags {
   readonly format: string;
@@ -47,8 +49,21 @@ export function addExport(program: Command, run: Run): void {
       const place = output ?? null;
       const since = from === undefined ? {} : { since: 'after' in from ? from : { at: from.notedFrom } };
       const query = { ...rest, ...since };
-      const outlet = { place, write: (chunk: string | Uint8Array) => out.write(chunk), isClosed: () => out.closed };
-      const summary = await session.withCrawler((crawler) => crawler.export(query, outlet));
+      const stop = listenForStop(() => session.note('Stopping; a second signal ends it at once.'));
+      const outlet = {
+        place,
+        write: (chunk: string | Uint8Array) => out.write(chunk),
+        isClosed: () => out.closed,
+        signal: stop.signal,
+      };
+      const summary = await session
+        .withCrawler((crawler) => crawler.export(query, outlet))
+        .catch((error: unknown) => {
+          if (stop.signal.aborted) return null;
+          throw error;
+        })
+        .finally(() => stop.release());
+      if (summary === null) return EXIT.stopped;
       const { format, documents, removed, seq } = summary;
       if (place !== null && session.json) {
         await out.write(`${JSON.stringify({ format, file: place, bytes: summary.bytes, documents, removed, seq })}\n`);
@@ -56,6 +71,7 @@ export function addExport(program: Command, run: Run): void {
         const gone = from === undefined ? '' : `, ${count(removed)} removed`;
         session.note(`${count(documents)} pages${gone}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`);
       }
+      return EXIT.done;
     }),
   );
 }

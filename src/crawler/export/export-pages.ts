@@ -28,6 +28,8 @@ export interface ExportOutlet {
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   /** Asked between pages: the reader has gone. */
   readonly isClosed?: () => boolean;
+  /** Gives the export up: it rejects with the reason, and leaves no half file. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ExportSummary {
@@ -67,12 +69,14 @@ export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: 
     for await (const page of pagesOf(room, query, changed)) {
       await sink.document(await documentOf(room.db, page), room.contents(page));
       counts.documents++;
+      outlet.signal?.throwIfAborted();
       if (outlet.isClosed?.()) break;
     }
     if (changed !== null && !outlet.isClosed?.()) {
       for await (const page of changed.removed(shownBy(query))) {
         await sink.removed(page);
         counts.removed++;
+        outlet.signal?.throwIfAborted();
       }
     }
     await sink.close();
@@ -80,6 +84,7 @@ export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: 
   } catch (error) {
     await sink?.abandon?.();
     await target.abandon();
+    outlet.signal?.throwIfAborted();
     if (error instanceof CrawlError || (error instanceof Error && 'syscall' in error)) throw error;
     const message = `exporter ${query.format}: ${error instanceof Error ? error.message : String(error)}`;
     throw new CrawlError('plugin-failed', message, { cause: error });

@@ -205,7 +205,9 @@ export class MarkdownText {
     const after = inner.slice(inner.trimEnd().length);
     span.start = this.current.length;
     if (text === '' || this.pre !== null) return;
-    const marked = span.mark === '`' ? codeSpan(text) : `${span.mark}${text}${span.mark}`;
+    // A heading stands out already.
+    const mark = this.heading > 0 && span.mark === '**' ? '' : span.mark;
+    const marked = mark === '`' ? codeSpan(text) : `${mark}${text}${mark}`;
     this.current = before + (span.href === null ? marked : `[${text}](${linkTarget(span.href)})`) + after;
     span.start = this.current.length;
   }
