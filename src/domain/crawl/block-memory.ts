@@ -54,7 +54,7 @@ export function learnBlocks(before: BlockMemory | null, found: readonly BlockPri
   const isVolatile = ({ churn, isMain, chars }: (typeof learnt)[number]): boolean =>
     churn >= VOLATILE_CHURN && (!isMain || chars <= MOST_VOLATILE * size(content));
   const volatile = learnt.filter(isVolatile);
-  const names = (some: readonly BlockPrint[]): string[] => some.slice(0, MAX_NAMED).map(({ path }) => path);
+  const names = (some: readonly BlockPrint[]): string[] => some.slice(0, MAX_NAMED).map(({ path }) => nameOf(path));
   return {
     memory: {
       blocks: learnt.map(({ key, print, isMain, churn }) => ({ key, print, isMain, churn })),
@@ -67,6 +67,11 @@ export function learnBlocks(before: BlockMemory | null, found: readonly BlockPri
       changedContent.every(({ key }) => volatile.some((block) => block.key === key)),
   };
 }
+
+const MAX_NAME_CHARS = 60;
+
+const nameOf = (path: string): string =>
+  path.length <= MAX_NAME_CHARS ? path : `\u2026${path.slice(1 - MAX_NAME_CHARS)}`;
 
 const fresh = ({ key, print, isMain }: Omit<RememberedBlock, 'churn'>): RememberedBlock => ({
   key,

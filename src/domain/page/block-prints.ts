@@ -60,12 +60,14 @@ export function blockPrints(blocks: readonly PageBlock[], max = MAX_BLOCK_PRINTS
 
 const textsOf = ({ prose, rest }: Place): readonly string[] => (prose.length > 0 ? prose : rest);
 
-const MAX_PATH_CHARS = 60;
+/** Of a path the end tells most. */
+const MAX_PATH_CHARS = 120;
 
 /** The path without its count. */
 function placeOf(path: string): string {
   const colon = path.lastIndexOf(':');
-  return path.slice(0, Math.min(colon < 0 ? path.length : colon, MAX_PATH_CHARS));
+  const to = colon < 0 ? path.length : colon;
+  return path.slice(Math.max(0, to - MAX_PATH_CHARS), to);
 }
 
 const SEED = 0x811c9dc5;

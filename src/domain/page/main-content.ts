@@ -158,15 +158,18 @@ function mostLikely({ shapes }: PageShape, chances: Float64Array): boolean[] {
 export function pageBlocks({ outline, isMain, certainty }: MainContent, max: number): PageBlock[] {
   const { blocks, elements } = outline;
   const seen = new Map<string, number>();
+  const places = new Map<number, string>();
   const told: PageBlock[] = [];
   for (const [i, block] of blocks.entries()) {
     if (told.length >= max) break;
     const isHidden = block.path.some((at) => ((elements[at]?.signs ?? 0) & (HIDDEN | NOSCRIPT)) !== 0);
     if (isHidden && !isMain[i]) continue;
-    const place = block.path
-      .slice(-4)
-      .map((at) => elements[at]?.name ?? '')
-      .join('>');
+    const holder = block.path.at(-1) ?? -1;
+    let place = places.get(holder);
+    if (place === undefined) {
+      place = placeName(block.path.map((at) => elements[at]?.name ?? ''));
+      places.set(holder, place);
+    }
     const count = (seen.get(place) ?? 0) + 1;
     seen.set(place, count);
     const { text, links, linkChars } = block;
@@ -180,4 +183,16 @@ export function pageBlocks({ outline, isMain, certainty }: MainContent, max: num
     });
   }
   return told;
+}
+
+/** Elements from the outermost, those of one name in a row told once: `body>div*3>p`. */
+function placeName(names: readonly string[]): string {
+  let place = '';
+  for (let from = 0; from < names.length; ) {
+    let to = from + 1;
+    while (names[to] === names[from]) to++;
+    place += `${from === 0 ? '' : '>'}${names[from]}${to - from > 1 ? `*${to - from}` : ''}`;
+    from = to;
+  }
+  return place;
 }

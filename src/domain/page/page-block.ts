@@ -4,7 +4,7 @@ export type BlockType = 'title' | 'main' | 'topic' | 'noise';
 /** A stretch of a page that belongs together, found by the block segmenter; blocks stand in reading order. */
 export interface PageBlock {
   readonly type: BlockType;
-  /** Where it hangs in the DOM, stable between visits while the structure is (e.g. `body>main>article:1`): names the block in change reports. */
+  /** Where it hangs in the DOM, stable between visits while the structure is (e.g. `body>div*3>article>p:1`): names the block in change reports. */
   readonly path: string;
   /** Visible text; paragraphs end in a line feed. */
   readonly text: string;

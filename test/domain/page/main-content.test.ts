@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { blockFeatures, FEATURES } from '../../../src/domain/page/block-features.ts';
 import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/class-words.ts';
 import { contentTrees, logitsOf, readTrees } from '../../../src/domain/page/content-model.ts';
-import { createMainContent } from '../../../src/domain/page/main-content.ts';
+import { createMainContent, pageBlocks } from '../../../src/domain/page/main-content.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
 import { pageShape } from '../../../src/domain/page/page-shape.ts';
 import { outlineOf } from '../../../src/domain/page/text-blocks.ts';
@@ -104,4 +104,11 @@ it('judges elements that repeat each other alike', () => {
   );
   const kept = outline.blocks.filter(({ text }, i) => isMain[i] && text.startsWith('Lamp number'));
   expect([0, 12]).toContain(kept.length);
+});
+
+it('tells blocks apart by where they hang, runs of one element as a count', () => {
+  const text = 'The mill beside the river is to run again in a year, said the people of the valley.';
+  const html = `<body><div><div><div><p>${text}</p><p>${text}</p><div class="box"><p>${text}</p></div></div></div></div></body>`;
+  const paths = pageBlocks(mainContent(dom(html)), 10).map(({ path }) => path);
+  expect(paths).toEqual(['body>div*3>p:1', 'body>div*3>p:2', 'body>div*4>p:1']);
 });
