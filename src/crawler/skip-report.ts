@@ -76,7 +76,7 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
     const entry = value as Partial<SkippedUrl> | null;
     return entry?.version === 1 && entry.reason !== undefined && isWanted(entry as SkippedUrl, query);
   };
-  if (newest) {
+  if (newest && query.url === undefined) {
     // What was reported last stands at the end, where it is looked for first.
     for (const bytes of NEWEST_BYTES) {
       const last = (await linesInTail(fileIn(dir), bytes, isAsked)).filter(isListed);
