@@ -10,7 +10,7 @@ import { seeded } from './seeded.ts';
 
 const URLS = 1_000_000;
 const DAY = 86_400_000;
-const RUNS = 5;
+const RUNS = 4;
 export const AIM_MS = 150;
 export const cli = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -117,7 +117,7 @@ export async function benchQuestions(
 ): Promise<void> {
   const dir = await stateFolder(say);
   const some = urlOf(Math.floor(seeded(1)() * URLS));
-  const questions: readonly (readonly [what: string, args: readonly string[]])[] = [
+  const asked: readonly (readonly [what: string, args: readonly string[]])[] = [
     ['counts per state', ['--stats']],
     ['one URL', ['--url', some]],
     ['the next 50 due', ['--due', '--limit', '50']],
@@ -126,16 +126,26 @@ export async function benchQuestions(
       'the 20 most changing pages of a domain',
       ['--domain', 'large.example', '--top-n', '20', '--sort', 'changesPerDay'],
     ],
+  ];
+  // Without an aim of their own.
+  const others: typeof asked = [
     ['failing pages of a domain, by an expression', ['--where', 'domain = large.example and failures >= 3']],
     ['URLs by domain', ['--stats', '--by', 'domain', '--limit', '20']],
+    ['all of the due index', ['--stats', '--full']],
+    ['a pass over the records', ['--where', 'title ~ "no such title"']],
   ];
   const node = best(['-e', '0']);
   say(`node itself: ${node.cpuMs.toFixed(0)} ms CPU, ${node.wallMs.toFixed(0)} ms`);
-  for (const [what, args] of questions) {
+  const measure = (args: readonly string[]): { cpuMs: number; text: string } => {
     const { cpuMs, wallMs, stderr, stdout } = best([cli, 'readdb', ...args, '--dir', dir, '--explain-query']);
     const beyond = cpuMs - node.cpuMs;
     const lines = stdout.trimEnd().split('\n').length;
     const took = `${beyond.toFixed(0)} ms CPU beyond node's start (${(wallMs - node.wallMs).toFixed(0)} ms by the clock)`;
-    verdict(beyond <= AIM_MS, `${what}: ${took} <= ${AIM_MS} ms; ${lines} lines; ${stderr.trim()}`);
+    return { cpuMs: beyond, text: `${took}; ${lines} lines; ${stderr.trim()}` };
+  };
+  for (const [what, args] of asked) {
+    const { cpuMs, text } = measure(args);
+    verdict(cpuMs <= AIM_MS, `${what}: ${text}; aim ${AIM_MS} ms`);
   }
+  for (const [what, args] of others) say(`      ${what}: ${measure(args).text}`);
 }

@@ -1,14 +1,6 @@
 import type { CrawlProgress } from '../crawler.ts';
+import { type Live, NO_LIVE } from './no-live.ts';
 import { progressFields, progressLines } from './render/progress.ts';
-
-/** Progress while a crawl runs: a view that is redrawn on a terminal, a log record every few seconds elsewhere. */
-export interface Live {
-  progress(progress: CrawlProgress): void;
-  /** Runs `print`, which writes to the terminal, with the view out of its way. */
-  around(print: () => void): void;
-  /** Takes the view away. */
-  stop(): void;
-}
 
 export interface LiveOptions {
   /** Terminal to draw on; `null` where there is none. */
@@ -19,8 +11,6 @@ export interface LiveOptions {
 
 const REDRAW_MS = 150;
 const RECORD_MS = 5_000;
-
-export const NO_LIVE: Live = { progress() {}, around: (print) => print(), stop() {} };
 
 export async function createLive(options: LiveOptions): Promise<Live> {
   return options.terminal === null ? recordingLive(options) : drawingLive(options.terminal, options.now ?? Date.now);

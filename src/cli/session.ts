@@ -5,8 +5,8 @@ import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
 import type { CrawlReader, DbQuestions } from '../crawler/questions.ts';
 import type { Checker, Crawler, CrawlerOptions } from '../crawler.ts';
-import { createLive, type Live, NO_LIVE } from './live.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
+import { type Live, NO_LIVE } from './no-live.ts';
 import { createOutput, type Output } from './output.ts';
 import { networkOverrides } from './shared-options.ts';
 
@@ -142,6 +142,7 @@ export async function openSession(
     async showProgress() {
       if (options.quiet) return;
       const record = await logOf();
+      const { createLive } = await import('./live.ts');
       live = await createLive({ terminal: stderr.isTTY ? stderr : null, record: record.info });
     },
     async withCrawler(use, access = 'write') {

@@ -59,7 +59,7 @@ export async function mostChanging(
 }
 
 /** Rows of one step that are looked at beyond the limit, so that the order within the last step is right where it can be. */
-const TIES = 1_000;
+const TIES = 300;
 
 /** Of each host only as many rows are read as could be among the highest. */
 async function highestRows(

@@ -1,11 +1,7 @@
 import type { DbQuestions } from '../../crawler/questions.ts';
 import type { QueryReport, RecordQuery } from '../../crawler.ts';
 import { EXIT } from '../exit.ts';
-import { DUE_COLUMNS, fieldColumns, GROUP_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../render/columns.ts';
-import { writeListing } from '../render/listing.ts';
-import { recordText, statsText } from '../render/record-text.ts';
 import { safeText } from '../render/safe-text.ts';
-import { seenText } from '../render/seen-text.ts';
 import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import type { Question, ReaddbFlags } from './flags.ts';
@@ -19,7 +15,8 @@ export function answer(session: Session, question: Question): Promise<number> {
 function seen(session: Session): Promise<number> {
   return session.withReader(async (crawler) => {
     const view = await crawler.seen();
-    await session.out.write(session.json ? `${JSON.stringify(view)}\n` : seenText(view, session.bold));
+    const text = async (): Promise<string> => (await import('../render/seen-text.ts')).seenText(view, session.bold);
+    await session.out.write(session.json ? `${JSON.stringify(view)}\n` : await text());
     return EXIT.done;
   });
 }
@@ -29,29 +26,38 @@ async function ofDb(session: Session, db: DbQuestions, question: Exclude<Questio
   switch (question.kind) {
     case 'stats': {
       const stats = await db.stats(flags.full ? { full: true } : {});
-      await session.out.write(session.json ? `${JSON.stringify(stats)}\n` : statsText(stats));
+      const text = async (): Promise<string> => (await import('../render/record-text.ts')).statsText(stats);
+      await session.out.write(session.json ? `${JSON.stringify(stats)}\n` : await text());
       tell(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
       return EXIT.done;
     }
     case 'groups': {
       const groups = await db.groups(question.by);
       tell(session, flags, 'rows of the hosts');
-      return list(session, flags, groups.slice(0, flags.limit), GROUP_COLUMNS);
+      return list(session, flags, groups.slice(0, flags.limit), (all) => all.GROUP_COLUMNS);
     }
     case 'url': {
       const url = flags.url ?? '';
       const record = await db.record(url);
       if (session.json) await session.out.write(`${JSON.stringify(record)}\n`);
-      else if (record !== null) await session.out.write(recordText(record, session.bold));
+      else if (record !== null) {
+        const { recordText } = await import('../render/record-text.ts');
+        await session.out.write(recordText(record, session.bold));
+      }
       if (record === null) session.note(`Not in the crawl db: ${safeText(url)}; "incrawl explain" tells why.`);
       tell(session, flags, 'the key of the record, 1 row read');
       return record === null ? EXIT.error : EXIT.done;
     }
     case 'hosts':
       tell(session, flags, `rows of the hosts${flags.full ? ' and the due index' : ''}`);
-      return list(session, flags, db.hosts({ ...limitOf(flags), full: flags.full ?? false }), HOST_COLUMNS);
+      return list(
+        session,
+        flags,
+        db.hosts({ ...limitOf(flags), full: flags.full ?? false }),
+        (all) => all.HOST_COLUMNS,
+      );
     case 'due':
-      return reported(session, flags, db.due({ ...limitOf(flags), forMs: question.forMs }), DUE_COLUMNS);
+      return reported(session, flags, db.due({ ...limitOf(flags), forMs: question.forMs }), (all) => all.DUE_COLUMNS);
     case 'records':
       return records(session, db, flags, question.query);
   }
@@ -59,15 +65,17 @@ async function ofDb(session: Session, db: DbQuestions, question: Exclude<Questio
 
 function records(session: Session, db: DbQuestions, flags: ReaddbFlags, query: RecordQuery): Promise<number> {
   const { fields } = flags;
-  if (fields === undefined) return reported(session, flags, db.records(query), RECORD_COLUMNS);
-  return reported(session, flags, db.select(query, fields), fieldColumns(fields));
+  if (fields === undefined) return reported(session, flags, db.records(query), (all) => all.RECORD_COLUMNS);
+  return reported(session, flags, db.select(query, fields), (all) => all.fieldColumns(fields));
 }
+
+type ColumnsOf<Row> = (all: typeof import('../render/columns.ts')) => readonly Column<Row>[];
 
 async function reported<Row extends object>(
   session: Session,
   flags: ReaddbFlags,
   rows: AsyncGenerator<Row, QueryReport, undefined>,
-  columns: readonly Column<Row>[],
+  columns: ColumnsOf<Row>,
 ): Promise<number> {
   let report: QueryReport | null = null;
   const kept = async function* (): AsyncGenerator<Row, void, undefined> {
@@ -82,10 +90,13 @@ async function list<Row extends object>(
   session: Session,
   { format: asked }: ReaddbFlags,
   rows: AsyncIterable<Row> | Iterable<Row>,
-  columns: readonly Column<Row>[],
+  columns: ColumnsOf<Row>,
 ): Promise<number> {
   const format = asked ?? (session.json ? 'json' : 'table');
-  const written = await writeListing(session.out, rows, { format, columns, bold: session.bold });
+  const { writeListing } = await import('../render/listing.ts');
+  // Only a table has to know how wide characters are, which takes as long to load as many an answer.
+  const shown = format === 'table' ? columns(await import('../render/columns.ts')) : [];
+  const written = await writeListing(session.out, rows, { format, columns: shown, bold: session.bold });
   if (written === 0 && format === 'table') session.note('Nothing matches.');
   return EXIT.done;
 }

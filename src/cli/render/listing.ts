@@ -1,6 +1,6 @@
 import type { Output } from '../output.ts';
 import { csvRow } from './csv.ts';
-import { type Column, createTable } from './table.ts';
+import type { Column } from './table.ts';
 
 export const LIST_FORMATS = ['table', 'json', 'jsonl', 'csv'] as const;
 export type ListFormat = (typeof LIST_FORMATS)[number];
@@ -20,7 +20,7 @@ export async function writeListing<Row extends object>(
   rows: AsyncIterable<Row> | Iterable<Row>,
   listing: Listing<Row>,
 ): Promise<number> {
-  const writer = WRITERS[listing.format]<Row>(listing);
+  const writer = await WRITERS[listing.format]<Row>(listing);
   let written = 0;
   for await (const row of rows) {
     await out.write(writer.row(row, written++));
@@ -36,8 +36,11 @@ interface RowWriter<Row> {
   end(written: number): string;
 }
 
-const WRITERS: { [Format in ListFormat]: <Row extends object>(listing: Listing<Row>) => RowWriter<Row> } = {
-  table({ columns, bold }) {
+type Opens = <Row extends object>(listing: Listing<Row>) => RowWriter<Row> | Promise<RowWriter<Row>>;
+
+const WRITERS: { [Format in ListFormat]: Opens } = {
+  async table({ columns, bold }) {
+    const { createTable } = await import('./table.ts');
     const writer = createTable(columns, bold);
     return { row: (row) => writer.add(row), end: () => writer.end() };
   },
