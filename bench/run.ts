@@ -9,6 +9,7 @@ import type { CrawlSummary } from '../src/crawler.ts';
 import { benchChanges } from './changes.ts';
 import { benchExport } from './export.ts';
 import { benchGenerate } from './generate.ts';
+import { benchLiveView } from './live-view.ts';
 import { benchNear } from './near-groups.ts';
 import { benchNearTables } from './near-tables.ts';
 import { benchNeardup } from './neardup.ts';
@@ -135,5 +136,6 @@ if (values.only === undefined || values.only === 'neardup')
   await benchNeardup(say, verdict, Number(values.articles), Number(values.seed));
 if (values.only === undefined || values.only === 'changes') await benchChanges(say, verdict);
 if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);
+if (values.only === undefined || values.only === 'live-view') await benchLiveView(say, verdict);
 if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);
 if (values.only === undefined || values.only === 'export') await benchExport(say, verdict);

@@ -32,7 +32,7 @@ Examples:
   incrawl serve --port 8080 --dir /var/lib/incrawl
   incrawl serve --host 0.0.0.0 --token-file /etc/incrawl/token
 
-It writes nothing, and closes the crawl db at once when a crawl or another command wants it. With a token, pages can be marked to be
+It changes no record, and closes the crawl db at once when a crawl or another command wants it. With a token, pages can be marked to be
 visited in the next round.`,
     );
   command.action((flags: ServeFlags) => run(command, (session) => serve(session, flags)));
