@@ -1,0 +1,51 @@
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import { guard, isLoopback } from '../../../src/cli/serve/guard.ts';
+
+const app = (token: string | null, host = '127.0.0.1'): Hono => {
+  const hono = new Hono();
+  hono.use(guard({ token, host }));
+  hono.get('/', (c) => c.text('read'));
+  return hono;
+};
+const statusOf = async (hono: Hono, headers: Record<string, string>): Promise<number> =>
+  (await hono.request('http://served.test/', { headers })).status;
+
+describe('without a token', () => {
+  it.each([
+    ['127.0.0.1:7380', 200],
+    ['127.1.2.3', 200],
+    ['LOCALHOST:80', 200],
+    ['[::1]:7380', 200],
+    ['attacker.test:7380', 421],
+    ['localhost.attacker.test', 421],
+    ['127.0.0.1.attacker.test', 421],
+    ['attacker.test:127', 421],
+    ['', 421],
+  ])('the name %j is answered with %i', async (host, status) => {
+    expect(await statusOf(app(null), { host })).toBe(status);
+  });
+
+  it('the address that it listens on is one of its names', async () => {
+    expect(await statusOf(app(null, '127.0.0.9'), { host: '127.0.0.9:1' })).toBe(200);
+    expect([isLoopback('0.0.0.0'), isLoopback('::1'), isLoopback('10.0.0.1')]).toEqual([false, true, false]);
+  });
+});
+
+describe('with a token', () => {
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+  it.each([
+    ['Bearer secret:with:colons', 200],
+    ['bearer secret:with:colons', 200],
+    [basic('anybody:secret:with:colons'), 200],
+    [basic(':secret:with:colons'), 200],
+    [basic('secret:with'), 401],
+    ['Bearer secret', 401],
+    ['Bearer', 401],
+    ['Digest secret:with:colons', 401],
+    ['', 401],
+  ])('%j is answered with %i, whatever the name', async (authorization, status) => {
+    const hono = app('secret:with:colons', '0.0.0.0');
+    expect(await statusOf(hono, { host: 'crawler.example', authorization })).toBe(status);
+  });
+});
