@@ -84,7 +84,7 @@ describe('crawl', () => {
   });
 
   it('says who holds the crawl db: exit code 5', async () => {
-    site = await startSite({ pages: 3, answerAfterMs: 300 });
+    site = await startSite({ pages: 3, answerAfterMs: 2_000 });
     const cwd = workDir();
     const holder = start(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
     await site.seen(1);
