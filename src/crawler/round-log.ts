@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { appendLine, lastLines } from '../adapters/files/line-log.ts';
+import { unchangedVisits } from '../domain/crawl/unchanged-visits.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
@@ -118,7 +119,7 @@ function addedTo(sums: RoundSums, round: Omit<RoundSummary, 'filteredBy' | 'demo
     bytesReceived: sums.bytesReceived + round.bytesReceived,
     new: sums.new + round.new,
     modified: sums.modified + round.modified,
-    unchanged: sums.unchanged + round.notModified + round.skippedByHeaders + round.unchanged,
+    unchanged: sums.unchanged + unchangedVisits(round),
     gone: sums.gone + round.gone,
     redirected: sums.redirected + round.redirected,
     failed: sums.failed + round.failed,

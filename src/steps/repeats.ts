@@ -69,7 +69,7 @@ class Judging {
   /** Visited pages that still have to be compared: not to be had as representatives yet. */
   readonly #waiting = new Set<string>();
   /** Pages that this run has found to stand for themselves: their signatures, under their numbers in `#fresh`. */
-  readonly #freshTables = new FingerprintTables();
+  #freshTables: FingerprintTables | null = null;
   readonly #fresh: string[] = [];
   readonly #departed: CrawlDatum[] = [];
   /** Pages that this run has made duplicates, by their representatives: the tables do not know them yet. */
@@ -156,6 +156,7 @@ class Judging {
     this.#now.set(page.url, own);
     const text = this.#textOf(own);
     if (text === null) return;
+    this.#freshTables ??= new FingerprintTables();
     this.#freshTables.add(parseFingerprint(text.signature), this.#fresh.push(page.url) - 1);
   }
 
@@ -163,11 +164,12 @@ class Judging {
   #representativeFor(page: CrawlDatum, answer: NearAnswer): CrawlDatum | null {
     const text = this.#textOf(page)!;
     const scope = this.#room.scopeOf(page.url);
-    const fresh = this.#freshTables.near(
-      parseFingerprint(text.signature),
-      this.#options.distance,
-      (id) => this.#room.scopeOf(this.#fresh[id]!) === scope,
-    );
+    const fresh =
+      this.#freshTables?.near(
+        parseFingerprint(text.signature),
+        this.#options.distance,
+        (id) => this.#room.scopeOf(this.#fresh[id]!) === scope,
+      ) ?? [];
     const urls = new Set([...answer.pages.map(({ url }) => url), ...fresh.map(({ id }) => this.#fresh[id]!)]);
     let best: { readonly datum: CrawlDatum; readonly distance: number } | null = null;
     for (const url of urls) {

@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { type RepeatScope, signedText } from '../../domain/crawl/repeats.ts';
+import { isOwnPage, type RepeatScope, signedText } from '../../domain/crawl/repeats.ts';
 import { type Fingerprint, MAX_EXACT_DISTANCE, parseFingerprint } from '../../domain/page/fingerprint-tables.ts';
 import { prefixRange, urlFromKey } from '../../domain/url/url-key.ts';
 import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../ports/fingerprint-tables.ts';
@@ -160,6 +160,8 @@ export class LevelFingerprintTables implements FingerprintTables, RecordWatcher 
     const edits: { readonly key: string; readonly edit: (bucket: NearBucket) => void }[] = [];
     for (const { before, after } of changes) {
       stageDuplicate(sink, before, after);
+      // Most visits change neither: places are worked out only where they may differ.
+      if (isSignedAlike(before, after)) continue;
       const [left, right] = [this.placeOf(before), this.placeOf(after)];
       if (isSamePlace(left, right)) continue;
       for (const key of left?.keys ?? []) edits.push({ key, edit: (bucket) => bucket.remove(left!.entry.digest) });
@@ -219,6 +221,18 @@ function isSamePlace(a: Place | null, b: Place | null): boolean {
     a.entry.isDuplicate === b.entry.isDuplicate &&
     a.entry.textChars === b.entry.textChars &&
     a.keys[0] === b.keys[0]
+  );
+}
+
+/** Whether all that a place follows from is the same. */
+function isSignedAlike(before: CrawlDatum | null, after: CrawlDatum | null): boolean {
+  if (before === null || after === null) return before?.signature == null && after?.signature == null;
+  return (
+    before.signature === after.signature &&
+    before.signatureName === after.signatureName &&
+    before.textChars === after.textChars &&
+    (before.signature === null ||
+      ((before.state === 'duplicate') === (after.state === 'duplicate') && isOwnPage(before) === isOwnPage(after)))
   );
 }
 

@@ -1,4 +1,5 @@
 import type { CrawlProgress, RoundSummary } from '../../crawler.ts';
+import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
 
 /** A round as a live view shows it: its counts alone. */
 export type RoundCounts = Omit<RoundSummary, 'filteredBy' | 'demotedBy' | 'layers'>;
@@ -47,7 +48,7 @@ export function addRound(totals: RunTotals, round: RoundSummary): RunTotals {
     requests: totals.requests + round.requests,
     new: totals.new + round.new,
     modified: totals.modified + round.modified,
-    unchanged: totals.unchanged + round.notModified + round.skippedByHeaders + round.unchanged,
+    unchanged: totals.unchanged + unchangedVisits(round),
     gone: totals.gone + round.gone,
     failed: totals.failed + round.failed,
     bytesReceived: totals.bytesReceived + round.bytesReceived,

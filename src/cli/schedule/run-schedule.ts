@@ -1,4 +1,5 @@
 import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
+import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
 import type { Log } from '../log.ts';
 import type { Health, RunReport } from './health.ts';
 import { missedStarts, type Timetable } from './timetable.ts';
@@ -127,7 +128,7 @@ export function reportOf({ totals, rounds, stoppedBy }: CrawlSummary, startedAt:
     requests: totals.requests,
     new: rounds.reduce((sum, round) => sum + round.new, 0),
     modified: totals.modified,
-    unchanged: totals.notModified + totals.skippedByHeaders + totals.unchanged,
+    unchanged: unchangedVisits(totals),
     gone: totals.gone,
     failed: totals.failed,
     bodyBytes: totals.bodyBytes,

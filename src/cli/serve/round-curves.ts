@@ -1,4 +1,5 @@
 import type { RoundEntry } from '../../crawler.ts';
+import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
 import type { LineData } from './charts/line-chart.ts';
 import type { Speed } from './run-watch.ts';
 
@@ -7,7 +8,7 @@ export function outcomeCurves(rounds: readonly RoundEntry[]): LineData {
   return curves(rounds, [
     ['new', (round) => round.new],
     ['changed', (round) => round.modified],
-    ['unchanged', (round) => round.notModified + round.skippedByHeaders + round.unchanged],
+    ['unchanged', unchangedVisits],
     ['failed', (round) => round.failed],
   ]);
 }

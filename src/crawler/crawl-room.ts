@@ -1,0 +1,24 @@
+import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
+import type { SeenUrls } from '../ports/seen-urls.ts';
+import type { UrlAdmission } from '../steps/admission.ts';
+import type { QueryVariants } from '../steps/query-variants.ts';
+import type { Wiring } from './wiring.ts';
+
+/** What the commands of an open crawl work with. */
+export interface CrawlRoom {
+  /** State directory, absolute. */
+  readonly dir: string;
+  readonly wiring: Wiring;
+  readonly random: () => number;
+  /** Throws for a crawl that is open for its segments only. */
+  store(): Store;
+}
+
+export interface Store {
+  readonly db: LevelCrawlDb;
+  readonly seen: SeenUrls;
+  readonly seedHosts: Set<string>;
+  /** Remembers what it has counted from one updatedb to the next. */
+  readonly variants: QueryVariants;
+  readonly admission: UrlAdmission;
+}

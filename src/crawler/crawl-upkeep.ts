@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { undoDedup } from '../steps/dedup.ts';
+import type { CrawlRoom } from './crawl-room.ts';
+import { dumpLines, importLines, readDump } from './db-transfer.ts';
+import { exportPages } from './export/export-pages.ts';
+import { createContentReader } from './export/page-content.ts';
+import { crawlLinks } from './map-reduce/crawl-links.ts';
+import { localJob } from './map-reduce/local-job.ts';
+import { mergeState } from './merge-states.ts';
+import { dedupAll } from './near.ts';
+import { pruneSegments } from './prune-segments.ts';
+import { recover } from './recover.ts';
+import { repartition } from './repartition.ts';
+import type { Crawler } from './types.ts';
+
+/** What works on the whole of a crawl: its exports, duplicates, transfers and segments. */
+export type CrawlUpkeep = Pick<
+  Crawler,
+  | 'export'
+  | 'dedup'
+  | 'undoDedup'
+  | 'linkClusters'
+  | 'exportDb'
+  | 'importDb'
+  | 'merge'
+  | 'repartition'
+  | 'pruneSegments'
+>;
+
+export function crawlUpkeep(room: CrawlRoom): CrawlUpkeep {
+  return {
+    export(...[query, outlet]: Parameters<Crawler['export']>): ReturnType<Crawler['export']> {
+      const { wiring, dir } = room;
+      const exportRoom = { db: room.store().db, wiring, contents: createContentReader(wiring), tempDir: dir };
+      return exportPages(exportRoom, query, outlet);
+    },
+
+    dedup(...[request, onDuplicate]: Parameters<Crawler['dedup']>): ReturnType<Crawler['dedup']> {
+      const { config, segments, clock } = room.wiring;
+      return dedupAll(config, { db: room.store().db, segments, now: clock.now() }, request, onDuplicate);
+    },
+
+    undoDedup(dryRun: boolean): Promise<number> {
+      return undoDedup({ db: room.store().db, now: room.wiring.clock.now() }, dryRun);
+    },
+
+    linkClusters(): AsyncIterable<string> {
+      return localJob('linkclusters', crawlLinks(room.wiring.segments), { dir: join(room.dir, 'tmp') });
+    },
+
+    async *exportDb(): AsyncGenerator<string> {
+      for await (const line of dumpLines(room.store().db, room.wiring.clock.now())) yield JSON.stringify(line);
+    },
+
+    async importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): ReturnType<Crawler['importDb']> {
+      const { segments, log } = room.wiring;
+      const summary = await importLines(room.store().db, readDump(lines), mode);
+      // Segments may have come along on disk, or not.
+      await recover(room.store().db, segments, log);
+      return summary;
+    },
+
+    merge(dir: string): ReturnType<Crawler['merge']> {
+      return mergeState(room.store().db, room.dir, dir, room.wiring);
+    },
+
+    repartition(options: Parameters<Crawler['repartition']>[0]): ReturnType<Crawler['repartition']> {
+      return repartition(room.store().db, { by: room.wiring.config.partition.by, ...options }, room.wiring);
+    },
+
+    pruneSegments(options: Parameters<Crawler['pruneSegments']>[0]): ReturnType<Crawler['pruneSegments']> {
+      const { segments, clock } = room.wiring;
+      return pruneSegments({ db: room.store().db, segments }, { ...options, now: clock.now() });
+    },
+  };
+}

@@ -1,0 +1,11 @@
+/** Visits that found a page as it was, by the rung of the ladder that told so. */
+export interface UnchangedByRung {
+  /** 304 answers. */
+  readonly notModified: number;
+  readonly skippedByHeaders: number;
+  /** Equal bodies. */
+  readonly unchanged: number;
+}
+
+export const unchangedVisits = ({ notModified, skippedByHeaders, unchanged }: UnchangedByRung): number =>
+  notModified + skippedByHeaders + unchanged;
