@@ -8,7 +8,8 @@ import { SIMHASH64_LIKELIHOOD_RATIOS } from '../src/domain/crawl/change-belief.t
 import { hammingDistance } from '../src/domain/page/hamming.ts';
 import { DIMENSION_WEIGHTS, pageDimensions } from '../src/domain/page/page-dimensions.ts';
 import { createSimhash } from '../src/domain/page/simhash.ts';
-import { type Random, seeded } from './freshness/worlds.ts';
+import type { Random } from './freshness/worlds.ts';
+import { seeded } from './seeded.ts';
 
 const { values } = parseArgs({
   options: { pages: { type: 'string', default: '6000' }, seed: { type: 'string', default: '1' } },

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchChanges } from './changes.ts';
+import { crawlByCrawlee } from './crawlee.ts';
 import { benchExport } from './export.ts';
 import { benchGenerate } from './generate.ts';
 import { benchLiveView } from './live-view.ts';
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     seed: { type: 'string', default: '9' },
     articles: { type: 'string', default: '300' },
+    crawlee: { type: 'string' },
   },
 });
 const pages = Number(values.pages);
@@ -111,6 +113,12 @@ async function benchCrawl(): Promise<void> {
       secondCpu <= 0.25 * cpuPerPage,
       `CPU a page ${secondCpu.toFixed(2)} ms <= 0.25 x ${cpuPerPage.toFixed(2)} ms`,
     );
+    if (values.crawlee !== undefined) {
+      const rival = crawlByCrawlee(values.crawlee, seeds);
+      say(
+        `Crawlee         ${rival.pages} pages  ${((rival.pages * 1_000) / rival.ms).toFixed(0)} pages/s  ${(rival.cpuMs / rival.pages).toFixed(2)} ms CPU a page  ${rival.peakRssMb.toFixed(0)} MB peak RSS, nothing persisted; a second visit is the same again`,
+      );
+    }
   } finally {
     site.process.disconnect();
     rmSync(dir, { recursive: true, force: true });

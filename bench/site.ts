@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { seeded } from './seeded.ts';
 
 const PAGES = Number(process.argv[2] ?? 5_000);
 const HOSTS = Number(process.argv[3] ?? 5);
@@ -19,18 +20,8 @@ let log: { requests: number; gets: Record<string, number>; bodyBytes: number } =
 };
 const startedAt = Date.UTC(2026, 0, 1);
 
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 const VOCABULARY = (() => {
-  const next = random(42);
+  const next = seeded(42);
   const letter = (): string => String.fromCharCode(97 + Math.floor(next() * 26));
   return Array.from({ length: 4_000 }, () => Array.from({ length: 3 + Math.floor(next() * 8) }, letter).join(''));
 })();
@@ -40,8 +31,8 @@ const urlOf = (page: number): string => `${origins[page % HOSTS]}/page/${page}.h
 
 /** A tree of links reaches every page; the rest of the links go anywhere. */
 function html(page: number): string {
-  const next = random(page + 1);
-  const edit = random(page * 7_919 + (versions[page] ?? 0));
+  const next = seeded(page + 1);
+  const edit = seeded(page * 7_919 + (versions[page] ?? 0));
   const word = (from: () => number): string => VOCABULARY[Math.floor(from() * VOCABULARY.length)] ?? '';
   const text = (words: number, from: () => number): string => Array.from({ length: words }, () => word(from)).join(' ');
   const targets: number[] = [];

@@ -1,4 +1,5 @@
 /** Worlds of pages with known histories of change, from a seed or from recorded traces. Days are the unit of time. */
+import { seeded } from '../seeded.ts';
 
 /** A change: when, whether it matters (2 % of the word shingles or more), and which bits of the signature it turned. */
 export interface Change {
@@ -25,17 +26,6 @@ export interface World {
 }
 
 export type Random = () => number;
-
-/** Mulberry32: small, seeded, good enough for worlds. */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** Shares of Hamming distances 0..7+ after major and minor changes, counted on 30,000 recorded changes of terms pages. */
 const MAJOR_BITS = [2985, 1698, 1382, 1285, 1217, 1289, 737, 7361];

@@ -1,3 +1,4 @@
+import { seeded } from '../../bench/seeded.ts';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemorySeenUrls } from '../../src/adapters/memory/seen-urls.ts';
 import { createMemorySegmentStore } from '../../src/adapters/memory/segment-store.ts';
@@ -31,17 +32,6 @@ export interface YearPlan {
   readonly roundsPerDay: number;
   readonly budgetPerDay: number;
   readonly seed: number;
-}
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 /**
