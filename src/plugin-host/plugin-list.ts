@@ -68,7 +68,11 @@ export const DEFAULT_PLUGIN_LIST: PluginList = {
 export function parsePluginList(text: string, file: string): PluginList {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
-  const errors: string[] = document.errors.map((error) => `${file}:${position(lines, error.pos[0])} ${error.message}`);
+  if (document.errors.length > 0) {
+    const faults = document.errors.map((error) => `${file}:${position(lines, error.pos[0])} ${error.message}`);
+    throw new CrawlError('config-invalid', faults.join('\n'));
+  }
+  const errors: string[] = [];
   const at = (node: unknown): string => `${file}:${position(lines, (node as Node | null)?.range?.[0] ?? 0)}`;
   const entries: PluginListEntry[] = [];
   let winners: Record<string, string> = {};

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parsePluginList } from '../../src/plugin-host/plugin-list.ts';
+
+const shipped = readFileSync(new URL('../../conf/plugins.yaml', import.meta.url), 'utf8');
+
+test('a line added at the end of the shipped list is the last plugin', () => {
+  const { entries } = parsePluginList(`${shipped.trimEnd()}\n  - parsefilter-mine\n`, 'plugins.yaml');
+  expect(entries.at(-1)?.use).toBe('parsefilter-mine');
+});
+
+test('an entry is a name, a name with options, or a path', () => {
+  const text = 'plugins:\n  - a\n  - b: { n: 1 }\n  - use: ./c\n    options: { n: 2 }\n';
+  expect(parsePluginList(text, 'p.yaml').entries).toEqual([
+    { use: 'a', options: {}, where: 'p.yaml:2:5' },
+    { use: 'b', options: { n: 1 }, where: 'p.yaml:3:5' },
+    { use: './c', options: { n: 2 }, where: 'p.yaml:4:5' },
+  ]);
+});
+
+test.each([
+  ['- a\n', 'p.yaml:1:1 expected the keys plugins and winners'],
+  ['plugin:\n  - a\n', 'p.yaml:1:1 plugin: unknown key, did you mean plugins?'],
+  ['plugins: a\n', 'p.yaml:1:10 plugins: expected a list'],
+  ['winners: [a]\n', 'p.yaml:1:10 winners: expected a map of MIME type to plugin name'],
+  ['plugins:\n  - 7\n', 'p.yaml:2:5 plugins[0]: expected a plugin name, a name with options, or use: with a path'],
+  ['plugins:\n  - a: [1]\n', 'p.yaml:2:5 plugins[0]: a: expected a map of options'],
+  ['plugins:\n  - use: a\n    n: 1\n', 'p.yaml:2:5 plugins[0]: unknown key n beside use; options belong under options:'],
+])('a list with a fault names the place and what was expected: %j', (text, message) => {
+  expect(() => parsePluginList(text, 'p.yaml')).toThrow(message);
+});
+
+test('text that is no YAML is told as such, without what follows from it', () => {
+  const text = 'winners: {}\n  - parsefilter-mine\n';
+  let message = '';
+  try {
+    parsePluginList(text, 'p.yaml');
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  expect(message).toContain('p.yaml:2:1');
+  expect(message).not.toContain('unknown key');
+});
