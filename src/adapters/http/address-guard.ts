@@ -32,7 +32,7 @@ export function createAddressGuard(
 ): AddressGuard {
   const allowed = createAllowList(allow);
   return {
-    refusal: (url) => refusalOf(url, allowed, onException),
+    refusal: byOrigin(allowed, onException),
     isNamed: (url) => allowed.hasHost(url.hostname, portOf(url)),
     lookup: guarded(resolve, (address) => isPermitted(address, allowed, onException)),
     lookupNamed: guarded(resolve, (address) => !isMetadataAddress(address) || allowed.hasAddress(address)),
@@ -45,6 +45,26 @@ export function createAddressGuard(
  */
 export function isAddressBlocked(url: string, allow: readonly string[] = []): boolean {
   return !isUrl(url) || createAddressGuard(allow).refusal(new URL(url)) !== null;
+}
+
+/** Origins whose answers are kept; a crawl visits few at a time. */
+const KEPT_ORIGINS = 1_000;
+
+/** The answer hangs on scheme, host and port alone, so it is worked out once for each; exceptions are told every time. */
+function byOrigin(allowed: AllowList, onException: (address: string) => void): AddressGuard['refusal'] {
+  const kept = new Map<string, { readonly refusal: string | null; readonly exceptions: readonly string[] }>();
+  return (url) => {
+    const origin = `${url.protocol}//${url.host}`;
+    let answer = kept.get(origin);
+    if (answer === undefined) {
+      const exceptions: string[] = [];
+      answer = { refusal: refusalOf(url, allowed, (address) => exceptions.push(address)), exceptions };
+      if (kept.size >= KEPT_ORIGINS) kept.clear();
+      kept.set(origin, answer);
+    }
+    for (const address of answer.exceptions) onException(address);
+    return answer.refusal;
+  };
 }
 
 function refusalOf(url: URL, allowed: AllowList, onException: (address: string) => void): string | null {

@@ -1,9 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Got, Request } from 'got';
+import type { Request } from 'got';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Exchange, ExchangeRequest, ResponseHead } from '../../ports/fetch-protocol.ts';
 import { contentCodings, decodeBody, owned } from './content-coding.ts';
+import type { GotClient } from './got-client.ts';
 import { networkFault } from './network-fault.ts';
 import { hasNoBody, headBytes, responseHead } from './response-head.ts';
 
@@ -15,7 +16,7 @@ const MAX_STALE_CONNECTIONS = 3;
  * limits. got's stream is used up to the head; the body is read from the response itself, which spares a stream in between.
  */
 export class GotExchange {
-  private readonly got: Got;
+  private readonly client: GotClient;
   private readonly url: URL;
   private readonly request: ExchangeRequest;
   private readonly stallTimeoutMs: number;
@@ -33,8 +34,8 @@ export class GotExchange {
   private resolve: (exchange: Exchange) => void = () => {};
   private reject: (error: unknown) => void = () => {};
 
-  constructor(got: Got, url: URL, request: ExchangeRequest, stallTimeoutMs: number) {
-    this.got = got;
+  constructor(client: GotClient, url: URL, request: ExchangeRequest, stallTimeoutMs: number) {
+    this.client = client;
     this.url = url;
     this.request = request;
     this.stallTimeoutMs = stallTimeoutMs;
@@ -55,8 +56,7 @@ export class GotExchange {
   }
 
   private send(): void {
-    const { method, headers } = this.request;
-    const stream = this.got.stream(this.url, { method, headers: { ...headers } });
+    const stream = this.client(this.url, this.request.method, this.request.headers);
     this.stream = stream;
     stream.once('request', (native: ClientRequest) => {
       this.native = native;

@@ -1,8 +1,7 @@
-import { type Got, got } from 'got';
 import { CrawlError } from '../../domain/errors.ts';
-import { isUrl } from '../../domain/url/is-url.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
-import { type ConnectionPool, createConnectionPools } from './connection-pools.ts';
+import { createConnectionPools } from './connection-pools.ts';
+import { createGotClient } from './got-client.ts';
 import { GotExchange } from './got-exchange.ts';
 
 export interface GotProtocolOptions {
@@ -42,17 +41,24 @@ export function createGotProtocol(options: GotProtocolOptions): FetchProtocol {
     maxIdleSockets: options.maxIdleSockets ?? 256,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
   });
-  const guarded = clientFor(options, pools.guarded);
-  const named = clientFor(options, pools.named);
+  const clientOptions = {
+    headers: {
+      'user-agent': options.userAgent,
+      accept: ACCEPT,
+      'accept-encoding': 'gzip, deflate, br',
+      ...(options.acceptLanguage ? { 'accept-language': options.acceptLanguage } : {}),
+    },
+    maxHeaderBytes: options.maxHeaderBytes ?? 32 * 1024,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    headTimeoutMs: options.headTimeoutMs ?? 20_000,
+  };
+  const guarded = createGotClient(clientOptions, pools.guarded);
+  const named = createGotClient(clientOptions, pools.named);
   const stallTimeoutMs = options.stallTimeoutMs ?? 20_000;
   return {
     schemes: ['http', 'https'],
     async exchange(request) {
-      if (!isUrl(request.url)) throw new CrawlError('url-invalid', `"${request.url}" is not an absolute URL`);
-      const url = new URL(request.url);
-      url.username = '';
-      url.password = '';
-      url.hash = '';
+      const url = bareUrl(request.url);
       const refusal = pools.refusal(url);
       if (refusal !== null) throw new CrawlError('address-blocked', refusal);
       return new GotExchange(pools.isNamed(url) ? named : guarded, url, request, stallTimeoutMs).run();
@@ -63,30 +69,16 @@ export function createGotProtocol(options: GotProtocolOptions): FetchProtocol {
   };
 }
 
-/** Everything that stays the same is set once: got copies its defaults faster than it merges options. */
-function clientFor(options: GotProtocolOptions, pool: ConnectionPool): Got {
-  const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
-  return got.extend({
-    headers: {
-      'user-agent': options.userAgent,
-      accept: ACCEPT,
-      'accept-encoding': 'gzip, deflate, br',
-      ...(options.acceptLanguage ? { 'accept-language': options.acceptLanguage } : {}),
-    },
-    agent: pool.agent,
-    dnsLookup: pool.dnsLookup,
-    maxHeaderSize: options.maxHeaderBytes ?? 32 * 1024,
-    timeout: {
-      lookup: connectTimeoutMs,
-      connect: connectTimeoutMs,
-      secureConnect: connectTimeoutMs,
-      response: options.headTimeoutMs ?? 20_000,
-    },
-    followRedirect: false,
-    retry: { limit: 0 },
-    throwHttpErrors: false,
-    decompress: false,
-    strictContentLength: false,
-    http2: false,
-  });
+/** Without credentials and fragment, neither of which is sent. */
+function bareUrl(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new CrawlError('url-invalid', `"${text}" is not an absolute URL`);
+  }
+  if (url.username !== '') url.username = '';
+  if (url.password !== '') url.password = '';
+  if (url.href.includes('#')) url.hash = '';
+  return url;
 }

@@ -113,6 +113,16 @@ describe('the guarded lookup', () => {
     expect(exceptions).toEqual(['10.0.0.1']);
   });
 
+  it('reports the exception for an origin each time that it is asked about, and keeps ports apart', () => {
+    const exceptions: string[] = [];
+    const { refusal } = createAddressGuard(['10.0.0.1'], (address) => exceptions.push(address));
+    const ask = (url: string): string | null => refusal(new URL(url));
+    expect([ask('http://10.0.0.1/a'), ask('http://10.0.0.1/b')]).toEqual([null, null]);
+    expect(exceptions).toEqual(['10.0.0.1', '10.0.0.1']);
+    expect([ask('http://10.0.0.1:25/'), ask('http://10.0.0.2/'), ask('http://10.0.0.2/')]).not.toContain(null);
+    expect(ask('http://10.0.0.1/c')).toBeNull();
+  });
+
   it('passes on what the resolver reports', async () => {
     const fault = Object.assign(new Error('none'), { code: 'ENOTFOUND' });
     const { lookup } = createAddressGuard([], undefined, (_hostname, _options, callback) => callback(fault, '', 0));
