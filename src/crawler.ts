@@ -4,6 +4,7 @@ export { type BackupSummary, backupState, checkBackup, restoreState } from './cr
 export type { ChangesQuery, ChangeView, FeedView } from './crawler/changes.ts';
 export { type Checker, openChecker, type ParseCheck, type SitemapCheck, type UrlCheck } from './crawler/checker.ts';
 export type { TransferSummary } from './crawler/db-transfer.ts';
+export { openDryRun, openSnapshot } from './crawler/dry-run.ts';
 export { examinePlugin, type PluginExam } from './crawler/examine-plugin.ts';
 export type { ExportOutlet, ExportQuery, ExportSummary } from './crawler/export/export-pages.ts';
 export { MAP_REDUCE_JOBS } from './crawler/map-reduce/jobs.ts';

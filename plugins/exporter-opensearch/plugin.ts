@@ -35,6 +35,7 @@ export default definePlugin<'exporter', Options>({
   setup: (host, given) => ({
     format: 'opensearch',
     fileExtension: 'ndjson',
+    ...(given.url === undefined && { needsPlace: 'the URL of an index' }),
     open: ({ place, software }) => {
       const address = addressOf(place, given.url);
       if (!/^\/[^/]+\/?$/.test(address.pathname)) {

@@ -41,8 +41,9 @@ export default definePlugin<'exporter', Options>({
   setup: (_host, given) => ({
     format: 'parquet',
     fileExtension: 'parquet',
+    needsPlace: 'a file',
     open: async ({ place }) => {
-      if (place === null) throw new Error('a file is needed: --output FILE');
+      if (place === null) throw new TypeError('a file is needed');
       return openParquet(await loadDuckDb(), place, given);
     },
   }),

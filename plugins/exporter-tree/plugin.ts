@@ -33,8 +33,9 @@ export default definePlugin({
   setup: () => ({
     format: 'tree',
     fileExtension: '',
+    needsPlace: 'a folder',
     open: async ({ place, isIncremental }) => {
-      if (place === null) throw new Error('a folder is needed: --output DIR');
+      if (place === null) throw new TypeError('a folder is needed');
       const tree = await openFileTree(place, isIncremental);
       return {
         async document({ url, title, contentType, fetchedAt, changedAt }, content) {

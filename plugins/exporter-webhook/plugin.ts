@@ -30,6 +30,7 @@ export default definePlugin<'exporter', Options>({
   setup: (host, given) => ({
     format: 'webhook',
     fileExtension: 'json',
+    ...(given.url === undefined && { needsPlace: 'a URL' }),
     open: ({ place, software }) => {
       const url = addressOf(place, given.url).href;
       const key = keyOf(process.env[given.secretEnv]);

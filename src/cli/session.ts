@@ -52,6 +52,10 @@ export interface Session {
   showProgress(): Promise<void>;
   /** Opens the state directory for as long as `use` runs; who holds the crawl db answers questions of others meanwhile. */
   withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>, access?: 'write' | 'read'): Promise<Value>;
+  /** Opens a copy of the state, which is thrown away: what `use` would change is told, and nothing is changed. Another process may be at work. */
+  withShadow<Value>(use: (crawler: Crawler) => Promise<Value>, written?: readonly string[]): Promise<Value>;
+  /** For what reads much: the crawl db as it is at this moment, and the segments. Holds nobody up, and may run beside a crawl. */
+  withSnapshot<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
   /** For questions: where another process holds the crawl db, that process answers. `use` may run again as long as nothing has come of it. */
   withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value>;
   /** The same for questions to the crawl db alone, which need no configuration. */
@@ -151,8 +155,19 @@ export async function openSession(
       const { answerMeanwhile } = await import('./remote/answer-meanwhile.ts');
       return closing(crawler, (opened) => answerMeanwhile(dir, opened, () => use(opened), logOf));
     },
+    async withShadow(use, written) {
+      const { openDryRun } = await import('../crawler.ts');
+      return closing(await openDryRun({ ...(await crawlerOptions()), dir }, written), use);
+    },
+    async withSnapshot(use) {
+      const { openSnapshot } = await import('../crawler.ts');
+      return closing(await openSnapshot({ ...(await crawlerOptions()), dir }), use);
+    },
     async withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value> {
       const { askEither } = await import('./remote/ask-either.ts');
+      const { existsSync } = await import('node:fs');
+      // Where there is no crawl db, an empty one answers and nothing is made.
+      if (!existsSync(`${dir}/db`)) return session.withShadow(use);
       return askEither<CrawlReader, Value>(dir, async (ask) => closing(await openWhole('write'), ask), use);
     },
     async withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value> {

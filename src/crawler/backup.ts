@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -6,10 +6,12 @@ import { type BackedUpFile, copyDigested, digestFile, filesBelow } from '../adap
 import { copyRows, digestRows } from '../adapters/leveldb/care/copy-rows.ts';
 import { DB_FORMAT_VERSION, openLevelRows } from '../adapters/leveldb/crawl-db.ts';
 import { removeHolder } from '../adapters/leveldb/holder.ts';
+import type { Rows } from '../adapters/leveldb/rows.ts';
 import { packageVersion } from '../config/package-version.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import { snapshotState } from './shadow-state.ts';
 import { systemClock } from './system-clock.ts';
 
 const MANIFEST = 'backup.json';
@@ -44,27 +46,31 @@ interface Room {
 }
 
 /**
- * Copies a state directory into a folder that is new or empty, and says in `backup.json` what it must hold. The crawl db is locked
- * meanwhile. Whatever interrupts it leaves a folder without `backup.json`, which restores refuse.
+ * Copies a state directory into a folder that is new or empty, and says in `backup.json` what it must hold. A crawl may run meanwhile: the
+ * crawl db is copied as it is at the first moment, then the segments, which are by then as far as it says or further. Whatever
+ * interrupts it leaves a folder without `backup.json`, which restores refuse.
  */
 export async function backupState(
   state: string,
   target: string,
-  { log, clock = systemClock }: Room,
+  { log, clock = systemClock, dryRun = false }: Room & { readonly dryRun?: boolean },
 ): Promise<BackupSummary> {
   const dir = resolve(state);
   const to = resolve(target);
   if (!existsSync(join(dir, 'db')))
     throw new CrawlError('usage-invalid', `${dir} holds no crawl db; --dir names the state directory`);
   requireEmpty(to, 'a backup goes into a new folder');
-  const options = { dir: join(dir, 'db'), log, clock };
-  const rows = await openLevelRows(options);
+  const snapshot = snapshotState(dir);
   try {
-    await mkdir(to, { recursive: true });
-    const db = await copyRows(rows, join(to, 'db'));
+    if (!dryRun) await mkdir(to, { recursive: true });
+    const db = await withRows(join(snapshot.dir, 'db'), { log, clock }, (rows) =>
+      dryRun ? digestRows(rows) : copyRows(rows, join(to, 'db')),
+    );
     const files: BackedUpFile[] = [];
-    for (const folder of FOLDERS) {
-      for (const path of filesBelow(dir, folder)) if (!isLock(path)) files.push(await copyDigested(dir, to, path));
+    for (const path of filesToKeep(dir)) {
+      files.push(
+        dryRun ? { path, bytes: statSync(join(dir, path)).size, sha256: '' } : await copyDigested(dir, to, path),
+      );
     }
     const manifest: Manifest = {
       backup: 'incrawl',
@@ -75,10 +81,24 @@ export async function backupState(
       db,
       files,
     };
-    await writeFile(join(to, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
+    if (!dryRun) await writeFile(join(to, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
     return summaryOf(to, manifest);
   } finally {
-    await removeHolder(options.dir);
+    snapshot.close();
+  }
+}
+
+/** Within a segment, outcomes come before the responses they tell of, as what is appended meanwhile does. */
+function filesToKeep(dir: string): string[] {
+  return FOLDERS.flatMap((folder) => filesBelow(dir, folder).reverse()).filter((path) => !isLock(path));
+}
+
+async function withRows<Value>(dir: string, room: Room, use: (rows: Rows) => Promise<Value>): Promise<Value> {
+  const rows = await openLevelRows({ dir, log: room.log, clock: room.clock ?? systemClock });
+  try {
+    return await use(rows);
+  } finally {
+    await removeHolder(dir);
     await rows.close();
   }
 }
@@ -90,23 +110,23 @@ export async function backupState(
 export async function restoreState(
   backup: string,
   state: string,
-  { log, clock = systemClock }: Room,
+  { log, clock = systemClock, dryRun = false }: Room & { readonly dryRun?: boolean },
 ): Promise<BackupSummary> {
   const from = resolve(backup);
   const dir = resolve(state);
   const manifest = await readManifest(from);
   requireEmpty(dir, 'a backup is restored into a new state directory');
+  if (dryRun) return { ...(await checkBackup(from, { log, clock })), dir };
   const fresh = `${dir}.restoring`;
   await rm(fresh, { recursive: true, force: true });
   await mkdir(fresh, { recursive: true });
   try {
     for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
-    const rows = await openLevelRows({ dir: join(from, 'db'), log, clock });
+    const snapshot = snapshotState(from);
     try {
-      await copyRows(rows, join(fresh, 'db'));
+      await withRows(join(snapshot.dir, 'db'), { log, clock }, (rows) => copyRows(rows, join(fresh, 'db')));
     } finally {
-      await removeHolder(join(from, 'db'));
-      await rows.close();
+      snapshot.close();
     }
     await requireSameRows(join(fresh, 'db'), manifest, { log, clock });
     await rm(dir, { recursive: true, force: true });
@@ -120,18 +140,12 @@ export async function restoreState(
 }
 
 async function requireSameRows(dir: string, { db }: Manifest, room: Room): Promise<void> {
-  const rows = await openLevelRows({ dir, log: room.log, clock: room.clock ?? systemClock });
-  try {
-    const found = await digestRows(rows);
-    if (found.sha256 === db.sha256) return;
-    throw new CrawlError(
-      'usage-invalid',
-      `the backup is damaged: its crawl db has ${found.rows} rows, ${db.rows} were written, or others`,
-    );
-  } finally {
-    await removeHolder(dir);
-    await rows.close();
-  }
+  const found = await withRows(dir, room, digestRows);
+  if (found.sha256 === db.sha256) return;
+  throw new CrawlError(
+    'usage-invalid',
+    `the backup is damaged: its crawl db has ${found.rows} rows, ${db.rows} were written, or others`,
+  );
 }
 
 async function readManifest(from: string): Promise<Manifest> {
@@ -181,11 +195,16 @@ function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSumma
   return { dir, createdAt, rows: db.rows, files: files.length, bytes };
 }
 
-/** Whether a backup still holds what it held when it was made. Rejects like {@link restoreState}. */
+/** Whether a backup still holds what it held when it was made; nothing in it is changed. Rejects like {@link restoreState}. */
 export async function checkBackup(backup: string, room: Room): Promise<BackupSummary> {
   const from = resolve(backup);
   const manifest = await readManifest(from);
   for (const file of manifest.files) requireEqual(await digestFile(from, file.path), file);
-  await requireSameRows(join(from, 'db'), manifest, room);
+  const snapshot = snapshotState(from);
+  try {
+    await requireSameRows(join(snapshot.dir, 'db'), manifest, room);
+  } finally {
+    snapshot.close();
+  }
   return summaryOf(from, manifest);
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
+import { snapshotState } from './shadow-state.ts';
 
 export interface MergeSummary extends TransferSummary {
   readonly from: string;
@@ -16,7 +17,7 @@ export interface MergeSummary extends TransferSummary {
 
 /**
  * Adds another crawl to this one: its records, outlinks and host facts, and the segments that are done with, for their content. The other
- * state directory is not changed. A segment id that both have gets a suffix.
+ * state directory is not changed, and a crawl may be at work there: it is taken as it is at this moment. A segment id that both have gets a suffix.
  */
 export async function mergeState(
   db: CrawlDb,
@@ -27,9 +28,10 @@ export async function mergeState(
   const from = resolve(other);
   if (from === resolve(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
   if (!existsSync(join(from, 'db'))) throw new CrawlError('usage-invalid', `${from} holds no crawl db`);
-  const theirs = await openLevelCrawlDb({ dir: join(from, 'db'), log, clock });
+  const snapshot = snapshotState(from);
   try {
-    const summary = await importLines(db, dumpLines(theirs, clock.now()), 'merge');
+    const theirs = await openLevelCrawlDb({ dir: join(snapshot.dir, 'db'), log, clock });
+    const summary = await importLines(db, dumpLines(theirs, clock.now()), 'merge').finally(() => theirs.close());
     const segments: string[] = [];
     for (const id of segmentIds(join(from, 'segments'))) {
       const { state, createdAt, urls } = segmentInfo(join(from, 'segments', id));
@@ -41,7 +43,7 @@ export async function mergeState(
     }
     return { from, segments, ...summary };
   } finally {
-    await theirs.close();
+    snapshot.close();
   }
 }
 

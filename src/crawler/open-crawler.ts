@@ -24,7 +24,8 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const clock = options.clock ?? systemClock;
   const dir = resolve(options.dir);
   const baseDir = options.baseDir ?? process.cwd();
-  await mkdir(dir, { recursive: true });
+  const isReading = options.access === 'read' || options.snapshotDir !== undefined;
+  if (!isReading) await mkdir(dir, { recursive: true });
   const wiring = await wire({ config: options.config, dir, baseDir, log: options.log, clock });
   if (options.access === 'read') return opened(dir, wiring, null, options.random ?? Math.random);
   try {
@@ -32,7 +33,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
     const filter = await configuredFilter(options.config);
     const near = nearPlan(options.config);
     const db = await openLevelCrawlDb({
-      dir: join(dir, 'db'),
+      dir: join(options.snapshotDir ?? dir, 'db'),
       log: options.log,
       clock,
       cacheBytes,
@@ -41,7 +42,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
       ...(near === null ? {} : { near }),
     });
     const seen = openSeenUrls(options.config, db, options.log);
-    await recover(db, wiring.segments, options.log);
+    if (!isReading) await recover(db, wiring.segments, options.log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, options.config.outlinks.maxVariantsPerPath);
     const admission = new UrlAdmission(db, admissionGates(wiring.plugins, options.log));

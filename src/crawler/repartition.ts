@@ -11,6 +11,14 @@ import type { Log } from '../ports/log.ts';
 import { dumpLines, importLines } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import type { DumpLine } from './dump-lines.ts';
+import { temporaryState } from './shadow-state.ts';
+
+export interface RepartitionOptions {
+  readonly nodes: readonly string[];
+  readonly out: string;
+  /** Writes the crawl dbs elsewhere, and throws them away. */
+  readonly dryRun?: boolean;
+}
 
 export interface RepartitionSummary {
   readonly out: string;
@@ -29,9 +37,10 @@ export interface RepartitionSummary {
  */
 export async function repartition(
   db: CrawlDb,
-  { nodes, out, by }: { readonly nodes: readonly string[]; readonly out: string; readonly by: 'host' | 'domain' },
+  options: RepartitionOptions & { readonly by: 'host' | 'domain' },
   { log, clock }: { readonly log: Log; readonly clock: Clock },
 ): Promise<RepartitionSummary> {
+  const { nodes, out, by } = options;
   const target = resolve(out);
   if (
     nodes.length === 0 ||
@@ -46,22 +55,27 @@ export async function repartition(
   if (existsSync(target) && readdirSync(target).length > 0) {
     throw new CrawlError('usage-invalid', `${target} is not empty; the crawl dbs of the nodes go into a new folder`);
   }
-  const nodeOfHost = (host: string): string => nodeOf(partitionOf(by === 'domain' ? domainOf(host) : host), nodes);
-  const summaries: RepartitionSummary['nodes'][number][] = [];
-  for (const node of nodes) {
-    const dir = join(target, node);
-    await mkdir(dir, { recursive: true });
-    const own = await openLevelCrawlDb({ dir: join(dir, 'db'), log, clock });
-    try {
-      const lines = linesOfNode(dumpLines(db, clock.now()), (host) => nodeOfHost(host) === node);
-      const { records } = await importLines(own, lines, 'whole');
-      const { hosts } = await own.counters();
-      summaries.push({ node, dir, records, hosts });
-    } finally {
-      await own.close();
+  const elsewhere = options.dryRun ? temporaryState('dry-run') : null;
+  try {
+    const place = elsewhere?.dir ?? target;
+    const nodeOfHost = (host: string): string => nodeOf(partitionOf(by === 'domain' ? domainOf(host) : host), nodes);
+    const summaries: RepartitionSummary['nodes'][number][] = [];
+    for (const node of nodes) {
+      await mkdir(join(place, node), { recursive: true });
+      const own = await openLevelCrawlDb({ dir: join(place, node, 'db'), log, clock });
+      try {
+        const lines = linesOfNode(dumpLines(db, clock.now()), (host) => nodeOfHost(host) === node);
+        const { records } = await importLines(own, lines, 'whole');
+        const { hosts } = await own.counters();
+        summaries.push({ node, dir: join(target, node), records, hosts });
+      } finally {
+        await own.close();
+      }
     }
+    return { out: target, nodes: summaries };
+  } finally {
+    elsewhere?.close();
   }
-  return { out: target, nodes: summaries };
 }
 
 /** Lines that belong to hosts of one node; small facts go to all, segments and leases to none. */

@@ -16,6 +16,7 @@ import type { Report, RowCounts } from '../ports/state-care.ts';
 import { nearPlan } from './near.ts';
 import { recover } from './recover.ts';
 import { configuredFilter } from './seen.ts';
+import { snapshotState } from './shadow-state.ts';
 import { systemClock } from './system-clock.ts';
 import { warcOptions } from './wiring.ts';
 
@@ -42,24 +43,35 @@ export interface VerifySummary {
 /** Findings of one kind that a summary shows. */
 const SHOWN_PER_KIND = 20;
 
-/**
- * Holds crawl db and segments against their invariants. Nothing is changed. Rejects with `db-locked` while another process has the state, and
- * with `db-version` for the state of a newer incrawl.
- */
-export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
-  const found = new Findings();
-  const { rows, segments } = await verifyInto(options, found.report);
-  return { sound: found.isEmpty, rows, segments, byKind: found.byKind, findings: found.shown };
+/** A state directory, and the folder that holds its `db`: itself, or a snapshot. */
+interface CareRoom extends StateCareOptions {
+  readonly dbIn: string;
 }
 
-async function verifyInto(
-  options: StateCareOptions,
-  report: Report,
-): Promise<{ rows: RowCounts | null; segments: number }> {
+/**
+ * Holds crawl db and segments against their invariants. Nothing is opened for writing: the crawl db is looked at in a copy of this moment, so another
+ * process may be at work. Rejects with `db-version` for the state of a newer incrawl.
+ */
+export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
+  const dir = stateDir(options.dir);
+  const found = new Findings();
+  const snapshot = snapshotState(dir);
+  const named = (text: string): string => text.replaceAll(snapshot.dir, dir);
+  try {
+    const { rows, segments } = await verifyInto({ ...options, dbIn: snapshot.dir }, ({ kind, subject, detail }) =>
+      found.report({ kind, subject: named(subject), detail: named(detail) }),
+    );
+    return { sound: found.isEmpty, rows, segments, byKind: found.byKind, findings: found.shown };
+  } finally {
+    snapshot.close();
+  }
+}
+
+async function verifyInto(options: CareRoom, report: Report): Promise<{ rows: RowCounts | null; segments: number }> {
   const dir = stateDir(options.dir);
   const near = nearPlan(options.config);
   const db = {
-    dir: join(dir, 'db'),
+    dir: join(options.dbIn, 'db'),
     log: options.log,
     clock: options.clock ?? systemClock,
     ...(near === null ? {} : { near }),
@@ -117,25 +129,26 @@ export interface RepairSummary {
 
 /**
  * Puts right what {@link verifyState} finds: indexes, counters, leases and filter are made anew from the records; what cannot be read goes to
- * `quarantine/` in the state directory. Nothing is deleted. Rejects as {@link verifyState}.
+ * `quarantine/` in the state directory. Nothing is deleted. Rejects with `db-locked` while another process has the state, and as {@link verifyState}.
  */
 export async function repairState(options: StateCareOptions): Promise<RepairSummary> {
   const dir = stateDir(options.dir);
   const clock = options.clock ?? systemClock;
   const quarantine = join(dir, 'quarantine', new Date(clock.now()).toISOString().replaceAll(/[:.]/g, ''));
   const before = new Findings();
-  await verifyInto(options, before.report);
+  const room = { ...options, dbIn: dir };
+  await verifyInto(room, before.report);
   const silent: Report = () => {};
   const db = await repairDb({ dir: join(dir, 'db'), log: options.log, clock }, quarantine, silent);
   const rows = new Map<string, SegmentRow>();
-  if (db !== null) await withDb(options, async (opened) => addRows(rows, await opened.segments()));
+  if (db !== null) await withDb(room, async (opened) => addRows(rows, await opened.segments()));
   const segments = await repairSegments(join(dir, 'segments'), quarantine, {
     deep: options.deep ?? false,
     appliedOf: (id) => rows.get(id)?.applied ?? 0,
     report: silent,
   });
   if (db !== null) {
-    await withDb(options, async (opened) => {
+    await withDb(room, async (opened) => {
       const moved = segments.flatMap(({ id, salvaged }) => {
         const row = rows.get(id);
         return row === undefined || salvaged === null || row.state === 'updated'
@@ -168,13 +181,14 @@ function addRows(rows: Map<string, SegmentRow>, read: readonly SegmentRow[]): vo
 }
 
 async function withDb(
-  { config, dir, log, clock }: StateCareOptions,
+  options: CareRoom,
   use: (db: CrawlDb, filter: SeenFilter | null) => Promise<void>,
 ): Promise<void> {
+  const { config, log, clock } = options;
   const filter = await configuredFilter(config);
   const near = nearPlan(config);
   const db = await openLevelCrawlDb({
-    dir: join(resolve(dir), 'db'),
+    dir: join(options.dbIn, 'db'),
     log,
     clock: clock ?? systemClock,
     ...(filter === undefined ? {} : { seenFilter: filter }),

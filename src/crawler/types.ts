@@ -37,7 +37,7 @@ import type { MergeSummary } from './merge-states.ts';
 import type { DedupRequest } from './near.ts';
 import type { PageDiff, PageVersion, VersionChoice } from './page-diff.ts';
 import type { PruneOptions, PruneSummary } from './prune-segments.ts';
-import type { RepartitionSummary } from './repartition.ts';
+import type { RepartitionOptions, RepartitionSummary } from './repartition.ts';
 import type { SeenView } from './seen.ts';
 import type { StoredBody } from './stored-body.ts';
 
@@ -55,6 +55,8 @@ export interface CrawlerOptions {
   readonly baseDir?: string;
   /** `read` opens the segments only, for what needs no crawl db: fetch, parse, readseg. */
   readonly access?: 'write' | 'read';
+  /** Holds `db`, a copy of the crawl db as it was at one moment, while another process goes on with the original: what only reads. */
+  readonly snapshotDir?: string;
 }
 
 export interface FetchStepOptions {
@@ -132,6 +134,8 @@ export interface PluginView {
   readonly bundled: boolean;
   readonly file: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** A bundled exporter that needs no line in the plugin list: it is loaded when its format is asked for. */
+  readonly onDemand: boolean;
 }
 
 /** One crawl on one state directory. All methods reject with a `CrawlError` whose code is stable. */
@@ -208,7 +212,7 @@ export interface Crawler {
   /** Adds the crawl of another state directory to this one. */
   merge(dir: string): Promise<MergeSummary>;
   /** Cuts the crawl db into one for each node. */
-  repartition(options: { readonly nodes: readonly string[]; readonly out: string }): Promise<RepartitionSummary>;
+  repartition(options: RepartitionOptions): Promise<RepartitionSummary>;
   /** Removes segments of which nothing is needed any more. */
   pruneSegments(options: Omit<PruneOptions, 'now'>): Promise<PruneSummary>;
   close(): Promise<void>;

@@ -70,6 +70,8 @@ export interface TextExporter {
 export interface SinkExporter {
   readonly format: string;
   readonly fileExtension: string;
+  /** What `--output` must name, such as `a file`: without it the export is refused as wrong usage. Left out: standard output will do. */
+  readonly needsPlace?: string;
   /** Begins an export. Rejecting ends it before anything was read. */
   open(target: ExportTarget): ExportSink | Promise<ExportSink>;
 }

@@ -100,8 +100,11 @@ Switch it on in \`plugins.yaml\`:
       - ${name}
 `;
 
-/** Writes a working plugin with a test into `dir/name` and returns the files. Refuses to overwrite. */
-export async function scaffoldPlugin(name: string, dir: string): Promise<string[]> {
+/**
+ * Writes a working plugin with a test into `dir/name` and returns the files. Refuses to overwrite.
+ * @param dryRun write nothing, but say what would be written
+ */
+export async function scaffoldPlugin(name: string, dir: string, dryRun = false): Promise<string[]> {
   let kind: PluginKind;
   try {
     kind = kindOfPlugin(name);
@@ -120,12 +123,13 @@ export async function scaffoldPlugin(name: string, dir: string): Promise<string[
     () => false,
   );
   if (exists) throw new CrawlError('usage-invalid', `${folder} exists already; nothing was written`);
-  await mkdir(folder, { recursive: true });
   const files: Readonly<Record<string, string>> = {
     'plugin.ts': pluginText(name, kind),
     'plugin.test.ts': testText(name),
     'README.md': readmeText(name),
   };
+  if (dryRun) return Object.keys(files).map((file) => join(folder, file));
+  await mkdir(folder, { recursive: true });
   const written: string[] = [];
   for (const [file, text] of Object.entries(files)) {
     const path = join(folder, file);

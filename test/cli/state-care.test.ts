@@ -75,7 +75,8 @@ describe('verify and repair', () => {
     const dir = join(workDir(), 'held');
     const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
     await slow.seen(1);
-    for (const command of ['verify', 'repair']) expect((await run([command, '--dir', dir])).code).toBe(5);
+    expect((await run(['repair', '--dir', dir])).code).toBe(5);
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     crawl.child.kill('SIGKILL');
     await crawl.finished;
     await slow.close();
@@ -130,6 +131,39 @@ describe('backup and restore', () => {
       stderr: expect.stringContaining('no whole backup'),
     });
     expect(existsSync(dir)).toBe(false);
+  });
+});
+
+describe('beside a crawl that runs', () => {
+  it('export, export-db, backup and verify take the crawl as it is at this moment', async () => {
+    const slow = await startSite({ pages: PAGES, answerAfterMs: 300 });
+    const dir = join(workDir(), 'held');
+    const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
+    await slow.seen(3);
+    const folder = join(workDir(), 'backup');
+    const [exported, lines, made, verified] = await Promise.all([
+      run(['export', '--dir', dir]),
+      run(['export-db', '--dir', dir]),
+      json<BackupSummary>(['backup', folder, '--dir', dir]),
+      json<VerifySummary>(['verify', '--deep', '--dir', dir]),
+    ]);
+    expect([exported.code, lines.code]).toEqual([0, 0]);
+    expect(lines.stdout.trim().split('\n').at(-1)).toContain('"end"');
+    expect(verified).toMatchObject({ sound: true });
+    crawl.child.kill('SIGKILL');
+    await crawl.finished;
+
+    const restored = join(workDir(), 'restored');
+    expect(await json<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows: made.rows });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    // The crawl goes on from the backup to the same end.
+    const again = ['crawl', '--allow', '127.0.0.1', '--delay', '0', '--quiet', '--dir'];
+    for (const each of [dir, restored]) expect((await run([...again, each])).code).toBe(0);
+    const states = async (each: string): Promise<string[]> =>
+      (await dump(each)).map(({ url, state }) => `${url} ${state}`).sort();
+    expect(await states(restored)).toEqual(await states(dir));
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    await slow.close();
   });
 });
 

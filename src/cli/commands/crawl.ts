@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { CrawlSummary, RoundSummary } from '../../crawler.ts';
+import type { CrawlSummary, RoundSummary, SeedSource } from '../../crawler.ts';
+import { jsonOf, told } from '../dry-run.ts';
 import { EXIT, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
@@ -10,12 +11,15 @@ import { seedSources } from '../seed-sources.ts';
 import type { Session } from '../session.ts';
 import { addNetworkOptions, wholeNumber } from '../shared-options.ts';
 import { listenForStop } from '../stop-signal.ts';
+import { generateText } from './generate.ts';
+import { injectText } from './inject.ts';
 
 interface CrawlOptions {
   readonly rounds?: number;
   readonly topN?: number;
   readonly budget?: number;
   readonly depth?: number;
+  readonly dryRun?: boolean;
 }
 
 export function addCrawl(program: Command, run: Run): void {
@@ -32,19 +36,22 @@ export function addCrawl(program: Command, run: Run): void {
       .option('--rounds <n>', 'rounds at most', wholeNumber(1))
       .option('--top-n <n>', 'URLs per round at most (generate.topN)', wholeNumber(1))
       .option('--depth <n>', 'layers at most: 1 is the seeds alone, 2 also the pages they link to', wholeNumber(1))
-      .option('--budget <n>', 'fetches of this run, spent where they win most freshness', wholeNumber(1)),
+      .option('--budget <n>', 'fetches of this run, spent where they win most freshness', wholeNumber(1))
+      .option('--dry-run', 'only say what the first round would fetch; nothing is asked for or changed'),
   ).addHelpText(
     'after',
     `
 Examples:
   incrawl crawl https://example.org/ --contact me@example.org --rounds 3
   incrawl crawl seeds/ --dir /var/lib/incrawl           again later: only what is due and changed is transferred
-  incrawl crawl http://127.0.0.1:8080/ --allow 127.0.0.1 --delay 0`,
+  incrawl crawl http://127.0.0.1:8080/ --allow 127.0.0.1 --delay 0
+  incrawl crawl seeds/ --dry-run`,
   );
   command.action((seeds: string[], options: CrawlOptions) =>
     run(command, async (session) => {
       const named = await seedSources(seeds, session.surroundings.stdin);
       if ('error' in named) return session.refuse(named.error);
+      if (options.dryRun) return foretell(session, named.sources, options);
       const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
       await session.showProgress();
       try {
@@ -70,6 +77,31 @@ Examples:
       }
     }),
   );
+}
+
+/** Seeds and fetch list of the first round, on a copy of the state that is thrown away. */
+async function foretell(
+  session: Session,
+  seeds: readonly SeedSource[],
+  { topN, depth, budget }: CrawlOptions,
+): Promise<number> {
+  const summary = await session.withShadow(async (crawler) => {
+    const inject = seeds.length === 0 ? null : await crawler.inject(seeds);
+    const resumes = (await crawler.segments()).filter(({ state }) => state !== 'updated').map(({ id }) => id);
+    const generate = await crawler.generate({
+      dryRun: true,
+      ...(topN === undefined ? {} : { topN }),
+      ...(depth === undefined ? {} : { maxLayers: depth }),
+      ...(budget === undefined ? {} : { budget }),
+    });
+    return { resumes, inject, generate };
+  });
+  const { resumes, inject, generate } = summary;
+  const lines = resumes.map((id) => `Segment ${id} would be finished first.`);
+  if (inject !== null) lines.push(injectText(inject));
+  const text = `${told(true)}${lines.map((line) => `${line}\n`).join('')}${generateText(generate)}`;
+  await session.out.write(session.json ? `${jsonOf(summary, true)}\n` : text);
+  return EXIT.done;
 }
 
 function tellRound(session: Session, round: RoundSummary): void {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DedupSummary, DuplicateView } from '../../crawler.ts';
+import { asAsked } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
@@ -43,7 +44,7 @@ export function addDedup(program: Command, run: Run): void {
     );
   command.action((flags: DedupFlags) =>
     run(command, (session) =>
-      session.withCrawler(async (crawler) => {
+      asAsked(session, flags.dryRun === true, async (crawler) => {
         const dryRun = flags.dryRun === true;
         if (flags.undo) {
           const restored = await crawler.undoDedup(dryRun);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { CrawlState, GenerateSummary } from '../../crawler.ts';
+import { asAsked, jsonOf } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
@@ -40,20 +41,20 @@ export function addGenerate(program: Command, run: Run): void {
   command.action((flags: GenerateFlags) =>
     run(command, async (session) => {
       const { minInterval, addDays, ...rest } = flags;
-      const summary = await session.withCrawler((crawler) =>
+      const summary = await asAsked(session, flags.dryRun === true, (crawler) =>
         crawler.generate({
           ...rest,
           ...(minInterval === undefined ? {} : { minIntervalMs: minInterval }),
           ...(addDays === undefined ? {} : { addDaysMs: Math.round(addDays * DAY_MS) }),
         }),
       );
-      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : generateText(summary));
+      await session.out.write(session.json ? `${jsonOf(summary, flags.dryRun === true)}\n` : generateText(summary));
       return summary.selected === 0 ? EXIT.nothingDue : EXIT.done;
     }),
   );
 }
 
-function generateText(summary: GenerateSummary): string {
+export function generateText(summary: GenerateSummary): string {
   const rejected = Object.entries(summary.rejected).filter(([, each]) => each > 0);
   const passedOver = rejected.map(([reason, each]) => `${reason} ${count(each)}`).join(', ');
   const head =

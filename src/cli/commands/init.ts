@@ -1,8 +1,9 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { jsonOf, told } from '../dry-run.ts';
 import type { Run } from '../program.ts';
 import { safeText } from '../render/safe-text.ts';
 
@@ -18,28 +19,30 @@ export function addInit(program: Command, run: Run): void {
     .command('init')
     .argument('[dir]', 'folder to write to', '.')
     .description('Write a commented configuration, the plugin list and a sample of seeds. Existing files are kept.')
+    .option('--dry-run', 'only say which files would be written')
     .addHelpText(
       'after',
       '\nExample:\n  incrawl init my-crawl && cd my-crawl && incrawl crawl seeds --contact me@example.org',
     );
-  command.action((dir: string) =>
+  command.action((dir: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
       const source = dirname(createRequire(import.meta.url).resolve('incrawl/package.json'));
       const written: string[] = [];
       const kept: string[] = [];
       for (const [from, to] of FILES) {
         const path = join(dir, to);
-        await mkdir(dirname(path), { recursive: true });
-        ((await copyNew(join(source, from), path)) ? written : kept).push(path);
+        if (!dryRun) await mkdir(dirname(path), { recursive: true });
+        const isNew = dryRun ? !existsSync(path) : await copyNew(join(source, from), path);
+        (isNew ? written : kept).push(path);
       }
-      if (session.json) return session.out.write(`${JSON.stringify({ dir, written, kept })}\n`);
+      if (session.json) return session.out.write(`${jsonOf({ dir, written, kept }, dryRun)}\n`);
       const lines = [...written.map((path) => `wrote ${path}`), ...kept.map((path) => `kept  ${path} (it was there)`)];
       lines.push(
         '',
         'Next: set agent.contact in conf/incrawl.yaml, put your URLs in seeds/example.txt, then',
         '  incrawl crawl seeds',
       );
-      await session.out.write(`${lines.map(safeText).join('\n')}\n`);
+      await session.out.write(`${told(dryRun)}${lines.map(safeText).join('\n')}\n`);
     }),
   );
 }

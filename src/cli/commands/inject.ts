@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { InjectSummary } from '../../crawler.ts';
+import { asAsked, DRY_RUN, jsonOf, told } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
@@ -11,6 +12,7 @@ interface InjectOptions {
   readonly mode?: 'keep' | 'update' | 'overwrite';
   readonly update?: true;
   readonly overwrite?: true;
+  readonly dryRun?: true;
 }
 
 /** Bad lines shown to people; `--json` has all. */
@@ -36,11 +38,13 @@ export function addInject(program: Command, run: Run): void {
         'update',
       ]),
     )
+    .option('--dry-run', DRY_RUN)
     .addHelpText(
       'after',
       `
 Examples:
   incrawl inject seeds/example.txt
+  incrawl inject seeds --overwrite --dry-run
   printf 'https://example.org/\\tscore=2\\tinterval=86400\\n' | incrawl inject - --update
 
 Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or any key of your own.`,
@@ -50,19 +54,22 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or any key of your o
       const named = await seedSources(seeds, session.surroundings.stdin);
       if ('error' in named) return session.refuse(named.error);
       const mode = options.mode ?? (options.overwrite ? 'overwrite' : options.update ? 'update' : 'keep');
-      const summary = await session.withCrawler((crawler) => crawler.inject(named.sources, { mode }));
+      const dryRun = options.dryRun === true;
+      const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(named.sources, { mode }));
       for (const { source, line, text, message } of summary.errors.slice(0, ERRORS_SHOWN)) {
         session.note(`${safeText(source)}:${line}: ${safeText(message)}, got ${safeText(JSON.stringify(text))}`);
       }
       const more = summary.errors.length - ERRORS_SHOWN;
       if (more > 0) session.note(`... and ${count(more)} more bad lines (--json lists all)`);
-      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : `${injectText(summary)}\n`);
+      await session.out.write(
+        session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${injectText(summary)}\n`,
+      );
       return summary.urls === 0 && summary.errors.length > 0 ? EXIT.error : EXIT.done;
     }),
   );
 }
 
-function injectText(summary: InjectSummary): string {
+export function injectText(summary: InjectSummary): string {
   const parts = [
     [summary.injected, 'new'],
     [summary.updated, 'updated'],

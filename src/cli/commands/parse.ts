@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import type { Crawler, ParseSummary } from '../../crawler.ts';
+import { jsonOf, told } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
@@ -10,22 +12,23 @@ export function addParse(program: Command, run: Run): void {
     .argument('[segment]', 'default: the newest one that is fetched and not parsed yet')
     .description('Parse the pages of a segment: text, title, links, signature. Needs no crawl db.')
     .option('--force', 'throw earlier parse output away and parse anew, after plugins have changed')
-    .addHelpText('after', '\nExample:\n  incrawl parse --force');
-  command.action((segment: string | undefined, options: { readonly force?: true }) =>
+    .option('--dry-run', 'parse a copy, and only say what came of it')
+    .addHelpText('after', '\nExamples:\n  incrawl parse --force\n  incrawl parse --force --dry-run');
+  command.action((segment: string | undefined, options: { readonly force?: true; readonly dryRun?: boolean }) =>
     run(command, async (session) => {
       const stop = listenForStop(() => session.note('Finishing the pages at hand; once more stops at once.'));
       try {
-        const summary = await session.withCrawler(
-          (crawler) =>
-            crawler.parse({
-              ...(segment === undefined ? {} : { segment }),
-              force: options.force === true,
-              signal: stop.signal,
-            }),
-          'read',
-        );
+        const parse = (crawler: Crawler): Promise<ParseSummary> =>
+          crawler.parse({
+            ...(segment === undefined ? {} : { segment }),
+            force: options.force === true,
+            signal: stop.signal,
+          });
+        const { dryRun = false } = options;
+        const written = segment === undefined ? [] : [segment];
+        const summary = await (dryRun ? session.withShadow(parse, written) : session.withCrawler(parse, 'read'));
         const text = `Segment ${summary.segment}: ${count(summary.parsed)} pages parsed, ${count(summary.failed)} failed, ${count(summary.outlinks)} outlinks.`;
-        await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : `${text}\n`);
+        await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${text}\n`);
         return stop.signal.aborted ? EXIT.stopped : EXIT.done;
       } finally {
         stop.release();

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { PluginView } from '../../crawler.ts';
+import { jsonOf, told } from '../dry-run.ts';
 import type { Run } from '../program.ts';
 import { writeListing } from '../render/listing.ts';
 import { safeText } from '../render/safe-text.ts';
@@ -8,7 +9,11 @@ import type { Column } from '../render/table.ts';
 const COLUMNS: readonly Column<PluginView>[] = [
   { title: 'plugin', cell: (row) => row.name },
   { title: 'kind', cell: (row) => row.kind },
-  { title: 'from', max: 60, cell: (row) => (row.bundled ? 'bundled' : row.file) },
+  {
+    title: 'from',
+    max: 60,
+    cell: (row) => (row.bundled ? (row.onDemand ? 'bundled, loaded on demand' : 'bundled') : row.file),
+  },
   {
     title: 'options',
     max: 80,
@@ -27,7 +32,9 @@ export function addPlugins(program: Command, run: Run): void {
 
   const list = plugins
     .command('list', { isDefault: true })
-    .description('The plugins in force, in their order, with their options.')
+    .description(
+      'The plugins in force, in their order, with their options, then bundled exporters, which are loaded when their format is asked for.',
+    )
     .addHelpText('after', '\nExample:\n  incrawl plugins list --json');
   list.action(() =>
     run(list, async (session) => {
@@ -43,18 +50,19 @@ export function addPlugins(program: Command, run: Run): void {
     .argument('<name>', '<kind>-<name>, such as urlfilter-no-calendar')
     .argument('[folder]', 'where its folder is made', 'conf/plugins')
     .description('Write a working plugin with a test, to start from. Nothing is overwritten.')
+    .option('--dry-run', 'only say which files would be written')
     .addHelpText('after', '\nExample:\n  incrawl plugins new parsefilter-prices');
-  create.action((name: string, folder: string) =>
+  create.action((name: string, folder: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(create, async (session) => {
       const { scaffoldPlugin } = await import('../../crawler.ts');
-      const files = await scaffoldPlugin(name, folder);
-      if (session.json) return session.out.write(`${JSON.stringify({ name, files })}\n`);
+      const files = await scaffoldPlugin(name, folder, dryRun);
+      if (session.json) return session.out.write(`${jsonOf({ name, files }, dryRun)}\n`);
       const lines = [
         ...files.map((file) => `wrote ${file}`),
         '',
         `Next: add "- ${name}" to the list in conf/plugins.yaml.`,
       ];
-      await session.out.write(`${lines.map(safeText).join('\n')}\n`);
+      await session.out.write(`${told(dryRun)}${lines.map(safeText).join('\n')}\n`);
     }),
   );
 
@@ -82,7 +90,7 @@ function jsonObject(text: string): Record<string, unknown> {
     value = null;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidArgumentError('expected a JSON object.');
+    throw new InvalidArgumentError('Expected a JSON object.');
   }
   return value as Record<string, unknown>;
 }

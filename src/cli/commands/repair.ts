@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { jsonOf, told } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { repairText, verifyText } from '../render/care-text.ts';
@@ -23,7 +24,9 @@ export function addRepair(program: Command, run: Run): void {
       const options = await session.stateOptions({ deep: flags.deep === true });
       if (flags.dryRun) {
         const summary = await verifyState(options);
-        await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : verifyText(summary, session.bold));
+        await session.out.write(
+          session.json ? `${jsonOf(summary, true)}\n` : `${told(true)}${verifyText(summary, session.bold)}`,
+        );
         return EXIT.done;
       }
       const summary = await repairState(options);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { PruneSummary, SegmentVerdict } from '../../crawler.ts';
+import { asAsked } from '../dry-run.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
 import { wholeNumber } from '../shared-options.ts';
@@ -39,7 +40,7 @@ export function addSegments(program: Command, run: Run): void {
     );
   prune.action((flags: PruneFlags) =>
     run(prune, async (session) => {
-      const summary = await session.withCrawler((crawler) =>
+      const summary = await asAsked(session, flags.dryRun === true, (crawler) =>
         crawler.pruneSegments({
           keepMs: flags.keepDays * DAY_MS,
           compact: flags.compact === true,

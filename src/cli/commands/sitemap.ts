@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { HostSitemaps, SitemapReport } from '../../crawler.ts';
+import { asAsked, jsonOf, told } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
@@ -14,15 +15,22 @@ export function addSitemap(program: Command, run: Run): void {
       .command('sitemap')
       .argument('[host...]', 'hosts or origins; default: the hosts of the seeds')
       .description('Read the sitemaps of hosts: new URLs enter the crawl db, newer dates bring known pages forward.'),
-  ).addHelpText('after', '\nExample:\n  incrawl sitemap https://example.org --contact me@example.org');
-  command.action((hosts: readonly string[]) =>
+  )
+    .option('--dry-run', 'read them, and only say what would be done; nothing is changed')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl sitemap https://example.org --contact me@example.org\n  incrawl sitemap --dry-run',
+    );
+  command.action((hosts: readonly string[], { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
       const stop = listenForStop(() => session.note('Finishing the sitemap in flight; once more stops at once.'));
       try {
-        const read = await session.withCrawler((crawler) =>
+        const read = await asAsked(session, dryRun, (crawler) =>
           crawler.sitemaps(hosts.length === 0 ? undefined : hosts, { signal: stop.signal }),
         );
-        await session.out.write(session.json ? `${JSON.stringify(read)}\n` : sitemapText(read, session.bold));
+        await session.out.write(
+          session.json ? `${jsonOf(read, dryRun)}\n` : `${told(dryRun)}${sitemapText(read, session.bold)}`,
+        );
         if (stop.signal.aborted) return EXIT.stopped;
         return read.some(({ sitemaps }) => sitemaps.some(({ error }) => error === null)) ? EXIT.done : EXIT.error;
       } finally {

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CrawlState, RetrySummary, SkippedSummary, SkipReason } from '../../crawler.ts';
 import { SKIP_REASON_NAMES, SKIP_REASONS } from '../../domain/crawl/skip-reasons.ts';
 import { near } from '../../domain/near-name.ts';
+import { asAsked } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { SKIPPED_COLUMNS, shortTime } from '../render/columns.ts';
@@ -146,7 +147,7 @@ async function retryUrls(
     ...(limit === undefined ? {} : { limit }),
   };
   const urls: { url: string; reason: SkipReason | null }[] = [];
-  const summary = await session.withCrawler((crawler) =>
+  const summary = await asAsked(session, dryRun, (crawler) =>
     crawler.retry(query, (url, why) => {
       if (dryRun) urls.push({ url, reason: why });
     }),

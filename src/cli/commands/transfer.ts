@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { MergeSummary, TransferSummary } from '../../crawler.ts';
+import { asAsked, DRY_RUN, jsonOf, told } from '../dry-run.ts';
 import { linesOf } from '../line-reader.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
@@ -8,11 +10,13 @@ import { count } from '../render/quantities.ts';
 export function addExportDb(program: Command, run: Run): void {
   const command = program
     .command('export-db')
-    .description('Write the whole crawl db to stdout as lines of JSON: records, outlinks, host facts, leases.')
+    .description(
+      'Write the whole crawl db to stdout as lines of JSON: records, outlinks, host facts, leases. A crawl may run meanwhile.',
+    )
     .addHelpText('after', '\nExamples:\n  incrawl export-db | gzip > crawldb.jsonl.gz');
   command.action(() =>
     run(command, (session) =>
-      session.withCrawler(async (crawler) => {
+      session.withSnapshot(async (crawler) => {
         for await (const line of crawler.exportDb()) await session.out.write(`${line}\n`);
       }),
     ),
@@ -27,14 +31,18 @@ export function addImportDb(program: Command, run: Run): void {
       'Read a crawl db back that export-db wrote. It becomes what was exported; the crawl db here must be empty.',
     )
     .option('--merge', 'add to what is here: what was visited last is believed')
+    .option('--dry-run', DRY_RUN)
     .addHelpText('after', '\nExamples:\n  gunzip < crawldb.jsonl.gz | incrawl import-db --dir crawldb-new');
-  command.action((file: string | undefined, flags: { readonly merge?: true }) =>
+  command.action((file: string | undefined, flags: { readonly merge?: true; readonly dryRun?: boolean }) =>
     run(command, async (session) => {
       const input = file === undefined || file === '-' ? session.surroundings.stdin() : createReadStream(file);
-      const summary = await session.withCrawler((crawler) =>
+      const { dryRun = false } = flags;
+      const summary = await asAsked(session, dryRun, (crawler) =>
         crawler.importDb(linesOf(input), flags.merge ? 'merge' : 'whole'),
       );
-      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : `${transferText(summary)}.\n`);
+      await session.out.write(
+        session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${transferText(summary)}.\n`,
+      );
     }),
   );
 }
@@ -44,10 +52,13 @@ export function addMerge(program: Command, run: Run): void {
     .command('merge')
     .argument('<dir...>', 'state directories of other crawls; they are not changed')
     .description('Add other crawls to this one: records, outlinks, host facts, and the segments that are done with.')
+    .option('--dry-run', DRY_RUN)
     .addHelpText('after', '\nExamples:\n  incrawl merge ../news/crawldb ../blogs/crawldb --dir crawldb');
-  command.action((dirs: readonly string[]) =>
+  command.action((dirs: readonly string[], { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
-      const summaries = await session.withCrawler(async (crawler) => {
+      const own = dirs.find((dir) => resolve(dir) === resolve(session.options.dir));
+      if (own !== undefined) return session.refuse(`${own} is this crawl itself`);
+      const summaries = await asAsked(session, dryRun, async (crawler) => {
         const done: MergeSummary[] = [];
         for (const dir of dirs) done.push(await crawler.merge(dir));
         return done;
@@ -55,7 +66,7 @@ export function addMerge(program: Command, run: Run): void {
       const text = summaries.map(
         (summary) => `${summary.from}: ${transferText(summary)}, ${count(summary.segments.length)} segments.\n`,
       );
-      await session.out.write(session.json ? `${JSON.stringify(summaries)}\n` : text.join(''));
+      await session.out.write(session.json ? `${jsonOf(summaries, dryRun)}\n` : `${told(dryRun)}${text.join('')}`);
     }),
   );
 }
@@ -73,15 +84,19 @@ export function addRepartition(program: Command, run: Run): void {
     )
     .requiredOption('--nodes <names>', 'names of the nodes, parted by commas')
     .requiredOption('--out <folder>', 'new or empty; each node gets FOLDER/NAME as its state directory')
+    .option('--dry-run', 'only say which node would get how much; nothing is written')
     .addHelpText('after', '\nExamples:\n  incrawl repartition --nodes north,south --out shares');
-  command.action((flags: { readonly nodes: string; readonly out: string }) =>
+  command.action((flags: { readonly nodes: string; readonly out: string; readonly dryRun?: boolean }) =>
     run(command, async (session) => {
+      const { dryRun = false } = flags;
       const nodes = flags.nodes.split(',').map((name) => name.trim());
-      const summary = await session.withCrawler((crawler) => crawler.repartition({ nodes, out: flags.out }));
+      const summary = await asAsked(session, dryRun, (crawler) =>
+        crawler.repartition({ nodes, out: flags.out, dryRun }),
+      );
       const text = summary.nodes.map(
         ({ dir, records, hosts }) => `${dir}: ${count(records)} records of ${count(hosts)} hosts\n`,
       );
-      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : text.join(''));
+      await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${text.join('')}`);
     }),
   );
 }

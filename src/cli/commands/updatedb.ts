@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { UpdateSummary } from '../../crawler.ts';
+import type { Crawler, UpdateSummary } from '../../crawler.ts';
+import { asAsked, DRY_RUN, jsonOf, told } from '../dry-run.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
@@ -9,6 +10,7 @@ interface UpdateFlags {
   readonly additions: boolean;
   readonly purgeGone?: true;
   readonly orphans?: 'off' | 'mark' | 'purge';
+  readonly dryRun?: boolean;
 }
 
 export function addUpdatedb(program: Command, run: Run): void {
@@ -27,18 +29,20 @@ export function addUpdatedb(program: Command, run: Run): void {
         'purge',
       ]),
     )
-    .addHelpText('after', '\nExample:\n  incrawl updatedb --no-additions');
+    .option('--dry-run', DRY_RUN)
+    .addHelpText('after', '\nExamples:\n  incrawl updatedb --no-additions\n  incrawl updatedb --dry-run');
   command.action((segment: string | undefined, flags: UpdateFlags) =>
     run(command, async (session) => {
-      const summary = await session.withCrawler((crawler) =>
+      const { dryRun = false } = flags;
+      const apply = (crawler: Crawler): Promise<UpdateSummary> =>
         crawler.updatedb({
           ...(segment === undefined ? {} : { segment }),
           ...(flags.additions ? {} : { additions: false }),
           ...(flags.purgeGone === undefined ? {} : { purgeGone: true }),
           ...(flags.orphans === undefined ? {} : { orphans: flags.orphans }),
-        }),
-      );
-      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : updateText(summary));
+        });
+      const summary = await asAsked(session, dryRun, apply, segment === undefined ? [] : [segment]);
+      await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${updateText(summary)}`);
     }),
   );
 }

@@ -7,7 +7,7 @@ export function addVerify(program: Command, run: Run): void {
   const command = program
     .command('verify')
     .description(
-      'Hold the crawl db and the segments against their invariants. Nothing is changed; exit code 1 when something is wrong.',
+      'Hold the crawl db and the segments against their invariants. Nothing is changed, and a crawl may run meanwhile; exit code 1 when something is wrong.',
     )
     .option('--deep', 'also read every stored response and hold it against its own digest')
     .addHelpText('after', '\nExamples:\n  incrawl verify\n  incrawl verify --deep --json');

@@ -1,7 +1,7 @@
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { openSink } from '../../plugin-host/export-sink.ts';
-import type { ExportDocument, ExportSink } from '../../plugin-host/exporter-api.ts';
+import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { isoTime } from '../../steps/views.ts';
 import type { Wiring } from '../wiring.ts';
@@ -19,6 +19,8 @@ export interface ExportQuery {
   readonly mergeBy?: 'depth';
   /** Only what changed since; pages that went away are told too. */
   readonly since?: Since;
+  /** Counts what would be given to the exporter; nothing is written. */
+  readonly dryRun?: boolean;
 }
 
 export interface ExportOutlet {
@@ -37,7 +39,7 @@ export interface ExportSummary {
   readonly place: string | null;
   readonly documents: number;
   readonly removed: number;
-  /** Written to a file or to standard output; 0 where the exporter brings pages elsewhere. */
+  /** Written to a file or to standard output, or what would be; 0 where the exporter brings pages elsewhere. */
   readonly bytes: number;
   /** Where the change feed stood when the export began: `--since` this number goes on from here. */
   readonly seq: number;
@@ -54,18 +56,20 @@ interface ExportRoom {
 /** Brings pages to an exporter, one after the other. What it wrote to a file appears when everything went well. */
 export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
   const exporter = await room.wiring.exporter(query.format);
+  requirePlace(exporter, outlet.place);
   const { last: seq } = await room.db.feedEnds();
   const changed = query.since === undefined ? null : await changedPages(room.db, query.since);
+  const { dryRun = false } = query;
   const target = openTarget({
-    place: outlet.place,
+    place: dryRun ? null : outlet.place,
     isIncremental: changed !== null,
-    write: outlet.write,
+    write: dryRun ? async () => {} : outlet.write,
     tempDir: room.tempDir,
   });
   const counts = { documents: 0, removed: 0 };
   let sink: ExportSink | null = null;
   try {
-    sink = await openSink(exporter, target);
+    sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
     for await (const page of pagesOf(room, query, changed)) {
       await sink.document(await documentOf(room.db, page), room.contents(page));
       counts.documents++;
@@ -90,6 +94,14 @@ export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: 
     throw new CrawlError('plugin-failed', message, { cause: error });
   }
   return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes, seq };
+}
+
+/** In place of a sink that would write files of its own, or send pages away. */
+const COUNTING_ONLY: ExportSink = { document() {}, removed() {}, close() {} };
+
+function requirePlace(exporter: Exporter, place: string | null): void {
+  if (place !== null || !('open' in exporter) || exporter.needsPlace === undefined) return;
+  throw new CrawlError('usage-invalid', `--format ${exporter.format} needs --output, ${exporter.needsPlace}`);
 }
 
 async function* pagesOf(

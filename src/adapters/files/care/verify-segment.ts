@@ -40,7 +40,8 @@ export async function verifySegment(
   try {
     const sizes = warcSizes(folder);
     for (const { record } of fetchedFrames(folder, synced.fetched)) {
-      const detail = missingResponse(record, sizes);
+      // What is being written to has grown since: the response was there before its record.
+      const detail = missingResponse(record, sizes) === null ? null : missingResponse(record, warcSizes(folder));
       if (detail !== null)
         report({ kind: 'response-missing', subject: record.url, detail: `segment ${id}: ${detail}` });
     }
@@ -93,10 +94,11 @@ export function missingResponse({ warc }: FetchedRecord, sizes: ReadonlyMap<stri
 
 /** Faults of a WARC file; what lies behind the last record that the segment knows of is a torn end and no fault. */
 async function warcFaults(folder: string, name: string): Promise<readonly WarcFault[]> {
+  // First, since the file may grow while it is read.
+  const known = lastKnownEnd(folder, name);
   const { faults } = await verifyWarc(join(folder, name));
   if (faults.length === 0) return faults;
   const size = statSync(join(folder, name)).size;
-  const known = lastKnownEnd(folder, name);
   return faults.filter(({ offset }) => offset < known || known > size);
 }
 

@@ -1,0 +1,36 @@
+import { openCrawler } from './open-crawler.ts';
+import { shadowState, snapshotState, withoutShared } from './shadow-state.ts';
+import type { Crawler, CrawlerOptions } from './types.ts';
+
+/**
+ * A crawler on a shadow of the state directory: everything it changes is thrown away when it is closed. Of the original nothing is opened for
+ * writing, and another process may hold it.
+ * @param written segments that will be written to although they are done with
+ */
+export async function openDryRun(options: CrawlerOptions, written: readonly string[] = []): Promise<Crawler> {
+  const shadow = shadowState(options.dir, written);
+  try {
+    const crawler = await openCrawler({ ...options, dir: shadow.dir, config: withoutShared(options.config) });
+    return closingBoth(crawler, shadow.close);
+  } catch (error) {
+    shadow.close();
+    throw error;
+  }
+}
+
+/** A crawler for what only reads, on the crawl db as it is at this moment while another process goes on with it, and on the segments. */
+export async function openSnapshot(options: CrawlerOptions): Promise<Crawler> {
+  const snapshot = snapshotState(options.dir);
+  try {
+    const config = withoutShared(options.config);
+    return closingBoth(await openCrawler({ ...options, config, snapshotDir: snapshot.dir }), snapshot.close);
+  } catch (error) {
+    snapshot.close();
+    throw error;
+  }
+}
+
+const closingBoth = (crawler: Crawler, close: () => void): Crawler => ({
+  ...crawler,
+  close: () => crawler.close().finally(close),
+});

@@ -1,0 +1,85 @@
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { shadowSegments } from '../adapters/files/shadow-segments.ts';
+import { shareFile } from '../adapters/files/share-file.ts';
+import { snapshotDb } from '../adapters/leveldb/db-snapshot.ts';
+import type { Config } from '../config/schema.ts';
+
+/** A folder for temporary files, gone when it is closed, or when the process ends. */
+export interface TemporaryState {
+  readonly dir: string;
+  close(): void;
+}
+
+/**
+ * A state directory as it is at this moment, elsewhere: what is done to it is collected there and thrown away with it, so that a dry run takes the
+ * same way as the real one. Nothing of the original is opened for writing; another process may be at work on it.
+ * @param written segments that will be written to although they are done with
+ */
+export function shadowState(state: string, written: readonly string[] = []): TemporaryState {
+  const original = resolve(state);
+  const shadow = temporaryState('dry-run');
+  try {
+    if (existsSync(join(original, 'db'))) snapshotDb(join(original, 'db'), join(shadow.dir, 'db'), shareFile);
+    shadowSegments(join(original, 'segments'), join(shadow.dir, 'segments'), written);
+    if (existsSync(join(original, 'robots')))
+      cpSync(join(original, 'robots'), join(shadow.dir, 'robots'), { recursive: true });
+    return shadow;
+  } catch (error) {
+    shadow.close();
+    throw error;
+  }
+}
+
+/** The crawl db alone, as it is at this moment, in `DIR/db`. */
+export function snapshotState(state: string): TemporaryState {
+  const snapshot = temporaryState('snapshot');
+  try {
+    const db = join(resolve(state), 'db');
+    if (existsSync(db)) snapshotDb(db, join(snapshot.dir, 'db'), shareFile);
+    return snapshot;
+  } catch (error) {
+    snapshot.close();
+    throw error;
+  }
+}
+
+/** What lives outside of the state directory must not hear of a dry run: the crawl db tells which URLs are known as well. */
+export function withoutShared(config: Config): Config {
+  return config.seen.filter === 'redis' ? { ...config, seen: { ...config.seen, filter: 'off' } } : config;
+}
+
+/** Folders that are in use: a signal that nobody else listens for takes them with it, before it ends the process as ever. */
+const inUse = new Set<string>();
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+const removeAll = (): void => {
+  for (const dir of inUse) rmSync(dir, { recursive: true, force: true });
+};
+
+function onSignal(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) > 1) return;
+  removeAll();
+  process.off(signal, onSignal);
+  process.kill(process.pid, signal);
+}
+
+export function temporaryState(what: string): TemporaryState {
+  if (inUse.size === 0) {
+    process.on('exit', removeAll);
+    for (const signal of SIGNALS) process.on(signal, onSignal);
+  }
+  const dir = mkdtempSync(join(tmpdir(), `incrawl-${what}-`));
+  inUse.add(dir);
+  return {
+    dir,
+    close() {
+      inUse.delete(dir);
+      rmSync(dir, { recursive: true, force: true });
+      if (inUse.size > 0) return;
+      process.off('exit', removeAll);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}
