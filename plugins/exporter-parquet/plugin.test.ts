@@ -106,6 +106,6 @@ const pageOf = (number: number, chars: number): ExportDocument => ({
 });
 
 it('says what is missing', async () => {
-  await expect(testPlugin(plugin)).rejects.toThrow('--output FILE');
+  await expect(testPlugin(plugin)).rejects.toThrow('a file is needed');
   await expect(loadDuckDb('@duckdb/nothing')).rejects.toThrow('npm install @duckdb/nothing');
 });

@@ -33,5 +33,5 @@ it('keeps the contract of its kind; what was removed is removed, and the list sa
 });
 
 it('wants a folder', async () => {
-  await expect(testPlugin(plugin)).rejects.toThrow('--output DIR');
+  await expect(testPlugin(plugin)).rejects.toThrow('a folder is needed');
 });

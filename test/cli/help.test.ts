@@ -37,12 +37,12 @@ describe('help', () => {
       expect.arrayContaining(['--rounds', '--top-n', '--delay', '--allow', '--contact']),
     );
     expect(optionsOf('incrawl fetch')).toEqual(expect.arrayContaining(['--parse', '--delay', '--allow', '--contact']));
-    expect(optionsOf('incrawl inject')).toEqual(['--mode', '--update', '--overwrite']);
+    expect(optionsOf('incrawl inject')).toEqual(['--mode', '--update', '--overwrite', '--dry-run']);
     expect(optionsOf('incrawl generate')).toEqual(
       // biome-ignore format: one list
       ['--top-n', '--max-per-host', '--max-per-domain', '--min-score', '--min-interval', '--status', '--add-days', '--budget', '--dry-run'],
     );
-    expect(optionsOf('incrawl updatedb')).toEqual(['--no-additions', '--purge-gone', '--orphans']);
+    expect(optionsOf('incrawl updatedb')).toEqual(['--no-additions', '--purge-gone', '--orphans', '--dry-run']);
     expect(optionsOf('incrawl readdb')).toEqual(
       // biome-ignore format: one list
       expect.arrayContaining(['--stats', '--url', '--dump', '--top-n', '--host', '--status', '--due', '--limit', '--format']),

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BINARY, json, run, workDir } from './binary.ts';
@@ -65,6 +65,29 @@ describe.concurrent('usage and configuration', () => {
     expect(await json(['config', '--origin'], { cwd: join(cwd, 'site') })).toMatchObject({
       'fetch.delay': { value: '5s' },
     });
+  });
+
+  it('an export without the place that its format needs is wrong usage, and leaves nothing', async () => {
+    const cwd = workDir();
+    for (const [format, needs] of [
+      ['parquet', 'a file'],
+      ['tree', 'a folder'],
+      ['opensearch', 'the URL of an index'],
+      ['webhook', 'a URL'],
+    ] as const) {
+      const { code, stderr } = await run(['export', '--format', format], { cwd });
+      expect({ code, stderr }).toEqual({ code: 2, stderr: `incrawl: --format ${format} needs --output, ${needs}\n` });
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('plugins list shows the exporters that need no line in the list', async () => {
+    const plugins = await json<{ name: string; onDemand: boolean }[]>(['plugins', 'list'], { cwd: workDir() });
+    const namesOf = (onDemand: boolean): string[] =>
+      plugins.filter((each) => each.onDemand === onDemand).map(({ name }) => name);
+    expect(namesOf(true)).toContain('exporter-warc');
+    expect(namesOf(false)).toContain('exporter-jsonl');
+    expect(new Set(plugins.map(({ name }) => name)).size).toBe(plugins.length);
   });
 
   it('prints version and help on stdout, and help on stderr when nothing was asked', async () => {

@@ -25,7 +25,10 @@ test.each([
   ['winners: [a]\n', 'p.yaml:1:10 winners: expected a map of MIME type to plugin name'],
   ['plugins:\n  - 7\n', 'p.yaml:2:5 plugins[0]: expected a plugin name, a name with options, or use: with a path'],
   ['plugins:\n  - a: [1]\n', 'p.yaml:2:5 plugins[0]: a: expected a map of options'],
-  ['plugins:\n  - use: a\n    n: 1\n', 'p.yaml:2:5 plugins[0]: unknown key n beside use; options belong under options:'],
+  [
+    'plugins:\n  - use: a\n    n: 1\n',
+    'p.yaml:2:5 plugins[0]: unknown key n beside use; options belong under options:',
+  ],
 ])('a list with a fault names the place and what was expected: %j', (text, message) => {
   expect(() => parsePluginList(text, 'p.yaml')).toThrow(message);
 });
