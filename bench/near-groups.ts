@@ -1,15 +1,11 @@
-/** `npm run bench -- --only near`: look-ups of near fingerprints in memory against comparing with every one, and grouping of ten million. */
+/** `npm run bench -- --only near`: look-ups of near fingerprints in memory against comparing with every one. */
 import { type Fingerprint, FingerprintTables, fingerprintDistance } from '../src/domain/page/fingerprint-tables.ts';
-import { nearGroups } from '../src/domain/page/near-groups.ts';
 import { seeded } from './seeded.ts';
 
 const KNOWN = 1_000_000;
 const QUERIES = 200_000;
-const BATCH = 10_000_000;
 
-type Say = (text: string) => void;
-
-export function benchNear(say: Say, verdict: (isGood: boolean, text: string) => void): void {
+export function benchNear(verdict: (isGood: boolean, text: string) => void): void {
   const next = seeded(11);
   const any = (): number => Math.floor(next() * 2 ** 32);
   const flipped = ({ high, low }: Fingerprint, flips: number): Fingerprint => {
@@ -40,33 +36,6 @@ export function benchNear(say: Say, verdict: (isGood: boolean, text: string) => 
     `${perSecond.toLocaleString('en')} look-ups/s at ${KNOWN.toLocaleString('en')} fingerprints`,
   );
   verdict(own === brute, `${own} of ${brute} found that comparing with every one finds`);
-
-  const high = new Uint32Array(BATCH);
-  const low = new Uint32Array(BATCH);
-  for (let i = 0; i < BATCH; i++) {
-    const isNear = i > 1_000 && next() < 0.2;
-    const of = isNear ? Math.floor(next() * i) : 0;
-    const { high: h, low: l } = isNear
-      ? flipped({ high: high[of]!, low: low[of]! }, Math.floor(next() * 4))
-      : { high: any(), low: any() };
-    high[i] = h;
-    low[i] = l;
-  }
-  let repeated = 0;
-  const batchCpu = cpuMs(() => {
-    repeated = nearGroups(numbers(BATCH), (page) => ({ high: high[page]!, low: low[page]! }), { distance: 3 }).size;
-  });
-  const memory = Math.round(process.memoryUsage().rss / 2 ** 20);
-  say(`${repeated.toLocaleString('en')} of ${BATCH.toLocaleString('en')} repeat another`);
-  verdict(
-    batchCpu <= 60_000,
-    `${BATCH.toLocaleString('en')} fingerprints grouped in ${(batchCpu / 1_000).toFixed(1)} s CPU <= 60 s`,
-  );
-  verdict(memory <= 2_048, `${memory} MB <= 2048 MB`);
-}
-
-function* numbers(count: number): Generator<number> {
-  for (let i = 0; i < count; i++) yield i;
 }
 
 function cpuMs(work: () => void): number {

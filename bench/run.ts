@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchChanges } from './changes.ts';
 import { crawlByCrawlee } from './crawlee.ts';
+import { benchDedup } from './dedup.ts';
 import { benchExport } from './export.ts';
 import { benchGenerate } from './generate.ts';
 import { benchLiveView } from './live-view.ts';
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '9' },
     articles: { type: 'string', default: '300' },
     crawlee: { type: 'string' },
+    fingerprints: { type: 'string', default: '10000000' },
   },
 });
 const pages = Number(values.pages);
@@ -139,7 +141,8 @@ if (values.only === undefined || values.only === 'parts' || values.only === 'par
 }
 if (values.only === undefined || values.only === 'seen') await benchSeen(say, verdict);
 if (values.only === undefined || values.only === 'seen-fp') await benchSeenFp(say, verdict, 10_000_000);
-if (values.only === undefined || values.only === 'near') benchNear(say, verdict);
+if (values.only === undefined || values.only === 'near') benchNear(verdict);
+if (values.only === undefined || values.only === 'dedup') await benchDedup(say, verdict, Number(values.fingerprints));
 if (values.only === undefined || values.only === 'neardup')
   await benchNeardup(say, verdict, Number(values.articles), Number(values.seed));
 if (values.only === undefined || values.only === 'changes') await benchChanges(say, verdict);

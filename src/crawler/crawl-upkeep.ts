@@ -37,7 +37,8 @@ export function crawlUpkeep(room: CrawlRoom): CrawlUpkeep {
 
     dedup(...[request, onDuplicate]: Parameters<Crawler['dedup']>): ReturnType<Crawler['dedup']> {
       const { config, segments, clock } = room.wiring;
-      return dedupAll(config, { db: room.store().db, segments, now: clock.now() }, request, onDuplicate);
+      const place = { db: room.store().db, segments, tempDir: join(room.dir, 'tmp'), now: clock.now() };
+      return dedupAll(config, place, request, onDuplicate);
     },
 
     undoDedup(dryRun: boolean): Promise<number> {

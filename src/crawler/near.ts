@@ -1,15 +1,17 @@
+import { createFileNearGrouping } from '../adapters/files/near-grouping/near-grouping.ts';
 import type { NearPlan } from '../adapters/leveldb/fingerprint-tables.ts';
 import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { hostOf } from '../domain/url/url-key.ts';
+import type { NearGroupingOptions } from '../ports/near-grouping.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 import { type DedupOptions, type DedupSummary, type DuplicateView, dedup } from '../steps/dedup.ts';
 import { type NearOptions, type NearPage, nearPages } from '../steps/near-pages.ts';
 import type { RepeatRoom } from '../steps/repeats.ts';
 import { domainOf } from './domain-of.ts';
-import { fetchedUrls, storedTextLengths } from './map-reduce/crawl-links.ts';
+import { fetchedUrls } from './map-reduce/crawl-links.ts';
 
 /** How the tables of signatures are laid out; `null`: none are kept. */
 export function nearPlan({ dedup: { mode, scope, minChars } }: Config): NearPlan | null {
@@ -41,43 +43,26 @@ export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 's
   readonly incoming?: string;
 }
 
+export interface DedupPlace {
+  readonly db: LevelCrawlDb;
+  readonly segments: SegmentStore;
+  readonly tempDir: string;
+  /** Ms since the epoch. */
+  readonly now: number;
+}
+
 export async function dedupAll(
   config: Config,
-  { db, segments, now }: { readonly db: LevelCrawlDb; readonly segments: SegmentStore; readonly now: number },
+  { db, segments, tempDir, now }: DedupPlace,
   { incoming: segment, ...request }: DedupRequest,
   onDuplicate?: (duplicate: DuplicateView) => void,
 ): Promise<DedupSummary> {
   const { scope, minChars, maxDistance: distance } = config.dedup;
   const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(segments, segment) };
-  const textLengths = (urls: ReadonlySet<string>) => lengthsOfTexts(db, segments, urls);
   const options = { scope, minChars, distance, ...request, ...incoming };
-  return dedup({ db, hostOf, domainOf, textLengths, now }, options, onDuplicate);
+  const grouping = (plan: NearGroupingOptions) => createFileNearGrouping({ ...plan, dir: tempDir });
+  return dedup({ db, hostOf, domainOf, grouping, now }, options, onDuplicate);
 }
-
-/** By the records; what an older version wrote is looked up in the segments. */
-async function lengthsOfTexts(
-  db: LevelCrawlDb,
-  segments: SegmentStore,
-  urls: ReadonlySet<string>,
-): Promise<Map<string, number>> {
-  const lengths = new Map<string, number>();
-  const unknown = new Set<string>();
-  const list = [...urls];
-  for (let from = 0; from < list.length; from += WINDOW) {
-    const records = await db.getMany(list.slice(from, from + WINDOW));
-    for (const [i, datum] of records.entries()) {
-      const url = list[from + i]!;
-      if (datum === undefined || datum.textChars === null) unknown.add(url);
-      else lengths.set(url, datum.textChars);
-    }
-  }
-  if (unknown.size === 0) return lengths;
-  for (const [url, length] of await storedTextLengths(segments, unknown)) lengths.set(url, length);
-  return lengths;
-}
-
-/** Records read at a time. */
-const WINDOW = 10_000;
 
 export function nearUrl(
   config: Config,

@@ -1,10 +1,9 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import type { Preference } from '../domain/crawl/preference.ts';
 import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../domain/crawl/repeats.ts';
-import type { Neighbour } from '../domain/page/fingerprint-tables.ts';
-import { nearGroups } from '../domain/page/near-groups.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import type { NearGrouping, NearGroupingOptions, Repeat } from '../ports/near-grouping.ts';
 import { changesOf } from './change-feed.ts';
-import { type Preference, SignedPages } from './signed-pages.ts';
 
 export interface DedupOptions {
   /** Largest distance of signatures, 0 to 3 bits. */
@@ -27,8 +26,7 @@ export interface DedupRoom {
   readonly db: CrawlDb;
   readonly hostOf: (url: string) => string;
   readonly domainOf: (host: string) => string;
-  /** Length of the stored text of pages, characters; those of which no text is stored are left out. */
-  readonly textLengths: (urls: ReadonlySet<string>) => Promise<ReadonlyMap<string, number>>;
+  readonly grouping: (options: NearGroupingOptions) => NearGrouping | Promise<NearGrouping>;
   /** When changes are noted, ms since the epoch. */
   readonly now: number;
 }
@@ -36,6 +34,8 @@ export interface DedupRoom {
 export interface DedupSummary {
   /** Pages with a signature that were compared. */
   readonly pages: number;
+  /** Pages that were not, because of little text. */
+  readonly short: number;
   readonly groups: number;
   /** Pages that repeat another. */
   readonly duplicates: number;
@@ -66,46 +66,48 @@ export async function dedup(
   options: DedupOptions,
   onDuplicate: (duplicate: DuplicateView) => void = () => {},
 ): Promise<DedupSummary> {
-  const pages = new SignedPages();
-  for await (const datum of candidates(room.db)) {
-    const host = room.hostOf(datum.url);
-    const scope = options.scope === 'all' ? '' : options.scope === 'host' ? host : room.domainOf(host);
-    pages.add(datum, scope, options.incoming?.has(datum.url) ?? true);
+  const { distance, prefer, incoming, dryRun } = options;
+  const grouping = await room.grouping({ distance, prefer, isBatch: incoming !== undefined });
+  try {
+    let [pages, short, known] = [0, 0, 0];
+    for await (const datum of room.db.scan()) {
+      if (datum.state === 'duplicate') known++;
+      if (!hasCopy(datum)) continue;
+      if (!isLong(datum, options)) {
+        short++;
+        continue;
+      }
+      pages++;
+      const { url, signature, score, discoveredAt } = datum;
+      const isIncoming = incoming?.has(url) ?? true;
+      const page = { url, signature, scope: scopeOf(room, options, datum), score, discoveredAt, isIncoming };
+      const added = grouping.add(page);
+      if (added !== undefined) await added;
+    }
+    const { groups, repeats } = await grouping.group();
+    const applied =
+      groups === 0 && known === 0
+        ? UNTOUCHED
+        : await apply(room, options, repeats[Symbol.asyncIterator](), onDuplicate);
+    return { pages, short, groups, ...applied, dryRun };
+  } finally {
+    await grouping.close();
   }
-  const repeats = nearGroups(pages.inOrder(options.prefer), (page) => pages.fingerprint(page), {
-    distance: options.distance,
-    sameScope: (a, b) => pages.isSameScope(a, b),
-    ...(options.incoming === undefined ? {} : { leads: (page: number) => pages.isIncoming(page) }),
-  });
-  const grouped = new Set(repeats.keys());
-  for (const { id } of repeats.values()) grouped.add(id);
-  const urls = await urlsOf(room.db, grouped);
-  await dropShort(room, repeats, urls, options.minChars);
-  const leaders = new Map([...repeats.values()].map(({ id }) => [id, urls.get(id) ?? '']));
-  const { marked, restored, mirrors } = await apply(room, repeats, leaders, options.dryRun, onDuplicate);
-  const { size } = pages;
-  return {
-    pages: size,
-    groups: leaders.size,
-    duplicates: repeats.size,
-    marked,
-    restored,
-    mirrors,
-    dryRun: options.dryRun,
-  };
 }
 
-/** Takes pages out whose text, or whose representative's, is short or not stored: nobody can tell whether they are alike. */
-async function dropShort(
-  { textLengths }: DedupRoom,
-  repeats: Map<number, Neighbour>,
-  urls: ReadonlyMap<number, string>,
-  minChars: number,
-): Promise<void> {
-  if (minChars === 0 || repeats.size === 0) return;
-  const lengths = await textLengths(new Set(urls.values()));
-  const isLong = (page: number): boolean => (lengths.get(urls.get(page) ?? '') ?? 0) >= minChars;
-  for (const [page, { id }] of repeats) if (!isLong(page) || !isLong(id)) repeats.delete(page);
+type Signed = CrawlDatum & { readonly signature: string };
+
+/** Whether a page can repeat or be repeated. */
+const hasCopy = (datum: CrawlDatum): datum is Signed =>
+  datum.signature !== null && (isOwnPage(datum) || datum.state === 'duplicate');
+
+const isLong = ({ textChars }: CrawlDatum, { minChars }: DedupOptions): boolean =>
+  minChars === 0 || (textChars ?? 0) >= minChars;
+
+/** Signatures of different kinds are never compared either. */
+function scopeOf({ hostOf, domainOf }: DedupRoom, { scope }: DedupOptions, { url, signatureName }: CrawlDatum): string {
+  const host = hostOf(url);
+  return `${scope === 'all' ? '' : scope === 'host' ? host : domainOf(host)}\n${signatureName ?? ''}`;
 }
 
 /** Gives every duplicate its state back. */
@@ -120,45 +122,35 @@ export async function undoDedup(room: Pick<DedupRoom, 'db' | 'now'>, dryRun: boo
   return restored;
 }
 
-/** Pages that can repeat or be repeated, in key order: the order of their numbers. */
-async function* candidates(db: CrawlDb): AsyncGenerator<CrawlDatum> {
-  for await (const datum of db.scan()) if (isCandidate(datum)) yield datum;
-}
+type Applied = Pick<DedupSummary, 'duplicates' | 'marked' | 'restored' | 'mirrors'>;
+const UNTOUCHED: Applied = { duplicates: 0, marked: 0, restored: 0, mirrors: [] };
 
-const isCandidate = (datum: CrawlDatum): boolean =>
-  datum.signature !== null && (isOwnPage(datum) || datum.state === 'duplicate');
-
-async function urlsOf(db: CrawlDb, numbers: ReadonlySet<number>): Promise<Map<number, string>> {
-  const urls = new Map<number, string>();
-  let number = 0;
-  for await (const { url } of candidates(db)) {
-    if (numbers.has(number)) urls.set(number, url);
-    number++;
-  }
-  return urls;
-}
-
+/** Reads the pages in the same order again, beside those that repeat another. */
 async function apply(
   room: DedupRoom,
-  repeats: ReadonlyMap<number, Neighbour>,
-  leaders: ReadonlyMap<number, string>,
-  dryRun: boolean,
+  options: DedupOptions,
+  repeats: AsyncIterator<Repeat>,
   onDuplicate: (duplicate: DuplicateView) => void,
-): Promise<Pick<DedupSummary, 'marked' | 'restored' | 'mirrors'>> {
+): Promise<Applied> {
   const { db, hostOf } = room;
-  const writer = new Writer(room, dryRun);
+  const writer = new Writer(room, options.dryRun);
   const mirrored = new Map<string, number>();
-  let [number, marked, restored] = [0, 0, 0];
-  for await (const datum of candidates(db)) {
-    const repeated = repeats.get(number++);
-    const of = repeated === undefined ? undefined : leaders.get(repeated.id);
-    if (repeated === undefined || of === undefined) {
+  let [number, duplicates, marked, restored] = [0, 0, 0, 0];
+  let next = await repeats.next();
+  for await (const datum of db.scan()) {
+    if (!hasCopy(datum)) continue;
+    const isRepeat = isLong(datum, options) && !next.done && next.value.number === number;
+    if (isLong(datum, options)) number++;
+    if (!isRepeat) {
       if (datum.state !== 'duplicate') continue;
       restored++;
       await writer.put(asOwnPage(datum), datum);
       continue;
     }
-    onDuplicate({ url: datum.url, of, distance: repeated.distance });
+    const { of, distance } = next.value;
+    next = await repeats.next();
+    duplicates++;
+    onDuplicate({ url: datum.url, of, distance });
     const [host, other] = [hostOf(datum.url), hostOf(of)];
     if (host !== other) mirrored.set(`${host} ${other}`, (mirrored.get(`${host} ${other}`) ?? 0) + 1);
     if (datum.state === 'duplicate' && datum.target === of) continue;
@@ -166,7 +158,7 @@ async function apply(
     await writer.put(asDuplicate(datum, of), datum);
   }
   await writer.flush();
-  return { marked, restored, mirrors: mirrorsOf(mirrored) };
+  return { duplicates, marked, restored, mirrors: mirrorsOf(mirrored) };
 }
 
 function mirrorsOf(mirrored: ReadonlyMap<string, number>): DedupSummary['mirrors'] {

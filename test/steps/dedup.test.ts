@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
+import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
 import { nearPairs } from '../../src/crawler/map-reduce/near-pairs.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
 import { fingerprintDistance, parseFingerprint } from '../../src/domain/page/fingerprint-tables.ts';
@@ -21,7 +22,15 @@ const OPTIONS: DedupOptions = {
 };
 
 const page = (url: string, signature: string | null, change: Partial<CrawlDatum> = {}): CrawlDatum =>
-  visitedDatum(url, { signature, signatureName: 'simhash/1', target: null, metadata: {}, score: 1, ...change });
+  visitedDatum(url, {
+    signature,
+    signatureName: 'simhash/1',
+    target: null,
+    metadata: {},
+    score: 1,
+    textChars: 200,
+    ...change,
+  });
 
 async function dbOf(...data: CrawlDatum[]): Promise<CrawlDb> {
   const db = createMemoryCrawlDb();
@@ -29,19 +38,11 @@ async function dbOf(...data: CrawlDatum[]): Promise<CrawlDb> {
   return db;
 }
 
-/** All pages are long, but those that say otherwise. */
-const textLengths = async (urls: ReadonlySet<string>) =>
-  new Map(
-    [...urls].flatMap((url): [string, number][] =>
-      url.includes('unstored') ? [] : [[url, url.includes('short') ? 199 : 200]],
-    ),
-  );
-
 const roomOf = (db: CrawlDb) => ({
   db,
   hostOf,
   domainOf: (host: string) => host.split('.').slice(-2).join('.'),
-  textLengths,
+  grouping: createMemoryNearGrouping,
   now: 1_800_000_000_000,
 });
 const allOf = async (db: CrawlDb): Promise<CrawlDatum[]> => {
@@ -137,12 +138,21 @@ describe('dedup', () => {
     expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
   });
 
-  it('short pages, and those whose text is not stored, repeat nothing', async () => {
-    const short = [1, 2, 3].map((i) => page(`https://a.org/short${i}`, A));
-    expect(await dedup(roomOf(await dbOf(...short)), OPTIONS)).toMatchObject({ pages: 3, groups: 0, duplicates: 0 });
+  it('short pages, and those whose length nobody has noted, repeat nothing', async () => {
+    const short = [1, 2, 3].map((i) => page(`https://a.org/short${i}`, A, { textChars: 199 }));
+    expect(await dedup(roomOf(await dbOf(...short)), OPTIONS)).toMatchObject({ pages: 0, short: 3, duplicates: 0 });
     expect(await dedup(roomOf(await dbOf(...short)), { ...OPTIONS, minChars: 0 })).toMatchObject({ duplicates: 2 });
-    const db = await dbOf(page('https://a.org/', A), page('https://a.org/unstored', A));
+    const db = await dbOf(page('https://a.org/', A), page('https://a.org/unknown', A, { textChars: null }));
     expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ duplicates: 0 });
+  });
+
+  it('a page that has become short is no duplicate any more, and what it represented repeats another', async () => {
+    const db = await dbOf(page('https://a.org/', A), page('https://a.org/1', NEAR), page('https://a.org/22', A));
+    await dedup(roomOf(db), OPTIONS);
+    const leader = (await db.get('https://a.org/'))!;
+    await db.write({ puts: [{ datum: { ...leader, textChars: 10 }, previous: leader }] });
+    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ short: 1, duplicates: 1, restored: 1 });
+    expect(await targets(db)).toEqual({ 'https://a.org/22': 'https://a.org/1' });
   });
 
   it('an empty library takes a batch, groups it in itself, and the same batch again changes nothing', async () => {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DedupSummary, DuplicateView } from '../../crawler.ts';
+import { PREFERENCES } from '../../domain/crawl/preference.ts';
 import { asAsked } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
@@ -17,7 +18,6 @@ interface DedupFlags {
   readonly undo?: true;
 }
 
-const PREFERENCES = ['score', 'https', 'shortest', 'oldest'] as const;
 /** Duplicates that the summary of one run names. */
 const LISTED = 10_000;
 const SHOWN = 20;
@@ -67,7 +67,7 @@ export function addDedup(program: Command, run: Run): void {
 }
 
 function dedupText(summary: DedupSummary, listed: readonly DuplicateView[]): string {
-  const { pages, groups, duplicates, marked, restored, mirrors, dryRun } = summary;
+  const { pages, short, groups, duplicates, marked, restored, mirrors, dryRun } = summary;
   const lines = listed
     .slice(0, SHOWN)
     .map(({ url, of, distance: bits }) => `${safeText(url)}\n    repeats ${safeText(of)} (${bits} bits)`);
@@ -76,6 +76,7 @@ function dedupText(summary: DedupSummary, listed: readonly DuplicateView[]): str
   lines.push(
     `${count(pages)} pages compared: ${count(duplicates)} repeat one of ${count(groups)}; ${count(marked)} ${dryRun ? 'would be marked' : 'marked'}, ${count(restored)} ${dryRun ? 'would be restored' : 'restored'}.`,
   );
+  if (short > 0) lines.push(`${count(short)} with little text left out.`);
   return `${lines.join('\n')}\n`;
 }
 

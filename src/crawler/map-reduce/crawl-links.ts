@@ -25,23 +25,3 @@ export async function fetchedUrls(segments: SegmentStore, id: string): Promise<S
   }
   return urls;
 }
-
-/** Length of the newest stored text of each page, characters. Reads the segments until all are found. */
-export async function storedTextLengths(
-  segments: SegmentStore,
-  urls: ReadonlySet<string>,
-): Promise<Map<string, number>> {
-  const lengths = new Map<string, number>();
-  for (const { id } of (await segments.list()).reverse()) {
-    if (lengths.size === urls.size) break;
-    const segment = await segments.open(id, 'read');
-    try {
-      for await (const { url, outcome, text } of segment.parsed()) {
-        if (outcome.kind === 'parsed' && urls.has(url) && !lengths.has(url)) lengths.set(url, text.length);
-      }
-    } finally {
-      await segment.close();
-    }
-  }
-  return lengths;
-}

@@ -1,3 +1,5 @@
+import { setBits } from './hamming.ts';
+
 /** A 64-bit fingerprint as two unsigned halves. */
 export interface Fingerprint {
   readonly high: number;
@@ -14,13 +16,7 @@ export function parseFingerprint(hex: string): Fingerprint {
 
 /** How many bits two fingerprints differ in. */
 export function fingerprintDistance(a: Fingerprint, b: Fingerprint): number {
-  return ones(a.high ^ b.high) + ones(a.low ^ b.low);
-}
-
-function ones(word: number): number {
-  let bits = word - ((word >>> 1) & 0x5555_5555);
-  bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333);
-  return (((bits + (bits >>> 4)) & 0x0f0f_0f0f) * 0x0101_0101) >>> 24;
+  return setBits(a.high ^ b.high) + setBits(a.low ^ b.low);
 }
 
 /** Tables, one for each 16 bits of a fingerprint. */
@@ -129,11 +125,11 @@ export class FingerprintTables {
       const other = isByHigh ? fingerprint.high : fingerprint.low;
       for (let i = 0; i < length; i += FIELDS) {
         const firstBits = items[i]! ^ mine;
-        const firstDistance = ones(firstBits);
+        const firstDistance = setBits(firstBits);
         // Nearly all candidates end here.
         if (firstDistance > distance) continue;
         const secondBits = items[i + 1]! ^ other;
-        const own = firstDistance + ones(secondBits);
+        const own = firstDistance + setBits(secondBits);
         if (own > distance) continue;
         const isEarlier = isByHigh
           ? sharesEarlier(secondBits, firstBits, table)

@@ -24,13 +24,15 @@ export function nearGroups(
   { distance, sameScope, leads }: GroupingOptions,
 ): Map<number, Neighbour> {
   const representatives = new FingerprintTables();
+  // Tables prefer the least number: representatives are numbered as they come, not as their pages are.
+  const leaders: number[] = [];
   const repeats = new Map<number, Neighbour>();
   for (const page of order) {
     const fingerprint = fingerprintOf(page);
-    const wanted = sameScope === undefined ? undefined : (id: number) => sameScope(id, page);
+    const wanted = sameScope === undefined ? undefined : (leader: number) => sameScope(leaders[leader]!, page);
     const nearest = representatives.nearest(fingerprint, distance, wanted);
-    if (nearest !== null) repeats.set(page, nearest);
-    else if (leads === undefined || leads(page)) representatives.add(fingerprint, page);
+    if (nearest !== null) repeats.set(page, { id: leaders[nearest.id]!, distance: nearest.distance });
+    else if (leads === undefined || leads(page)) representatives.add(fingerprint, leaders.push(page) - 1);
   }
   return repeats;
 }

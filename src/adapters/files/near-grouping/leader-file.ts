@@ -1,0 +1,51 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { RowBlock } from '../../../domain/page/group-rows.ts';
+
+/** Words of a representative: halves of its fingerprint, scope. */
+const WORDS = 3;
+
+/** The library: representatives in the order in which they were found. Grows while others read what stands there already. */
+export class LeaderFile {
+  size = 0;
+  readonly path: string;
+  readonly #file: FileHandle;
+
+  private constructor(path: string, file: FileHandle) {
+    this.path = path;
+    this.#file = file;
+  }
+
+  static async create(path: string): Promise<LeaderFile> {
+    return new LeaderFile(path, await open(path, 'w'));
+  }
+
+  async append({ high, low, scope }: RowBlock, rows: readonly number[]): Promise<void> {
+    const words = new Int32Array(WORDS * rows.length);
+    for (const [i, row] of rows.entries()) words.set([high[row]!, low[row]!, scope[row]!], WORDS * i);
+    const bytes = new Uint8Array(words.buffer);
+    for (let from = 0; from < bytes.length; ) from += (await this.#file.write(bytes, from)).bytesWritten;
+    this.size += rows.length;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+/** Some representatives of a library. */
+export async function readLeaders(path: string, from: number, count: number): Promise<RowBlock> {
+  const words = new Int32Array(WORDS * count);
+  const file = await open(path, 'r');
+  try {
+    const bytes = new Uint8Array(words.buffer);
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await file.read(bytes, at, bytes.length - at, from * WORDS * 4 + at);
+      if (bytesRead === 0) throw new Error('a temporary file of dedup was cut');
+      at += bytesRead;
+    }
+  } finally {
+    await file.close();
+  }
+  const column = (of: number) => Int32Array.from({ length: count }, (_, i) => words[WORDS * i + of]!);
+  return { size: count, high: column(0), low: column(1), scope: column(2) };
+}

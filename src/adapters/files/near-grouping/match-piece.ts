@@ -1,0 +1,32 @@
+import type { BucketTables } from '../../../domain/page/bucket-tables.ts';
+import { matchLeaders, type RowBlock } from '../../../domain/page/group-rows.ts';
+import { readLeaders } from './leader-file.ts';
+
+/** A piece of the library against a block of pages. All arrays but the library's are shared between threads. */
+export interface MatchTask {
+  readonly library: string;
+  /** Number of the first representative, and how many. */
+  readonly from: number;
+  readonly count: number;
+  readonly block: RowBlock;
+  readonly tables: BucketTables;
+  /** By row of the block; others lower it at the same time. */
+  readonly nearest: Uint32Array;
+  readonly distance: number;
+}
+
+/** What a worker thread does. */
+export default async function matchPiece(task: MatchTask): Promise<void> {
+  const { library, from, count, block, tables, nearest, distance } = task;
+  const leaders = await readLeaders(library, from, count);
+  matchLeaders(block, tables, leaders, from, distance, (row, near) => lower(nearest, row, near));
+}
+
+function lower(nearest: Uint32Array, row: number, value: number): void {
+  let known = Atomics.load(nearest, row);
+  while (value < known) {
+    const found = Atomics.compareExchange(nearest, row, known, value);
+    if (found === known) return;
+    known = found;
+  }
+}

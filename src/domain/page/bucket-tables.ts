@@ -1,0 +1,88 @@
+import { TABLES } from './fingerprint-tables.ts';
+
+const KEYS = 65_536;
+
+/**
+ * Rows of fingerprints in four tables, each by 16 of their 64 bits, whose buckets have their places from the start because all rows that may enter are known.
+ * Plain arrays, so that threads can share them: 32 bytes a row beside its fingerprint, and two words a bucket.
+ */
+export interface BucketTables {
+  /** Where each bucket begins, and where what has entered ends; table after table. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** By place: the half that the table does not go by, which tells most, and the row. */
+  readonly others: Int32Array;
+  readonly rows: Int32Array;
+}
+
+/** Halves of fingerprints, by row. */
+export interface FingerprintColumns {
+  readonly high: Int32Array;
+  readonly low: Int32Array;
+}
+
+/**
+ * Room for tables of up to `capacity` rows; {@link layOut} comes next.
+ * @param allocate makes room for so many words
+ */
+export function makeTables(
+  capacity: number,
+  allocate: (words: number) => Int32Array = (words) => new Int32Array(words),
+): BucketTables {
+  return {
+    starts: allocate(TABLES * KEYS),
+    ends: allocate(TABLES * KEYS),
+    others: allocate(TABLES * capacity),
+    rows: allocate(TABLES * capacity),
+  };
+}
+
+/** Empties the tables and keeps places for the first `size` rows. */
+export function layOut({ starts, ends }: BucketTables, { high, low }: FingerprintColumns, size: number): void {
+  starts.fill(0);
+  for (let row = 0; row < size; row++) {
+    for (let table = 0; table < TABLES; table++) starts[bucketOf(high[row]!, low[row]!, table)]!++;
+  }
+  let place = 0;
+  for (let bucket = 0; bucket < starts.length; bucket++) {
+    const count = starts[bucket]!;
+    starts[bucket] = place;
+    place += count;
+  }
+  ends.set(starts);
+}
+
+/** A row that has its places enters; each at most once. */
+export function enter({ ends, others, rows }: BucketTables, { high, low }: FingerprintColumns, row: number): void {
+  const [itsHigh, itsLow] = [high[row]!, low[row]!];
+  for (let table = 0; table < TABLES; table++) {
+    const place = ends[bucketOf(itsHigh, itsLow, table)]!++;
+    others[place] = table < 2 ? itsLow : itsHigh;
+    rows[place] = row;
+  }
+}
+
+/**
+ * Appends the rows that may be within three bits of a fingerprint: none that is gets lost (of four parts one is then the same), few that are not come along, and a
+ * row may come up to four times.
+ */
+export function collectNear(tables: BucketTables, high: number, low: number, found: number[]): void {
+  const { starts, ends, others, rows } = tables;
+  for (let table = 0; table < TABLES; table++) {
+    const bucket = bucketOf(high, low, table);
+    const mine = table < 2 ? low : high;
+    const end = ends[bucket]!;
+    for (let place = starts[bucket]!; place < end; place++) {
+      // Three ones taken away: nearly all candidates have some left.
+      let bits = others[place]! ^ mine;
+      bits &= bits - 1;
+      bits &= bits - 1;
+      if ((bits & (bits - 1)) === 0) found.push(rows[place]!);
+    }
+  }
+}
+
+function bucketOf(high: number, low: number, table: number): number {
+  const half = table < 2 ? high : low;
+  return table * KEYS + (table % 2 === 0 ? half >>> 16 : half & 0xffff);
+}

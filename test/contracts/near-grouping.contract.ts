@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
+import { PREFERENCES } from '../../src/domain/crawl/preference.ts';
+import { hammingDistance } from '../../src/domain/page/hamming.ts';
+import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/ports/near-grouping.ts';
+
+const A = 'fd851af90bc24962';
+const ONE_FLIP = '7d851af90bc24962';
+const THREE_FLIPS = '7d859af98bc24962';
+const FOUR_FLIPS = '7d859af98bc2c962';
+const FAR = '027ae506f43db69d';
+const OPTIONS: NearGroupingOptions = { distance: 3, prefer: PREFERENCES, isBatch: false };
+
+export const groupedPage = (change: Partial<GroupedPage> = {}): GroupedPage => ({
+  url: 'https://a.org/',
+  signature: A,
+  scope: '',
+  score: 1,
+  discoveredAt: 0,
+  isIncoming: true,
+  ...change,
+});
+
+export interface GroupsFound {
+  readonly groups: number;
+  readonly repeats: readonly Repeat[];
+}
+
+/** All that a grouping finds. */
+export async function groupsOf(grouping: NearGrouping, pages: Iterable<GroupedPage>): Promise<GroupsFound> {
+  for (const page of pages) await grouping.add(page);
+  const { groups, repeats } = await grouping.group();
+  const found: Repeat[] = [];
+  for await (const repeat of repeats) found.push(repeat);
+  return { groups, repeats: found };
+}
+
+/** Pages about few centres, so that groups, near misses and equal ones are common. */
+const somePages: fc.Arbitrary<GroupedPage[]> = fc
+  .array(
+    fc.record({
+      centre: fc.constantFrom(A, FAR),
+      flips: fc.array(fc.nat(63), { maxLength: 4 }),
+      scope: fc.constantFrom('a', 'b'),
+      score: fc.constantFrom(1, 2),
+      discoveredAt: fc.constantFrom(0, 1_800_000_000_000),
+      isIncoming: fc.boolean(),
+      isHttps: fc.boolean(),
+      path: fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 2 }),
+    }),
+    { maxLength: 60 },
+  )
+  .map((all) =>
+    all.map(({ centre, flips, isHttps, path, ...rest }, i) => {
+      let value = BigInt(`0x${centre}`);
+      for (const bit of flips) value ^= 1n << BigInt(bit);
+      return {
+        ...rest,
+        url: `${isHttps ? 'https' : 'http'}://a.org/${i}/${path}`,
+        signature: value.toString(16).padStart(16, '0'),
+      };
+    }),
+  );
+
+/** The exam of every adapter of the port. */
+export function nearGroupingContract(
+  name: string,
+  open: (options: NearGroupingOptions) => NearGrouping | Promise<NearGrouping>,
+): void {
+  describe(`${name}: groups of near pages`, () => {
+    let grouping: NearGrouping | null = null;
+    afterEach(() => grouping?.close());
+    const found = async (pages: Iterable<GroupedPage>, options: Partial<NearGroupingOptions> = {}) => {
+      grouping = await open({ ...OPTIONS, ...options });
+      return groupsOf(grouping, pages);
+    };
+    const signed = (...signatures: readonly string[]): GroupedPage[] =>
+      signatures.map((signature, i) => groupedPage({ signature, url: `https://a.org/${i}` }));
+
+    it('nothing gives nothing', async () => {
+      expect(await found([])).toEqual({ groups: 0, repeats: [] });
+    });
+
+    it('three bits are near, four are not', async () => {
+      expect(await found(signed(A, FOUR_FLIPS, THREE_FLIPS, FAR))).toEqual({
+        groups: 1,
+        repeats: [{ number: 2, of: 'https://a.org/1', distance: 1 }],
+      });
+      expect(await found(signed(A, ONE_FLIP), { distance: 0 })).toEqual({ groups: 0, repeats: [] });
+    });
+
+    it.each([
+      ['score', { score: 2 }],
+      ['https', { url: 'https://a.org/longer' }],
+      ['shortest', { url: 'http://a.org' }],
+      ['oldest', { discoveredAt: -1 }],
+    ] as const)('prefers by %s, and else who came first', async (criterion, better) => {
+      const pages = [
+        groupedPage({ url: 'http://a.org/first' }),
+        groupedPage({ url: 'http://a.org/other' }),
+        groupedPage({ url: 'http://a.org/third', ...better }),
+      ];
+      const by = await found(pages, { prefer: [criterion] });
+      expect(by.repeats.map(({ number, of }) => [number, of])).toEqual([0, 1].map((n) => [n, pages[2]!.url]));
+      const without = await found(pages, { prefer: [] });
+      expect(without.repeats.map(({ number, of }) => [number, of])).toEqual([1, 2].map((n) => [n, pages[0]!.url]));
+    });
+
+    it('scopes never meet, and do not hide what is near within them', async () => {
+      const pages = signed(A, A, A, ONE_FLIP).map((page, i) => ({ ...page, scope: i % 2 === 0 ? 'a' : 'b' }));
+      expect((await found(pages)).repeats).toEqual([
+        { number: 2, of: 'https://a.org/0', distance: 0 },
+        { number: 3, of: 'https://a.org/1', distance: 1 },
+      ]);
+    });
+
+    it('the published example: a batch of one against a library of four', async () => {
+      const [batch, ...library] = signed(A, A, THREE_FLIPS, FOUR_FLIPS, FAR);
+      const pages = [...library.map((page) => ({ ...page, isIncoming: false, score: 9 })), batch!];
+      expect((await found(pages, { isBatch: true })).repeats).toEqual([
+        { number: 0, of: 'https://a.org/0', distance: 0 },
+        { number: 1, of: 'https://a.org/0', distance: 3 },
+      ]);
+    });
+
+    it('finds what comparing one after the other finds, whatever the pages, and the same as the reference', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          somePages,
+          fc.integer({ min: 0, max: 3 }),
+          fc.boolean(),
+          fc.shuffledSubarray([...PREFERENCES]),
+          async (pages, distance, isBatch, prefer) => {
+            const options = { distance, isBatch, prefer };
+            const own = await found(pages, options);
+            await grouping?.close();
+            expect(own).toEqual(await groupsOf(createMemoryNearGrouping(options), pages));
+            const leaders = new Set([...pages.keys()]);
+            for (const { number } of own.repeats) leaders.delete(number);
+            for (const { number, of, distance: bits } of own.repeats) {
+              const target = pages.findIndex(({ url }) => url === of);
+              expect(leaders.has(target)).toBe(true);
+              expect(pages[target]!.scope).toBe(pages[number]!.scope);
+              expect(hammingDistance(pages[target]!.signature, pages[number]!.signature)).toBe(bits);
+              const nearest = [...leaders].filter(
+                (each) =>
+                  pages[each]!.scope === pages[number]!.scope &&
+                  (!isBatch || pages[each]!.isIncoming) &&
+                  hammingDistance(pages[each]!.signature, pages[number]!.signature) < bits,
+              );
+              // A nearer representative can only be one that is less preferred, and was found later.
+              for (const each of nearest) expect(own.repeats.some((repeat) => repeat.number === each)).toBe(false);
+            }
+          },
+        ),
+        { numRuns: 40 },
+      );
+    });
+  });
+}
