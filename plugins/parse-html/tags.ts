@@ -1,3 +1,5 @@
+import { CHARACTER_ELEMENTS } from './markup-scanner.ts';
+
 /** How tags nest when authors leave end tags out: what htmlparser2's own parser does, as a table. */
 export interface Tag {
   readonly name: string;
@@ -7,6 +9,8 @@ export interface Tag {
   readonly ends: ReadonlySet<string> | null;
   /** Inside, `<x/>` is a whole element (`svg`, `math`) or no longer is (`foreignobject`, ...); `null`: as around it. */
   readonly foreign: boolean | null;
+  /** Holds characters up to its end tag, and no markup. */
+  readonly hasCharacters: boolean;
 }
 
 const VOID =
@@ -52,17 +56,20 @@ const COMMON =
   );
 
 export const TAGS: ReadonlyMap<string, Tag> = new Map(
-  [...new Set([...VOID, ...Object.keys(ENDS), ...Object.keys(FOREIGN), ...COMMON])].map((name) => [
-    name,
-    {
+  [...new Set([...VOID, ...CHARACTER_ELEMENTS, ...Object.keys(ENDS), ...Object.keys(FOREIGN), ...COMMON])].map(
+    (name) => [
       name,
-      isVoid: VOID.includes(name),
-      ends: ENDS[name] === undefined ? null : new Set(ENDS[name].split(' ')),
-      foreign: FOREIGN[name] ?? null,
-    },
-  ]),
+      {
+        name,
+        isVoid: VOID.includes(name),
+        ends: ENDS[name] === undefined ? null : new Set(ENDS[name].split(' ')),
+        foreign: FOREIGN[name] ?? null,
+        hasCharacters: CHARACTER_ELEMENTS.includes(name),
+      },
+    ],
+  ),
 );
 
 export function unknownTag(name: string): Tag {
-  return { name, isVoid: false, ends: null, foreign: null };
+  return { name, isVoid: false, ends: null, foreign: null, hasCharacters: false };
 }

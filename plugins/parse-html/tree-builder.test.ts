@@ -90,6 +90,22 @@ describe('the tree is that of htmlparser2', () => {
     );
   });
 
+  it('for any characters, markup begun anywhere and never ended', () => {
+    const bits = fc.constantFrom(
+      ...'< > / </ ! ? - -- [ --> <!-- <! <? & &amp &lt; &#65; &copy = " \' a p x script style title textarea xmp'.split(
+        ' ',
+      ),
+      ...[' ', '\n', '<a href="', '<script>', '</script', '<title>', '</title ', '\u00e9', '\ud83d\ude00', '\0'],
+    );
+    fc.assert(
+      fc.property(fc.array(bits, { maxLength: 25 }), (pieces) => {
+        const html = pieces.join('');
+        expect(outline(build(html).document)).toBe(outline(parseDocument(html)));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
   it('in XHTML, elements that close themselves are whole and CDATA is text', () => {
     const { document } = build('<div/><p>a<![CDATA[b < c]]></p>', {}, true);
     expect(outline(document)).toBe(

@@ -8,7 +8,7 @@ import {
   ProcessingInstruction,
   Text,
 } from 'domhandler';
-import { Tokenizer } from 'htmlparser2';
+import { type MarkupEvents, scanMarkup } from './markup-scanner.ts';
 import { TAGS, type Tag, unknownTag } from './tags.ts';
 import { TextBuffer } from './text-buffer.ts';
 
@@ -28,10 +28,10 @@ export interface Tree {
 }
 
 /**
- * Builds the DOM of a page from the events of htmlparser2's tokenizer, in time proportional to its length whatever it contains.
+ * Builds the DOM of a page, in time proportional to its length whatever it contains.
  *
  * htmlparser2's own parser gives the same tree, but takes quadratic time for nested and unmatched tags and has no limits; this
- * one also builds faster. `isXhtml`: `<x/>` is a whole element everywhere, and CDATA sections are text.
+ * one also builds several times as fast. `isXhtml`: `<x/>` is a whole element everywhere, and CDATA sections are text.
  */
 export function buildTree(content: string, limits: TreeLimits, isXhtml: boolean): Tree {
   return new TreeBuilder(content, limits, isXhtml).build();
@@ -47,12 +47,33 @@ const withoutSections = (content: string): string =>
 /** Attribute names that are remembered in lower case. Hostile pages have millions. */
 const MAX_KNOWN_NAMES = 1000;
 
-class TreeBuilder {
+/** Tags and attributes of up to so many letters and digits are found by a number instead of a string of their own. */
+const MAX_PACKED = 5;
+
+/** A name of at most {@link MAX_PACKED} lower-case letters and digits as a number; 0 for all others. */
+function packedName(content: string, start: number, end: number): number {
+  if (end - start > MAX_PACKED) return 0;
+  let packed = 0;
+  for (let at = start; at < end; at++) {
+    const code = content.charCodeAt(at);
+    if (code >= 0x61 && code <= 0x7a) packed = packed * 37 + code - 0x60;
+    else if (code >= 0x30 && code <= 0x39) packed = packed * 37 + code - 0x15;
+    else return 0;
+  }
+  return packed;
+}
+
+const PACKED_TAGS: ReadonlyMap<number, Tag> = new Map(
+  [...TAGS.values()]
+    .map((tag) => [packedName(tag.name, 0, tag.name.length), tag] as const)
+    .filter(([packed]) => packed > 0),
+);
+
+class TreeBuilder implements MarkupEvents {
   private readonly content: string;
   private readonly limits: TreeLimits;
   private readonly isXhtml: boolean;
   private readonly document = new Document([]);
-  private readonly tokenizer: Tokenizer;
   private parent: ParentNode = this.document;
   private nodes = 0;
   private truncated = false;
@@ -68,83 +89,68 @@ class TreeBuilder {
 
   private readonly unknownTags = new Map<string, Tag>();
   private readonly names = new Map<string, string>();
-  private readonly text = new TextBuffer();
+  private readonly packedNames = new Map<number, string>();
+  private readonly characters = new TextBuffer();
   private tag: Tag | null = null;
   /** Where the tag begins that is being read, and where what was read ends. */
   private tagStart = 0;
   private readTo = 0;
   private attributes: Record<string, string> = {};
   private attributeCount = 0;
-  private attributeName: string | null = null;
-  private readonly attributeValue = new TextBuffer();
 
   constructor(content: string, limits: TreeLimits, isXhtml: boolean) {
     this.content = isXhtml ? content : withoutSections(content);
     this.limits = limits;
     this.isXhtml = isXhtml;
-    this.tokenizer = new Tokenizer({ decodeEntities: true }, this);
   }
 
   build(): Tree {
-    this.tokenizer.write(this.content);
-    this.tokenizer.end();
+    scanMarkup(this.content, this);
     this.endText();
     for (const element of this.open) element.endIndex = this.content.length - 1;
     return { document: this.document, truncated: this.truncated };
   }
 
-  // Events of the tokenizer. Positions are offsets in the content, ends exclusive.
-
-  ontext(start: number, end: number): void {
-    this.text.add(this.content.slice(start, end));
+  get isFull(): boolean {
+    return this.truncated;
   }
 
-  ontextentity(codePoint: number): void {
-    this.text.add(String.fromCodePoint(codePoint));
+  text(data: string): void {
+    this.characters.add(data);
   }
 
-  onopentagname(start: number, end: number): void {
-    const tag = this.findTag(this.content.slice(start, end)) ?? this.newTag(start, end);
+  openTagName(start: number, end: number): string | null {
+    const tag = this.findTag(start, end) ?? this.newTag(start, end);
     this.tag = tag;
     this.tagStart = start - 1;
     this.readTo = start - 1;
     if (tag.ends !== null && this.tooDeep.size === 0) this.endImplied(tag.ends);
     this.attributes = {};
     this.attributeCount = 0;
+    return tag.hasCharacters ? tag.name : null;
   }
 
-  onattribname(start: number, end: number): void {
-    this.attributeName = this.attributeCount++ < this.limits.maxAttributes ? this.nameOf(start, end) : null;
+  attribute(start: number, end: number, value: string): void {
+    const count = this.attributeCount++;
+    if (count >= this.limits.maxAttributes) return;
+    const name = this.nameOf(start, end);
+    // The first of a name counts.
+    if (count === 0 || !Object.hasOwn(this.attributes, name)) this.attributes[name] = value;
   }
 
-  onattribdata(start: number, end: number): void {
-    if (this.attributeName !== null) this.attributeValue.add(this.content.slice(start, end));
-  }
-
-  onattribentity(codePoint: number): void {
-    if (this.attributeName !== null) this.attributeValue.add(String.fromCodePoint(codePoint));
-  }
-
-  onattribend(): void {
-    const name = this.attributeName;
-    if (name === null) return;
-    const value = this.attributeValue.take();
-    if (this.attributes[name] === undefined || !Object.hasOwn(this.attributes, name)) this.attributes[name] = value;
-  }
-
-  onopentagend(end: number): void {
-    this.readTo = end + 1;
+  openTagEnd(at: number): void {
+    this.readTo = at + 1;
     this.addElement(this.tag!, this.attributes, false);
   }
 
-  onselfclosingtag(end: number): void {
-    this.readTo = end + 1;
+  selfClosingTag(at: number): void {
+    this.readTo = at + 1;
     const isWhole = this.isXhtml || this.openForeign.at(-1) === true || this.tag!.foreign === true;
     this.addElement(this.tag!, this.attributes, isWhole);
   }
 
-  onclosetag(start: number, end: number): void {
-    const tag = this.findTag(this.content.slice(start, end));
+  closeTag(start: number, end: number): void {
+    const tag = this.findTag(start, end);
     // Never opened in this page.
     if (tag === undefined) return;
     this.tagStart = start - 2;
@@ -170,29 +176,27 @@ class TreeBuilder {
     } else if (tag.name === 'p') this.addElement(tag, {}, true);
   }
 
-  oncomment(start: number, end: number, markLength: number): void {
+  comment(data: string): void {
     this.endText();
-    this.append(new Comment(this.content.slice(start, end - markLength)));
+    this.append(new Comment(data));
   }
 
-  oncdata(start: number, end: number, markLength: number): void {
+  /** In XHTML only: in HTML there are none left. */
+  cdata(data: string): void {
     this.endText();
-    // In XHTML only: in HTML there are none left.
-    const text = new Text(this.content.slice(start, end - markLength));
+    const text = new Text(data);
     const section = new CDATA([text]);
     text.parent = section;
     this.append(section);
   }
 
-  ondeclaration(start: number, end: number): void {
-    this.addInstruction('!', this.content.slice(start, end));
+  declaration(data: string): void {
+    this.addInstruction('!', data);
   }
 
-  onprocessinginstruction(start: number, end: number): void {
-    this.addInstruction('?', this.content.slice(start, end));
+  processingInstruction(data: string): void {
+    this.addInstruction('?', data);
   }
-
-  onend(): void {}
 
   // The tree.
 
@@ -230,7 +234,7 @@ class TreeBuilder {
   }
 
   private endText(): void {
-    if (!this.text.isEmpty) this.append(new Text(this.text.take()));
+    if (!this.characters.isEmpty) this.append(new Text(this.characters.take()));
   }
 
   private addInstruction(mark: string, value: string): void {
@@ -244,7 +248,6 @@ class TreeBuilder {
     if (this.truncated) return;
     if (++this.nodes > this.limits.maxNodes) {
       this.truncated = true;
-      this.tokenizer.pause();
       return;
     }
     const { parent } = this;
@@ -260,7 +263,11 @@ class TreeBuilder {
 
   // Names.
 
-  private findTag(written: string): Tag | undefined {
+  private findTag(start: number, end: number): Tag | undefined {
+    const packed = packedName(this.content, start, end);
+    const short = packed === 0 ? undefined : PACKED_TAGS.get(packed);
+    if (short !== undefined) return short;
+    const written = this.content.slice(start, end);
     const found = TAGS.get(written) ?? this.unknownTags.get(written);
     if (found !== undefined) return found;
     const name = written.toLowerCase();
@@ -274,11 +281,17 @@ class TreeBuilder {
   }
 
   private nameOf(start: number, end: number): string {
+    const packed = packedName(this.content, start, end);
+    const short = packed === 0 ? undefined : this.packedNames.get(packed);
+    if (short !== undefined) return short;
     const written = this.content.slice(start, end);
     const known = this.names.get(written);
     if (known !== undefined) return known;
     const name = written.toLowerCase();
-    if (this.names.size < MAX_KNOWN_NAMES) this.names.set(written, name);
+    if (this.names.size + this.packedNames.size < MAX_KNOWN_NAMES) {
+      if (packed === 0) this.names.set(written, name);
+      else this.packedNames.set(packed, name);
+    }
     return name;
   }
 }
