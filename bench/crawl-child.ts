@@ -1,10 +1,10 @@
 /** One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days. Prints JSON. */
-import { keepHeapLean } from '../src/cli/lean-heap.ts';
+import { keepEngineLean } from '../src/cli/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 
 const [dir = '', seed = '', offsetDays = '0', auditShare = '0'] = process.argv.slice(2);
-keepHeapLean();
+keepEngineLean();
 const offset = Number(offsetDays) * 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

@@ -1,10 +1,10 @@
 /** One measured export in a process of its own: arguments are the state directory, the format, the file, a host (empty: all). Prints JSON. */
-import { keepHeapLean } from '../src/cli/lean-heap.ts';
+import { keepEngineLean } from '../src/cli/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 
 const [dir = '', format = 'jsonl', place = '', host = ''] = process.argv.slice(2);
-keepHeapLean();
+keepEngineLean();
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const crawler = await openCrawler({ config: defaultConfig([]), dir, log: silent });
 const before = process.cpuUsage();

@@ -5,7 +5,8 @@ import { createMainContent } from '../src/domain/page/main-content.ts';
 import type { PageNode } from '../src/domain/page/page-node.ts';
 import { createSimhash } from '../src/domain/page/simhash.ts';
 import { createInlinePageParser } from '../src/plugin-host/page-parser.ts';
-import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../src/plugin-host/plugin-list.ts';
+import { parsePluginList } from '../src/plugin-host/parse-plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const CALLS = 400;

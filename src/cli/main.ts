@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { EXIT, exitCodeOf, isForeseen } from './exit.ts';
-import { keepHeapLean } from './lean-heap.ts';
+import { keepEngineLean } from './lean-engine.ts';
 import { programFor } from './program-for.ts';
 import { safeLines } from './render/safe-text.ts';
 
 /** How long what was left open may keep the process alive after the work is done. */
 const LINGER_MS = 3_000;
 
-keepHeapLean();
+keepEngineLean();
 const { argv, env, stdout, stderr } = process;
 // A reader that went away (`| head`) must not end the process with a stack: what is written from then on is lost, no more.
 stdout.on('error', ignoreGoneReader);

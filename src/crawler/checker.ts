@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseSitemap } from '../../plugins/parse-feed/sitemap.ts';
+import type { parseSitemap } from '../../plugins/parse-feed/sitemap.ts';
 import { checkRobots, type RobotsCheck } from '../adapters/http/check-robots.ts';
 import { createRobots } from '../adapters/http/robots.ts';
 import { CrawlError } from '../domain/errors.ts';
@@ -158,7 +158,10 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
     },
     robots: ({ robots, agent, url }) =>
       robots === undefined ? fetchedRobots(url, agent) : Promise.resolve(checkRobots({ robots, agent, url })),
-    sitemap: async (file) => ({ file, ...parseSitemap(await readFile(file)) }),
+    sitemap: async (file) => {
+      const { parseSitemap: parse } = await import('../../plugins/parse-feed/sitemap.ts');
+      return { file, ...parse(await readFile(file)) };
+    },
     plugins: () => pluginViews(plugins),
     close: async () => {
       await parser.close();

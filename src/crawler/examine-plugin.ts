@@ -1,6 +1,5 @@
 import { CrawlError } from '../domain/errors.ts';
 import { kindOfPlugin, type PluginKind } from '../plugin-host/plugin-api.ts';
-import { testPlugin } from '../plugin-host/plugin-testing.ts';
 import { importPlugin, resolvePlugin, textOf } from '../plugin-host/resolve-plugin.ts';
 
 export interface PluginExam {
@@ -20,6 +19,7 @@ export async function examinePlugin(
   const entry = { use: name, options, where: 'plugins test' };
   const resolved = resolvePlugin(entry, baseDir);
   const definition = await importPlugin(resolved, entry);
+  const { testPlugin } = await import('../plugin-host/plugin-testing.ts');
   try {
     await testPlugin(definition, { options });
   } catch (error) {

@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import type { ParsingOptions } from '../plugin-host/load-parsing.ts';
-import { DEFAULT_PLUGIN_LIST, type PluginList, parsePluginList } from '../plugin-host/plugin-list.ts';
+import { parsePluginList } from '../plugin-host/parse-plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST, type PluginList } from '../plugin-host/plugin-list.ts';
 
 /** The operator's plugin list, or the shipped one where there is no file. */
 export async function readPluginList(config: Config, baseDir: string): Promise<PluginList> {

@@ -1,4 +1,3 @@
-import { parseSitemap } from '../../plugins/parse-feed/sitemap.ts';
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
 import { boundsFor } from '../domain/crawl/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
@@ -84,6 +83,8 @@ async function readOne(
 ): Promise<HostSitemaps> {
   const { config, policy, plugins } = wiring;
   const { maxFiles, maxBytes } = config.sitemaps;
+  // Loaded here, since most rounds read no sitemap.
+  const { parseSitemap } = await import('../../plugins/parse-feed/sitemap.ts');
   const room = {
     ...wiring,
     ...store,

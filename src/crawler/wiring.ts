@@ -15,7 +15,7 @@ import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { Exporter } from '../plugin-host/exporter-api.ts';
 import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/load-plugins.ts';
-import { createPageMarkdown, type PageMarkdown } from '../plugin-host/page-markdown.ts';
+import type { PageMarkdown } from '../plugin-host/page-markdown.ts';
 import { createPageParser } from '../plugin-host/page-parser.ts';
 import { applyUrlChain } from '../plugin-host/url-chain.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -110,7 +110,10 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
       findExporter(format, plugins, (entries) =>
         loadMainPlugins(config, { entries, winners: {} }, baseDir, log, clock),
       ),
-    openMarkdown: () => createPageMarkdown(parsingOptions(config, list, baseDir), log),
+    openMarkdown: async () => {
+      const { createPageMarkdown } = await import('../plugin-host/page-markdown.ts');
+      return createPageMarkdown(parsingOptions(config, list, baseDir), log);
+    },
     close: async () => {
       await parser?.close();
       for (const protocol of new Set(plugins.protocols.values())) await protocol.close();

@@ -3,8 +3,8 @@ import { near } from '../domain/near-name.ts';
 import type { Log } from '../ports/log.ts';
 import { type LoadedPlugins, loadPlugins, WORKER_KINDS } from './load-plugins.ts';
 import type { ParseLimits } from './parse-page.ts';
-import type { PluginHost, Signature } from './plugin-api.ts';
-import type { PluginList } from './plugin-list.ts';
+import { kindOfPlugin, type PluginHost, type Signature } from './plugin-api.ts';
+import { BUNDLED_PLUGINS, type PluginList } from './plugin-list.ts';
 
 /** Plain data: it is copied into each worker. */
 export interface ParsingOptions {
@@ -16,13 +16,20 @@ export interface ParsingOptions {
   readonly intervals: PluginHost['intervals'];
 }
 
-/** Parsers, parse filters and the signature in force. */
+/** What may parse, sign or filter pages: a bundled plugin of another kind need not be loaded to know that it does not. */
+function parsingPart({ entries, winners }: PluginList): PluginList {
+  const mayParse = (use: string): boolean => !BUNDLED_PLUGINS.includes(use) || WORKER_KINDS.has(kindOfPlugin(use));
+  return { entries: entries.filter(({ use }) => mayParse(use)), winners };
+}
+
+/** Parsers, parse filters and the signature in force. The main thread has checked the whole list. */
 export async function loadParsing(
   options: ParsingOptions,
   log: Log,
 ): Promise<{ plugins: LoadedPlugins; signature: Signature; limits: ParseLimits }> {
   const plugins = await loadPlugins({
     ...options,
+    list: parsingPart(options.list),
     log,
     kinds: WORKER_KINDS,
     now: Date.now,

@@ -5,9 +5,10 @@ import { CrawlError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../ports/page-parser.ts';
 import { encodeParsed } from './encode-parsed.ts';
-import { loadParsing, type ParsingOptions } from './load-parsing.ts';
+import { failedRecord } from './failed-record.ts';
+import type { ParsingOptions } from './load-parsing.ts';
 import { PageBatches, type RunBatch } from './page-batches.ts';
-import { failedRecord, parseLive } from './parse-page.ts';
+import type { parseLive } from './parse-page.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
 import { textOf } from './resolve-plugin.ts';
 
@@ -82,8 +83,13 @@ export async function createInlinePageParser(
     live(page: PageToParse): ReturnType<typeof parseLive>;
   }
 > {
+  // Loaded here: the main thread of a crawl leaves parsing to its workers.
+  const [{ loadParsing }, { parseLive: parse }] = await Promise.all([
+    import('./load-parsing.ts'),
+    import('./parse-page.ts'),
+  ]);
   const { plugins, signature, limits } = await loadParsing(parsing, log);
-  const live = (page: PageToParse): ReturnType<typeof parseLive> => parseLive(page, plugins, signature, limits);
+  const live = (page: PageToParse): ReturnType<typeof parseLive> => parse(page, plugins, signature, limits);
   return { pending: 0, live, parse: async (page) => encodeParsed((await live(page)).record), close: async () => {} };
 }
 

@@ -3,6 +3,7 @@ import { CrawlError } from '../domain/errors.ts';
 import { blockPrints } from '../domain/page/block-prints.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../ports/segment-store.ts';
+import { failedRecord } from './failed-record.ts';
 import { LivePage } from './live-page.ts';
 import type { LoadedPlugins } from './load-plugins.ts';
 import type { ParseResult, Signature } from './plugin-api.ts';
@@ -118,18 +119,4 @@ function boundedMetadata(metadata: Readonly<Record<string, unknown>>): Record<st
     bounded[key] = value;
   }
   return bounded;
-}
-
-export function failedRecord(page: PageToParse, contentType: string, code: string, message: string): ParsedRecord {
-  return {
-    index: page.index,
-    url: page.url,
-    outcome: { kind: 'parse-failed', code, message: message.slice(0, 500) },
-    contentType,
-    charset: null,
-    lang: null,
-    canonical: null,
-    text: '',
-    outlinks: [],
-  };
 }

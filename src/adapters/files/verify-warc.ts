@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { WARCParser, type WARCRecord } from 'warcio';
+import type { WARCRecord } from 'warcio';
 import { fileError } from './file-errors.ts';
 
 export interface WarcVerdict {
@@ -27,6 +27,8 @@ export async function verifyWarc(file: string): Promise<WarcVerdict> {
   const { size } = await stat(file).catch((error: unknown) => {
     throw fileError(file, error);
   });
+  // Loaded here, so that a crawl, which only writes, starts without it.
+  const { WARCParser } = await import('warcio');
   // HTTP heads are left in the block, so that its length can be told.
   const parser = new WARCParser(createReadStream(file), { parseHttp: false });
   let end = 0;

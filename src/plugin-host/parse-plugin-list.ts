@@ -1,0 +1,69 @@
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { CrawlError } from '../domain/errors.ts';
+import { near } from '../domain/near-name.ts';
+import type { PluginList, PluginListEntry } from './plugin-list.ts';
+
+/** Reads `plugins.yaml`. Throws `config-invalid` with file, line and column of every fault. */
+export function parsePluginList(text: string, file: string): PluginList {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  if (document.errors.length > 0) {
+    const faults = document.errors.map((error) => `${file}:${position(lines, error.pos[0])} ${error.message}`);
+    throw new CrawlError('config-invalid', faults.join('\n'));
+  }
+  const errors: string[] = [];
+  const at = (node: unknown): string => `${file}:${position(lines, (node as Node | null)?.range?.[0] ?? 0)}`;
+  const entries: PluginListEntry[] = [];
+  let winners: Record<string, string> = {};
+  const root = document.contents;
+  if (root !== null && !isMap(root)) errors.push(`${at(root)} expected the keys plugins and winners`);
+  if (isMap(root)) {
+    for (const { key, value } of root.items) {
+      const name = isScalar(key) ? String(key.value) : '';
+      if (name === 'plugins' && isSeq(value)) {
+        for (const item of value.items) {
+          const entry = entryOf(item, at(item));
+          if (typeof entry === 'string') errors.push(`${at(item)} plugins[${entries.length}]: ${entry}`);
+          else entries.push(entry);
+        }
+      } else if (name === 'winners' && (isMap(value) || (isScalar(value) && value.value === null))) {
+        winners = Object.fromEntries(
+          Object.entries(isMap(value) ? value.toJSON() : {}).map(([k, v]) => [k, String(v)]),
+        );
+      } else {
+        const guess = near(name, ['plugins', 'winners']);
+        errors.push(
+          name === 'plugins' || name === 'winners'
+            ? `${at(value)} ${name}: expected a ${name === 'plugins' ? 'list' : 'map of MIME type to plugin name'}`
+            : `${at(key)} ${name}: unknown key${guess === undefined ? '' : `, did you mean ${guess}?`}`,
+        );
+      }
+    }
+  }
+  if (errors.length > 0) throw new CrawlError('config-invalid', errors.join('\n'));
+  return { entries, winners };
+}
+
+const position = (lines: LineCounter, offset: number): string => {
+  const { line, col } = lines.linePos(offset);
+  return `${line}:${col}`;
+};
+
+function entryOf(item: unknown, where: string): PluginListEntry | string {
+  if (isScalar(item) && typeof item.value === 'string') return { use: item.value, options: {}, where };
+  if (!isMap(item)) return 'expected a plugin name, a name with options, or use: with a path';
+  const value = item.toJSON() as Record<string, unknown>;
+  const keys = Object.keys(value);
+  const isOptions = (options: unknown): options is Record<string, unknown> =>
+    typeof options === 'object' && options !== null && !Array.isArray(options);
+  if (typeof value.use === 'string') {
+    const extra = keys.find((key) => key !== 'use' && key !== 'options');
+    if (extra !== undefined) return `unknown key ${extra} beside use; options belong under options:`;
+    const options = value.options ?? {};
+    return isOptions(options) ? { use: value.use, options, where } : 'options: expected a map';
+  }
+  const [name] = keys;
+  if (keys.length !== 1 || name === undefined) return 'expected one plugin name with its options below it';
+  const options = value[name] ?? {};
+  return isOptions(options) ? { use: name, options, where } : `${name}: expected a map of options`;
+}
