@@ -2,8 +2,10 @@ import { createRequire } from 'node:module';
 import type { UrlContext, UrlFilter, UrlVerdict } from 'incrawl/plugin';
 import type { Options } from './options.ts';
 
-/** By `require`: an import would search the whole text of this CommonJS package for the names that it exports, at every start. */
-const { getDomain }: typeof import('tldts') = createRequire(import.meta.url)('tldts');
+const requireHere = createRequire(import.meta.url);
+
+/** Loaded in mode `domain` alone. By `require`: an import would search the whole text of this CommonJS package for the names that it exports. */
+const loadTldts = (): typeof import('tldts') => requireHere('tldts');
 
 /** Verdicts are kept per host; a crawl of the open web must not fill the memory with them. */
 const MAX_CACHED_HOSTS = 20_000;
@@ -69,9 +71,10 @@ export function createScopeFilter(options: Options): UrlFilter {
 function createHostScope({ mode, hosts, domains }: Options, seedHosts: ReadonlySet<string>): HostScope {
   const allHosts = new Set(hosts.map(withoutWww));
   const allDomains = new Set(domains);
+  const tldts = mode === 'domain' ? loadTldts() : null;
   for (const host of mode === 'list' ? [] : seedHosts) {
     allHosts.add(withoutWww(host));
-    const domain = mode === 'domain' ? getDomain(host, { allowPrivateDomains: true }) : null;
+    const domain = tldts?.getDomain(host, { allowPrivateDomains: true }) ?? null;
     // An address, `localhost` or a public suffix has none: then the host stands for itself alone.
     if (domain !== null) allDomains.add(domain);
   }

@@ -6,7 +6,7 @@ import { deepFreeze } from './freeze.ts';
 import { type Override, parseOverride, settingOf } from './override.ts';
 import { type Origin, resolveSettings } from './resolve.ts';
 import type { Config } from './schema.ts';
-import { readYamlSettings, type Setting } from './yaml-settings.ts';
+import type { Setting } from './yaml-settings.ts';
 
 /** Where the configuration is looked for when no file is named, in this order, below the working directory. */
 export const CONFIG_FILES: readonly string[] = ['conf/incrawl.yaml', 'incrawl.yaml'];
@@ -44,6 +44,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const errors: string[] = [];
   const settings: Setting[] = [];
   if (file !== null) {
+    const { readYamlSettings } = await import('./yaml-settings.ts');
     const fromFile = readYamlSettings(await readText(resolve(cwd, file), file), file);
     settings.push(...fromFile.settings);
     errors.push(...fromFile.errors);

@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { createRequire } from 'node:module';
 import { findKey } from './keys.ts';
 import type { Setting } from './yaml-settings.ts';
 
@@ -34,6 +34,8 @@ function readAs(kind: string | undefined, text: string): unknown {
 }
 
 function scalarOf(text: string): unknown {
+  // Loaded for the option that needs it, not for every command.
+  const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
   try {
     return parse(text);
   } catch {

@@ -5,7 +5,7 @@ import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import { loadPlugins } from '../plugin-host/load-plugins.ts';
 import type { PluginKind } from '../plugin-host/plugin-api.ts';
-import { BUNDLED_PLUGINS, type PluginList } from '../plugin-host/plugin-list.ts';
+import { BUNDLED_PLUGINS } from '../plugin-host/plugin-list.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import { SEED_HOSTS_KEY } from '../steps/inject.ts';
@@ -37,7 +37,7 @@ export async function openExplainer(
   const dir = resolve(options.dir);
   const list = await readPluginList(config, baseDir);
   const plugins = await loadPlugins({
-    list: { ...list, entries: list.entries.filter(isAsked) },
+    list: { ...list, entries: list.entries.filter(({ use }) => isAsked(use, config)) },
     baseDir,
     log,
     kinds: KINDS,
@@ -64,9 +64,12 @@ export async function openExplainer(
   };
 }
 
-/** What a plugin of the operator's own is can only be told when it is loaded. */
-function isAsked({ use }: PluginList['entries'][number]): boolean {
-  return !BUNDLED_PLUGINS.includes(use) || [...KINDS].some((kind) => use.startsWith(`${kind}-`));
+/** What a plugin of the operator's own is can only be told when it is loaded. Of the bundled schedules one is in force. */
+function isAsked(use: string, { schedule }: Config): boolean {
+  if (!BUNDLED_PLUGINS.includes(use)) return true;
+  const inForce = `schedule-${schedule.name}`;
+  if (use.startsWith('schedule-')) return use === inForce || !BUNDLED_PLUGINS.includes(inForce);
+  return [...KINDS].some((kind) => use.startsWith(`${kind}-`));
 }
 
 async function openDb(dir: string, log: Log): Promise<CrawlDb> {

@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import type { ParsingOptions } from '../plugin-host/load-parsing.ts';
-import { parsePluginList } from '../plugin-host/parse-plugin-list.ts';
 import { DEFAULT_PLUGIN_LIST, type PluginList } from '../plugin-host/plugin-list.ts';
 
 /** The operator's plugin list, or the shipped one where there is no file. */
@@ -17,6 +16,7 @@ export async function readPluginList(config: Config, baseDir: string): Promise<P
     throw error;
   }
   const shown = relative(process.cwd(), file);
+  const { parsePluginList } = await import('../plugin-host/parse-plugin-list.ts');
   return parsePluginList(text, shown.startsWith('..') ? file : shown);
 }
 

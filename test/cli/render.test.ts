@@ -121,6 +121,28 @@ describe('lists', () => {
 });
 
 describe('quantities', () => {
+  it('count groups as a number format of the runtime does', () => {
+    const format = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+    const numbers = fc.oneof(
+      fc.integer(),
+      fc.integer({ min: -(10 ** 7), max: 10 ** 7 }).map((tenths) => tenths / 10),
+    );
+    fc.assert(
+      fc.property(numbers, (value) => {
+        expect(count(value)).toBe(format.format(value).replace(/^-0$/, '0'));
+      }),
+    );
+    for (const [value, text] of [
+      [0.05, '0.1'],
+      [0.04, '0'],
+      [-1_234.56, '-1,234.6'],
+      [999.96, '1,000'],
+      [Number.NaN, 'NaN'],
+      [1e21, '1e+21'],
+    ] as const)
+      expect(count(value)).toBe(text);
+  });
+
   it.each([
     [bytes(0), '0 B'],
     [bytes(1023), '1023 B'],

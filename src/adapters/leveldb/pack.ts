@@ -1,4 +1,5 @@
-import { Packr } from 'msgpackr';
+// Without the native addition for long texts, which no row has: loading it takes longer than a question.
+import { Packr } from 'msgpackr/pack';
 
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 

@@ -26,14 +26,16 @@ export function span(seconds: number): string {
   return `${threeDigits(seconds / size)} ${unit}`;
 }
 
-/** Made when it is needed: that takes as long as many an answer. */
-let grouped: Intl.NumberFormat | null = null;
+/** Beyond, doubles are not whole tenths any more. */
+const MOST_GROUPED = 1e14;
 
-/** `0`, `1,234,567`, `12.5`. */
+/** `0`, `1,234,567`, `12.5`. By hand: making an `Intl.NumberFormat` takes as long as many an answer. */
 export function count(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
-  grouped ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
-  return grouped.format(value);
+  const tenths = Math.round(Math.abs(value) * 10);
+  if (!(tenths < MOST_GROUPED)) return String(value);
+  const whole = String(Math.floor(tenths / 10)).replace(/\B(?=(?:\d{3})+$)/g, ',');
+  const rest = tenths % 10;
+  return `${value < 0 && tenths > 0 ? '-' : ''}${whole}${rest === 0 ? '' : `.${rest}`}`;
 }
 
 function threeDigits(value: number): string {

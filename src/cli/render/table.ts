@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import { cellWidth, isPlain } from './cell-width.ts';
 import { safeText } from './safe-text.ts';
 
 export interface Column<Row> {
@@ -74,7 +74,7 @@ function pad(text: string, width: number, align: 'left' | 'right'): string {
 /** Cuts at a width in terminal cells, never inside a character. */
 export function clip(text: string, max: number): string {
   if (text.length <= max / 2 || cellWidth(text) <= max) return text;
-  if (PLAIN.test(text)) return `${text.slice(0, max - 1)}…`;
+  if (isPlain(text)) return `${text.slice(0, max - 1)}…`;
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   let kept = '';
   let width = 0;
@@ -84,14 +84,6 @@ export function clip(text: string, max: number): string {
     kept += segment;
   }
   return `${kept}…`;
-}
-
-/** Most cells are plain ASCII, perhaps cut: then a character is a cell. */
-const PLAIN = /^[ -~…]*$/;
-
-/** Width in terminal cells. */
-function cellWidth(text: string): number {
-  return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
 /** Made when it is needed: it takes longer than the whole table otherwise. */
