@@ -32,7 +32,7 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
     const start = performance.now();
     for (let i = 0; i < count; i++) {
       const added = grouping.add({
-        url: `https://host${i % 1_000}.example/section/page-${String(i).padStart(8, '0')}.html`,
+        url: `https://host${100 + (i % 900)}.example/section/page-${String(i).padStart(8, '0')}.html`,
         signature: hex(high[i]!) + hex(low[i]!),
         scope: '',
         score: 1,

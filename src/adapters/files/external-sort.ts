@@ -48,8 +48,17 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 async function writeRun(file: string, chunk: string[]): Promise<string> {
   chunk.sort(compare);
-  await pipeline(Readable.from(chunk.map((line) => `${line}\n`)), createWriteStream(file));
+  await pipeline(Readable.from(blocksOf(chunk)), createWriteStream(file));
   return file;
+}
+
+/** Lines written together. */
+const WRITE_WINDOW = 1_000;
+
+function* blocksOf(lines: readonly string[]): Generator<string> {
+  for (let from = 0; from < lines.length; from += WRITE_WINDOW) {
+    yield `${lines.slice(from, from + WRITE_WINDOW).join('\n')}\n`;
+  }
 }
 
 /** Lines of a file, each ended by a line feed; read when they are asked for: the iterator of `node:readline` loses what comes before. */

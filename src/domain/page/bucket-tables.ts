@@ -73,13 +73,32 @@ export function collectNear(tables: BucketTables, high: number, low: number, fou
     const mine = table < 2 ? low : high;
     const end = ends[bucket]!;
     for (let place = starts[bucket]!; place < end; place++) {
-      // Three ones taken away: nearly all candidates have some left.
-      let bits = others[place]! ^ mine;
-      bits &= bits - 1;
-      bits &= bits - 1;
-      if ((bits & (bits - 1)) === 0) found.push(rows[place]!);
+      if (isNearHalf(others[place]! ^ mine)) found.push(rows[place]!);
     }
   }
+}
+
+/** {@link collectNear} for all of some tables against all of others, bucket by bucket: several times quicker, since neighbours in memory are read together. */
+export function visitNear(a: BucketTables, b: BucketTables, onNear: (rowOfA: number, rowOfB: number) => void): void {
+  for (let bucket = 0; bucket < TABLES * KEYS; bucket++) {
+    const [start, end] = [b.starts[bucket]!, b.ends[bucket]!];
+    if (start === end) continue;
+    const last = a.ends[bucket]!;
+    for (let place = a.starts[bucket]!; place < last; place++) {
+      const mine = a.others[place]!;
+      for (let other = start; other < end; other++) {
+        if (isNearHalf(b.others[other]! ^ mine)) onNear(a.rows[place]!, b.rows[other]!);
+      }
+    }
+  }
+}
+
+/** Whether at most three bits are set; nearly all candidates have more. */
+function isNearHalf(differing: number): boolean {
+  let bits = differing;
+  bits &= bits - 1;
+  bits &= bits - 1;
+  return (bits & (bits - 1)) === 0;
 }
 
 function bucketOf(high: number, low: number, table: number): number {

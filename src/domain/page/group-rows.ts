@@ -1,4 +1,12 @@
-import { type BucketTables, collectNear, enter, type FingerprintColumns, layOut } from './bucket-tables.ts';
+import {
+  type BucketTables,
+  collectNear,
+  enter,
+  type FingerprintColumns,
+  layOut,
+  makeTables,
+  visitNear,
+} from './bucket-tables.ts';
 import { setBits } from './hamming.ts';
 
 /** Pages in the order of preference, in columns. */
@@ -21,26 +29,24 @@ export const distanceOf = (nearest: Nearest): number => Math.floor(nearest / 2 *
 /**
  * Compares representatives of earlier blocks with the rows of a block.
  * @param tables all rows of the block
- * @param number of the first representative
+ * @param leaders from number `first` on
  * @param onNear row and what it may repeat, for each that is near, perhaps several times
  */
 export function matchLeaders(
   block: RowBlock,
   tables: BucketTables,
   leaders: RowBlock,
-  number: number,
+  first: number,
   distance: number,
   onNear: (row: number, nearest: Nearest) => void,
 ): void {
-  const found: number[] = [];
-  for (let leader = 0; leader < leaders.size; leader++) {
-    collectNear(tables, leaders.high[leader]!, leaders.low[leader]!, found);
-    for (const row of found) {
-      const own = distanceBetween(block, row, leaders, leader);
-      if (own <= distance) onNear(row, nearestOf(own, number + leader));
-    }
-    found.length = 0;
-  }
+  const theirs = makeTables(leaders.size);
+  layOut(theirs, leaders, leaders.size);
+  for (let leader = 0; leader < leaders.size; leader++) enter(theirs, leaders, leader);
+  visitNear(theirs, tables, (leader, row) => {
+    const own = distanceBetween(block, row, leaders, leader);
+    if (own <= distance) onNear(row, nearestOf(own, first + leader));
+  });
 }
 
 /**

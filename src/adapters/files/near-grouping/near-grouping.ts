@@ -49,7 +49,7 @@ export async function createFileNearGrouping({
   isBatch,
   threads = Math.min(availableParallelism(), MOST_THREADS),
   blockRows = 2 ** 20,
-  pieceRows = 2 ** 16,
+  pieceRows = 2 ** 18,
 }: FileNearGroupingOptions): Promise<NearGrouping> {
   await mkdir(dir, { recursive: true });
   for (const name of await readdir(dir)) {
