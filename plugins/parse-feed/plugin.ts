@@ -38,6 +38,7 @@ export default definePlugin({
       'application/gzip',
       'application/x-gzip',
     ],
+    content: 'feed1',
     parse: (page) => parsePage(page, options),
   }),
 });

@@ -8,6 +8,7 @@ export default definePlugin<'parse', Options>({
   options: optionsSchema,
   setup: (_host, options) => ({
     types: ['text/html', 'application/xhtml+xml'],
+    content: 'html1',
     parse: (page) => parseHtml(page, options),
   }),
 });

@@ -19,6 +19,7 @@ export default definePlugin<'parse', Options>({
   options: optionsSchema,
   setup: (_host, options) => ({
     types: ['text/plain'],
+    content: 'text1',
     parse: (page) => parseText(page, options),
   }),
 });

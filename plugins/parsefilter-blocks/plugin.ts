@@ -32,6 +32,7 @@ export default definePlugin({
     const cut = createWordCutter();
     const stopWords = createStopWords();
     return {
+      content: 'blocks1',
       filter: (page) => {
         if (page.dom === null || page.contentType.endsWith('xml')) return;
         const { result } = page;

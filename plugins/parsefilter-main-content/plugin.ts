@@ -1,4 +1,5 @@
 import {
+  CONTENT_VERSION,
   createMainContent,
   createStopWords,
   createWordCutter,
@@ -31,6 +32,7 @@ export default definePlugin({
   setup: (_host, { mode, minChars, maxBlocks }) => {
     const find = mode === 'published' ? publishedFinder() : improvedFinder();
     return {
+      content: mode === 'published' ? 'published1' : `main${CONTENT_VERSION}`,
       filter: (page) => {
         if (page.dom === null || page.contentType.endsWith('xml')) return;
         const { result } = page;

@@ -22,6 +22,7 @@ export default definePlugin({
   api: 1,
   options,
   setup: (_host, { mode }) => ({
+    content: '',
     filter: (page) => {
       const { result, linkElements } = page;
       if (page.dom === null || linkElements.size === 0) return;

@@ -4,13 +4,16 @@ import type { ZodError } from 'zod';
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { Log } from '../ports/log.ts';
+import { contentTag } from './content-tag.ts';
 import {
+  type ContentSource,
   type Exporter,
   type ExtensionByKind,
   type FetchSchedule,
   kindOfPlugin,
   type ParseFilter,
   type Parser,
+  type PluginDefinition,
   type PluginHost,
   type PluginKind,
   type Scoring,
@@ -27,6 +30,8 @@ export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly file: string;
   readonly bundled: boolean;
   readonly options: Readonly<Record<string, unknown>>;
+  /** Of parsers and parse filters: what they make of the texts that are signed, see {@link contentTag}; empty for others. */
+  readonly content: string;
   /** `null` for kinds that were not set up in this thread. */
   readonly extension: ExtensionByKind[Kind] | null;
 }
@@ -37,7 +42,10 @@ export interface LoadedPlugins {
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
   readonly normalizers: readonly { readonly name: string; readonly extension: UrlNormalizer }[];
   readonly filters: readonly { readonly name: string; readonly extension: UrlFilter }[];
-  parserFor(contentType: string): { readonly name: string; readonly extension: Parser } | undefined;
+  /** `content` tells what this parser and the parse filters make of the texts that are signed. */
+  parserFor(
+    contentType: string,
+  ): { readonly name: string; readonly extension: Parser; readonly content: string } | undefined;
   readonly parseFilters: readonly { readonly name: string; readonly extension: ParseFilter }[];
   /** By short name: `simhash` for `signature-simhash`. */
   readonly signatures: ReadonlyMap<string, Signature>;
@@ -101,7 +109,7 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
   const kind = kindOfPlugin(definition.name);
   const base = { name: definition.name, kind, file: resolved.file, bundled: resolved.bundled };
   const given = checkedOptions(entry, definition);
-  if (!options.kinds.has(kind)) return { ...base, options: given, extension: null };
+  if (!options.kinds.has(kind)) return { ...base, options: given, content: '', extension: null };
   try {
     const extension = await definition.setup(hostFor(definition.name, options), given as never);
     const missing = METHODS[kind].filter(
@@ -112,7 +120,10 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
       throw new TypeError(
         `setup must return ${missing.map((names) => `${names.replace('|', '() or ')}()`).join(', ')}`,
       );
-    return { ...base, options: given, extension };
+    const content = isContentSource(kind, extension)
+      ? contentTag(extension, shortName(definition.name), given, defaultsOf(definition))
+      : '';
+    return { ...base, options: given, content, extension };
   } catch (error) {
     throw new CrawlError(
       'plugin-broken',
@@ -123,6 +134,18 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
     );
   }
 }
+
+/** Options when none are given; nothing where some must be. */
+function defaultsOf({ options }: PluginDefinition): Readonly<Record<string, unknown>> {
+  const found = options?.safeParse({});
+  return found?.success ? (found.data as Record<string, unknown>) : {};
+}
+
+/** `simhash` for `signature-simhash`. */
+const shortName = (name: string): string => name.slice(name.indexOf('-') + 1);
+
+const isContentSource = (kind: PluginKind, _extension: unknown): _extension is ContentSource =>
+  kind === 'parse' || kind === 'parsefilter';
 
 function checkedOptions(
   entry: PluginListEntry,
@@ -173,15 +196,20 @@ function hostFor(name: string, options: LoadOptions): PluginHost {
 }
 
 function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<string, string>>): LoadedPlugins {
-  const of = <Kind extends PluginKind>(kind: Kind): { name: string; extension: ExtensionByKind[Kind] }[] =>
+  const of = <Kind extends PluginKind>(
+    kind: Kind,
+  ): { name: string; extension: ExtensionByKind[Kind]; content: string }[] =>
     entries.flatMap((entry) =>
       entry.kind === kind && entry.extension !== null
-        ? [{ name: entry.name, extension: entry.extension as ExtensionByKind[Kind] }]
+        ? [{ name: entry.name, extension: entry.extension as ExtensionByKind[Kind], content: entry.content }]
         : [],
     );
-  const short = (name: string): string => name.slice(name.indexOf('-') + 1);
+  const parseFilters = of('parsefilter');
   const parsers = claims(
-    of('parse').flatMap(({ name, extension }) => extension.types.map((type) => ({ key: type, name, extension }))),
+    of('parse').flatMap(({ name, extension, content }) => {
+      const tags = [content, ...parseFilters.map((filter) => filter.content)].filter((tag) => tag !== '').join('.');
+      return extension.types.map((key) => ({ key, name, extension, content: tags }));
+    }),
     winners,
     'MIME type',
   );
@@ -210,9 +238,9 @@ function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<stri
       const xml = contentType.endsWith('+xml') ? parsers.get('application/xml') : undefined;
       return parsers.get(contentType) ?? xml ?? parsers.get(family) ?? parsers.get('*/*');
     },
-    parseFilters: of('parsefilter'),
-    signatures: new Map(of('signature').map(({ name, extension }) => [short(name), extension])),
-    schedules: new Map(of('schedule').map(({ name, extension }) => [short(name), extension])),
+    parseFilters,
+    signatures: new Map(of('signature').map(({ name, extension }) => [shortName(name), extension])),
+    schedules: new Map(of('schedule').map(({ name, extension }) => [shortName(name), extension])),
     scoring: scorings[0]?.extension ?? null,
     exporters: new Map(
       [
@@ -227,15 +255,16 @@ function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<stri
 }
 
 /** One claim per key; a second one is an error unless the configuration names the winner. */
-function claims<Extension>(
-  all: readonly { key: string; name: string; extension: Extension }[],
+function claims<Claim extends { readonly key: string; readonly name: string }>(
+  all: readonly Claim[],
   winners: Readonly<Record<string, string>>,
   what: string,
-): Map<string, { name: string; extension: Extension }> {
-  const result = new Map<string, { name: string; extension: Extension }>();
-  for (const { key, name, extension } of all) {
+): Map<string, Claim> {
+  const result = new Map<string, Claim>();
+  for (const claim of all) {
+    const { key, name } = claim;
     const rival = result.get(key);
-    if (rival === undefined || winners[key] === name) result.set(key, { name, extension });
+    if (rival === undefined || winners[key] === name) result.set(key, claim);
     else if (winners[key] !== rival.name) {
       throw new CrawlError(
         'plugin-broken',

@@ -44,7 +44,7 @@ export async function parseLive(
     if (parser === undefined) throw new CrawlError('parse-unsupported', `no parser for ${live.contentType}`);
     await guarded(parser.name, () => parser.extension.parse(live));
     for (const filter of plugins.parseFilters) await guarded(filter.name, () => filter.extension.filter(live));
-    return { record: recordOf(page, live, sign(live, signature), signature.id, limits), result };
+    return { record: recordOf(page, live, sign(live, signature), nameOf(signature, parser.content), limits), result };
   } catch (error) {
     const code = error instanceof CrawlError ? error.code : 'parse-failed';
     return { record: failedRecord(page, live.contentType, code, textOf(error)), result };
@@ -58,6 +58,9 @@ async function guarded(plugin: string, run: () => void | Promise<void>): Promise
     throw new CrawlError('parse-failed', `${plugin}: ${textOf(error)}`, { cause: error });
   }
 }
+
+/** Signatures compare only when the same kernel has read texts of the same making. */
+const nameOf = ({ id }: Signature, content: string): string => (content === '' ? id : `${id}+${content}`);
 
 function sign(page: LivePage, signature: Signature): string | null {
   const value: unknown = signature.sign(page);

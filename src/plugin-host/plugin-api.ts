@@ -125,15 +125,25 @@ export interface ParseResult {
   metadata: Record<string, MetadataValue>;
 }
 
+/** What parsers and parse filters say of themselves. */
+export interface ContentSource {
+  /**
+   * Name and version, letters and digits, of what it makes of the texts that are signed (title, text, main text, keywords, blocks): part of the name of every signature, so that signatures
+   * over texts which are not alike are never compared. Moved when the same page gives another text. Options that are not the default ones are told by the host. Empty for
+   * a filter that touches none of these; default: the name of the plugin.
+   */
+  readonly content?: string;
+}
+
 /** Turns a body of the MIME types it claims into a {@link ParseResult}. */
-export interface Parser {
+export interface Parser extends ContentSource {
   /** MIME types, lower case; `*` at the end matches a family (`text/*`). */
   readonly types: readonly string[];
   parse(page: Page): void | Promise<void>;
 }
 
 /** Looks at a parsed page and adds to or changes the result. Runs in the order of `conf/plugins.yaml`. */
-export interface ParseFilter {
+export interface ParseFilter extends ContentSource {
   filter(page: Page): void | Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export { csvRow } from '../domain/csv-row.ts';
 export { guessLanguage } from '../domain/page/guess-language.ts';
 export { hammingDistance } from '../domain/page/hamming.ts';
 export { type LinkPlace, linkPlaces, linkRatio, PUBLISHED_CUTS, TODAYS_CUTS } from '../domain/page/link-regions.ts';
-export { createMainContent, type MainContent, pageBlocks } from '../domain/page/main-content.ts';
+export { CONTENT_VERSION, createMainContent, type MainContent, pageBlocks } from '../domain/page/main-content.ts';
 export {
   NOISE_REASONS,
   type NoiseReason,

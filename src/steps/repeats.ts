@@ -104,10 +104,13 @@ class Judging {
     return before === null || previous.state === 'duplicate' || !isSameText(before, text);
   }
 
-  /** Whether its duplicates, if it has any, may have lost it. */
+  /** Whether its duplicates, if it has any, may have lost it. A signature of another name tells nothing: they stay until one of its own name does. */
   #hasDeparted({ previous, datum }: VisitedPage): boolean {
     if (!isOwnPage(previous) || previous.signature === null) return false;
     const [before, after] = [this.#textOf(previous), this.#textOf(datum)];
+    if (isOwnPage(datum) && before !== null && after !== null && isOtherKind(before, after)) {
+      return !isAlikeInLength(before.textChars, after.textChars);
+    }
     return before === null || after === null || datum.state === 'duplicate' || !isSameText(before, after);
   }
 
@@ -117,8 +120,21 @@ class Judging {
     await this.#load(duplicates.flatMap(({ target }) => target ?? []));
     return duplicates.filter((datum) => {
       const target = datum.target === null ? undefined : this.#now.get(datum.target);
-      return target === undefined || this.#distance(datum, target) === null;
+      if (target === undefined) return true;
+      return this.#distance(datum, target) === null && !this.#isUntold(datum, target);
     });
+  }
+
+  /** Whether the two are signed in different ways, so that nobody can tell whether one still repeats the other. */
+  #isUntold(page: CrawlDatum, representative: CrawlDatum): boolean {
+    const [text, other] = [this.#textOf(page), this.#textOf(representative)];
+    return (
+      isOwnPage(representative) &&
+      text !== null &&
+      other !== null &&
+      isOtherKind(text, other) &&
+      isAlikeInLength(text.textChars, other.textChars)
+    );
   }
 
   async #judgeAll(pages: readonly CrawlDatum[], keep: RepeatOptions['keep']): Promise<void> {
@@ -211,7 +227,7 @@ class Judging {
   #distance(page: CrawlDatum, representative: CrawlDatum): number | null {
     if (!isOwnPage(representative)) return null;
     const [text, other] = [this.#textOf(page), this.#textOf(representative)];
-    if (text === null || other === null || text.signatureName !== other.signatureName) return null;
+    if (text === null || other === null || isOtherKind(text, other)) return null;
     if (!isAlikeInLength(text.textChars, other.textChars)) return null;
     const distance = hammingDistance(text.signature, other.signature);
     return distance <= this.#options.distance ? distance : null;
@@ -255,5 +271,7 @@ class Judging {
 
 const isSameText = (a: SignedText, b: SignedText): boolean =>
   a.signature === b.signature && a.signatureName === b.signatureName && a.textChars === b.textChars;
+
+const isOtherKind = (a: SignedText, b: SignedText): boolean => a.signatureName !== b.signatureName;
 
 const byAge = (a: CrawlDatum, b: CrawlDatum): number => a.discoveredAt - b.discoveredAt || (a.url < b.url ? -1 : 1);

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { contentTag } from '../../src/plugin-host/content-tag.ts';
 import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../src/plugin-host/load-plugins.ts';
 import { parsePage } from '../../src/plugin-host/parse-page.ts';
 import { parsePluginList } from '../../src/plugin-host/parse-plugin-list.ts';
@@ -44,6 +45,45 @@ describe('the shipped plugins', () => {
     expect(loaded.parserFor('image/png')).toBeUndefined();
     expect([...loaded.schedules.keys()]).toEqual(['freshness', 'similarity', 'adaptive', 'fixed']);
     expect([...loaded.signatures.keys()]).toEqual(['simhash', 'simhash-js', 'digest', 'text-profile']);
+  });
+});
+
+describe('what feeds a signature', () => {
+  const contentOf = async (plugins: string, type = 'text/html') => {
+    const loaded = await loadPlugins({ ...common, list: listOf(`plugins:\n${plugins}`), kinds: EVERY_KIND });
+    return loaded.parserFor(type)?.content;
+  };
+
+  it('is told by parser and parse filters in their order, with versions; what leaves texts alone is not', async () => {
+    const shipped = await loadPlugins({ ...common, list: DEFAULT_PLUGIN_LIST, kinds: EVERY_KIND });
+    expect(shipped.parserFor('text/html')?.content).toBe('html1.main1');
+    expect(await contentOf('  - parse-html\n  - parsefilter-noise-links\n')).toBe('html1');
+    expect(await contentOf('  - parse-html\n  - parsefilter-blocks\n')).toBe('html1.blocks1');
+    expect(await contentOf('  - parse-text\n', 'text/plain')).toBe('text1');
+    expect(await contentOf('  - parse-feed\n', 'application/atom+xml')).toBe('feed1');
+  });
+
+  it('moves with options, and only then', async () => {
+    const filter = (options: string) => contentOf(`  - parse-html\n  - parsefilter-main-content: ${options}\n`);
+    expect(await filter('{ minChars: 80 }')).toBe('html1.main1');
+    const [short, published] = [await filter('{ minChars: 10 }'), await filter('{ mode: published }')];
+    expect(short).toMatch(/^html1\.main1-[0-9a-f]{4}$/);
+    expect(published).toMatch(/^html1\.published1-[0-9a-f]{4}$/);
+    expect(await filter('{ minChars: 10 }')).toBe(short);
+    expect(await filter('{ minChars: 11 }')).not.toBe(short);
+  });
+
+  it.each([
+    [{}, {}, 'other'],
+    [{}, { a: 1 }, 'other-df4f'],
+    [{ content: 'pdf2' }, {}, 'pdf2'],
+    [{ content: '' }, { a: 1 }, ''],
+  ])('%j with options %j is %j', (source, options, tag) => {
+    expect(contentTag(source, 'oth-er', options, {})).toBe(tag);
+  });
+
+  it('refuses words that would blur the name', () => {
+    expect(() => contentTag({ content: 'pdf 2.0' }, 'pdf', {}, {})).toThrow('letters and digits');
   });
 });
 
@@ -137,6 +177,7 @@ describe('guards', () => {
       ...loaded,
       parserFor: () => ({
         name: 'parse-x',
+        content: '',
         extension: {
           types: [],
           parse: () => {

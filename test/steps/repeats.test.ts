@@ -142,6 +142,24 @@ describe('judging repeats', () => {
     expect(await room.db.get(at('b'))).toMatchObject({ state: 'fetched', target: null });
   });
 
+  it('a signature of another name tells nothing: its repeats stay, until one of that name has changed away', async () => {
+    const room = roomOf();
+    const renamed = { signatureName: 'simhash/2' };
+    await visit(room, { a: A, b: A, c: NEAR });
+    expect(await visit(room, { a: OTHER }, FIRST, renamed)).toEqual({ marked: 0, restored: 0 });
+    expect(await visit(room, { b: A, c: NEAR })).toEqual({ marked: 0, restored: 0 });
+    expect(await repeats(room.db)).toEqual({ b: 'a', c: 'a' });
+    await visit(room, { a: A }, FIRST, renamed);
+    expect(await repeats(room.db)).toEqual({ c: 'b' });
+  });
+
+  it('one signed by another name with a text of another length has changed away', async () => {
+    const room = roomOf();
+    await visit(room, { a: A, b: A });
+    await visit(room, { a: OTHER }, FIRST, { signatureName: 'simhash/2', textChars: 300 });
+    expect(await repeats(room.db)).toEqual({});
+  });
+
   it('keep latest: the newer page represents, and takes over those who repeated the older', async () => {
     const room = roomOf();
     await visit(room, { a: A }, LATEST);

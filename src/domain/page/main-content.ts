@@ -7,6 +7,9 @@ import type { PageNode } from './page-node.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
 import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
 
+/** What is found on a page; part of the name of every signature made from it, so it moves with each change of that, new trees above all. */
+export const CONTENT_VERSION = 1;
+
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
   readonly text: string;
