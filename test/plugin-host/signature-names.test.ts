@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { pagePairs } from '../../bench/neardup/pairs.ts';
 import type { ParseOutcome } from '../../src/domain/crawl/outcome.ts';
 import { createInlinePageParser } from '../../src/plugin-host/page-parser.ts';
-import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../src/plugin-host/plugin-list.ts';
+import { parsePluginList } from '../../src/plugin-host/parse-plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/plugin-list.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
