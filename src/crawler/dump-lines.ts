@@ -121,6 +121,7 @@ const change = z.strictObject({
   target: text,
   title: text,
   blocks: z.array(z.string()).exactOptional(),
+  contentType: z.string().exactOptional(),
 }) satisfies z.ZodType<ChangeRow>;
 
 const line = z.union([

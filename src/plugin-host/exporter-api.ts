@@ -45,7 +45,7 @@ export interface StoredResponse {
 /** A page that was there and is not to be shown any more. */
 export interface RemovedPage {
   readonly url: string;
-  /** What it is now: `gone`, `duplicate`, `redir_perm`, .. */
+  /** What it is now: `gone`, `duplicate`, `redir_perm`, .., or `dropped` when its record was deleted. */
   readonly state: string;
   /** Where it redirects to, or the page that it repeats. */
   readonly target: string | null;

@@ -1,7 +1,9 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { pageDropped } from '../domain/crawl/page-change.ts';
 import { type SettlePolicy, settle } from '../domain/crawl/settle.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
+import { noted } from './change-feed.ts';
 
 export interface OrphanSummary {
   readonly orphaned: number;
@@ -33,7 +35,9 @@ export async function sweepOrphans(
     let deletes: CrawlDatum[] = [];
     const flush = async (): Promise<void> => {
       if (puts.length + deletes.length === 0) return;
-      await db.write({ puts, deletes, links: deletes.map(({ url }) => ({ url, targets: [] })) });
+      const dropped = deletes.flatMap((datum) => pageDropped(datum, options.now) ?? []);
+      const links = deletes.map(({ url }) => ({ url, targets: [] }));
+      await db.write({ puts, deletes, links, ...noted(dropped, options.now) });
       room.seen.remove(deletes.map(({ url }) => url));
       puts = [];
       deletes = [];

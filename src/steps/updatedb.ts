@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { type PageChange, pageChange } from '../domain/crawl/page-change.ts';
+import { type PageChange, pageChange, pageDropped } from '../domain/crawl/page-change.ts';
 import { type Settled, type SettlePolicy, settle } from '../domain/crawl/settle.ts';
 import { judgeHint, withoutHint } from '../domain/crawl/sitemap-hint.ts';
 import { CrawlError } from '../domain/errors.ts';
@@ -181,6 +181,8 @@ async function applyChunk(
     }
     if (options.purgeGone && datum.state === 'gone') {
       deletes.push(previous);
+      const dropped = pageDropped(datum, fetched.outcome.at);
+      if (dropped !== null) changes.push(dropped);
       links.push({ url: previous.url, targets: [] });
       tally.purged++;
     } else {

@@ -20,7 +20,8 @@ export function feedContract(exam: CrawlDbExam): void {
 
     it.each(CHANGE_KINDS)('gives entries back as they were written, with their numbers: %s', async (kind) => {
       const bare = changeOf(A, { kind, status: null, distance: null, target: null, title: null });
-      const whole = changeOf(B, { kind, state: 'redir_perm', target: C, distance: 0, at: 1.5 });
+      const parts = { blocks: ['body>p'], contentType: 'text/html' };
+      const whole = changeOf(B, { kind, state: 'redir_perm', target: C, distance: 0, at: 1.5, ...parts });
       await exam.db.write({ feed: { add: { notedAt: 7, changes: [bare, whole] } } });
       expect(await listOf(exam.db.changes())).toEqual([
         { seq: 1, notedAt: 7, ...bare },

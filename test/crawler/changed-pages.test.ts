@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { changedPages, type Since } from '../../src/crawler/export/changed-pages.ts';
 import { type CrawlDatum, type CrawlState, newDatum } from '../../src/domain/crawl/datum.ts';
-import { pageChange } from '../../src/domain/crawl/page-change.ts';
+import { pageChange, pageDropped } from '../../src/domain/crawl/page-change.ts';
 
 const record = (name: string, state: CrawlState, changedAt: number): CrawlDatum => ({
   ...newDatum({ url: `http://example.org/${name}`, now: 0, intervalMs: 1 }),
@@ -53,6 +53,39 @@ describe('pages that changed since', () => {
     expect(await since({ at: 2_500 })).toEqual({ changed: ['c', 'd'], removed: ['c'] });
     expect(await since({ after: 3 })).toEqual({ changed: ['d'], removed: [] });
     expect(await since({ after: 4 })).toEqual({ changed: [], removed: [] });
+  });
+
+  it('are those, too, whose records were deleted: once, with what is known of them, unless they were fetched again', async () => {
+    const db = createMemoryCrawlDb();
+    const drop = async (datum: CrawlDatum, notedAt: number): Promise<void> => {
+      const change = pageDropped(datum, notedAt);
+      await db.write({ deletes: [datum], feed: { add: { notedAt, changes: change === null ? [] : [change] } } });
+    };
+    const pages = ['a', 'b', 'c'].map((name) => ({ ...record(name, 'orphan', 1_000), contentType: 'text/html' }));
+    const [a, b, c] = pages as [CrawlDatum, CrawlDatum, CrawlDatum];
+    const neverFetched = { ...a, url: 'http://example.org/d', digest: null };
+    await db.write({ puts: [...pages, neverFetched].map((datum) => ({ datum, previous: null })) });
+    await drop(a, 2_000);
+    await drop(b, 3_000);
+    await drop(c, 4_000);
+    await drop(neverFetched, 5_000);
+    // b is found again but not fetched yet, c is there again, a is dropped a second time.
+    const again = { ...b, digest: null, state: 'unfetched' as const };
+    await db.write({
+      puts: [again, { ...c, state: 'fetched' as const }, a].map((datum) => ({ datum, previous: null })),
+    });
+    await drop(a, 6_000);
+    const removed = async (since: Since): Promise<unknown[]> => {
+      const all: unknown[] = [];
+      for await (const page of (await changedPages(db, since)).removed(({ state }) => state === 'fetched'))
+        all.push(page);
+      return all;
+    };
+    const dropped = (url: string): unknown => ({ url, state: 'dropped', target: null, contentType: 'text/html' });
+    expect(await removed({ at: 0 })).toEqual([dropped(a.url), dropped(b.url)]);
+    expect(await removed({ at: 2_500 })).toEqual([dropped(b.url), dropped(a.url)]);
+    await db.write({ feed: { trimThrough: 1 } });
+    expect(await removed({ at: 2_500 })).toEqual([dropped(b.url), dropped(a.url)]);
   });
 
   it('are told by the records where the feed does not reach back', async () => {

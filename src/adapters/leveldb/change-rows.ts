@@ -18,6 +18,7 @@ const KINDS = Object.freeze([
   'gone',
   'back',
   'duplicate',
+  'dropped',
 ] as const satisfies readonly ChangeKind[]);
 
 const NUMBER_OF_KIND = new Map<ChangeKind, number>(KINDS.map((kind, i) => [kind, i]));
@@ -49,10 +50,11 @@ export function allChanges(): KeyRange {
 }
 
 export function encodeChange(row: ChangeRow): Buffer {
-  const { kind, notedAt, at, url, state, status, distance, target, title, blocks = null } = row;
+  const { kind, notedAt, at, url, state, status, distance, target, title, blocks = null, contentType = null } = row;
   const number = NUMBER_OF_KIND.get(kind);
   if (number === undefined) throw new TypeError(`a kind of change was expected, got "${String(kind)}"`);
-  const tuple = [CHANGE_VERSION, number, notedAt, at, url, stateNumber(state), status, distance, target, title, blocks];
+  const told = [url, stateNumber(state), status, distance, target, title, blocks, contentType];
+  const tuple = [CHANGE_VERSION, number, notedAt, at, ...told];
   let { length } = tuple;
   while (tuple[length - 1] === null) length--;
   tuple.length = length;
@@ -65,6 +67,7 @@ export function decodeChange(key: string, bytes: Uint8Array): ChangeRow {
     const kind = KINDS[tuple[1] as number];
     if (kind === undefined) throw new TypeError(`no kind of change has the number ${String(tuple[1])}`);
     const blocks = at<string[]>(10);
+    const contentType = at<string>(11);
     return {
       seq: seqOfKey(key),
       notedAt: tuple[2] as number,
@@ -77,6 +80,7 @@ export function decodeChange(key: string, bytes: Uint8Array): ChangeRow {
       target: at(8),
       title: at(9),
       ...(blocks === null ? {} : { blocks }),
+      ...(contentType === null ? {} : { contentType }),
     };
   });
 }

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import type { CrawlReader } from '../../crawler/questions.ts';
-import type { Crawler } from '../../crawler.ts';
+import type { ChangesQuery, ChangeView, Crawler } from '../../crawler.ts';
 import { CRAWL_STATES } from '../../domain/crawl/datum.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
 import { isForeseen } from '../exit.ts';
@@ -10,6 +10,7 @@ import { differencePage } from './pages/difference.ts';
 import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage, ROWS } from './pages/lists.ts';
 import { blocksPage, nearPage } from './pages/page-content.ts';
 import { urlPage } from './pages/url.ts';
+import { listPage } from './paging.ts';
 
 type Place = { readonly title: string; readonly section?: string };
 type Page = (parts: Place & { notice?: Shown; content: Shown }) => Markup;
@@ -43,12 +44,14 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
   app.get('/changes', (c) => {
     const kind = CHANGE_KINDS.find((each) => each === c.req.query('kind')) ?? null;
     return answer(c, { title: 'Changes', section: '/changes' }, async (crawler) => {
-      const query = { newest: true, limit: ROWS, ...(kind === null ? {} : { kinds: [kind] }) };
-      return changesPage((await all(crawler.changes(query))).reverse(), kind);
+      const query = { newest: true, ...(kind === null ? {} : { kinds: [kind] }) };
+      return changesPage(await listPage(c, (limit) => newestFirst(crawler, { ...query, limit })), kind);
     });
   });
   app.get('/due', (c) =>
-    answer(c, { title: 'Due', section: '/due' }, async (crawler) => duePage(await all(crawler.due({ limit: ROWS })))),
+    answer(c, { title: 'Due', section: '/due' }, async (crawler) =>
+      duePage(await listPage(c, (limit) => crawler.due({ limit }))),
+    ),
   );
   app.get('/hosts', (c) =>
     answer(c, { title: 'Hosts', section: '/hosts' }, async (crawler) => {
@@ -60,18 +63,17 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
     const status = CRAWL_STATES.find((each) => each === c.req.query('status')) ?? null;
     const [host, prefix] = [c.req.query('host')?.trim() ?? '', c.req.query('prefix')?.trim() ?? ''];
     const query = {
-      limit: ROWS,
       ...(status === null ? {} : { status }),
       ...(host === '' ? {} : { host }),
       ...(prefix === '' ? {} : { prefix }),
     };
     return answer(c, { title: 'Pages', section: '/pages' }, async (crawler) =>
-      pagesPage(await all(crawler.records(query)), { status, host, prefix }),
+      pagesPage(await listPage(c, (limit) => crawler.records({ ...query, limit })), { status, host, prefix }),
     );
   });
   app.get('/duplicates', (c) =>
     answer(c, { title: 'Duplicates', section: '/duplicates' }, async (crawler) =>
-      duplicatesPage(await all(crawler.records({ status: 'duplicate', limit: ROWS }))),
+      duplicatesPage(await listPage(c, (limit) => crawler.records({ status: 'duplicate', limit }))),
     ),
   );
 
@@ -136,6 +138,10 @@ async function difference(crawler: Crawler, c: Context): Promise<Shown> {
 
 function touchForm(url: string): Markup {
   return markup`<form action="/touch" method="post"><input type="hidden" name="u" value="${url}"><button>Visit in the next round</button></form>`;
+}
+
+async function* newestFirst(crawler: CrawlReader, query: ChangesQuery): AsyncGenerator<ChangeView> {
+  yield* (await all(crawler.changes(query))).reverse();
 }
 
 async function all<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {

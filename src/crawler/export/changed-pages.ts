@@ -9,7 +9,7 @@ export type Since = { readonly at: number } | { readonly after: number };
 
 export interface ChangedPages {
   has(datum: CrawlDatum): boolean;
-  /** Pages that had a content and are not shown any more. An orphan may be as alive as ever, so it is not among them. */
+  /** Pages that had a content and are not shown any more, those whose records were dropped among them. An orphan may be as alive as ever, so it is not among them. */
   removed(isShown: (datum: CrawlDatum) => boolean): AsyncIterable<RemovedPage>;
 }
 
@@ -25,12 +25,15 @@ export async function changedPages(db: CrawlDb, since: Since): Promise<ChangedPa
   const told = new UrlSet();
   for await (const { url } of db.changes(range)) told.add(url);
   if (await reachesBack(db, since)) {
-    return { has: ({ url }) => told.has(url), removed: (isShown) => removedOf(toldRecords(db, range), isShown) };
+    return {
+      has: ({ url }) => told.has(url),
+      removed: (isShown) => removedOf(db, range, toldRecords(db, range), isShown),
+    };
   }
   const at = 'at' in since ? since.at : 0;
   const isChanged = (datum: CrawlDatum): boolean =>
     told.has(datum.url) || datum.state === 'duplicate' || isChangedSince(datum, at);
-  return { has: isChanged, removed: (isShown) => removedOf(changedRecords(db, isChanged), isShown) };
+  return { has: isChanged, removed: (isShown) => removedOf(db, range, changedRecords(db, isChanged), isShown) };
 }
 
 async function reachesBack(db: CrawlDb, since: Since): Promise<boolean> {
@@ -63,6 +66,8 @@ async function* changedRecords(db: CrawlDb, isChanged: (datum: CrawlDatum) => bo
 }
 
 async function* removedOf(
+  db: CrawlDb,
+  range: Parameters<CrawlDb['changes']>[0],
   records: AsyncIterable<CrawlDatum | undefined>,
   isShown: (datum: CrawlDatum) => boolean,
 ): AsyncGenerator<RemovedPage> {
@@ -70,5 +75,16 @@ async function* removedOf(
     if (datum === undefined || datum.digest === null || datum.state === 'orphan' || isShown(datum)) continue;
     const { url, state, target, contentType } = datum;
     yield { url, state, target, contentType };
+  }
+  yield* droppedPages(db, range);
+}
+
+/** Pages whose records were deleted; those that were found again and fetched since are judged by their records. */
+async function* droppedPages(db: CrawlDb, range: Parameters<CrawlDb['changes']>[0]): AsyncGenerator<RemovedPage> {
+  const told = new UrlSet();
+  for await (const { kind, url, contentType = null } of db.changes(range)) {
+    if (kind !== 'dropped' || !told.add(url)) continue;
+    const [datum] = await db.getMany([url]);
+    if (datum === undefined || datum.digest === null) yield { url, state: 'dropped', target: null, contentType };
   }
 }

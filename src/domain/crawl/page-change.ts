@@ -8,6 +8,7 @@ export const CHANGES = {
   gone: 'The server says that it is gone (404, 410).',
   back: 'It is there again after it was gone, moved, or marked as a duplicate.',
   duplicate: 'It repeats another page.',
+  dropped: 'Its record was deleted, as a gone page or an orphan: it is visited no more.',
 } as const;
 
 export type ChangeKind = keyof typeof CHANGES;
@@ -19,7 +20,7 @@ export interface PageChange {
   readonly url: string;
   /** When it was found: the time of the visit, ms since the epoch. */
   readonly at: number;
-  /** State of the record afterwards. */
+  /** State of the record afterwards; of a dropped one the last. */
   readonly state: CrawlState;
   readonly status: number | null;
   /** Hamming distance to the signature before, bits; `null` when there was none to compare with. */
@@ -29,6 +30,8 @@ export interface PageChange {
   readonly title: string | null;
   /** Places of the page that differ, as paths of elements, those of the content first; absent when none are known. */
   readonly blocks?: readonly string[];
+  /** Of a dropped page, of which no record tells it any more. */
+  readonly contentType?: string;
 }
 
 /**
@@ -53,6 +56,16 @@ export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): P
     title: after.title,
     ...(blocks.length === 0 ? {} : { blocks }),
   };
+}
+
+/** What a consumer has to be told when a record is deleted; `null`: nobody was told of a page there. */
+export function pageDropped(
+  { url, state, httpStatus, target, title, contentType, digest }: CrawlDatum,
+  at: number,
+): PageChange | null {
+  if (digest === null) return null;
+  const type = contentType === null ? {} : { contentType };
+  return { kind: 'dropped', url, at, state, status: httpStatus, distance: null, target, title, ...type };
 }
 
 function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {

@@ -93,7 +93,7 @@ describe('serve', () => {
     expect(overview).toContain('No crawl runs.');
     expect(overview).toMatch(/fetched<\/a><\/th><td class="number">6</);
     expect(await text('/changes?kind=new')).toContain(`${origin}/1?q=%3Cscript%3E`);
-    expect(await text('/pages?status=gone')).toContain('at most 200: none');
+    expect(await text('/pages?status=gone')).toContain('Pages in order of their hosts: none');
     expect(await text(pageOf())).toContain('It is next due at');
     expect(await text('/url?u=ht!tp')).toContain('not an absolute URL');
     expect((await fetch(`${view}/nowhere`)).status).toBe(404);

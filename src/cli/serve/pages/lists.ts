@@ -4,19 +4,20 @@ import { CHANGE_KINDS } from '../../../domain/crawl/page-change.ts';
 import { CHANGE_COLUMNS, DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../../render/columns.ts';
 import { htmlTable, urlLink } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
+import type { ListPage } from '../paging.ts';
 
 /** Rows of a list. */
 export const ROWS = 200;
 
 const url = (row: { readonly url: string }): Markup => urlLink(row.url);
 
-export function changesPage(changes: readonly ChangeView[], kind: ChangeKind | null): Markup {
+export function changesPage({ rows, links }: ListPage<ChangeView>, kind: ChangeKind | null): Markup {
   return markup`${choice('/changes', 'kind', 'Kind', CHANGE_KINDS, kind)}
-${htmlTable(`The newest changes, at most ${ROWS}`, CHANGE_COLUMNS, changes, { url })}`;
+${htmlTable('Changes, newest first', CHANGE_COLUMNS, rows, { url })}${links}`;
 }
 
-export function duePage(due: readonly DueView[]): Markup {
-  return htmlTable(`What generate would look at now, at most ${ROWS}`, DUE_COLUMNS, due, { url });
+export function duePage({ rows, links }: ListPage<DueView>): Markup {
+  return markup`${htmlTable('What generate would look at now', DUE_COLUMNS, rows, { url })}${links}`;
 }
 
 export function hostsPage(hosts: readonly HostView[]): Markup {
@@ -31,19 +32,19 @@ export interface PagesQuery {
   readonly prefix: string;
 }
 
-export function pagesPage(records: readonly RecordView[], query: PagesQuery): Markup {
+export function pagesPage({ rows, links }: ListPage<RecordView>, query: PagesQuery): Markup {
   return markup`<form class="query" action="/pages" method="get">
 ${selection('status', 'State', CRAWL_STATES, query.status)}
 <label for="host">Host</label><input id="host" name="host" type="text" value="${query.host}" autocomplete="off" spellcheck="false">
 <label for="prefix">URL begins with</label><input id="prefix" name="prefix" type="text" value="${query.prefix}" autocomplete="off" spellcheck="false">
 <button>Show</button></form>
-${htmlTable(`Pages in order of their hosts, at most ${ROWS}`, RECORD_COLUMNS, records, { url })}`;
+${htmlTable('Pages in order of their hosts', RECORD_COLUMNS, rows, { url })}${links}`;
 }
 
 /** Duplicates under the page that they repeat. */
-export function duplicatesPage(duplicates: readonly RecordView[]): Markup {
+export function duplicatesPage({ rows, links }: ListPage<RecordView>): Markup {
   const groups = new Map<string, RecordView[]>();
-  for (const each of duplicates) {
+  for (const each of rows) {
     const target = each.target ?? '';
     groups.set(target, [...(groups.get(target) ?? []), each]);
   }
@@ -54,7 +55,7 @@ export function duplicatesPage(duplicates: readonly RecordView[]): Markup {
     ([target, members]) =>
       markup`<section><h2>${urlLink(target)}</h2><ul>${members.map((member) => markup`<li>${urlLink(member.url)} <span class="pale"><bdi>${member.title ?? ''}</bdi></span></li>`)}</ul></section>`,
   );
-  return markup`<p>${groups.size} groups of ${duplicates.length} duplicates, at most ${ROWS}; the heading names the page that they repeat.</p>${sections}`;
+  return markup`<p>${groups.size} groups of ${rows.length} duplicates; the heading names the page that they repeat.</p>${sections}${links}`;
 }
 
 function choice(action: string, name: string, label: string, values: readonly string[], now: string | null): Markup {
