@@ -1,3 +1,4 @@
+import type { ConditionRecord } from '../domain/crawl/ladder.ts';
 import type { FetchOutcome } from '../domain/crawl/outcome.ts';
 import { CrawlError, ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -6,7 +7,7 @@ import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { HostLanes } from '../ports/host-lanes.ts';
 import type { Log } from '../ports/log.ts';
 import type { Robots } from '../ports/robots.ts';
-import type { FetchItem, Segment } from '../ports/segment-store.ts';
+import type { FetchItem, HostLesson, Segment } from '../ports/segment-store.ts';
 import { addLesson } from './host-lessons.ts';
 import type { FetchSummary } from './summaries.ts';
 import { type VisitResult, type VisitRoom, visit } from './visit.ts';
@@ -70,6 +71,8 @@ class FetchRun {
     bodyBytes: 0,
   };
   private readonly facts = new Map<string, HostFacts>();
+  /** Of pages without an entity tag, by host, in this run. */
+  private readonly dated = new Map<string, ConditionRecord>();
   private readonly failuresInARow = new Map<string, number>();
   private readonly pausedHosts = new Map<string, { code: ErrorCode; message: string; retryAt: number | null }>();
   private failuresOverAll = 0;
@@ -158,14 +161,26 @@ class FetchRun {
       return;
     }
     const facts = this.factsOf(item.host);
-    const result = await visit(this.room, protocol, item, facts);
-    if (result.lesson !== null) this.facts.set(item.host, addLesson(facts, result.lesson));
+    const result = await visit(this.room, protocol, item, facts, this.dated.get(item.host));
+    if (result.lesson !== null) this.learn(item, facts, result.lesson);
     this.judgeHost(item.host, result.outcome);
     await this.store(item, result);
   }
 
   private factsOf(host: string): HostFacts {
     return this.facts.get(host) ?? this.segment.info.hosts[host] ?? NO_HOST_FACTS;
+  }
+
+  private learn({ host, validators }: FetchItem, facts: HostFacts, lesson: HostLesson): void {
+    this.facts.set(host, addLesson(facts, lesson));
+    if (validators.etag !== null) return;
+    const { conditionalHits = 0, conditionalMisses = 0 } = lesson;
+    if (conditionalHits + conditionalMisses === 0) return;
+    const known = this.dated.get(host);
+    this.dated.set(host, {
+      conditionalHits: (known?.conditionalHits ?? 0) + conditionalHits,
+      conditionalMisses: (known?.conditionalMisses ?? 0) + conditionalMisses,
+    });
   }
 
   /** The reason not to ask for this page at all, if there is one. */

@@ -1,5 +1,6 @@
 import type { Validators } from '../domain/crawl/datum.ts';
 import {
+  type ConditionRecord,
   conditionalHeaders,
   type HeaderRecord,
   type ProbeMode,
@@ -42,16 +43,21 @@ interface Account {
   readonly startedAt: number;
 }
 
-/** Visits one URL by the ladder of change, cheapest rung first. Never rejects for what a server or the network does. */
+/**
+ * Visits one URL by the ladder of change, cheapest rung first. Never rejects for what a server or the network does.
+ *
+ * @param dated how the host answers conditional requests for pages without an entity tag, as far as that is known apart
+ */
 export async function visit(
   room: VisitRoom,
   protocol: FetchProtocol,
   item: FetchItem,
   host: HeaderRecord,
+  dated: ConditionRecord = host,
   signal?: AbortSignal,
 ): Promise<VisitResult> {
   const account: Account = { requests: 0, bodyBytes: 0, receivedBytes: 0, startedAt: room.clock.now() };
-  const plan = planProbe(item, host, room.probe, item.audit, account.startedAt);
+  const plan = planProbe(item, host, room.probe, item.audit, account.startedAt, dated);
   const lesson: Mutable<HostLesson> = {};
   try {
     if (plan.head) {
@@ -85,13 +91,15 @@ async function exchange(
   },
 ): Promise<Exchange> {
   account.requests++;
-  const { signal, ...rest } = request;
+  const { method, headers, onHead, signal } = request;
   const result = await protocol.exchange({
     url: item.url,
+    method,
+    headers,
     maxBodyBytes: room.maxBodyBytes,
     timeoutMs: room.timeoutMs,
-    ...rest,
-    ...(signal === undefined ? {} : { signal }),
+    ...(onHead !== undefined && { onHead }),
+    ...(signal !== undefined && { signal }),
   });
   account.bodyBytes += result.bodyBytes;
   account.receivedBytes += result.receivedBytes;

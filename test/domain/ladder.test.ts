@@ -69,6 +69,17 @@ describe('the choice of rungs', () => {
     expect(planProbe(page(dated), { ...ignoring, headMisses: 3 }, 'auto', false, 0).head).toBe(false);
     expect(planProbe(page(dated), { ...ignoring, headMisses: 3, headHits: 9 }, 'auto', false, 0).head).toBe(true);
   });
+
+  it('auto judges pages without an entity tag by those without, where they are known apart', () => {
+    const answers = { ...fresh, conditionalHits: 100 };
+    const ignored = { conditionalHits: 0, conditionalMisses: 3 };
+    expect(planProbe(page(dated), answers, 'auto', false, 0, ignored).head).toBe(true);
+    expect(planProbe(page(both), answers, 'auto', false, 0, ignored).head).toBe(false);
+    const ignores = { ...fresh, conditionalMisses: 100 };
+    const honoured = { conditionalHits: 3, conditionalMisses: 0 };
+    expect(planProbe(page(dated), ignores, 'auto', false, 0, honoured).head).toBe(false);
+    expect(planProbe(page(both), ignores, 'auto', false, 0, honoured).head).toBe(true);
+  });
 });
 
 describe('what headers say', () => {

@@ -3,11 +3,15 @@ import type { CrawlDatum, Validators } from './datum.ts';
 /** How far headers are asked before a body is transferred. */
 export type ProbeMode = 'auto' | 'head' | 'headers' | 'off';
 
-/** What is known of a host's headers, as far as the choice of a rung needs it. */
-export interface HeaderRecord {
-  readonly distrustedUntil: number | null;
+/** How often conditional requests for unchanged pages were answered by 304, and how often by the page. */
+export interface ConditionRecord {
   readonly conditionalHits: number;
   readonly conditionalMisses: number;
+}
+
+/** What is known of a host's headers, as far as the choice of a rung needs it. */
+export interface HeaderRecord extends ConditionRecord {
+  readonly distrustedUntil: number | null;
   readonly headHits: number;
   readonly headMisses: number;
 }
@@ -31,7 +35,9 @@ const ENOUGH_MISSES = 3;
 /**
  * Chooses the rungs of the ladder of change for one visit. A first visit, a distrusted host and an audit transfer the body;
  * `auto` prefers conditional requests, reads headers off the GET while it learns, and changes to HEAD on hosts that ignore
- * conditional requests, since a dropped body costs the connection.
+ * conditional requests, since a dropped body costs the connection or is transferred after all.
+ *
+ * @param dated the same for pages without an entity tag, where it is known apart: many servers honour tags and ignore dates
  */
 export function planProbe(
   page: Pick<CrawlDatum, 'digest' | 'validators'>,
@@ -39,6 +45,7 @@ export function planProbe(
   mode: ProbeMode,
   audit: boolean,
   now: number,
+  dated: ConditionRecord = host,
 ): ProbePlan {
   const { etag, lastModified, contentLength } = page.validators;
   if (page.digest === null) return FULL;
@@ -47,12 +54,12 @@ export function planProbe(
   const comparable = lastModified !== null && contentLength !== null;
   if (audit && (conditional || comparable)) return { ...FULL, audit: true };
   if (mode === 'off' || !comparable) return { ...FULL, conditional };
-  const head = mode === 'head' || (mode === 'auto' && isHeadCheaper(host));
+  const head = mode === 'head' || (mode === 'auto' && isHeadCheaper(host, etag === null ? dated : host));
   return { head, conditional, drop: true, audit: false };
 }
 
-function isHeadCheaper(host: HeaderRecord): boolean {
-  const ignoresConditions = host.conditionalMisses >= ENOUGH_MISSES && host.conditionalMisses > host.conditionalHits;
+function isHeadCheaper(host: HeaderRecord, asked: ConditionRecord): boolean {
+  const ignoresConditions = asked.conditionalMisses >= ENOUGH_MISSES && asked.conditionalMisses > asked.conditionalHits;
   const answersHead = host.headMisses < ENOUGH_MISSES || host.headHits > host.headMisses;
   return ignoresConditions && answersHead;
 }
