@@ -1,4 +1,5 @@
 /** One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days. Prints JSON. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { keepEngineLean } from '../src/cli/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
@@ -22,6 +23,7 @@ const seeds = seed === '' ? [] : [{ name: 'bench', lines: seed.split(',') }];
 const summary = await crawler.crawl({ seeds });
 const ms = performance.now() - startedAt;
 const stats = await crawler.stats();
+const threadsMs = cpuByThread();
 await crawler.close();
 const cpu = process.cpuUsage();
 process.stdout.write(
@@ -31,5 +33,15 @@ process.stdout.write(
     ms,
     cpuMs: (cpu.user + cpu.system) / 1_000,
     peakRssMb: process.resourceUsage().maxRSS / 1_024,
+    threadsMs,
   })}\n`,
 );
+
+/** The main thread, those of V8, of the file system, of the parsers, in the order in which they were started. */
+function cpuByThread(): number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc/self/task').map((thread) => {
+    const [ranNs] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ');
+    return Math.round(Number(ranNs) / 1e6);
+  });
+}

@@ -1,4 +1,7 @@
-/** `npm run bench -- [--pages N] [--only crawl|generate|parts|..]`: measures the built crawler and says PASS or FAIL against the bounds set for it. */
+/**
+ * `npm run bench -- [--pages N] [--only crawl|requests|generate|parts|..] [--json]`: measures the built crawler and says PASS or FAIL against the
+ * bounds set for it.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -18,6 +21,7 @@ import { benchNeardup } from './neardup.ts';
 import { benchParse } from './parse.ts';
 import { benchParts } from './parts.ts';
 import { benchQuestions } from './questions.ts';
+import { benchRequests } from './requests.ts';
 import { benchSeen } from './seen.ts';
 import { benchSeenFp } from './seen-fp.ts';
 
@@ -25,6 +29,7 @@ const { values } = parseArgs({
   options: {
     pages: { type: 'string', default: '5000' },
     only: { type: 'string' },
+    json: { type: 'boolean', default: false },
     seed: { type: 'string', default: '9' },
     articles: { type: 'string', default: '300' },
     crawlee: { type: 'string' },
@@ -32,18 +37,39 @@ const { values } = parseArgs({
   },
 });
 const pages = Number(values.pages);
+/** All that is told, for `--json`: one object at the end. */
+const told: { figures: string[]; verdicts: { pass: boolean; text: string }[]; crawls: Record<string, Measured> } = {
+  figures: [],
+  verdicts: [],
+  crawls: {},
+};
 const say = (text: string): void => {
-  process.stdout.write(`${text}\n`);
+  if (values.json) told.figures.push(text);
+  else process.stdout.write(`${text}\n`);
 };
 const own = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
-const verdict = (isGood: boolean, text: string): void => say(`${isGood ? 'PASS' : 'FAIL'}  ${text}`);
+const verdict = (pass: boolean, text: string): void => {
+  if (values.json) told.verdicts.push({ pass, text });
+  else say(`${pass ? 'PASS' : 'FAIL'}  ${text}`);
+};
 
 interface Measured {
   readonly summary: CrawlSummary;
   readonly ms: number;
   readonly cpuMs: number;
   readonly peakRssMb: number;
+  /** CPU by thread, ms, the main thread first; Linux only. */
+  readonly threadsMs: readonly number[];
 }
+
+/** Threads that took part; most of the others compile and collect garbage. */
+const byThread = ({ threadsMs }: Measured): string =>
+  threadsMs.length === 0
+    ? ''
+    : `  (by thread, s: ${threadsMs
+        .filter((ms) => ms >= 50)
+        .map((ms) => (ms / 1_000).toFixed(2))
+        .join(' ')})`;
 
 interface ServerLog {
   readonly requests: number;
@@ -83,8 +109,9 @@ async function benchCrawl(): Promise<void> {
     const log = await control<ServerLog>('log');
     const cpuPerPage = first.cpuMs / pages;
     say(
-      `full crawl      ${pages} pages  ${((pages * 1_000) / first.ms).toFixed(0)} pages/s  ${cpuPerPage.toFixed(2)} ms CPU a page  ${first.peakRssMb.toFixed(0)} MB peak RSS`,
+      `full crawl      ${pages} pages  ${((pages * 1_000) / first.ms).toFixed(0)} pages/s  ${cpuPerPage.toFixed(2)} ms CPU a page  ${first.peakRssMb.toFixed(0)} MB peak RSS${byThread(first)}`,
     );
+    told.crawls.full = first;
     const fetched = Object.keys(log.gets).length;
     verdict(fetched === pages, `every reachable page fetched: ${fetched} of ${pages}`);
     verdict(
@@ -99,8 +126,9 @@ async function benchCrawl(): Promise<void> {
     const { totals } = second.summary;
     const secondCpu = second.cpuMs / pages;
     say(
-      `second crawl    ${totals.requests} requests  ${(totals.bodyBytes / 1e6).toFixed(2)} MB bodies  ${secondCpu.toFixed(2)} ms CPU a page  ${second.peakRssMb.toFixed(0)} MB peak RSS`,
+      `second crawl    ${totals.requests} requests  ${(totals.bodyBytes / 1e6).toFixed(2)} MB bodies  ${secondCpu.toFixed(2)} ms CPU a page  ${second.peakRssMb.toFixed(0)} MB peak RSS${byThread(second)}`,
     );
+    told.crawls.second = second;
     verdict(
       totals.modified === change.changed.length,
       `changed pages found: ${totals.modified} of ${change.changed.length}`,
@@ -129,6 +157,14 @@ async function benchCrawl(): Promise<void> {
 
 say(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`);
 if (values.only === undefined || values.only === 'crawl') await benchCrawl();
+if (values.only === undefined || values.only === 'requests') {
+  const site = await startSite();
+  try {
+    await benchRequests(say, site.origins);
+  } finally {
+    site.process.disconnect();
+  }
+}
 if (values.only === undefined || values.only === 'generate') await benchGenerate(say, verdict);
 if (values.only === undefined || values.only === 'parts' || values.only === 'parse') {
   const site = await startSite();
@@ -150,3 +186,4 @@ if (values.only === undefined || values.only === 'questions') await benchQuestio
 if (values.only === undefined || values.only === 'live-view') await benchLiveView(say, verdict);
 if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);
 if (values.only === undefined || values.only === 'export') await benchExport(say, verdict);
+if (values.json) process.stdout.write(`${JSON.stringify({ node: process.version, ...told })}\n`);

@@ -8,11 +8,12 @@ const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1]);
 
 /** A gzip member that holds its content as it is. At most 65,535 bytes, the length of one stored block. */
 export function storedMember(content: Buffer): Buffer {
-  const lengths = Buffer.alloc(4);
-  lengths.writeUInt16LE(content.length, 0);
-  lengths.writeUInt16LE(~content.length & 0xffff, 2);
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(crc32(content), 0);
-  trailer.writeUInt32LE(content.length, 4);
-  return Buffer.concat([HEADER, lengths, content, trailer]);
+  const member = Buffer.allocUnsafe(HEADER.length + 4 + content.length + 8);
+  HEADER.copy(member);
+  member.writeUInt16LE(content.length, HEADER.length);
+  member.writeUInt16LE(~content.length & 0xffff, HEADER.length + 2);
+  content.copy(member, HEADER.length + 4);
+  member.writeUInt32LE(crc32(content), member.length - 8);
+  member.writeUInt32LE(content.length, member.length - 4);
+  return member;
 }

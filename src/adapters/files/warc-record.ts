@@ -3,16 +3,11 @@ import type { WireResponse } from '../../ports/segment-store.ts';
 
 export const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
 
-type Fields = [name: string, value: string][];
-
 /** The record that opens a WARC file and says who wrote it (WARC 1.1, section 6.2). */
 export function warcinfoRecord(software: string, fileName: string, at: number): Buffer {
-  const block = Buffer.from(
-    `software: ${oneLine(software)}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n`,
-  );
-  const fields = recordFields('warcinfo', at);
-  fields.push(['WARC-Filename', fileName], ['Content-Type', 'application/warc-fields']);
-  return warcRecord(fields, [block]);
+  const block = `software: ${oneLine(software)}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n`;
+  const head = `${recordHead('warcinfo', at)}WARC-Filename: ${fileName}\r\nContent-Type: application/warc-fields\r\n`;
+  return warcRecord(head, block, null);
 }
 
 /**
@@ -22,20 +17,20 @@ export function warcinfoRecord(software: string, fileName: string, at: number): 
  */
 export function responseRecord(response: WireResponse): Buffer {
   const { revisit, body } = response;
-  const fields = recordFields(revisit === null ? 'response' : 'revisit', response.at);
-  fields.push(['WARC-Target-URI', oneLine(response.url)], ['Content-Type', 'application/http; msgtype=response']);
-  if (response.remoteAddress !== null) fields.push(['WARC-IP-Address', oneLine(response.remoteAddress)]);
+  const url = oneLine(response.url);
+  let head = recordHead(revisit === null ? 'response' : 'revisit', response.at);
+  head += `WARC-Target-URI: ${url}\r\nContent-Type: application/http; msgtype=response\r\n`;
+  if (response.remoteAddress !== null) head += `WARC-IP-Address: ${oneLine(response.remoteAddress)}\r\n`;
   if (revisit !== null) {
-    fields.push(['WARC-Profile', REVISIT_PROFILE + revisit], ['WARC-Refers-To-Target-URI', oneLine(response.url)]);
-    if (response.refersToAt !== undefined) fields.push(['WARC-Refers-To-Date', isoTime(response.refersToAt)]);
+    head += `WARC-Profile: ${REVISIT_PROFILE}${revisit}\r\nWARC-Refers-To-Target-URI: ${url}\r\n`;
+    if (response.refersToAt !== undefined) head += `WARC-Refers-To-Date: ${isoTime(response.refersToAt)}\r\n`;
   }
   if (revisit === null || (revisit === 'identical-payload-digest' && body !== null)) {
-    fields.push(['WARC-Payload-Digest', `sha256:${response.bodySha256 ?? sha256(body ?? EMPTY)}`]);
+    head += `WARC-Payload-Digest: sha256:${response.bodySha256 ?? sha256(body ?? EMPTY)}\r\n`;
   }
   // A body that was announced and not read at all has met no limit of length.
-  if (response.truncated) fields.push(['WARC-Truncated', body === null ? 'unspecified' : 'length']);
-  const head = Buffer.from(httpHead(response), 'latin1');
-  return warcRecord(fields, revisit === null && body !== null ? [head, body] : [head]);
+  if (response.truncated) head += `WARC-Truncated: ${body === null ? 'unspecified' : 'length'}\r\n`;
+  return warcRecord(head, httpHead(response), revisit === null ? body : null);
 }
 
 /** In hexadecimal, as most tools write digests of this length. */
@@ -44,28 +39,27 @@ const sha256 = (payload: Uint8Array): string => createHash('sha256').update(payl
 const EMPTY = new Uint8Array(0);
 const isoTime = (at: number): string => new Date(at).toISOString();
 
-function recordFields(type: 'warcinfo' | 'response' | 'revisit', at: number): Fields {
-  return [
-    ['WARC-Type', type],
-    ['WARC-Record-ID', `<urn:uuid:${randomUUID()}>`],
-    ['WARC-Date', isoTime(at)],
-  ];
+function recordHead(type: 'warcinfo' | 'response' | 'revisit', at: number): string {
+  return `WARC/1.1\r\nWARC-Type: ${type}\r\nWARC-Record-ID: <urn:uuid:${randomUUID()}>\r\nWARC-Date: ${isoTime(at)}\r\n`;
 }
 
 /**
  * Not by warcio's serialiser: it takes 1.7 ms of CPU where 0.2 suffice, and throws for a URL that contains `,,,`, its own
- * separator of repeated fields.
+ * separator of repeated fields. `text` is the block, or what of it stands before the body, in Latin-1.
  */
-function warcRecord(fields: Fields, block: readonly Uint8Array[]): Buffer {
-  let length = 0;
-  for (const part of block) length += part.length;
-  let head = 'WARC/1.1\r\n';
-  for (const [name, value] of fields) head += `${name}: ${value}\r\n`;
-  head += `Content-Length: ${length}\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), ...block, RECORD_END]);
+function warcRecord(fields: string, text: string, body: Uint8Array | null): Buffer {
+  const blockBytes = text.length + (body?.length ?? 0);
+  const head = `${fields}Content-Length: ${blockBytes}\r\n\r\n`;
+  const headBytes = Buffer.byteLength(head);
+  const record = Buffer.allocUnsafe(headBytes + blockBytes + RECORD_END.length);
+  record.write(head, 0);
+  record.write(text, headBytes, 'latin1');
+  if (body !== null) record.set(body, headBytes + text.length);
+  record.write(RECORD_END, record.length - RECORD_END.length);
+  return record;
 }
 
-const RECORD_END = Buffer.from('\r\n\r\n');
+const RECORD_END = '\r\n\r\n';
 
 function httpHead(response: WireResponse): string {
   let head = `${oneLine(`HTTP/${response.httpVersion} ${response.status} ${response.statusText}`)}\r\n`;

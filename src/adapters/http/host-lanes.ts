@@ -26,12 +26,14 @@ interface Lane extends HostTurn {
   running: number;
   pausedUntil: number | null;
   waiting: number;
-  readonly queue: PQueue;
+  /** Tasks that wait for the lane, in order, and how many hold it: no more than it has connections. */
+  readonly turns: (() => Promise<void>)[];
+  held: number;
   /** Ends the sleep of a task that waits for its turn, so that it looks at the turn anew. */
   readonly alarms: Set<AbortController>;
 }
 
-/** {@link HostLanes} on p-queue: one queue per active host, and one over all that bounds their sum. */
+/** {@link HostLanes}: a lane for each active host, in order, and p-queue over all of them, which bounds their sum. */
 export function createHostLanes(options: HostLanesOptions): HostLanes {
   const { clock, concurrency, connectionsPerHost, defaultDelayMs } = options;
   const lanes = new Map<string, Lane>();
@@ -55,7 +57,8 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
       running: 0,
       waiting: 0,
       connections: connectionsPerHost,
-      queue: new PQueue({ concurrency: connectionsPerHost }),
+      turns: [],
+      held: 0,
       alarms: new Set(),
     };
     lanes.set(host, lane);
@@ -99,6 +102,18 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
       } finally {
         lane.alarms.delete(alarm);
       }
+    }
+  }
+
+  function startTurns(lane: Lane): void {
+    while (lane.held < lane.connections) {
+      const turn = lane.turns.shift();
+      if (turn === undefined) return;
+      lane.held++;
+      void turn().finally(() => {
+        lane.held--;
+        startTurns(lane);
+      });
     }
   }
 
@@ -147,15 +162,18 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
           leave(host, lane);
         };
         const turn = async (): Promise<void> => {
-          while (isWaiting()) {
-            if (nextStartAt(lane) > clock.now()) await waitForTurn(lane, isWaiting);
-            if (isWaiting()) await all.add(attempt);
+          try {
+            while (isWaiting()) {
+              if (nextStartAt(lane) > clock.now()) await waitForTurn(lane, isWaiting);
+              if (isWaiting()) await all.add(attempt);
+            }
+          } catch (error) {
+            // Only a clock that fails to sleep comes here; the task never started.
+            if (isWaiting()) cancel(error);
           }
         };
-        lane.queue.add(turn).catch((error: unknown) => {
-          // Only a clock that fails to sleep comes here; the task never started.
-          if (isWaiting()) cancel(error);
-        });
+        lane.turns.push(turn);
+        startTurns(lane);
       });
     },
 

@@ -28,6 +28,8 @@ export interface ProbePlan {
 }
 
 const FULL: ProbePlan = { head: false, conditional: false, drop: false, audit: false };
+const CONDITIONAL: ProbePlan = { ...FULL, conditional: true };
+const AUDIT: ProbePlan = { ...FULL, audit: true };
 
 /** Misses after which conditional requests count as ignored by a host, and HEAD as useless. */
 const ENOUGH_MISSES = 3;
@@ -52,8 +54,8 @@ export function planProbe(
   if (host.distrustedUntil !== null && now < host.distrustedUntil) return FULL;
   const conditional = etag !== null || lastModified !== null;
   const comparable = lastModified !== null && contentLength !== null;
-  if (audit && (conditional || comparable)) return { ...FULL, audit: true };
-  if (mode === 'off' || !comparable) return { ...FULL, conditional };
+  if (audit && (conditional || comparable)) return AUDIT;
+  if (mode === 'off' || !comparable) return conditional ? CONDITIONAL : FULL;
   const head = mode === 'head' || (mode === 'auto' && isHeadCheaper(host, etag === null ? dated : host));
   return { head, conditional, drop: true, audit: false };
 }
