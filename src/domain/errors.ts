@@ -20,6 +20,11 @@ export const ERRORS = {
     text: 'The open web is not crawled without a contact in the User-Agent.',
   },
   'db-locked': { consequence: 'refuse', text: 'Another process holds the crawl db.' },
+  'lease-lost': {
+    consequence: 'stop-crawl',
+    text: 'Another process has taken over the writing of the crawl db; nothing was written.',
+  },
+  'redis-unreachable': { consequence: 'stop-crawl', text: 'The Redis server that holds the crawl does not answer.' },
   'holder-gone': { consequence: 'refuse', text: 'The running process that was answering ended before its answer.' },
   'db-version': { consequence: 'refuse', text: 'The crawl db was written by a newer version.' },
   'db-corrupt': { consequence: 'stop-crawl', text: 'A stored record cannot be read.' },

@@ -50,14 +50,33 @@ export interface LevelCrawlDbOptions {
  * incrawl), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
  */
 export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<LevelCrawlDb> {
-  const { dir, log } = options;
+  const { dir } = options;
   const rows = await openRows(options);
+  return openCrawlDbOn(rows, {
+    ...options,
+    name: dir,
+    onOpen: () => tellHolder(options),
+    onClose: () => removeHolder(dir),
+  });
+}
+
+export interface CrawlDbOnRowsOptions extends Pick<LevelCrawlDbOptions, 'log' | 'seenFilter' | 'near'> {
+  /** What messages call the db. */
+  readonly name: string;
+  readonly onOpen?: () => Promise<void>;
+  /** While the rows can still be written. */
+  readonly onClose?: () => Promise<void>;
+}
+
+/** A crawl db on rows that nobody else writes as long as it is open. It closes them, at once where it cannot be opened. */
+export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): Promise<LevelCrawlDb> {
+  const { name, log, onOpen = async () => {}, onClose = async () => {} } = options;
   try {
-    await refuseHalfRepaired(rows, dir);
-    await migrate(rows, await checkFormat(rows, dir), log);
+    await refuseHalfRepaired(rows, name);
+    await migrate(rows, await checkFormat(rows, name), log);
     const writer = await BatchWriter.open(rows);
-    await tellHolder(options);
-    log.debug('crawl db opened', { dir, ...writer.counters() });
+    await onOpen();
+    log.debug('crawl db opened', { name, ...writer.counters() });
     const filter = options.seenFilter === undefined ? null : filterOf(rows, writer, options.seenFilter, log);
     const unused = [];
     if (!(filter instanceof LevelSeenFilter)) unused.push(SEEN_TREE_KEY);
@@ -65,7 +84,7 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Le
     writer.newUrls = await forgetting(rows, filter, unused);
     const { tables, watcher } = await openFingerprintTables(rows, options.near ?? null, log);
     writer.records = watcher;
-    return new LevelCrawlDb(rows, writer, () => removeHolder(dir), filter, tables);
+    return new LevelCrawlDb(rows, writer, onClose, filter, tables);
   } catch (error) {
     await rows.close();
     throw crawlDbError(error);
@@ -123,7 +142,7 @@ const BRIEF_PAUSE_MS = 50;
 
 async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
   for (let tries = 1; ; tries++) {
-    const rows: Rows = new Level<string, Buffer>(dir, {
+    const rows = new Level<string, Buffer>(dir, {
       keyEncoding: 'utf8',
       valueEncoding: 'buffer',
       cacheSize: cacheBytes ?? 32 * 1024 * 1024,
@@ -141,23 +160,23 @@ async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptio
 }
 
 /** The version that the db was written with. */
-async function checkFormat(rows: Rows, dir: string): Promise<number> {
+async function checkFormat(rows: Rows, name: string): Promise<number> {
   const [stored] = await rows.getMany([FORMAT_KEY]);
   if (stored === undefined) {
     if ((await rows.keys({ limit: 1 }).all()).length > 0) {
-      throw new CrawlError('db-corrupt', `${dir} holds a LevelDB that is not a crawl db`);
+      throw new CrawlError('db-corrupt', `${name} holds a LevelDB that is not a crawl db`);
     }
     await writeFormat(rows);
     return DB_FORMAT_VERSION;
   }
   const version = Number(stored.toString());
   if (!Number.isInteger(version) || version < 1) {
-    throw new CrawlError('db-corrupt', `the crawl db ${dir} has the format version "${stored.toString()}"`);
+    throw new CrawlError('db-corrupt', `the crawl db ${name} has the format version "${stored.toString()}"`);
   }
   if (version > DB_FORMAT_VERSION) {
     throw new CrawlError(
       'db-version',
-      `the crawl db ${dir} has format ${version}; this incrawl reads formats up to ${DB_FORMAT_VERSION}, a newer one is needed`,
+      `the crawl db ${name} has format ${version}; this incrawl reads formats up to ${DB_FORMAT_VERSION}, a newer one is needed`,
     );
   }
   return version;

@@ -1,12 +1,10 @@
-import type { Level } from 'level';
 import type { KeyRange } from '../../domain/url/url-key.ts';
+import type { OrderedRows, RowSnapshot } from '../../ports/ordered-rows.ts';
 import { crawlDbError } from './level-errors.ts';
 
-/** Text keys, bytes as values. */
-export type Rows = Level<string, Buffer>;
-
-/** The rows as they were; to be closed. */
-export type Snapshot = ReturnType<Rows['snapshot']>;
+/** LevelDB, or rows of its kind that lie elsewhere. */
+export type Rows = OrderedRows;
+export type Snapshot = RowSnapshot;
 
 export const snapshotOf = (rows: Rows): Snapshot => opened(() => rows.snapshot());
 

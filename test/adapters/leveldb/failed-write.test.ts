@@ -23,8 +23,9 @@ describe('a write that fails', () => {
   /** A LevelDB whose batches fail while `isFull`, as they do on a full disk. */
   beforeEach(async () => {
     isFull = false;
-    rows = new Level<string, Buffer>(await temporaryDir(), { valueEncoding: 'buffer' });
-    await rows.open();
+    const level = new Level<string, Buffer>(await temporaryDir(), { valueEncoding: 'buffer' });
+    await level.open();
+    rows = level;
     const open: () => { write(options: object): Promise<void> } = rows.batch.bind(rows);
     const failing = () => {
       const batch = open();

@@ -12,7 +12,7 @@ export interface CopiedRows {
 
 /** Everything in the db as of now, into a new LevelDB folder, through the reader: what cannot be read fails here, not at the restore. */
 export async function copyRows(rows: Rows, to: string): Promise<CopiedRows> {
-  const copy: Rows = new Level<string, Buffer>(to, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
+  const copy = new Level<string, Buffer>(to, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
   try {
     await copy.open({ errorIfExists: true });
     return await digested(rows, async (batch) => {

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { CrawlError } from '../../domain/errors.ts';
+import { DROP_LEASE, KEEP_LEASE, TAKE_LEASE } from './row-scripts.ts';
+import { runScript } from './run-script.ts';
+
+export interface WriteLeaseOptions {
+  readonly redis: Redis;
+  /** As of the rows. */
+  readonly name: string;
+  /** How long a holder that gives no sign of life keeps it, ms. */
+  readonly leaseMs: number;
+  /** How long to wait for another holder, ms; 0: not at all. */
+  readonly waitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const POLL_MS = 100;
+
+/**
+ * The right to write a crawl db, held by one process at a time and kept alive by it. Each holder gets a token one higher than the last
+ * (M. Kleppmann, "How to do distributed locking", 2016: fencing tokens), which goes with every batch; so the lease only keeps writers from getting
+ * in each other's way, and the token keeps the data whole whatever clocks and pauses do.
+ */
+export class WriteLease {
+  readonly token: string;
+  readonly #redis: Redis;
+  readonly #key: string;
+  readonly #who: string;
+  readonly #timer: NodeJS.Timeout;
+
+  private constructor(redis: Redis, key: string, who: string, token: string, leaseMs: number) {
+    this.#redis = redis;
+    this.#key = key;
+    this.#who = who;
+    this.token = token;
+    this.#timer = setInterval(() => {
+      // Whether it is still held is told by the next batch, whatever comes of this.
+      runScript(redis, KEEP_LEASE, [key], [who, leaseMs]).catch(() => {});
+    }, leaseMs / 3).unref();
+  }
+
+  /** Rejects with `CrawlError('db-locked')`, naming the holder, when the lease could not be had in time, and with the signal's reason. */
+  static async take({ redis, name, leaseMs, waitMs, signal }: WriteLeaseOptions): Promise<WriteLease> {
+    const who = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID() });
+    const key = `{${name}}:db:lease`;
+    const startedAt = performance.now();
+    for (;;) {
+      signal?.throwIfAborted();
+      const reply = await runScript(redis, TAKE_LEASE, [key, `{${name}}:db:token`], [who, leaseMs]);
+      const [token, holder] = (reply as (Buffer | null)[]).map(String);
+      if (holder === undefined) return new WriteLease(redis, key, who, String(token), leaseMs);
+      if (performance.now() - startedAt >= waitMs) throw lockedBy(name, holder);
+      await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+
+  /** What a writer is told whose token is not the newest any more. */
+  lost(): CrawlError {
+    return new CrawlError(
+      'lease-lost',
+      'another process writes the crawl db by now, since this one gave no sign of life for too long; nothing was written',
+    );
+  }
+
+  /** Harmless when it was lost. A server that does not answer lets it run out. */
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    await runScript(this.#redis, DROP_LEASE, [this.#key], [this.#who]).catch(() => {});
+  }
+}
+
+function lockedBy(name: string, holder: string): CrawlError {
+  let who = 'another process';
+  try {
+    const { host, pid } = JSON.parse(holder) as { host: string; pid: number };
+    who = `process ${pid} on ${host}`;
+  } catch {
+    // Released in the meantime, or written by something else.
+  }
+  return new CrawlError(
+    'db-locked',
+    `the crawl db "${name}" in Redis is being written by ${who}; one process at a time can`,
+  );
+}

@@ -1,0 +1,16 @@
+import { openCrawlDbOn } from '../../../src/adapters/leveldb/crawl-db.ts';
+import type { LevelCrawlDb } from '../../../src/adapters/leveldb/level-crawl-db.ts';
+import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { RedisRows } from '../../../src/adapters/redis/rows.ts';
+import { WriteLease } from '../../../src/adapters/redis/write-lease.ts';
+import { SILENT } from '../leveldb/temporary-db.ts';
+
+/** Rows that may be written. */
+export async function openRows(url: string, name: string, leaseMs = 30_000, waitMs = 0): Promise<RedisRows> {
+  const redis = await connectRedis(url);
+  return new RedisRows({ redis, name, lease: await WriteLease.take({ redis, name, leaseMs, waitMs }) });
+}
+
+export async function openOnRedis(url: string, name: string, leaseMs?: number): Promise<LevelCrawlDb> {
+  return openCrawlDbOn(await openRows(url, name, leaseMs), { name, log: SILENT });
+}
