@@ -33,6 +33,7 @@ import { addTouch } from './commands/touch.ts';
 import { addExportDb, addImportDb, addMerge, addRepartition } from './commands/transfer.ts';
 import { addUpdatedb } from './commands/updatedb.ts';
 import { addVerify } from './commands/verify.ts';
+import { addWork } from './commands/work.ts';
 
 import { type AddCommand, newProgram, type Program } from './new-program.ts';
 import type { Surroundings } from './session.ts';
@@ -48,6 +49,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDemo,
   addInit,
   addCrawl,
+  addWork,
   addInject,
   addGenerate,
   addFetch,

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
+import type { Worker } from '../crawler/cluster/open-worker.ts';
 import type { CrawlReader, DbQuestions } from '../crawler/questions.ts';
 import type { Checker, Crawler, CrawlerOptions } from '../crawler.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
@@ -56,6 +57,8 @@ export interface Session {
   withShadow<Value>(use: (crawler: Crawler) => Promise<Value>, written?: readonly string[]): Promise<Value>;
   /** For what reads much: the crawl db as it is at this moment, and the segments. Holds nobody up, and may run beside a crawl. */
   withSnapshot<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
+  /** Joins a crawl that several processes share, for as long as `use` runs. */
+  withWorker<Value>(use: (worker: Worker) => Promise<Value>): Promise<Value>;
   /** For questions: where another process holds the crawl db, that process answers. `use` may run again as long as nothing has come of it. */
   withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value>;
   /** The same for questions to the crawl db alone, which need no configuration. */
@@ -118,9 +121,9 @@ export async function openSession(
     return { config, baseDir, log: await logOf() };
   };
   const { dir } = options;
-  const openWhole = async (access: 'write' | 'read'): Promise<Crawler> => {
+  const openWhole = async (access: 'write' | 'look' | 'read'): Promise<Crawler> => {
     const { openCrawler } = await import('../crawler.ts');
-    if (access === 'write') await takeFromViewer(dir);
+    if (access !== 'read') await takeFromViewer(dir);
     return openCrawler({ ...(await crawlerOptions()), dir, access });
   };
   const session: Session = {
@@ -163,20 +166,25 @@ export async function openSession(
       const { openSnapshot } = await import('../crawler.ts');
       return closing(await openSnapshot({ ...(await crawlerOptions()), dir }), use);
     },
+    async withWorker(use) {
+      const { openWorker } = await import('../crawler/cluster/open-worker.ts');
+      return closing(await openWorker({ ...(await crawlerOptions()), dir }), use);
+    },
     async withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value> {
       const { askEither } = await import('./remote/ask-either.ts');
       const { existsSync } = await import('node:fs');
       // Where there is no crawl db, an empty one answers and nothing is made.
-      if (!existsSync(`${dir}/db`)) return session.withShadow(use);
-      return askEither<CrawlReader, Value>(dir, async (ask) => closing(await openWhole('write'), ask), use);
+      if (!existsSync(`${dir}/db`) && !existsSync(`${dir}/cluster.json`)) return session.withShadow(use);
+      return askEither<CrawlReader, Value>(dir, async (ask) => closing(await openWhole('look'), ask), use);
     },
     async withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value> {
       const { askEither } = await import('./remote/ask-either.ts');
       const { openDbQuestions } = await import('../crawler/open-db.ts');
       const log = lateLog(logOf, options.verbose === true);
+      const config = async (): Promise<Config> => (await configured()).config;
       const { answerLater } = await import('./remote/answer-later.ts');
       const here = async (ask: (db: DbQuestions) => Promise<Value>): Promise<Value> =>
-        closing(await openDbQuestions({ dir, log }), (db) => answerLater(dir, db, () => ask(db)));
+        closing(await openDbQuestions({ dir, log, config }), (db) => answerLater(dir, db, () => ask(db)));
       return askEither<DbQuestions, Value>(dir, here, use);
     },
     async withExplainer<Value>(use: (reader: Pick<CrawlReader, 'explain'>) => Promise<Value>): Promise<Value> {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseIntervalRule } from './interval-rule.ts';
+import { cluster } from './sections/cluster.ts';
 import { outlinks, parse, partition, segments } from './sections/content.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
 import { changes, db, log, plugins, reports, seen } from './sections/machinery.ts';
@@ -22,6 +23,7 @@ export const SECTIONS = {
   segments,
   seen,
   db,
+  cluster,
   changes,
   reports,
   plugins,
@@ -48,6 +50,7 @@ export const configSchema = z
     segments: segments.prefault({}),
     seen: seen.prefault({}),
     db: db.prefault({}),
+    cluster: cluster.prefault({}),
     changes: changes.prefault({}),
     reports: reports.prefault({}),
     plugins: plugins.prefault({}),

@@ -11,6 +11,7 @@ import { packageVersion } from '../config/package-version.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import { refuseClusterState } from './cluster/cluster-mark.ts';
 import { snapshotState } from './shadow-state.ts';
 import { systemClock } from './system-clock.ts';
 
@@ -57,6 +58,7 @@ export async function backupState(
 ): Promise<BackupSummary> {
   const dir = resolve(state);
   const to = resolve(target);
+  refuseClusterState(dir, 'a backup');
   if (!existsSync(join(dir, 'db')))
     throw new CrawlError('usage-invalid', `${dir} holds no crawl db; --dir names the state directory`);
   requireEmpty(to, 'a backup goes into a new folder');

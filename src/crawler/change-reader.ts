@@ -60,7 +60,9 @@ export async function* followChanges(
   let after = start;
   let read: string | null = null;
   while (!signal.aborted) {
-    if (read === null || (await activityStamp(join(resolve(options.dir), 'db'))) !== read) {
+    const stamp = await activityStamp(join(resolve(options.dir), 'db'));
+    // Without files of its own a crawl db, which may be in Redis, cannot tell whether it was written to.
+    if (read === null || stamp === '' || stamp !== read) {
       try {
         const window = await nextChanges(options, query, after);
         read = window.hasMore ? null : window.stamp;

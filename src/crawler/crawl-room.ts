@@ -10,6 +10,8 @@ export interface CrawlRoom {
   readonly dir: string;
   readonly wiring: Wiring;
   readonly random: () => number;
+  /** Into how many segments a round is cut; absent: it is one. */
+  readonly parts?: number;
   /** Throws for a crawl that is open for its segments only. */
   store(): Store;
 }

@@ -79,6 +79,7 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
         skips,
         ...(worth === undefined ? {} : { worth }),
         minIntervalMs: policy.minIntervalMs,
+        ...(room.parts === undefined ? {} : { parts: room.parts }),
       };
       const caps = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs };
       const defaults = {

@@ -1,3 +1,5 @@
+import { join, resolve } from 'node:path';
+import { readClusterMark } from './cluster/cluster-mark.ts';
 import { openCrawler } from './open-crawler.ts';
 import { shadowState, snapshotState, withoutShared } from './shadow-state.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
@@ -10,6 +12,10 @@ import type { Crawler, CrawlerOptions } from './types.ts';
 export async function openDryRun(options: CrawlerOptions, written: readonly string[] = []): Promise<Crawler> {
   const shadow = shadowState(options.dir, written);
   try {
+    if (readClusterMark(resolve(options.dir)) !== null) {
+      const { copySharedDb } = await import('./cluster/open-shared-db.ts');
+      await copySharedDb({ ...options, dir: resolve(options.dir) }, join(shadow.dir, 'db'));
+    }
     const crawler = await openCrawler({ ...options, dir: shadow.dir, config: withoutShared(options.config) });
     return closingBoth(crawler, shadow.close);
   } catch (error) {
@@ -20,6 +26,8 @@ export async function openDryRun(options: CrawlerOptions, written: readonly stri
 
 /** A crawler for what only reads, on the crawl db as it is at this moment while another process goes on with it, and on the segments. */
 export async function openSnapshot(options: CrawlerOptions): Promise<Crawler> {
+  // Whoever reads rows in Redis sees them as they were when it began.
+  if (readClusterMark(resolve(options.dir)) !== null) return openCrawler({ ...options, access: 'look' });
   const snapshot = snapshotState(options.dir);
   try {
     const config = withoutShared(options.config);

@@ -6,6 +6,7 @@ import { CrawlError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
+import { refuseClusterState } from './cluster/cluster-mark.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
 import { snapshotState } from './shadow-state.ts';
 
@@ -27,6 +28,7 @@ export async function mergeState(
 ): Promise<MergeSummary> {
   const from = resolve(other);
   if (from === resolve(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
+  refuseClusterState(from, 'a merge');
   if (!existsSync(join(from, 'db'))) throw new CrawlError('usage-invalid', `${from} holds no crawl db`);
   const snapshot = snapshotState(from);
   try {

@@ -1,17 +1,10 @@
 import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
-import { admissionGates } from '../plugin-host/url-chain.ts';
-import { UrlAdmission } from '../steps/admission.ts';
-import { SEED_HOSTS_KEY } from '../steps/inject.ts';
-import { QueryVariants } from '../steps/query-variants.ts';
+import { resolve } from 'node:path';
 import { crawlAnswers } from './crawl-answers.ts';
 import type { CrawlRoom, Store } from './crawl-room.ts';
 import { crawlSteps } from './crawl-steps.ts';
 import { crawlUpkeep } from './crawl-upkeep.ts';
-import { nearPlan } from './near.ts';
-import { recover } from './recover.ts';
-import { configuredFilter, openSeenUrls } from './seen.ts';
+import { openStore } from './open-store.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 import { type Wiring, wire } from './wiring.ts';
@@ -27,27 +20,13 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const isReading = options.access === 'read' || options.snapshotDir !== undefined;
   if (!isReading) await mkdir(dir, { recursive: true });
   const wiring = await wire({ config: options.config, dir, baseDir, log: options.log, clock });
-  if (options.access === 'read') return opened(dir, wiring, null, options.random ?? Math.random);
+  const random = options.random ?? Math.random;
+  const { access = 'write' } = options;
+  if (access === 'read') return opened(dir, wiring, null, random);
   try {
-    const { cacheBytes, writeBufferBytes } = options.config.db;
-    const filter = await configuredFilter(options.config);
-    const near = nearPlan(options.config);
-    const db = await openLevelCrawlDb({
-      dir: join(options.snapshotDir ?? dir, 'db'),
-      log: options.log,
-      clock,
-      cacheBytes,
-      writeBufferBytes,
-      ...(filter === undefined ? {} : { seenFilter: filter }),
-      ...(near === null ? {} : { near }),
-    });
-    const seen = openSeenUrls(options.config, db, options.log);
-    if (!isReading) await recover(db, wiring.segments, options.log);
-    const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
-    const variants = new QueryVariants(db, options.config.outlinks.maxVariantsPerPath);
-    const admission = new UrlAdmission(db, admissionGates(wiring.plugins, options.log));
-    const store = { db, seen, seedHosts, variants, admission };
-    return opened(dir, wiring, store, options.random ?? Math.random);
+    const { snapshotDir } = options;
+    const place = snapshotDir === undefined ? {} : { snapshotDir };
+    return opened(dir, wiring, await openStore(wiring, { dir, access, ...place }), random);
   } catch (error) {
     await wiring.close();
     throw error;

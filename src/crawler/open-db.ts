@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
+import type { Config } from '../config/schema.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
+import { readClusterMark } from './cluster/cluster-mark.ts';
 import { dbQuestions } from './db-questions.ts';
 import type { DbQuestions } from './questions.ts';
 import { systemClock } from './system-clock.ts';
@@ -14,10 +17,25 @@ export async function openDbQuestions(options: {
   /** State directory. */
   readonly dir: string;
   readonly log: Log;
+  /** Asked only where the crawl db lies elsewhere. */
+  readonly config: () => Promise<Config>;
 }): Promise<DbQuestions & { close(): Promise<void> }> {
-  const dir = join(resolve(options.dir), 'db');
-  const db = existsSync(dir)
-    ? await openLevelCrawlDb({ dir, log: options.log, clock: systemClock, isBrief: true })
-    : (await import('../adapters/memory/crawl-db.ts')).createMemoryCrawlDb();
+  const db = await openDbToLook(options);
   return { ...dbQuestions({ db, clock: systemClock, random: Math.random }), close: () => db.close() };
+}
+
+/** The same without the questions. */
+export async function openDbToLook(options: {
+  readonly dir: string;
+  readonly log: Log;
+  readonly config: () => Promise<Config>;
+}): Promise<CrawlDb> {
+  const dir = resolve(options.dir);
+  if (readClusterMark(dir) !== null) {
+    const { openSharedDb } = await import('./cluster/open-shared-db.ts');
+    return openSharedDb({ config: await options.config(), dir, log: options.log, access: 'look' });
+  }
+  const own = join(dir, 'db');
+  if (existsSync(own)) return openLevelCrawlDb({ dir: own, log: options.log, clock: systemClock, isBrief: true });
+  return (await import('../adapters/memory/crawl-db.ts')).createMemoryCrawlDb();
 }

@@ -1,15 +1,13 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
-import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import { loadPlugins } from '../plugin-host/load-plugins.ts';
 import type { PluginKind } from '../plugin-host/plugin-api.ts';
 import { BUNDLED_PLUGINS } from '../plugin-host/plugin-list.ts';
-import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import { SEED_HOSTS_KEY } from '../steps/inject.ts';
 import { explainUrl } from './explain-url.ts';
+import { openDbToLook } from './open-db.ts';
 import { intervalsOf, readPluginList } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
 import type { CrawlReader } from './questions.ts';
@@ -56,7 +54,7 @@ export async function openExplainer(
     robotsStore: createFileRobotsStore(join(dir, 'robots')),
     policy: policyOf(config, scheduleOf(config, plugins)),
   };
-  const db = await openDb(join(dir, 'db'), log);
+  const db = await openDbToLook({ dir, log, config: async () => config });
   const seedHosts = new Set(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
   return {
     explain: (url) => explainUrl(room, { db, seedHosts, dir }, url),
@@ -70,9 +68,4 @@ function isAsked(use: string, { schedule }: Config): boolean {
   const inForce = `schedule-${schedule.name}`;
   if (use.startsWith('schedule-')) return use === inForce || !BUNDLED_PLUGINS.includes(inForce);
   return [...KINDS].some((kind) => use.startsWith(`${kind}-`));
-}
-
-async function openDb(dir: string, log: Log): Promise<CrawlDb> {
-  if (existsSync(dir)) return openLevelCrawlDb({ dir, log, clock: systemClock, isBrief: true });
-  return (await import('../adapters/memory/crawl-db.ts')).createMemoryCrawlDb();
 }

@@ -47,7 +47,8 @@ export function snapshotState(state: string): TemporaryState {
 
 /** What lives outside of the state directory must not hear of a dry run: the crawl db tells which URLs are known as well. */
 export function withoutShared(config: Config): Config {
-  return config.seen.filter === 'redis' ? { ...config, seen: { ...config.seen, filter: 'off' } } : config;
+  const alone: Config = { ...config, cluster: { ...config.cluster, redis: '' } };
+  return config.seen.filter === 'redis' ? { ...alone, seen: { ...config.seen, filter: 'off' } } : alone;
 }
 
 /** Folders that are in use: a signal that nobody else listens for takes them with it, before it ends the process as ever. */

@@ -13,6 +13,7 @@ import type { CrawlDb, SegmentRow } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { Report, RowCounts } from '../ports/state-care.ts';
+import { refuseClusterState } from './cluster/cluster-mark.ts';
 import { nearPlan } from './near.ts';
 import { recover } from './recover.ts';
 import { configuredFilter } from './seen.ts';
@@ -204,6 +205,7 @@ async function withDb(
 function stateDir(dir: string): string {
   const path = resolve(dir);
   if (!existsSync(path)) throw new CrawlError('usage-invalid', `there is no state directory ${path}; --dir names it`);
+  refuseClusterState(path, 'this');
   return path;
 }
 

@@ -53,8 +53,11 @@ export interface CrawlerOptions {
   readonly random?: () => number;
   /** Folder against which paths in the configuration are meant; default: the current folder. */
   readonly baseDir?: string;
-  /** `read` opens the segments only, for what needs no crawl db: fetch, parse, readseg. */
-  readonly access?: 'write' | 'read';
+  /**
+   * `read` opens the segments only, for what needs no crawl db: fetch, parse, readseg. `look` is for questions: a crawl db in Redis is then read
+   * beside whoever writes it.
+   */
+  readonly access?: 'write' | 'look' | 'read';
   /** Holds `db`, a copy of the crawl db as it was at one moment, while another process goes on with the original: what only reads. */
   readonly snapshotDir?: string;
 }

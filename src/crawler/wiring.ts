@@ -72,6 +72,7 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
       dir: join(dir, 'segments'),
       log,
       warc: warcOptions(config),
+      ...(config.cluster.redis === '' ? {} : { lockPatienceMs: config.cluster.leaseMs }),
     }),
     robotsStore,
     robots: createRobots({

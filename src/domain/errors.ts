@@ -22,7 +22,7 @@ export const ERRORS = {
   'db-locked': { consequence: 'refuse', text: 'Another process holds the crawl db.' },
   'lease-lost': {
     consequence: 'stop-crawl',
-    text: 'Another process has taken over the writing of the crawl db; nothing was written.',
+    text: 'Another process has taken over what this one was writing; nothing more was written.',
   },
   'redis-unreachable': { consequence: 'stop-crawl', text: 'The Redis server that holds the crawl does not answer.' },
   'holder-gone': { consequence: 'refuse', text: 'The running process that was answering ended before its answer.' },

@@ -101,13 +101,13 @@ const NOTHING_YET: Omit<CrawlProgress, 'round' | 'stage'> = {
   busiest: [],
 };
 
-type Stopwatch = { readonly ms: number; readonly cpuMs: number };
+export type Stopwatch = { readonly ms: number; readonly cpuMs: number };
 
-function roundSummary(
+export function roundSummary(
   round: number,
   generated: number,
-  fetch: FetchSummary,
-  update: UpdateSummary,
+  fetch: Omit<FetchSummary, 'segment' | 'left'>,
+  update: Omit<UpdateSummary, 'applied'>,
   ms: number,
   cpuMs: number,
 ): RoundSummary {
@@ -139,7 +139,7 @@ function roundSummary(
   };
 }
 
-function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
+export function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
   const sum = (field: Exclude<keyof CrawlSummary['totals'], 'filteredBy' | 'demotedBy' | 'layers'>): number =>
     rounds.reduce((total, round) => total + round[field], 0);
   return {

@@ -9,6 +9,7 @@ import type { Log } from '../ports/log.ts';
 import type { Robots } from '../ports/robots.ts';
 import type { FetchItem, HostLesson, Segment } from '../ports/segment-store.ts';
 import { addLesson } from './host-lessons.ts';
+import { countOutcome, noOutcomes } from './outcome-counts.ts';
 import type { FetchSummary } from './summaries.ts';
 import { type VisitResult, type VisitRoom, visit } from './visit.ts';
 
@@ -56,20 +57,7 @@ export async function fetchSegment(
 }
 
 class FetchRun {
-  private readonly counts = {
-    attempted: 0,
-    fetched: 0,
-    notModified: 0,
-    skippedByHeaders: 0,
-    unchanged: 0,
-    gone: 0,
-    redirected: 0,
-    failed: 0,
-    robotsDenied: 0,
-    requests: 0,
-    bytesReceived: 0,
-    bodyBytes: 0,
-  };
+  private readonly counts = noOutcomes();
   private readonly facts = new Map<string, HostFacts>();
   /** Of pages without an entity tag, by host, in this run. */
   private readonly dated = new Map<string, ConditionRecord>();
@@ -236,39 +224,8 @@ class FetchRun {
       { index: item.index, url: item.url, host: item.host, outcome, lesson: result.lesson },
       result.response,
     );
-    this.count(outcome);
+    countOutcome(this.counts, outcome);
     this.room.onOutcome?.(outcome, result.lesson?.bytesSaved ?? 0);
     if (outcome.kind === 'success' && result.body !== null) await this.room.onPage?.(item, result);
-  }
-
-  private count(outcome: FetchOutcome): void {
-    const { counts } = this;
-    counts.attempted++;
-    counts.requests += outcome.requests;
-    counts.bytesReceived += outcome.receivedBytes;
-    counts.bodyBytes += outcome.bodyBytes;
-    switch (outcome.kind) {
-      case 'success':
-        counts.fetched++;
-        break;
-      case 'unchanged':
-        if (outcome.rung === 'conditional') counts.notModified++;
-        else if (outcome.rung === 'headers') counts.skippedByHeaders++;
-        else counts.unchanged++;
-        break;
-      case 'redirect':
-        counts.redirected++;
-        break;
-      case 'gone':
-        counts.gone++;
-        break;
-      case 'failed':
-        counts.failed++;
-        break;
-      case 'denied':
-        if (outcome.code.startsWith('robots') || outcome.code === 'crawl-delay-too-long') counts.robotsDenied++;
-        else counts.failed++;
-        break;
-    }
   }
 }

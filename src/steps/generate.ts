@@ -4,7 +4,7 @@ import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../ports/crawl-db.ts';
 import type { FetchItem, SegmentStore } from '../ports/segment-store.ts';
-import { type Candidate, type CapCounts, type Caps, interleaveHosts, Selection } from './fetch-list.ts';
+import { type Candidate, type CapCounts, type Caps, inParts, interleaveHosts, Selection } from './fetch-list.ts';
 import { openPurse, purseFacts } from './purse.ts';
 import { PUSHED_SHARE, pushedEntries, pushedLeft } from './pushed.ts';
 import { selectWithinBudget } from './select-within-budget.ts';
@@ -54,6 +54,8 @@ export interface GenerateRoom {
   /** Whether hosts are asked for addresses that cannot exist. */
   readonly asksForNothing: boolean;
   readonly skips: SkipSink;
+  /** Into how many segments the round is cut; all URLs of a partition go into one. Absent: one. */
+  readonly parts?: number;
 }
 
 /** Records read at a time while the fetch list is written. */
@@ -62,7 +64,7 @@ const READ_WINDOW = 1_000;
 /**
  * Selects what is due, the best by rank under the caps, into a new segment, and leases it there.
  * The fetch list is whole on disk before the one batch that leases its URLs and makes the segment known: a crash leaves either
- * nothing or a list without a row, which is swept at the next start.
+ * nothing or a list without a row, which is swept at the next start. Parts are made one after the other, each as a whole.
  */
 export async function generate(
   room: GenerateRoom,
@@ -122,8 +124,27 @@ export async function generate(
   if (options.dryRun) return { ...summary, segment: null, urls: list.map((each) => each.entry.url) };
   if (list.length === 0) return { ...summary, segment: null };
 
-  const id = await newSegmentId(room, now);
-  const facts = await factsOf(room.db, [...hosts]);
+  const segments: string[] = [];
+  // What the whole round has spent is written with the first part: one that is cut short has spent too much rather than too little.
+  let meta: Readonly<Record<string, string>> = { ...purseFacts(purse, list.length, options), ...leftOf(pushed, list) };
+  let id = await newSegmentId(room, now);
+  for (const part of inParts(list, room.parts ?? 1, room.partitionOf)) {
+    await newSegment(room, id, part, meta, now);
+    segments.push(id);
+    id = idAfter(id);
+    meta = {};
+  }
+  return { ...summary, segment: segments[0] ?? null, ...(room.parts === undefined ? {} : { segments }) };
+}
+
+async function newSegment(
+  room: GenerateRoom,
+  id: string,
+  list: readonly Candidate[],
+  meta: Readonly<Record<string, string>>,
+  now: number,
+): Promise<void> {
+  const facts = await factsOf(room.db, [...new Set(list.map((each) => each.host))]);
   const probes = room.asksForNothing
     ? nothingToAsk(list, facts, now, { ...room, admits: (url) => isAdmittedUrl(room, url, 0) })
     : [];
@@ -132,11 +153,10 @@ export async function generate(
     {
       lease: { segment: id, entries: list.map((each) => each.entry) },
       segments: [{ id, state: 'generated', createdAt: now, urls: list.length + probes.length, applied: 0 }],
-      meta: { ...purseFacts(purse, list.length, options), ...leftOf(pushed, list) },
+      meta,
     },
     { durable: true },
   );
-  return { ...summary, segment: id };
 }
 
 const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
@@ -235,7 +255,7 @@ async function newSegmentId(room: GenerateRoom, now: number): Promise<string> {
   const stamp = new Date(now).toISOString().replace(/[-:T]/g, '').slice(0, 14);
   const known = [...(await room.db.segments()), ...(await room.segments.list())].map((segment) => segment.id).sort();
   const last = known.at(-1);
-  if (last === undefined || last < stamp) return `${stamp}-00001`;
-  const lastStamp = last.slice(0, 14);
-  return `${lastStamp}-${String(Number(last.slice(15)) + 1).padStart(5, '0')}`;
+  return last === undefined || last < stamp ? `${stamp}-00001` : idAfter(last);
 }
+
+const idAfter = (id: string): string => `${id.slice(0, 14)}-${String(Number(id.slice(15)) + 1).padStart(5, '0')}`;

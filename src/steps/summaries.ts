@@ -58,6 +58,8 @@ export interface GenerateSummary {
   readonly budget?: number;
   /** In a dry run: the URLs in the order of the fetch list. */
   readonly urls?: readonly string[];
+  /** All segments of a round that is cut into parts. */
+  readonly segments?: readonly string[];
 }
 
 export interface FetchSummary {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -65,6 +65,40 @@ describe('a map/reduce job on this machine', () => {
       expect(line).toContain('\t');
       break;
     }
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  /** A worker that dies as often as the marker files it can make, then works. */
+  const dyingWorker = async (deaths: number): Promise<string> => {
+    const folder = await newDir();
+    const file = join(folder, 'worker.mjs');
+    const real = new URL('../../dist/src/crawler/map-reduce/reduce-worker.js', import.meta.url);
+    await writeFile(
+      file,
+      `import { openSync } from 'node:fs';
+import reduce from ${JSON.stringify(real.href)};
+export default async (task) => {
+  for (let death = 0; death < ${deaths}; death++) {
+    try { openSync(new URL('death-' + task.part.split('/').at(-1) + death, import.meta.url), 'wx'); } catch { continue; }
+    process.exit(7);
+  }
+  return reduce(task);
+};`,
+    );
+    return file;
+  };
+
+  it('a part whose thread dies is done again on a fresh one', async () => {
+    const mapped = (await listOf(linkClusters.map(stream(LINKS)))).sort();
+    const options = { dir: await newDir(), threads: 2, threadsFrom: 0, worker: await dyingWorker(2) };
+    const lines = await listOf(localJob('linkclusters', stream(LINKS), options));
+    expect(lines).toEqual(await listOf(linkClusters.reduce(stream(mapped))));
+  });
+
+  it('a part that kills every thread ends the job, and leaves nothing behind', async () => {
+    const dir = await newDir();
+    const options = { dir, threads: 2, threadsFrom: 0, worker: await dyingWorker(3) };
+    await expect(listOf(localJob('linkclusters', stream(LINKS), options))).rejects.toThrow('worker exited with code');
     expect(readdirSync(dir)).toEqual([]);
   });
 });

@@ -50,6 +50,8 @@ describe('the list of reasons', () => {
       'contact-missing',
       'db-locked',
       'holder-gone',
+      'lease-lost',
+      'redis-unreachable',
       'db-version',
       'db-corrupt',
       'disk-full',

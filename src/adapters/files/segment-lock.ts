@@ -16,8 +16,6 @@ import { errnoOf, fileError } from './file-errors.ts';
 
 export const LOCK = 'writer.lock';
 
-/** The holder touches its lock this often, ms. */
-const SIGN_OF_LIFE_MS = 10_000;
 /** A lock untouched for so long is taken over, whoever holds it: process ids and host names come again, above all in containers. */
 const PATIENCE_MS = 60_000;
 
@@ -27,6 +25,8 @@ const PATIENCE_MS = 60_000;
  * without a sign of life.
  */
 export interface SegmentLock {
+  /** Throws `lease-lost` where it was taken over: whoever was paused for so long must write nothing more. */
+  requireHeld(): void;
   release(): void;
 }
 
@@ -39,24 +39,38 @@ interface Holder {
 
 const SELF: Holder = Object.freeze({ pid: process.pid, host: hostname(), startedAt: performance.timeOrigin });
 
-/** Throws `db-locked`, naming the holder. */
-export function lockSegment(folder: string): SegmentLock {
+/**
+ * Throws `db-locked`, naming the holder.
+ * @param patienceMs the same for all who write the segment; the holder gives a sign of life six times as often
+ */
+export function lockSegment(folder: string, patienceMs = PATIENCE_MS): SegmentLock {
   const file = join(folder, LOCK);
   for (let attempt = 0; !tryCreate(file); attempt++) {
     const text = textOf(file);
-    if (text !== null && !isStale(file, text)) throw lockedError(folder, nameOf(text));
+    if (text !== null && !isStale(file, text, patienceMs)) throw lockedError(folder, nameOf(text));
     if (attempt === 3) throw lockedError(folder, 'processes that come and go');
     if (text !== null) removeStale(file, text);
   }
-  const signs = setInterval(() => touch(file), SIGN_OF_LIFE_MS);
+  const own = JSON.stringify(SELF);
+  const isOwn = (): boolean => textOf(file) === own;
+  const signs = setInterval(() => {
+    if (isOwn()) touch(file);
+  }, patienceMs / 6);
   signs.unref();
   let isHeld = true;
   return {
+    requireHeld() {
+      if (isOwn()) return;
+      throw new CrawlError(
+        'lease-lost',
+        `the segment ${folder} is another process's by now; this one was paused for too long`,
+      );
+    },
     release() {
       if (!isHeld) return;
       isHeld = false;
       clearInterval(signs);
-      rmSync(file, { force: true });
+      if (isOwn()) rmSync(file, { force: true });
     },
   };
 }
@@ -94,14 +108,14 @@ function holderOf(text: string): Holder | null {
   }
 }
 
-function isStale(file: string, text: string): boolean {
+function isStale(file: string, text: string, patienceMs: number): boolean {
   const holder = holderOf(text);
   if (holder?.host === SELF.host) {
     if (holder.pid === SELF.pid) return holder.startedAt !== SELF.startedAt;
     if (isGone(holder.pid)) return true;
   }
   const touchedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return Date.now() - touchedAt > PATIENCE_MS;
+  return Date.now() - touchedAt > patienceMs;
 }
 
 function isGone(pid: number): boolean {

@@ -21,13 +21,15 @@ export interface FileSegmentStoreOptions {
   readonly warc: WarcOptions;
   /** Told of repairs. */
   readonly log?: Log;
+  /** How long a writer that gives no sign of life keeps a segment, ms; default: a minute. */
+  readonly lockPatienceMs?: number;
 }
 
 const ID = /^[\w-]+$/;
 const FLUSH_BYTES = 1 << 20;
 
 /** Segments as folders: `segment.json`, `fetchlist.bin`, `fetched.bin`, `parsed.bin` and `data-NNNNN.warc.gz`. */
-export function createFileSegmentStore({ dir, warc, log }: FileSegmentStoreOptions): SegmentStore {
+export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileSegmentStoreOptions): SegmentStore {
   const folderOf = (id: string): string => join(dir, id);
   const idsOf = (finished: boolean): string[] => {
     if (!existsSync(dir)) return [];
@@ -83,7 +85,7 @@ export function createFileSegmentStore({ dir, warc, log }: FileSegmentStoreOptio
   }
 
   function openForWriting(folder: string): FileSegment {
-    const lock = lockSegment(folder);
+    const lock = lockSegment(folder, lockPatienceMs);
     let mark: SegmentMark;
     try {
       mark = readMark(folder);

@@ -138,6 +138,7 @@ export class SegmentWriter {
   /** Hands everything to the system, in this order, so that a kill leaves no record that points at what is not there. */
   flush(): void {
     if (!this.isOpen) return;
+    this.lock.requireHeld();
     this.warc.flush();
     this.fetched.flush();
     this.parsed.flush();
@@ -191,6 +192,7 @@ export class SegmentWriter {
   }
 
   private setMark(mark: SegmentMark): void {
+    this.lock.requireHeld();
     writeMark(this.dir, mark);
     this.mark = mark;
   }

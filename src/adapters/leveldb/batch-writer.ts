@@ -57,8 +57,14 @@ export class BatchWriter {
   }
 
   static async open(rows: Rows): Promise<BatchWriter> {
-    const [bytes] = await readMany(rows, [COUNTERS_KEY]);
-    return new BatchWriter(rows, bytes === undefined ? NO_COUNTERS : decodeCounters(bytes), await readEnds(rows));
+    return new BatchWriter(rows, await storedCounters(rows), await readEnds(rows));
+  }
+
+  /** For who only looks on while another process writes: what was counted by now. */
+  async refresh(): Promise<void> {
+    this.#counters = await storedCounters(this.#rows);
+    this.#feed = await readEnds(this.#rows);
+    this.#spread = null;
   }
 
   counters(): CrawlDbCounters {
@@ -170,4 +176,9 @@ export class BatchWriter {
       throw failure;
     }
   }
+}
+
+async function storedCounters(rows: Rows): Promise<StoredCounters> {
+  const [bytes] = await readMany(rows, [COUNTERS_KEY]);
+  return bytes === undefined ? NO_COUNTERS : decodeCounters(bytes);
 }

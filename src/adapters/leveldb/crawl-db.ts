@@ -63,6 +63,8 @@ export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<Le
 export interface CrawlDbOnRowsOptions extends Pick<LevelCrawlDbOptions, 'log' | 'seenFilter' | 'near'> {
   /** What messages call the db. */
   readonly name: string;
+  /** For reading, while another process may write. */
+  readonly isLooking?: boolean;
   readonly onOpen?: () => Promise<void>;
   /** While the rows can still be written. */
   readonly onClose?: () => Promise<void>;
@@ -84,7 +86,15 @@ export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): 
     writer.newUrls = await forgetting(rows, filter, unused);
     const { tables, watcher } = await openFingerprintTables(rows, options.near ?? null, log);
     writer.records = watcher;
-    return new LevelCrawlDb(rows, writer, onClose, filter, tables);
+    const { isLooking = false } = options;
+    return new LevelCrawlDb({
+      rows,
+      writer,
+      beforeUnlock: onClose,
+      isLooking,
+      seenFilter: filter,
+      fingerprints: tables,
+    });
   } catch (error) {
     await rows.close();
     throw crawlDbError(error);

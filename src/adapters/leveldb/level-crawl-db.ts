@@ -40,30 +40,36 @@ import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts
 import { spreadView } from './spread-cells.ts';
 import { hostView } from './tallies.ts';
 
-/** The crawl db on LevelDB; made by `openLevelCrawlDb`. */
+export interface CrawlDbParts {
+  readonly rows: Rows;
+  readonly writer: BatchWriter;
+  /** What has to be done while the lock is still held. */
+  readonly beforeUnlock: () => Promise<void>;
+  /** Another process may write meanwhile: what is kept in memory is read anew for each question. */
+  readonly isLooking: boolean;
+  /** Holds all URLs of the db; `null` when the db is opened without. */
+  readonly seenFilter: SeenFilter | null;
+  /** Finds pages by their signatures; `null` when the db is opened without. */
+  readonly fingerprints: FingerprintTables | null;
+}
+
+/** The crawl db on LevelDB, or on rows of its kind; made by `openLevelCrawlDb` and `openCrawlDbOn`. */
 export class LevelCrawlDb implements CrawlDb {
   readonly #rows: Rows;
   readonly #writer: BatchWriter;
-  /** What has to be done while the lock is still held. */
   readonly #beforeUnlock: () => Promise<void>;
+  readonly #isLooking: boolean;
   #closing: Promise<void> | null = null;
-  /** Holds all URLs of the db; `null` when the db was opened without. */
   readonly seenFilter: SeenFilter | null;
-  /** Finds pages by their signatures; `null` when the db was opened without. */
   readonly fingerprints: FingerprintTables | null;
 
-  constructor(
-    rows: Rows,
-    writer: BatchWriter,
-    beforeUnlock: () => Promise<void>,
-    seenFilter: SeenFilter | null = null,
-    fingerprints: FingerprintTables | null = null,
-  ) {
-    this.seenFilter = seenFilter;
-    this.fingerprints = fingerprints;
+  constructor({ rows, writer, beforeUnlock, isLooking, seenFilter, fingerprints }: CrawlDbParts) {
     this.#rows = rows;
     this.#writer = writer;
     this.#beforeUnlock = beforeUnlock;
+    this.#isLooking = isLooking;
+    this.seenFilter = seenFilter;
+    this.fingerprints = fingerprints;
   }
 
   async get(url: string): Promise<CrawlDatum | undefined> {
@@ -155,10 +161,12 @@ export class LevelCrawlDb implements CrawlDb {
   }
 
   async spread(): Promise<Spread> {
+    await this.#lookAgain();
     return spreadView(await this.#writer.spread());
   }
 
   async counters(): Promise<CrawlDbCounters> {
+    await this.#lookAgain();
     return this.#writer.counters();
   }
 
@@ -233,11 +241,13 @@ export class LevelCrawlDb implements CrawlDb {
     return Object.fromEntries(metas);
   }
 
-  changes(query: ChangeQuery = {}): AsyncGenerator<ChangeRow, void, undefined> {
-    return readChanges(this.#rows, this.#writer.feedEnds(), query);
+  async *changes(query: ChangeQuery = {}): AsyncGenerator<ChangeRow, void, undefined> {
+    await this.#lookAgain();
+    yield* readChanges(this.#rows, this.#writer.feedEnds(), query);
   }
 
   async feedEnds(): Promise<FeedEnds> {
+    await this.#lookAgain();
     return this.#writer.feedEnds();
   }
 
@@ -245,6 +255,10 @@ export class LevelCrawlDb implements CrawlDb {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #lookAgain(): Promise<void> {
+    if (this.#isLooking) await this.#writer.refresh();
   }
 
   async #close(): Promise<void> {

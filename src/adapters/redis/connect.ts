@@ -2,11 +2,12 @@ import type { Redis } from 'ioredis';
 import { CrawlError } from '../../domain/errors.ts';
 
 /**
- * Connects on first use; commands fail within seconds while the server is away, and work again when it is back.
- * Rejects with `CrawlError('config-invalid')` where the optional package is not installed.
+ * Connects on first use; commands fail within seconds while the server is away, and work again when it is back. With `patience: 'endless'` they
+ * wait for it instead. Rejects with `CrawlError('config-invalid')` where the optional package is not installed.
  */
 export async function connectRedis(
   url: string,
+  patience: 'seconds' | 'endless' = 'seconds',
   load: () => Promise<Pick<typeof import('ioredis'), 'Redis'>> = () => import('ioredis'),
 ): Promise<Redis> {
   let ioredis: Pick<typeof import('ioredis'), 'Redis'>;
@@ -23,9 +24,8 @@ export async function connectRedis(
   }
   const redis = new ioredis.Redis(url, {
     lazyConnect: true,
-    maxRetriesPerRequest: 1,
     connectTimeout: 3_000,
-    commandTimeout: 10_000,
+    ...(patience === 'endless' ? { maxRetriesPerRequest: null } : { maxRetriesPerRequest: 1, commandTimeout: 10_000 }),
     retryStrategy: (tries) => Math.min(200 * tries, 5_000),
   });
   // Each failed command tells its caller; without a listener ioredis would write to stderr by itself.

@@ -10,12 +10,14 @@ export function addConfig(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl config --origin -D fetch.delay=2s');
   command.action((flags: { readonly origin?: true }) =>
     run(command, async (session) => {
-      const { origins } = session.loaded;
+      const origins = [...session.loaded.origins].map(
+        ([key, each]) => [key, { ...each, value: withoutPassword(each.value) }] as const,
+      );
       if (session.json) {
-        const entries = [...origins].map(([key, each]) => [key, flags.origin ? each : each.value]);
+        const entries = origins.map(([key, each]) => [key, flags.origin ? each : each.value]);
         return session.out.write(`${JSON.stringify(Object.fromEntries(entries))}\n`);
       }
-      const rows = [...origins].map(([key, { value, origin }]) => ({ key, value: inYaml(value), origin }));
+      const rows = origins.map(([key, { value, origin }]) => ({ key, value: inYaml(value), origin }));
       const text = table(
         [
           { title: 'key', cell: (row) => row.key },
@@ -28,6 +30,11 @@ export function addConfig(program: Command, run: Run): void {
       await session.out.write(text);
     }),
   );
+}
+
+/** What is shown may end up in a log or a report of a fault. */
+function withoutPassword(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/^(\w+:\/\/[^/?#@]*:)[^/?#]*@/, '$1***@') : value;
 }
 
 function inYaml(value: unknown): string {

@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
-import type { CrawlSummary, RoundSummary, SeedSource } from '../../crawler.ts';
+import type { CrawlSummary, SeedSource } from '../../crawler.ts';
 import { jsonOf, told } from '../dry-run.ts';
 import { EXIT, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
-import { layerLines, roundHeading, roundLine, stopReason, totalsLine } from '../render/round-table.ts';
+import { layerLines, stopReason, totalsLine } from '../render/round-table.ts';
 import { resumeCommand } from '../resume-command.ts';
 import { announcedCrawl } from '../run-status/announced-crawl.ts';
 import { seedSources } from '../seed-sources.ts';
 import type { Session } from '../session.ts';
 import { addNetworkOptions, wholeNumber } from '../shared-options.ts';
 import { listenForStop } from '../stop-signal.ts';
+import { tellRound } from '../tell-round.ts';
 import { generateText } from './generate.ts';
 import { injectText } from './inject.ts';
 
@@ -102,16 +103,6 @@ async function foretell(
   const text = `${told(true)}${lines.map((line) => `${line}\n`).join('')}${generateText(generate)}`;
   await session.out.write(session.json ? `${jsonOf(summary, true)}\n` : text);
   return EXIT.done;
-}
-
-function tellRound(session: Session, round: RoundSummary): void {
-  if (session.json) return;
-  session.live.around(() => {
-    const heading = round.round === 1 ? `${session.bold(roundHeading())}\n` : '';
-    void session.out.write(`${heading}${roundLine(round)}\n`);
-    // What went wrong with stdout comes up again at the next write that is waited for.
-    session.out.flush().catch(() => {});
-  });
 }
 
 async function tellEnd(session: Session, summary: CrawlSummary): Promise<void> {

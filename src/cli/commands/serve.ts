@@ -59,7 +59,7 @@ async function serve(session: Session, { port, host, tokenFile }: ServeFlags): P
   const server = await openServer({
     ...options,
     withChecker: session.withChecker,
-    hasDb: () => existsSync(join(dir, 'db')),
+    hasDb: () => existsSync(join(dir, 'db')) || existsSync(join(dir, 'cluster.json')),
   });
   try {
     await session.out.write(

@@ -42,7 +42,7 @@ export async function openServer(options: ServerOptions): Promise<LiveServer> {
   const reader = createStateReader({
     open: async () => {
       if (!options.hasDb()) throw new CrawlError('usage-invalid', `${dir} holds no crawl db yet`);
-      return openCrawler(crawlerOptions);
+      return openCrawler({ ...crawlerOptions, access: 'look' });
     },
     idleMs: IDLE_MS,
     yieldMs: YIELD_MS,

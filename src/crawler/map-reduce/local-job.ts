@@ -19,11 +19,15 @@ export interface LocalJobOptions {
   readonly threads?: number;
   /** Lines between mapper and reducer from which on threads are worth their start. */
   readonly threadsFrom?: number;
+  /** File of the worker thread; default: the one that reduces parts. */
+  readonly worker?: string;
 }
 
 const MOST_THREADS = 4;
 /** Parts for each thread, so that one large key does not leave the others idle. */
 const PARTS_PER_THREAD = 4;
+/** Times a part is tried whose thread dies: it may be the part that kills it. */
+const TRIES = 3;
 
 /**
  * Runs a job as Hadoop Streaming would: mapped lines are parted by their keys, each part is sorted in files and reduced on a worker thread. Gives the
@@ -32,8 +36,9 @@ const PARTS_PER_THREAD = 4;
 export async function* localJob(
   name: string,
   lines: AsyncIterable<string>,
-  { dir, threads = Math.min(availableParallelism(), MOST_THREADS), threadsFrom = 50_000 }: LocalJobOptions,
+  options: LocalJobOptions,
 ): AsyncGenerator<string, void, undefined> {
+  const { dir, threads = Math.min(availableParallelism(), MOST_THREADS), threadsFrom = 50_000 } = options;
   const job = MAP_REDUCE_JOBS[name];
   if (job === undefined) throw new TypeError(`no map/reduce job is called ${name}`);
   await mkdir(dir, { recursive: true });
@@ -43,9 +48,9 @@ export async function* localJob(
     const mapped = await writeParts(job.map(lines), parts);
     const tasks = parts.map((part) => ({ job: name, part, out: `${part}.out`, dir: folder }));
     if (threads > 1 && mapped >= threadsFrom) {
-      const pool = new Piscina({ filename: workerFile(), maxThreads: threads });
+      const pool = new Piscina({ filename: options.worker ?? workerFile(), maxThreads: threads });
       try {
-        await Promise.all(tasks.map((task) => pool.run(task)));
+        await Promise.all(tasks.map((task) => reducedBy(pool, task)));
       } finally {
         await pool.destroy();
       }
@@ -57,6 +62,24 @@ export async function* localJob(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** A part is written anew each time, so who did half of it does no harm. */
+async function reducedBy(pool: Piscina, task: object): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await pool.run(task);
+      return;
+    } catch (error) {
+      if (tries >= TRIES || !isThreadDead(error)) throw error;
+    }
+  }
+}
+
+/** The thread itself is gone, whatever the task was: killed for its memory, or ended by something in it. */
+function isThreadDead(error: unknown): boolean {
+  const { code, message } = error as { readonly code?: string; readonly message?: string };
+  return code === 'ERR_WORKER_OUT_OF_MEMORY' || /^worker exited with code/.test(message ?? '');
 }
 
 const keyOf = (line: string): string => line.slice(0, line.indexOf('\t'));

@@ -61,4 +61,22 @@ describe('the lock of a segment', () => {
     expect(readdirSync(folder)).toEqual(['writer.lock']);
     lock.release();
   });
+
+  it('that was taken over is told to its former holder, who does not release it either', () => {
+    const folder = newFolder();
+    const late = lockSegment(folder, 60_000);
+    late.requireHeld();
+    const other = { pid: process.ppid, host: hostname(), startedAt: 1 };
+    leave(folder, other);
+    expect(() => late.requireHeld()).toThrow(expect.objectContaining({ code: 'lease-lost' }));
+    late.release();
+    expect(JSON.parse(readFileSync(join(folder, 'writer.lock'), 'utf8'))).toEqual(other);
+  });
+
+  it('is kept for as long as those who write have agreed on', () => {
+    const folder = newFolder();
+    leave(folder, { pid: 1, host: 'elsewhere.example', startedAt: 1 }, 2_000);
+    expect(() => lockSegment(folder, 60_000)).toThrow(/elsewhere/);
+    lockSegment(folder, 1_000).release();
+  });
 });

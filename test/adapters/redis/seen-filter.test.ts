@@ -13,7 +13,7 @@ const EXAMPLE = planBloom({ urls: 40, bitsPerLeaf: 64, falsePositiveRate: 0.1 })
 describe('Redis without its package', () => {
   it('says what has to be installed', async () => {
     const missing = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
-    await expect(connectRedis('redis://127.0.0.1:1', missing)).rejects.toMatchObject({
+    await expect(connectRedis('redis://127.0.0.1:1', 'seconds', missing)).rejects.toMatchObject({
       code: 'config-invalid',
       message: expect.stringContaining('npm install ioredis'),
     });

@@ -1,0 +1,93 @@
+import type { Redis } from 'ioredis';
+import { CrawlError } from '../../domain/errors.ts';
+
+/*
+ * What is used of BullMQ 6, an optional package: told here, so that this one can be built without it.
+ */
+
+export interface BullJob<Data> {
+  readonly id?: string;
+  readonly data: Data;
+  readonly failedReason?: string;
+  readonly finishedOn?: number;
+  getState(): Promise<string>;
+  remove(options: { readonly removeChildren: boolean }): Promise<void>;
+  moveToDelayed(at: number, token?: string): Promise<void>;
+}
+
+export interface BullJobOptions {
+  readonly jobId: string;
+  readonly attempts: number;
+  readonly backoff: { readonly type: 'exponential'; readonly delay: number };
+  readonly removeOnComplete: { readonly count: number };
+  readonly removeOnFail: { readonly count: number };
+  readonly failParentOnFailure?: boolean;
+}
+
+export interface BullFlow<Data> {
+  readonly name: string;
+  readonly queueName: string;
+  readonly data: Data;
+  readonly opts: BullJobOptions;
+  readonly children?: readonly BullFlow<Data>[];
+}
+
+interface BullConnection {
+  readonly connection: Redis;
+  /** Keys begin with it. */
+  readonly prefix: string;
+}
+
+export interface BullQueue<Data> {
+  getJob(id: string): Promise<BullJob<Data> | undefined>;
+  getJobCounts(...states: string[]): Promise<Readonly<Record<string, number>>>;
+  getFailed(first: number, last: number): Promise<readonly BullJob<Data>[]>;
+  clean(graceMs: number, limit: number, state: 'completed' | 'failed'): Promise<unknown>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  close(): Promise<void>;
+}
+
+export interface BullFlowProducer<Data> {
+  add(flow: BullFlow<Data>): Promise<unknown>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  close(): Promise<void>;
+}
+
+export interface BullWorker {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'lockRenewalFailed', listener: (ids: readonly string[]) => void): unknown;
+  cancelJob(id: string): boolean;
+  close(): Promise<void>;
+}
+
+export interface BullMq {
+  readonly Queue: new <Data>(name: string, options: BullConnection) => BullQueue<Data>;
+  readonly FlowProducer: new <Data>(options: BullConnection) => BullFlowProducer<Data>;
+  readonly Worker: new <Data>(
+    name: string,
+    perform: (job: BullJob<Data>, token?: string, signal?: AbortSignal) => Promise<unknown>,
+    options: BullConnection & {
+      readonly concurrency: number;
+      readonly lockDuration: number;
+      readonly stalledInterval: number;
+      readonly maxStalledCount: number;
+      readonly drainDelay: number;
+    },
+  ) => BullWorker;
+  readonly DelayedError: new () => Error;
+}
+
+const PACKAGE = 'bullmq';
+
+/** Rejects with `CrawlError('config-invalid')` where the optional package is not installed. */
+export async function loadBullMq(load: (name: string) => Promise<unknown> = (name) => import(name)): Promise<BullMq> {
+  try {
+    return (await load(PACKAGE)) as BullMq;
+  } catch (cause) {
+    throw new CrawlError(
+      'config-invalid',
+      'workers of one crawl need the package bullmq, which is not installed: npm install bullmq ioredis',
+      { cause },
+    );
+  }
+}

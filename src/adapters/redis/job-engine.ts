@@ -1,0 +1,135 @@
+import type { Redis } from 'ioredis';
+import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
+import type { Log } from '../../ports/log.ts';
+import type { BullFlow, BullFlowProducer, BullJob, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
+import { redisError } from './redis-errors.ts';
+
+export interface BullJobEngineOptions {
+  readonly bullmq: BullMq;
+  /** Closed with the engine; it must wait for a server that is away (`maxRetriesPerRequest: null`). */
+  readonly redis: Redis;
+  /** All keys begin with it, in braces: they lie on one node of a cluster. */
+  readonly name: string;
+  /** A worker that gives no sign of life for so long loses its jobs, ms. */
+  readonly leaseMs: number;
+  readonly log: Log;
+}
+
+type Data = Pick<Job, 'kind' | 'segments'>;
+
+const QUEUE = 'jobs';
+/** Times a job is tried, and the first pause between them, ms; each further one is twice as long. */
+const ATTEMPTS = 3;
+const BACKOFF_MS = 1_000;
+/** Workers that may die over one job before it is given up: perhaps it is the job that kills them. */
+const MAX_STALLED = 10;
+/** Jobs that have ended and are remembered. */
+const KEPT = 1_000;
+const OPEN = ['waiting', 'active', 'delayed', 'waiting-children', 'prioritized', 'paused'];
+
+/** {@link JobEngine} on BullMQ, which has the locks, the retries, the search for jobs of dead workers, and jobs that wait for others. */
+export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJobEngineOptions): JobEngine {
+  const place = { connection: redis, prefix: `{${name}}:jobs` };
+  const queue: BullQueue<Data> = new bullmq.Queue<Data>(QUEUE, place);
+  const flows: BullFlowProducer<Data> = new bullmq.FlowProducer<Data>(place);
+  // What fails for the caller is told to the caller; the rest is tried again.
+  for (const each of [queue, flows]) each.on('error', (error) => log.debug('job engine', { error: error.message }));
+
+  const optionsOf = (id: string): BullJobOptions => ({
+    jobId: id,
+    attempts: ATTEMPTS,
+    backoff: { type: 'exponential', delay: BACKOFF_MS },
+    removeOnComplete: { count: KEPT },
+    removeOnFail: { count: KEPT },
+  });
+  const flowOf = ({ id, kind, segments }: Job, after: readonly Job[]): BullFlow<Data> => ({
+    name: kind,
+    queueName: QUEUE,
+    data: { kind, segments },
+    opts: optionsOf(id),
+    children: after.map((each) => {
+      const child = flowOf(each, []);
+      return { ...child, opts: { ...child.opts, failParentOnFailure: true } };
+    }),
+  });
+
+  /** Takes a job out of the way that has ended so; `false`: it is open. */
+  async function makeRoom(id: string, ended: readonly string[]): Promise<boolean> {
+    const job = await queue.getJob(id);
+    if (job === undefined) return true;
+    const state = await job.getState();
+    if (!ended.includes(state)) return state === 'unknown';
+    // Somebody else may have put it again in the meantime, and another one taken it.
+    await job.remove({ removeChildren: false }).catch(() => {});
+    return true;
+  }
+
+  return {
+    async put(job, after = []) {
+      try {
+        if (!(await makeRoom(job.id, ['completed', 'failed']))) return;
+        for (const each of after) await makeRoom(each.id, ['failed']);
+        await flows.add(flowOf(job, after));
+      } catch (error) {
+        throw redisError(error);
+      }
+    },
+
+    async work(perform, { atOnce, signal }) {
+      const run = async (job: BullJob<Data>, token?: string, cancelled?: AbortSignal): Promise<string> => {
+        const wanted = AbortSignal.any(cancelled === undefined ? [signal] : [signal, cancelled]);
+        const { kind, segments } = job.data;
+        const end: JobEnd = await perform({ id: String(job.id), kind, segments }, wanted);
+        if (end === 'done') return end;
+        await job.moveToDelayed(Date.now() + end.laterMs, token);
+        throw new bullmq.DelayedError();
+      };
+      const worker = new bullmq.Worker<Data>(QUEUE, run, {
+        ...place,
+        concurrency: atOnce,
+        lockDuration: leaseMs,
+        stalledInterval: leaseMs / 2,
+        maxStalledCount: MAX_STALLED,
+        drainDelay: 1,
+      });
+      worker.on('error', (error) => log.debug('job engine', { error: error.message }));
+      worker.on('lockRenewalFailed', (ids) => {
+        for (const id of ids) {
+          log.warn('a job was taken from this worker, which gave no sign of life for too long', { job: id });
+          worker.cancelJob(id);
+        }
+      });
+      if (!signal.aborted) {
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      }
+      await worker.close();
+    },
+
+    async state(): Promise<JobState> {
+      try {
+        const counts = await queue.getJobCounts(...OPEN);
+        const failed = await queue.getFailed(0, 20);
+        return {
+          open: Object.values(counts).reduce((sum, count) => sum + count, 0),
+          failed: failed.map(({ id, failedReason }) => ({ id: String(id), reason: failedReason ?? '' })),
+        };
+      } catch (error) {
+        throw redisError(error);
+      }
+    },
+
+    async forgetEnded() {
+      try {
+        await queue.clean(0, KEPT, 'completed');
+        await queue.clean(0, KEPT, 'failed');
+      } catch (error) {
+        throw redisError(error);
+      }
+    },
+
+    async close() {
+      await Promise.allSettled([queue.close(), flows.close()]);
+      redis.disconnect();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
+import { totalsOf } from '../../steps/crawl.ts';
+import type { SeedSource } from '../../steps/inject.ts';
+import { FIRST_JOB } from '../../steps/round-jobs.ts';
+import type { CrawlProgress, CrawlSummary, RoundSummary } from '../../steps/summaries.ts';
+
+export interface WorkOptions {
+  readonly seeds?: readonly SeedSource[];
+  readonly signal?: AbortSignal;
+  /** Told of rounds that this worker ended. */
+  readonly onRound?: (round: RoundSummary) => void;
+  readonly onProgress?: (progress: CrawlProgress) => void;
+}
+
+export interface WorkSummary extends CrawlSummary {
+  /** What this worker did; `rounds` are those that it ended. */
+  readonly jobs: Readonly<Record<Job['kind'], number>>;
+}
+
+export interface WorkRoom {
+  readonly engine: JobEngine;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly atOnce: number;
+}
+
+/** The pause between two looks at whether there is anything left to do, ms. */
+const LOOK_MS = 250;
+/** Looks in a row that must find nothing. */
+const QUIET_LOOKS = 2;
+
+/**
+ * Takes jobs until none is left or the signal comes; begins the crawl where nobody else has. A server that is away is waited for as long as four
+ * leases. Rejects with the error that made the workers give a job up.
+ */
+export async function workOff(
+  { engine, clock, leaseMs, atOnce }: WorkRoom,
+  { signal, onRound }: WorkOptions,
+  performing: (onRound: (round: RoundSummary) => void) => (job: Job, signal: AbortSignal) => Promise<JobEnd>,
+): Promise<WorkSummary> {
+  const rounds: RoundSummary[] = [];
+  const jobs: Record<Job['kind'], number> = { generate: 0, fetch: 0, update: 0 };
+  const perform = performing((round) => {
+    rounds.push(round);
+    onRound?.(round);
+  });
+  const counted = async (job: Job, wanted: AbortSignal): Promise<JobEnd> => {
+    try {
+      const end = await perform(job, wanted);
+      if (end === 'done') jobs[job.kind]++;
+      return end;
+    } catch (error) {
+      throw new Error(`${error instanceof CrawlError ? error.code : 'internal'}: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  };
+  if ((await engine.state()).open === 0) {
+    await engine.forgetEnded();
+    await engine.put(FIRST_JOB);
+  }
+  const over = new AbortController();
+  const working = engine.work(counted, {
+    atOnce,
+    signal: signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]),
+  });
+  let state: JobState;
+  try {
+    state = await untilQuiet(engine, clock, leaseMs, signal);
+  } finally {
+    over.abort();
+    await working;
+  }
+  if (signal?.aborted !== true) refuseFailed(state);
+  return { rounds, totals: totalsOf(rounds), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due', jobs };
+}
+
+async function untilQuiet(
+  engine: JobEngine,
+  clock: Clock,
+  leaseMs: number,
+  signal: AbortSignal | undefined,
+): Promise<JobState> {
+  let quiet = 0;
+  let state: JobState = { open: 0, failed: [] };
+  let awaySince: number | null = null;
+  while (quiet < QUIET_LOOKS && signal?.aborted !== true) {
+    await clock.sleep(LOOK_MS, signal).catch(() => {});
+    try {
+      state = await engine.state();
+      awaySince = null;
+      quiet = state.open === 0 ? quiet + 1 : 0;
+    } catch (error) {
+      awaySince ??= clock.now();
+      if (clock.now() - awaySince > 4 * leaseMs) throw error;
+    }
+  }
+  return state;
+}
+
+/** A job that was given up ends the crawl for all workers; the next one that is started goes on with it. */
+function refuseFailed({ failed }: JobState): void {
+  const known = failed.map(({ id, reason }) => ({ id, parts: /^([a-z-]+): (.*)$/s.exec(reason) }));
+  // Jobs behind it say only that it has failed.
+  const cause = known.find(({ parts }) => parts !== null && Object.hasOwn(ERRORS, parts[1] as string));
+  if (cause?.parts) throw new CrawlError(cause.parts[1] as ErrorCode, `job ${cause.id}: ${cause.parts[2]}`);
+  const [first] = failed;
+  if (first !== undefined) throw new CrawlError('internal', `job ${first.id}: ${first.reason}`);
+}

@@ -1,0 +1,57 @@
+import type { FetchOutcome } from '../domain/crawl/outcome.ts';
+import type { Segment } from '../ports/segment-store.ts';
+import type { FetchSummary } from './summaries.ts';
+
+export type OutcomeCounts = { -readonly [Key in Exclude<keyof FetchSummary, 'segment' | 'left'>]: FetchSummary[Key] };
+
+export function noOutcomes(): OutcomeCounts {
+  return {
+    attempted: 0,
+    fetched: 0,
+    notModified: 0,
+    skippedByHeaders: 0,
+    unchanged: 0,
+    gone: 0,
+    redirected: 0,
+    failed: 0,
+    robotsDenied: 0,
+    requests: 0,
+    bytesReceived: 0,
+    bodyBytes: 0,
+  };
+}
+
+export function countOutcome(counts: OutcomeCounts, outcome: FetchOutcome): void {
+  counts.attempted++;
+  counts.requests += outcome.requests;
+  counts.bytesReceived += outcome.receivedBytes;
+  counts.bodyBytes += outcome.bodyBytes;
+  switch (outcome.kind) {
+    case 'success':
+      counts.fetched++;
+      break;
+    case 'unchanged':
+      if (outcome.rung === 'conditional') counts.notModified++;
+      else if (outcome.rung === 'headers') counts.skippedByHeaders++;
+      else counts.unchanged++;
+      break;
+    case 'redirect':
+      counts.redirected++;
+      break;
+    case 'gone':
+      counts.gone++;
+      break;
+    case 'failed':
+      counts.failed++;
+      break;
+    case 'denied':
+      if (outcome.code.startsWith('robots') || outcome.code === 'crawl-delay-too-long') counts.robotsDenied++;
+      else counts.failed++;
+      break;
+  }
+}
+
+/** What fetching a segment brought, whoever did it and in how many runs; requests for robots.txt are not among its records. */
+export async function countFetched(segment: Segment, counts: OutcomeCounts): Promise<void> {
+  for await (const { outcome } of segment.fetched()) countOutcome(counts, outcome);
+}

@@ -1,0 +1,141 @@
+import { CrawlError } from '../domain/errors.ts';
+import { sumOfRejections } from '../domain/url/rejections.ts';
+import type { Job, JobEnd, JobEngine } from '../ports/job-engine.ts';
+import { roundSummary } from './crawl.ts';
+import { sumOfLayers } from './layers.ts';
+import type { OutcomeCounts } from './outcome-counts.ts';
+import { noOutcomes } from './outcome-counts.ts';
+import type { RoundSummary, UpdateSummary } from './summaries.ts';
+
+/** What a worker does with the crawl db while no other worker writes it. */
+export interface RoundSteps {
+  /** Segments that are not applied yet, oldest first. */
+  unfinished(): Promise<readonly string[]>;
+  /** The segments of a new round; none: nothing is due. */
+  generate(): Promise<readonly string[]>;
+  updatedb(segment: string): Promise<UpdateSummary>;
+  /** Adds what fetching a segment brought; its URLs, and when it was made. */
+  fetched(segment: string, counts: OutcomeCounts): Promise<{ readonly urls: number; readonly createdAt: number }>;
+  /** Told of a round that is over. */
+  keep(round: RoundSummary): Promise<void>;
+}
+
+export interface RoundJobsRoom {
+  readonly engine: Pick<JobEngine, 'put'>;
+  /** Opens the crawl db for as long as `use` runs. Rejects with `db-locked` while another worker writes it. */
+  withSteps(use: (steps: RoundSteps) => Promise<readonly string[]>, signal: AbortSignal): Promise<readonly string[]>;
+  /** Resolves with the number of URLs that were not come to. */
+  fetchAndParse(segment: string, signal: AbortSignal): Promise<number>;
+  readonly now: () => number;
+  readonly cpuMs: () => number;
+}
+
+/** Others have the crawl db or the segment just now: they may be dead, and their lease or lock must run out, ms. */
+const LATER_MS = 500;
+const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost']);
+
+/** The job that a crawl begins with, whatever the workers before have left behind. */
+export const FIRST_JOB: Job = { id: 'generate', kind: 'generate', segments: [] };
+
+const fetchJob = (segment: string): Job => ({ id: `fetch-${segment}`, kind: 'fetch', segments: [segment] });
+
+/**
+ * The loop of a crawl as jobs: generate, then a fetch job for each part, and once all are done updatedb, which puts the next generate. Every
+ * job looks at what is there before it does anything, and puts the next before it ends. So a job can be cut short anywhere and be done again, by
+ * anybody, even twice: what holds the state of the crawl are crawl db and segments, not the jobs.
+ * @returns what to do with a job; `onRound` is told of rounds that this worker ended
+ */
+export function roundJobs(
+  room: RoundJobsRoom,
+  onRound: (round: RoundSummary) => void = () => {},
+): (job: Job, signal: AbortSignal) => Promise<JobEnd> {
+  let rounds = 0;
+
+  async function generate(signal: AbortSignal): Promise<JobEnd> {
+    const segments = await room.withSteps(async (steps) => {
+      const left = await steps.unfinished();
+      return left.length > 0 ? left : steps.generate();
+    }, signal);
+    const [first] = segments;
+    if (first === undefined) return 'done';
+    await room.engine.put({ id: `update-${first}`, kind: 'update', segments }, segments.map(fetchJob));
+    return 'done';
+  }
+
+  async function fetch(segment: string, signal: AbortSignal): Promise<JobEnd> {
+    const left = await room.fetchAndParse(segment, signal);
+    return left > 0 && signal.aborted ? { laterMs: 0 } : 'done';
+  }
+
+  async function update(segments: readonly string[], signal: AbortSignal): Promise<JobEnd> {
+    const cpuBefore = room.cpuMs();
+    await room.withSteps(async (steps) => {
+      const left = new Set(await steps.unfinished());
+      const counts = noOutcomes();
+      const updates: UpdateSummary[] = [];
+      let generated = 0;
+      let startedAt = room.now();
+      for (const segment of segments) {
+        if (!left.has(segment)) continue;
+        updates.push(await steps.updatedb(segment));
+        const { urls, createdAt } = await steps.fetched(segment, counts);
+        generated += urls;
+        startedAt = Math.min(startedAt, createdAt);
+      }
+      if (updates.length > 0) {
+        const [ms, cpuMs] = [room.now() - startedAt, room.cpuMs() - cpuBefore];
+        const round = roundSummary(++rounds, generated, counts, sumOfUpdates(updates), ms, cpuMs);
+        await steps.keep(round);
+        onRound(round);
+      }
+      return [];
+    }, signal);
+    await room.engine.put({ ...FIRST_JOB, id: `generate-${segments[0]}` });
+    return 'done';
+  }
+
+  return async (job, signal) => {
+    try {
+      if (job.kind === 'generate') return await generate(signal);
+      if (job.kind === 'update') return await update(job.segments, signal);
+      return await fetch(job.segments[0] as string, signal);
+    } catch (error) {
+      if (signal.aborted) return { laterMs: 0 };
+      if (error instanceof CrawlError && LATER.has(error.code)) return { laterMs: LATER_MS };
+      throw error;
+    }
+  };
+}
+
+type CountField = {
+  [Key in keyof UpdateSummary]: UpdateSummary[Key] extends number ? Key : never;
+}[keyof UpdateSummary];
+
+/** The parts of a round together; named after its first one. */
+function sumOfUpdates(updates: readonly UpdateSummary[]): Omit<UpdateSummary, 'applied'> {
+  const sum = (field: CountField): number => updates.reduce((total, update) => total + update[field], 0);
+  const measured = updates.filter(({ meanDistance }) => meanDistance !== null);
+  const pages = measured.reduce((total, { modified }) => total + modified, 0);
+  const distances = measured.reduce((total, { meanDistance, modified }) => total + (meanDistance ?? 0) * modified, 0);
+  return {
+    segment: updates[0]?.segment ?? '',
+    new: sum('new'),
+    modified: sum('modified'),
+    unchanged: sum('unchanged'),
+    gone: sum('gone'),
+    redirected: sum('redirected'),
+    failed: sum('failed'),
+    outlinks: sum('outlinks'),
+    newUrls: sum('newUrls'),
+    filteredUrls: sum('filteredUrls'),
+    filteredBy: sumOfRejections(updates.map((update) => update.filteredBy)),
+    demotedBy: sumOfRejections(updates.map((update) => update.demotedBy)),
+    purged: sum('purged'),
+    duplicates: sum('duplicates'),
+    restored: sum('restored'),
+    orphans: sum('orphans'),
+    released: sum('released'),
+    layers: sumOfLayers(updates.map((update) => update.layers)),
+    meanDistance: pages === 0 ? null : distances / pages,
+  };
+}

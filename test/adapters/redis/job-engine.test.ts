@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
+import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { createBullJobEngine } from '../../../src/adapters/redis/job-engine.ts';
+import type { JobEngine } from '../../../src/ports/job-engine.ts';
+import { jobEngineContract } from '../../contracts/job-engine.contract.ts';
+import { SILENT } from '../leveldb/temporary-db.ts';
+import { NO_BULLMQ } from './bullmq-here.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
+
+describe('BullMQ without its package', () => {
+  it('says what has to be installed', async () => {
+    const missing = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
+    await expect(loadBullMq(missing)).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining('npm install bullmq ioredis'),
+    });
+  });
+});
+
+describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`}`, () => {
+  let server: RedisServer;
+  let count = 0;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  const open = async (name = `jobs-${count}`, leaseMs = 10_000): Promise<JobEngine> =>
+    createBullJobEngine({
+      bullmq: await loadBullMq(),
+      redis: await connectRedis(server.url, 'endless'),
+      name,
+      leaseMs,
+      log: SILENT,
+    });
+
+  jobEngineContract('BullMQ', {
+    open: () => open(),
+    reset: () => {
+      count++;
+    },
+    isShared: true,
+  });
+
+  it('all keys of a crawl carry its hash tag', async () => {
+    const engine = await open('tagged');
+    await engine.put({ id: 'update-a', kind: 'update', segments: ['a'] }, [
+      { id: 'fetch-a', kind: 'fetch', segments: ['a'] },
+    ]);
+    const redis = await connectRedis(server.url);
+    const keys = await redis.keys('*tagged*');
+    expect(keys.length).toBeGreaterThan(3);
+    expect(keys.filter((key) => !key.startsWith('{tagged}:jobs:'))).toEqual([]);
+    redis.disconnect();
+    await engine.close();
+  });
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHostLanes } from '../../../src/adapters/http/host-lanes.ts';
+import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { createSharedLanes, type SharedLanes } from '../../../src/adapters/redis/shared-lanes.ts';
+import { systemClock } from '../../../src/crawler/system-clock.ts';
+import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.skipIf(NO_REDIS !== null)(
+  `lanes that workers share${NO_REDIS === null ? '' : ` (skipped: ${NO_REDIS})`}`,
+  () => {
+    let server: RedisServer;
+    let name = '';
+    let count = 0;
+    const open: { lanes: SharedLanes; end: () => void }[] = [];
+    beforeAll(async () => {
+      server = await startRedis();
+    });
+    afterAll(() => server.stop());
+
+    const worker = async (defaultDelayMs: number, leaseMs = 5_000): Promise<SharedLanes> => {
+      const redis = await connectRedis(server.url);
+      const own = createHostLanes({ clock: systemClock, concurrency: 10, connectionsPerHost: 1, defaultDelayMs });
+      const lanes = createSharedLanes({ redis, name, lanes: own, clock: systemClock, leaseMs, defaultDelayMs });
+      open.push({ lanes, end: () => redis.disconnect() });
+      return lanes;
+    };
+    const each = (test: () => Promise<void>) => async () => {
+      name = `lanes-${count++}`;
+      try {
+        await test();
+      } finally {
+        for (const { lanes, end } of open.splice(0)) {
+          await lanes.close();
+          end();
+        }
+      }
+    };
+
+    it(
+      'one worker at a time asks a host, and the next one waits for the delay',
+      each(async () => {
+        const delayMs = 30;
+        const workers = [await worker(delayMs, 500), await worker(delayMs, 500), await worker(delayMs, 500)];
+        const visits: { host: string; from: number; to: number }[] = [];
+        const visit = (host: string) => async () => {
+          const from = performance.now();
+          await sleep(5);
+          visits.push({ host, from, to: performance.now() });
+        };
+        await Promise.all(workers.flatMap((lanes) => ['a', 'a', 'b', 'a'].map((host) => lanes.run(host, visit(host)))));
+        expect(visits).toHaveLength(12);
+        for (const host of ['a', 'b']) {
+          const own = visits.filter((each) => each.host === host).sort((x, y) => x.from - y.from);
+          for (const [i, { from }] of own.entries()) {
+            // Clocks that count in whole milliseconds may be off by one.
+            if (i > 0) expect(from - own[i - 1]!.to).toBeGreaterThanOrEqual(delayMs - 1);
+          }
+        }
+      }),
+    );
+
+    it(
+      'a host is asked for once per lane, not once per request, and nothing is left behind',
+      each(async () => {
+        const lanes = await worker(0);
+        const redis = await connectRedis(server.url);
+        await redis.config('RESETSTAT');
+        await Promise.all(Array.from({ length: 50 }, () => lanes.run('a', async () => {})));
+        const stats = await redis.info('commandstats');
+        const calls =
+          Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]) +
+          Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+        expect(calls).toBeLessThan(10);
+        expect(await redis.keys(`${name}:*`)).toEqual([]);
+        redis.disconnect();
+      }),
+    );
+
+    it(
+      'the hosts of a worker that died are free a lease and a delay later',
+      each(async () => {
+        const dead = await worker(40, 150);
+        const redis = open[0]!;
+        let release = (): void => {};
+        const dying = dead.run(
+          'a',
+          () =>
+            new Promise<void>((resolve) => {
+              release = resolve;
+            }),
+        );
+        await sleep(20);
+        // From now on Redis hears nothing of it.
+        redis.end();
+        const diedAt = performance.now();
+        const next = await worker(40, 150);
+        const startedAt = await next.run('a', async () => performance.now());
+        expect(startedAt - diedAt).toBeGreaterThanOrEqual(39);
+        release();
+        await dying;
+      }),
+    );
+
+    it(
+      'a worker that was paused asks for its host again before it goes on',
+      each(async () => {
+        const paused = await worker(20, 60);
+        const order: string[] = [];
+        let first = true;
+        const runs = ['1', '2'].map((run) =>
+          paused.run('a', async () => {
+            order.push(`paused ${run}`);
+            // Nothing of this process runs, so nothing keeps the host.
+            if (first) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+            first = false;
+            await sleep(60);
+          }),
+        );
+        await sleep(20);
+        const other = await worker(20, 60);
+        await other.run('a', async () => {
+          order.push('other');
+          await sleep(50);
+        });
+        await Promise.all(runs);
+        expect(order).toEqual(['paused 1', 'other', 'paused 2']);
+      }),
+    );
+
+    it(
+      'a pause that a host asked for, and a delay of its own, hold for the next worker too',
+      each(async () => {
+        const lanes = await worker(5);
+        const next = await worker(5);
+        const endedAt = await lanes.run('a', async () => {
+          lanes.setDelay('a', 120);
+          return performance.now();
+        });
+        expect((await next.run('a', async () => performance.now())) - endedAt).toBeGreaterThanOrEqual(119);
+        const pausedAt = await lanes.run('b', async () => {
+          lanes.pauseUntil('b', systemClock.now() + 130);
+          return performance.now();
+        });
+        expect((await next.run('b', async () => performance.now())) - pausedAt).toBeGreaterThanOrEqual(129);
+      }),
+    );
+
+    it(
+      'fails, tries and rejects as lanes do',
+      each(async () => {
+        const lanes = await worker(0);
+        await expect(lanes.run('a', async () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
+        const stop = new AbortController();
+        stop.abort(new Error('stopped'));
+        await expect(lanes.run('a', async () => 1, stop.signal)).rejects.toThrow('stopped');
+        expect([lanes.size, lanes.sizeOf('a'), lanes.busiest(3)]).toEqual([0, 0, []]);
+        await lanes.onIdle();
+      }),
+    );
+  },
+);

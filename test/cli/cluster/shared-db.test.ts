@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { NO_REDIS, type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
+import { json, run, workDir } from '../binary.ts';
+import { type LocalSite, startSite } from '../local-site.ts';
+
+interface Counts {
+  readonly urls: number;
+  readonly byStatus: Readonly<Record<string, number>>;
+}
+
+describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' : ` (skipped: ${NO_REDIS})`}`, () => {
+  let server: RedisServer;
+  let site: LocalSite;
+  let dir: string;
+  const within = (folder: string, name = 'shared'): string[] => {
+    const redis = ['-D', `cluster.redis=${server.url}`, '-D', `cluster.name=${name}`, '-D', 'cluster.lease=1s'];
+    return ['--dir', folder, ...redis];
+  };
+  const local = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
+
+  beforeAll(async () => {
+    server = await startRedis();
+    site = await startSite({ pages: 12 });
+    dir = join(workDir(), 'state');
+  });
+  afterAll(async () => {
+    await server.stop();
+    await site.close();
+  });
+
+  it('is crawled and asked like one in the state directory', async () => {
+    const own = join(workDir(), 'own');
+    const crawled = async (where: string[]): Promise<Counts> => {
+      await json(['crawl', `${site.origin}/`, ...where, ...local]);
+      return json<Counts>(['readdb', '--stats', ...where]);
+    };
+    const [expected, { urls, byStatus }] = await Promise.all([crawled(['--dir', own]), crawled(within(dir))]);
+    expect({ urls, byStatus }).toEqual({ urls: expected.urls, byStatus: expected.byStatus });
+    expect(existsSync(join(dir, 'db'))).toBe(false);
+    const explained = await run(['explain', `${site.origin}/page/1`, ...within(dir)]);
+    expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining('fetched') });
+  });
+
+  it('is exported, and changed on trial, as it is at that moment', async () => {
+    const lines = await run(['export-db', ...within(dir)]);
+    expect(lines.stdout.match(/"url":"[^"]*\/page\/\d+"/g)?.length).toBeGreaterThanOrEqual(12);
+    const trial = ['touch', `${site.origin}/page/1`];
+    expect(await json([...trial, '--dry-run', ...within(dir)])).toMatchObject({ dryRun: true });
+    expect((await json<{ due: number }>(['readdb', '--stats', ...within(dir)])).due).toBe(0);
+    await json([...trial, ...within(dir)]);
+    expect((await json<{ due: number }>(['readdb', '--stats', ...within(dir)])).due).toBe(1);
+  });
+
+  it('is found by its directory, which alone does not say where Redis is', async () => {
+    const asked = [['readdb', '--stats'], ['crawl']].map((command) => run([...command, '--dir', dir]));
+    for (const { code, stderr } of await Promise.all(asked)) {
+      expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.redis must name the server')]);
+    }
+  });
+
+  it('refuses a directory that is not its own', async () => {
+    const own = workDir();
+    mkdirSync(join(own, 'db'));
+    const refused: [string[], string][] = [
+      [['generate', ...within(workDir())], 'has its segments in another folder'],
+      [['generate', ...within(dir, 'elsewhere')], 'belongs to the crawl "shared"'],
+      [['generate', ...within(own, 'fresh')], 'holds a crawl db of its own'],
+      [['verify', ...within(dir)], 'in Redis; this works on'],
+    ];
+    const done = await Promise.all(refused.map(([args]) => run(args)));
+    expect(done.map(({ code, stderr }) => [code, stderr])).toEqual(
+      refused.map(([, message]) => [2, expect.stringContaining(message)]),
+    );
+  });
+
+  it('says so when Redis has lost it, or has another one of its name', async () => {
+    const folder = join(workDir(), 'lost');
+    await json(['inject', '-', ...within(folder, 'lost')], { input: `${site.origin}/` });
+    const redis = await connectRedis(server.url);
+    await redis.del('{lost}:db:id', '{lost}:db:order', '{lost}:db:values', '{lost}:db:token');
+    const lost = await run(['generate', ...within(folder, 'lost')]);
+    expect([lost.code, lost.stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
+    await json(['inject', '-', ...within(join(workDir(), 'new'), 'lost')], { input: `${site.origin}/` });
+    const other = await run(['generate', ...within(folder, 'lost')]);
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('hold different crawls')]);
+    redis.disconnect();
+  });
+
+  it('a start that was killed before it marked its directory goes on', async () => {
+    const folder = join(workDir(), 'marked');
+    await json(['inject', '-', ...within(folder, 'marked')], { input: `${site.origin}/` });
+    const mark = readFileSync(join(folder, 'cluster.json'), 'utf8');
+    rmSync(join(folder, 'cluster.json'));
+    expect((await json<{ segment: string }>(['generate', ...within(folder, 'marked')])).segment).toMatch(
+      /^\d{14}-00001$/,
+    );
+    expect(readFileSync(join(folder, 'cluster.json'), 'utf8')).toBe(mark);
+  });
+
+  it('a server that is away is an error, and passwords are not shown', async () => {
+    const away = ['-D', 'cluster.redis=redis://user:secret@127.0.0.1:1'];
+    const { code, stderr } = await run(['crawl', '--dir', workDir(), ...away]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Redis does not answer')]);
+    expect(stderr).not.toContain('secret');
+    const shown = await run(['config', ...away]);
+    expect(shown.stdout).toContain('redis://user:***@127.0.0.1:1');
+    expect(shown.stdout).not.toContain('secret');
+  });
+});

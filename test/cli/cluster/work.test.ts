@@ -1,0 +1,162 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
+import { type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
+import { json, type Running, run, start, workDir } from '../binary.ts';
+import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
+
+const DELAY_MS = 40;
+/** Of each host its first page, six others, six that the host before links to, and one that is gone. */
+const URLS = 6 * 14;
+
+interface Work {
+  readonly stoppedBy: string;
+  readonly jobs: Readonly<Record<string, number>>;
+}
+
+describe.skipIf(NO_BULLMQ !== null)(
+  `workers of one crawl${NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`}`,
+  () => {
+    let server: RedisServer;
+    let hosts: WatchedHosts;
+    beforeAll(async () => {
+      server = await startRedis();
+      hosts = await startHosts(6, 20);
+    });
+    afterAll(async () => {
+      await hosts.close();
+      await server.stop();
+    });
+
+    const network = ['--allow', '127.0.0.1', '--delay', `${DELAY_MS}ms`, '--quiet'];
+    const within = (dir: string, name: string): string[] => {
+      const keys = { redis: server.url, name, lease: '1s', parts: '4', partsAtOnce: '2' };
+      return ['--dir', dir, ...Object.entries(keys).flatMap(([key, value]) => ['-D', `cluster.${key}=${value}`])];
+    };
+    const seeds = (): string => {
+      const file = join(workDir(), 'seeds.txt');
+      writeFileSync(file, hosts.origins.map((origin) => `${origin}/\n`).join(''));
+      return file;
+    };
+
+    /** What became of each URL, whoever fetched it. */
+    async function endOf(where: readonly string[]): Promise<readonly unknown[]> {
+      const { stdout } = await run(['readdb', '--dump', '--format', 'jsonl', ...where]);
+      const records = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      return records.map(({ url, state, status, depth, httpStatus, title, failures }) => ({
+        url,
+        state,
+        status,
+        depth,
+        httpStatus,
+        title,
+        failures,
+      }));
+    }
+
+    /** The process that writes the crawl db once it is one of these. */
+    async function writerAmong(name: string, workers: readonly Running[]): Promise<Running> {
+      const redis = await connectRedis(server.url);
+      try {
+        for (;;) {
+          const lease = await redis.get(`{${name}}:db:lease`);
+          const pid = lease === null ? null : (JSON.parse(lease) as { pid: number }).pid;
+          const writer = workers.find(({ child }) => child.pid === pid);
+          if (writer !== undefined) return writer;
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+      } finally {
+        redis.disconnect();
+      }
+    }
+
+    async function requireDone(workers: readonly Running[]): Promise<void> {
+      for (const { code, stdout, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
+        expect([code, stderr]).toEqual([0, '']);
+        expect((JSON.parse(stdout) as Work).stoppedBy).toBe('nothing-due');
+      }
+    }
+
+    /** Clocks that count in whole milliseconds may be off by one. */
+    function requirePolite(from: number): void {
+      expect(hosts.overlaps).toEqual([]);
+      expect(shortestPause(hosts.asked.slice(from))).toBeGreaterThanOrEqual(DELAY_MS - 1);
+    }
+
+    it('any of them may be killed: the rest end the crawl as one process would have, and no host is asked too often', async () => {
+      const own = join(workDir(), 'own');
+      const file = seeds();
+      await json(['crawl', file, '--dir', own, ...network]);
+      const expected = await endOf(['--dir', own]);
+      expect(expected).toHaveLength(URLS);
+      const before = hosts.asked.length;
+
+      const dir = join(workDir(), 'shared');
+      const where = within(dir, 'killed');
+      await json(['inject', file, ...where]);
+      let alive = Array.from({ length: 4 }, () => start(['work', '--json', ...where, ...network]));
+      const kill = async (victim: Running): Promise<void> => {
+        alive = alive.filter((each) => each !== victim);
+        victim.child.kill('SIGKILL');
+        await victim.finished;
+      };
+      // Whoever writes the crawl db: at first for generate.
+      await kill(await writerAmong('killed', alive));
+      // In the midst of fetching.
+      await hosts.seen(before + 10);
+      await kill(alive[0] as Running);
+      // Whoever writes next: for updatedb, or generate again.
+      await kill(await writerAmong('killed', alive));
+      await requireDone(alive);
+      expect(await endOf(where)).toEqual(expected);
+      requirePolite(before);
+      // A page is asked for again only where its worker died over it.
+      expect(hosts.asked.length - before).toBeLessThan(expected.length + 30);
+    }, 120_000);
+
+    it('one that was paused for longer than its lease changes nothing when it goes on', async () => {
+      const before = hosts.asked.length;
+      const where = within(join(workDir(), 'shared'), 'paused');
+      await json(['inject', seeds(), ...where]);
+      const workers = Array.from({ length: 3 }, () => start(['work', '--json', ...where, ...network]));
+      const [fetching] = workers;
+      await hosts.seen(before + 10);
+      fetching?.child.kill('SIGSTOP');
+      const others = workers.filter((each) => each !== fetching);
+      const writing = await writerAmong('paused', others);
+      writing.child.kill('SIGSTOP');
+      await requireDone(others.filter((each) => each !== writing));
+      const end = await endOf(where);
+      expect(end).toHaveLength(URLS);
+      for (const { child } of [fetching as Running, writing]) child.kill('SIGCONT');
+      await requireDone([fetching as Running, writing]);
+      expect(await endOf(where)).toEqual(end);
+      requirePolite(before);
+    }, 120_000);
+
+    it('one that is asked to stop gives its jobs back, and another one goes on', async () => {
+      const where = within(join(workDir(), 'stopped'), 'stopped');
+      const before = hosts.asked.length;
+      const first = start(['work', seeds(), '--json', ...where, ...network]);
+      await hosts.seen(before + 8);
+      first.child.kill('SIGTERM');
+      const stopped = await first.finished;
+      expect(stopped.code).toBe(11);
+      expect((JSON.parse(stopped.stdout) as Work).stoppedBy).toBe('signal');
+      const second = await json<Work>(['work', ...where, ...network]);
+      expect(second.stoppedBy).toBe('nothing-due');
+      expect(await endOf(where)).toHaveLength(URLS);
+      requirePolite(before);
+    }, 60_000);
+
+    it('refuses to work without a server', async () => {
+      const { code, stderr } = await run(['work', '--dir', workDir()]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.redis must name the server')]);
+    });
+  },
+);
