@@ -2,7 +2,7 @@ import type { ChangeKind, ChangeView, CrawlState, DueView, HostView, RecordView 
 import { CRAWL_STATES } from '../../../domain/crawl/datum.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/page-change.ts';
 import { CHANGE_COLUMNS, DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../../render/columns.ts';
-import { htmlTable, urlLink } from '../html-table.ts';
+import { htmlTable, short, urlLink } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
 import type { ListPage } from '../paging.ts';
 
@@ -53,9 +53,9 @@ export function duplicatesPage({ rows, links }: ListPage<RecordView>): Markup {
   }
   const sections = [...groups].map(
     ([target, members]) =>
-      markup`<section><h2>${urlLink(target)}</h2><ul>${members.map((member) => markup`<li>${urlLink(member.url)} <span class="pale"><bdi>${member.title ?? ''}</bdi></span></li>`)}</ul></section>`,
+      markup`<section><h2>${urlLink(target)}</h2><ul>${members.map((member) => markup`<li>${urlLink(member.url)} <span class="pale"><bdi>${short(member.title ?? '')}</bdi></span></li>`)}</ul></section>`,
   );
-  return markup`<p>${groups.size} groups of ${rows.length} duplicates; the heading names the page that they repeat.</p>${sections}${links}`;
+  return markup`<p>Duplicates: ${rows.length}, of pages: ${groups.size}; the heading names the page that they repeat.</p>${sections}${links}`;
 }
 
 function choice(action: string, name: string, label: string, values: readonly string[], now: string | null): Markup {
