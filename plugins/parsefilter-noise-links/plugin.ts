@@ -1,7 +1,11 @@
 import {
+  createClassifier,
   definePlugin,
+  type LinkPlace,
   linkPlaces,
+  type NoiseReason,
   noiseLinks,
+  type Page,
   type PageNode,
   type PlacedLink,
   PUBLISHED_CUTS,
@@ -21,29 +25,43 @@ export default definePlugin({
   name: 'parsefilter-noise-links',
   api: 1,
   options,
-  setup: (_host, { mode }) => ({
-    content: '',
-    filter: (page) => {
-      const { result, linkElements } = page;
-      if (page.dom === null || linkElements.size === 0) return;
-      const isPublished = mode === 'published';
-      const places = linkPlaces(page.dom as unknown as PageNode, isPublished ? PUBLISHED_CUTS : TODAYS_CUTS);
-      const links = result.outlinks.flatMap(({ url, anchor }): PlacedLink[] => {
-        const found = (linkElements.get(url) ?? []).flatMap((element) => {
-          const place = places.get(element as unknown as PageNode);
-          return place === undefined ? [] : [place];
+  setup: (_host, { mode }) => {
+    const isPublished = mode === 'published';
+    const cuts = isPublished ? PUBLISHED_CUTS : TODAYS_CUTS;
+    const classOf = createClassifier(false);
+    return {
+      content: '',
+      filter: (page) => {
+        const { result, linkElements } = page;
+        if (page.dom === null || linkElements.size === 0) return;
+        const places = linkPlaces(page.dom as unknown as PageNode, cuts, classOf);
+        const links = placedLinks(page, places);
+        const noise = isPublished ? publishedNoise(links, page.url) : noiseLinks(links, result.mainText);
+        if (noise.size === 0) return;
+        result.outlinks = result.outlinks.map((outlink) => {
+          const reason = noise.get(outlink.url);
+          return reason === undefined ? outlink : { ...outlink, noise: reason };
         });
-        return found.length === 0 ? [] : [{ url, anchor, places: found }];
-      });
-      const host = new URL(page.url).host;
-      const noise = isPublished
-        ? publishedNoiseLinks(links, (url) => new URL(url).host === host)
-        : noiseLinks(links, result.mainText);
-      if (noise.size === 0) return;
-      result.outlinks = result.outlinks.map((outlink) => {
-        const reason = noise.get(outlink.url);
-        return reason === undefined ? outlink : { ...outlink, noise: reason };
-      });
-    },
-  }),
+      },
+    };
+  },
 });
+
+/** The outlinks of which an anchor has a place. */
+function placedLinks({ result, linkElements }: Page, placeOf: ReadonlyMap<PageNode, LinkPlace>): PlacedLink[] {
+  const links: PlacedLink[] = [];
+  for (const { url, anchor } of result.outlinks) {
+    const places: LinkPlace[] = [];
+    for (const element of linkElements.get(url) ?? []) {
+      const place = placeOf.get(element as unknown as PageNode);
+      if (place !== undefined) places.push(place);
+    }
+    if (places.length > 0) links.push({ url, anchor, places });
+  }
+  return links;
+}
+
+function publishedNoise(links: readonly PlacedLink[], pageUrl: string): Map<string, NoiseReason> {
+  const { host } = new URL(pageUrl);
+  return publishedNoiseLinks(links, (url) => new URL(url).host === host);
+}

@@ -18,6 +18,7 @@ import {
   UNSEEN,
 } from './class-words.ts';
 import { ARTICLE, ASIDE, CONTENT, HEADER, HIDDEN, LIST, NOSCRIPT, SURROUND, TABLE } from './element-signs.ts';
+import { type ElementsAround, elementsAround } from './elements-around.ts';
 import type { PageShape } from './page-shape.ts';
 import type { Outline, TextBlock } from './text-blocks.ts';
 
@@ -92,10 +93,21 @@ export function blockFeatures(outline: Outline, page: PageShape): Float32Array {
   return rows;
 }
 
+const COLUMN_OF_TAG: ReadonlyMap<string, number> = new Map(
+  TAGS.flatMap((names, column) => names.map((name) => [name, column])),
+);
+const AROUND_SIGNS = AROUND.map(([sign]) => sign as number);
+const CLOSE_SIGNS = CLASS_WORDS.map(([sign]) => sign as number);
+
 class FeatureWriter {
   private readonly outline: Outline;
   private readonly page: PageShape;
   private readonly rows: Float32Array;
+  private readonly around: ElementsAround;
+  /** Of each block. */
+  private readonly widths: Float64Array;
+  private readonly densities: Float64Array;
+  private readonly whole: readonly number[];
   private readonly titleWords: ReadonlySet<string>;
   private readonly firstH1: number;
   private column = 0;
@@ -104,11 +116,16 @@ class FeatureWriter {
   private tailLevel = 0;
 
   constructor(outline: Outline, page: PageShape, rows: Float32Array) {
+    const { blocks } = outline;
     this.outline = outline;
     this.page = page;
     this.rows = rows;
+    this.around = elementsAround(outline, page);
+    this.widths = Float64Array.from(page.shapes, ({ width }) => log(width));
+    this.densities = Float64Array.from(blocks, ({ linkChars, text }) => linkChars / text.length);
+    this.whole = wholePage(outline, page);
     this.titleWords = new Set(wordsOf(outline.kinds.title));
-    this.firstH1 = outline.blocks.findIndex(({ heading }, i) => heading === 1 && page.isShown[i] === 1);
+    this.firstH1 = blocks.findIndex(({ heading }, i) => heading === 1 && page.isShown[i] === 1);
   }
 
   /** Rows are to be written in order. */
@@ -116,129 +133,135 @@ class FeatureWriter {
     const block = this.outline.blocks[i] as TextBlock;
     this.column = i * FEATURES.length;
     this.own(i, block);
-    for (const by of [-1, 1]) {
-      this.put(this.width(i + by), this.density(i + by), this.outline.blocks[i + by]?.heading ?? 0);
-      this.put(this.width(i + 2 * by), this.density(i + 2 * by));
-    }
+    this.beside(i, -1);
+    this.beside(i, 1);
     this.place(i, block);
-    this.elementsAround(block);
-    this.containing(i, block);
-    this.wholePage();
-    this.signs(block);
+    this.containing(i, block.path);
+    for (const value of this.whole) this.put(value);
+    this.signs(block.path);
   }
 
-  private put(...values: readonly number[]): void {
-    for (const value of values) this.rows[this.column++] = value;
-  }
-
-  private width(i: number): number {
-    return log(this.page.shapes[i]?.width ?? 0);
-  }
-
-  private density(i: number): number {
-    const block = this.outline.blocks[i];
-    return block === undefined ? 0 : block.linkChars / block.text.length;
+  private put(value: number): void {
+    this.rows[this.column++] = value;
   }
 
   private own(i: number, { text, tag, links, heading, path }: TextBlock): void {
     const shape = this.page.shapes[i];
     if (shape === undefined) return;
-    this.put(this.width(i), this.density(i), log(links), heading, log(shape.marks), Number(shape.endsSentence));
-    this.put(shape.digits / text.length, log(shape.lines - 1));
-    for (const names of TAGS) this.put(Number(names.includes(tag)));
-    let items = 0;
-    let quotes = 0;
-    for (const at of path) {
-      const name = this.outline.elements[at]?.name;
-      if (name === 'li') items++;
-      else if (name === 'blockquote') quotes++;
-    }
-    this.put(items, quotes);
+    this.put(this.widths[i]!);
+    this.put(this.densities[i]!);
+    this.put(log(links));
+    this.put(heading);
+    this.put(log(shape.marks));
+    this.put(Number(shape.endsSentence));
+    this.put(shape.digits / text.length);
+    this.put(log(shape.lines - 1));
+    const column = COLUMN_OF_TAG.get(tag);
+    if (column !== undefined) this.rows[this.column + column] = 1;
+    this.column += TAGS.length;
+    const parent = path.length === 0 ? -1 : path[path.length - 1]!;
+    this.put(parent < 0 ? 0 : this.around.items[parent]!);
+    this.put(parent < 0 ? 0 : this.around.quotes[parent]!);
+  }
+
+  private beside(i: number, by: number): void {
+    this.put(this.widths[i + by] ?? 0);
+    this.put(this.densities[i + by] ?? 0);
+    this.put(this.outline.blocks[i + by]?.heading ?? 0);
+    this.put(this.widths[i + 2 * by] ?? 0);
+    this.put(this.densities[i + 2 * by] ?? 0);
   }
 
   private place(i: number, { text, heading }: TextBlock): void {
     const { shapes, isShown, plain, linked } = this.page;
     let near = 0;
     let nearDensity = 0;
-    for (let j = i - NEAR; j <= i + NEAR; j++) {
-      near += Math.min(NEAR_WIDTH, shapes[j]?.width ?? 0);
-      nearDensity += this.density(j);
+    const last = Math.min(shapes.length - 1, i + NEAR);
+    for (let j = Math.max(0, i - NEAR); j <= last; j++) {
+      near += Math.min(NEAR_WIDTH, shapes[j]!.width);
+      nearDensity += this.densities[j]!;
     }
-    this.put(log(near), nearDensity, i / this.outline.blocks.length, this.widthBefore / (plain + linked + 1));
+    this.put(log(near));
+    this.put(nearDensity);
+    this.put(i / this.outline.blocks.length);
+    this.put(this.widthBefore / (plain + linked + 1));
     const width = shapes[i]?.width ?? 0;
     if (isShown[i] === 1) this.widthBefore += width;
     const since = this.firstH1 < 0 ? 0 : i - this.firstH1;
-    this.put(Math.max(-30, Math.min(30, since)), this.firstH1 < 0 ? 0 : since > 0 ? 1 : since === 0 ? 2 : -1);
+    this.put(Math.max(-30, Math.min(30, since)));
+    this.put(this.firstH1 < 0 ? 0 : since > 0 ? 1 : since === 0 ? 2 : -1);
     this.sinceHeading = heading > 0 ? 0 : this.sinceHeading + 1;
     if (heading > 0) {
       if (TAIL.test(text)) this.tailLevel = heading;
       else if (heading <= this.tailLevel) this.tailLevel = 0;
     }
-    this.put(Math.min(20, this.sinceHeading), this.tailLevel);
+    this.put(Math.min(20, this.sinceHeading));
+    this.put(this.tailLevel);
     this.put(heading > 0 || width < TITLE_WIDTH ? this.titleOverlap(text) : 0);
   }
 
-  private elementsAround({ path }: TextBlock): void {
-    const { elements, blocks } = this.outline;
-    const parent = path.at(-1) ?? -1;
-    const grand = path.at(-2) ?? -1;
-    this.put(this.share(parent), this.densityIn(parent), log(elements[parent]?.blocks ?? 0));
-    this.put(this.share(grand), this.densityIn(grand));
-    // The widest element around that is not most of the page.
-    let part = -1;
-    for (let k = path.length - 1; k >= 0; k--) {
-      const at = path[k] as number;
-      if (this.share(at) >= 0.5 || (elements[at]?.blocks ?? 0) >= 0.5 * blocks.length) break;
-      part = at;
-    }
-    this.put(this.share(part), this.densityIn(part), elements[part]?.depth ?? 0, path.length);
-  }
-
-  private containing(i: number, block: TextBlock): void {
+  private containing(i: number, path: readonly number[]): void {
     const { elements } = this.outline;
+    const { shares, densities, parts, isInside } = this.around;
     const { plainOf, repeatedOf, container, containerFirst, containerLast } = this.page;
-    const alike = repeatedOf[block.path.at(-1) ?? -1] ?? -1;
-    const known = elements[alike];
-    this.put(
-      known === undefined ? 0 : log(known.alike),
-      log(plainOf[alike] ?? 0),
-      known === undefined ? 0 : this.densityIn(alike),
-    );
-    const depth = container < 0 ? 0 : block.path.indexOf(container);
-    this.put(Number(depth >= 0), this.share(container), Number(((elements[container]?.signs ?? 0) & CONTENT) !== 0));
+    const parent = path.length === 0 ? -1 : path[path.length - 1]!;
+    const grand = path.length < 2 ? -1 : path[path.length - 2]!;
+    const part = parent < 0 ? -1 : parts[parent]!;
+    this.put(parent < 0 ? 1 : shares[parent]!);
+    this.put(parent < 0 ? 0 : densities[parent]!);
+    this.put(parent < 0 ? 0 : log(elements[parent]!.blocks));
+    this.put(grand < 0 ? 1 : shares[grand]!);
+    this.put(grand < 0 ? 0 : densities[grand]!);
+    this.put(part < 0 ? 1 : shares[part]!);
+    this.put(part < 0 ? 0 : densities[part]!);
+    this.put(part < 0 ? 0 : elements[part]!.depth);
+    this.put(path.length);
+    const alike = parent < 0 ? -1 : repeatedOf[parent]!;
+    this.put(alike < 0 ? 0 : log(elements[alike]!.alike));
+    this.put(alike < 0 ? 0 : log(plainOf[alike]!));
+    this.put(alike < 0 ? 0 : densities[alike]!);
+    this.put(container < 0 || (parent >= 0 && isInside[parent] === 1) ? 1 : 0);
+    this.put(container < 0 ? 1 : shares[container]!);
+    this.put(container < 0 ? 0 : Number((elements[container]!.signs & CONTENT) !== 0));
     this.put(i < containerFirst ? i - containerFirst : i > containerLast ? i - containerLast : 0);
   }
 
-  private wholePage(): void {
-    const { plain, linked, longBlocks, inParagraphs } = this.page;
-    const { article, product, forum, list } = this.outline.kinds;
-    this.put(log(plain), log(this.outline.blocks.length), linked / (plain + linked + 1), log(longBlocks));
-    this.put(inParagraphs / (plain + 1), Number(article), Number(product), Number(forum), Number(list));
-  }
-
-  private signs({ path }: TextBlock): void {
+  private signs(path: readonly number[]): void {
     const { elements } = this.outline;
-    const parent = path.at(-1) ?? -1;
-    const around = this.page.signsOf[parent] ?? 0;
-    for (const [sign] of AROUND) this.put(Number((around & sign) !== 0));
-    const close = (elements[parent]?.signs ?? 0) | (elements[path.at(-2) ?? -1]?.signs ?? 0);
-    for (const [sign] of CLASS_WORDS) this.put(Number((close & sign) !== 0));
+    const parent = path.length === 0 ? -1 : path[path.length - 1]!;
+    const grand = path.length < 2 ? -1 : path[path.length - 2]!;
+    this.putSigns(parent < 0 ? 0 : this.page.signsOf[parent]!, AROUND_SIGNS);
+    this.putSigns((parent < 0 ? 0 : elements[parent]!.signs) | (grand < 0 ? 0 : elements[grand]!.signs), CLOSE_SIGNS);
   }
 
-  private share(at: number): number {
-    return at < 0 ? 1 : (this.page.plainOf[at] ?? 0) / (this.page.plain + 1);
-  }
-
-  private densityIn(at: number): number {
-    const element = this.outline.elements[at];
-    return element === undefined ? 0 : element.linkChars / (element.chars + 1);
+  private putSigns(bits: number, signs: readonly number[]): void {
+    if (bits !== 0) {
+      for (let i = 0; i < signs.length; i++) if ((bits & signs[i]!) !== 0) this.rows[this.column + i] = 1;
+    }
+    this.column += signs.length;
   }
 
   private titleOverlap(text: string): number {
     if (this.titleWords.size === 0) return 0;
     const words = wordsOf(text);
-    return words.length === 0 ? 0 : words.filter((word) => this.titleWords.has(word)).length / words.length;
+    let shared = 0;
+    for (const word of words) if (this.titleWords.has(word)) shared++;
+    return words.length === 0 ? 0 : shared / words.length;
   }
 }
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+function wholePage({ blocks, kinds }: Outline, { plain, linked, longBlocks, inParagraphs }: PageShape): number[] {
+  return [
+    log(plain),
+    log(blocks.length),
+    linked / (plain + linked + 1),
+    log(longBlocks),
+    inParagraphs / (plain + 1),
+    Number(kinds.article),
+    Number(kinds.product),
+    Number(kinds.forum),
+    Number(kinds.list),
+  ];
+}

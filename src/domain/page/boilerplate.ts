@@ -22,31 +22,63 @@ export type ElementClass = 'silent' | 'surround' | 'content' | 'plain' | 'perhap
 
 export type Classifier = (node: PageNode) => ElementClass;
 
+/** Class and id attributes remembered: those of many pages of a few sites. */
+const MAX_MEANINGS = 20_000;
+
 /**
- * For the elements of one page: what a class name means is worked out once, since pages use few of them often.
+ * For any number of pages: what a class name means is worked out once, since the pages of a site use few of them often.
  * @param concealed whether what only shows without scripts counts: the whole content of some applications
  */
 export function createClassifier(concealed: boolean): Classifier {
   const meanings = new Map<string, ElementClass>();
-  return (node) => {
-    const { name = '', attribs } = node;
-    if (name === 'noscript' && !concealed) return 'silent';
-    if (SILENT.has(name)) return 'silent';
-    if (attribs === undefined) return classOfName(name);
-    if (isHidden(attribs)) return 'silent';
-    const { role, itemprop } = attribs;
-    if (name === 'nav' || name === 'footer' || name === 'aside') return 'surround';
-    if (role !== undefined && ROLES.has(role.toLowerCase())) return 'surround';
-    if (role === 'main' || role === 'article' || itemprop === 'articleBody') return 'content';
-    if (name === 'main' || name === 'article') return 'content';
-    if (name === 'body' || name === 'html' || (attribs.class === undefined && attribs.id === undefined)) return 'plain';
-    const words = `${attribs.class ?? ''} ${attribs.id ?? ''}`;
+  const remembered = (words: string): ElementClass => {
     let meaning = meanings.get(words);
     if (meaning === undefined) {
       meaning = meaningOf(words);
+      if (meanings.size >= MAX_MEANINGS) meanings.clear();
       meanings.set(words, meaning);
     }
     return meaning;
+  };
+  return ({ name = '', attribs }) => {
+    if (name === 'noscript' && !concealed) return 'silent';
+    if (SILENT.has(name)) return 'silent';
+    if (attribs === undefined) return classOfName(name);
+    let role: string | undefined;
+    let classes = '';
+    let id = '';
+    let isBody = false;
+    // Most elements have one or two attributes, or none: going through them is quicker than asking for seven.
+    for (const key in attribs) {
+      switch (key) {
+        case 'class':
+          classes = attribs.class as string;
+          break;
+        case 'id':
+          id = attribs.id as string;
+          break;
+        case 'hidden':
+          return 'silent';
+        case 'aria-hidden':
+          if (attribs['aria-hidden'] === 'true') return 'silent';
+          break;
+        case 'style':
+          if (HIDING_STYLE.test(attribs.style as string)) return 'silent';
+          break;
+        case 'role':
+          role = attribs.role as string;
+          break;
+        case 'itemprop':
+          isBody = attribs.itemprop === 'articleBody';
+          break;
+      }
+    }
+    if (name === 'nav' || name === 'footer' || name === 'aside') return 'surround';
+    if (role !== undefined && ROLES.has(role.toLowerCase())) return 'surround';
+    if (role === 'main' || role === 'article' || isBody) return 'content';
+    if (name === 'main' || name === 'article') return 'content';
+    if (name === 'body' || name === 'html' || (classes === '' && id === '')) return 'plain';
+    return remembered(id === '' ? classes : `${classes} ${id}`);
   };
 }
 
@@ -72,8 +104,4 @@ function foldedWords(words: string): string {
     .replace(/\s+/g, ' ');
 }
 
-function isHidden(attribs: Readonly<Record<string, string>>): boolean {
-  if (attribs.hidden !== undefined || attribs['aria-hidden'] === 'true') return true;
-  const { style } = attribs;
-  return style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
-}
+const HIDING_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;

@@ -58,32 +58,59 @@ const SIGNS_OF_PROPERTY: ReadonlyMap<string, number> = new Map([
 /** What an element is by its name and attributes alone. */
 export type SignReader = (node: PageNode) => number;
 
-/** Class attributes remembered: those of many pages of a few sites. */
+/** Class and id attributes remembered: those of many pages of a few sites. */
 const MAX_MEANINGS = 20_000;
+/** Class and id together say nothing more beyond. */
+const MAX_WORDS = 300;
 
 /** What a class name means is worked out once: the pages of a site use few of them often. */
 export function createSignReader(): SignReader {
   const meanings = new Map<string, number>();
-  return ({ name = '', attribs }) => {
-    let signs = SIGNS_OF_NAME.get(name) ?? 0;
-    if (attribs === undefined || signs === SILENT) return signs;
-    const { role, itemprop, id } = attribs;
-    if (attribs.hidden !== undefined || attribs['aria-hidden'] === 'true' || hidesByStyle(attribs.style))
-      signs |= HIDDEN;
-    if (role !== undefined) signs |= SIGNS_OF_ROLE.get(role.toLowerCase()) ?? 0;
-    if (itemprop !== undefined) signs |= SIGNS_OF_PROPERTY.get(itemprop.toLowerCase()) ?? 0;
-    // Those of the whole page tell of its layout.
-    if (name === 'body' || name === 'html' || (attribs.class === undefined && id === undefined)) return signs;
-    const words = `${attribs.class ?? ''} ${id ?? ''}`;
+  const meaningOf = (words: string): number => {
     let meaning = meanings.get(words);
     if (meaning === undefined) {
       meaning = bitsOfClassWords(words);
       if (meanings.size >= MAX_MEANINGS) meanings.clear();
       meanings.set(words, meaning);
     }
-    return signs | meaning;
+    return meaning;
+  };
+  return ({ name = '', attribs }) => {
+    let signs = SIGNS_OF_NAME.get(name) ?? 0;
+    if (attribs === undefined || signs === SILENT) return signs;
+    let classes = '';
+    let id = '';
+    // Most elements have one or two attributes, or none: going through them is quicker than asking for seven.
+    for (const key in attribs) {
+      switch (key) {
+        case 'class':
+          classes = attribs.class as string;
+          break;
+        case 'id':
+          id = attribs.id as string;
+          break;
+        case 'hidden':
+          signs |= HIDDEN;
+          break;
+        case 'aria-hidden':
+          if (attribs['aria-hidden'] === 'true') signs |= HIDDEN;
+          break;
+        case 'style':
+          if (HIDING_STYLE.test(attribs.style as string)) signs |= HIDDEN;
+          break;
+        case 'role':
+          signs |= SIGNS_OF_ROLE.get((attribs.role as string).toLowerCase()) ?? 0;
+          break;
+        case 'itemprop':
+          signs |= SIGNS_OF_PROPERTY.get((attribs.itemprop as string).toLowerCase()) ?? 0;
+          break;
+      }
+    }
+    // Those of the whole page tell of its layout.
+    if ((classes === '' && id === '') || name === 'body' || name === 'html') return signs;
+    if (classes.length + id.length >= MAX_WORDS) return signs | meaningOf(`${classes} ${id}`.slice(0, MAX_WORDS));
+    return signs | (classes === '' ? 0 : meaningOf(classes)) | (id === '' ? 0 : meaningOf(id));
   };
 }
 
-const hidesByStyle = (style: string | undefined): boolean =>
-  style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
+const HIDING_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;

@@ -1,4 +1,4 @@
-import { createClassifier } from './boilerplate.ts';
+import { type Classifier, createClassifier, type ElementClass } from './boilerplate.ts';
 import { isElement, type PageNode } from './page-node.ts';
 
 /** Where an anchor stands, and how much of its surroundings is anchors. */
@@ -41,60 +41,78 @@ const MAX_DEPTH = 2_000;
 /** What holds more of the text than this is the page, whatever it is called (`class="has-sidebar"`). */
 const MAX_SURROUND_SHARE = 0.4;
 
-interface OpenElement {
-  readonly node: PageNode;
-  next: number;
+/** An anchor with what is known of its place before the end of the page. */
+interface FoundAnchor {
+  readonly anchor: PageNode;
   readonly mark: Mark | null;
   readonly part: PagePart;
-  readonly inAnchor: boolean;
-  /** Characters of text so far, all below included. */
-  chars: number;
 }
 
 /**
  * Every anchor of a page with its place, in one pass without recursion. Text of scripts, styles and the like does not count.
  * @param cuts names of the elements that begin a part of their own
+ * @param classOf remembers class names; for many pages it should be the same one
  */
-export function linkPlaces(root: PageNode, cuts: ReadonlySet<string>): Map<PageNode, LinkPlace> {
-  const classOf = createClassifier(false);
-  const found: (Pick<OpenElement, 'mark' | 'part'> & { readonly anchor: PageNode })[] = [];
-  const part: PagePart = { textChars: 0, anchorChars: 0, links: 0 };
-  const open: OpenElement[] = [{ node: root, next: 0, mark: null, part, inAnchor: false, chars: 0 }];
-  let total = 0;
-  for (let top = open[0]; top !== undefined; top = open.at(-1)) {
-    const child: PageNode | undefined = top.node.children?.[top.next++];
+export function linkPlaces(
+  root: PageNode,
+  cuts: ReadonlySet<string>,
+  classOf: Classifier = createClassifier(false),
+): Map<PageNode, LinkPlace> {
+  const found: FoundAnchor[] = [];
+  // Of the open elements, by depth: the node, its next child, its mark and part, whether it is in an anchor, characters of all text in it so far.
+  const nodes: PageNode[] = [root];
+  const nexts: number[] = [0];
+  const marks: (Mark | null)[] = [null];
+  const parts: PagePart[] = [{ textChars: 0, anchorChars: 0, links: 0 }];
+  const inAnchor: boolean[] = [false];
+  const chars: number[] = [0];
+  let depth = 0;
+  while (depth >= 0) {
+    const child = nodes[depth]!.children?.[nexts[depth]!++];
     if (child === undefined) {
-      open.pop();
-      const outer = open.at(-1);
-      if (outer === undefined) total = top.chars;
-      else outer.chars += top.chars;
-      if (top.mark !== null && top.mark !== outer?.mark) top.mark.chars = top.chars;
+      const mark = marks[depth]!;
+      if (mark !== null && (depth === 0 || mark !== marks[depth - 1])) mark.chars = chars[depth]!;
+      if (depth > 0) chars[depth - 1]! += chars[depth]!;
+      depth--;
       continue;
     }
+    const part = parts[depth]!;
     if (!isElement(child)) {
-      const chars = visibleChars(child);
-      top.chars += chars;
-      top.part.textChars += chars;
-      if (top.inAnchor) top.part.anchorChars += chars;
+      const count = visibleChars(child);
+      chars[depth]! += count;
+      part.textChars += count;
+      if (inAnchor[depth]!) part.anchorChars += count;
       continue;
     }
     const { name = '' } = child;
-    if (UNREAD.has(name) || open.length > MAX_DEPTH) continue;
-    const mark = markOf(classOf(child), top.mark);
-    const part: PagePart = cuts.has(name) ? { textChars: 0, anchorChars: 0, links: 0 } : top.part;
+    if (UNREAD.has(name) || depth >= MAX_DEPTH) continue;
+    const mark = markOf(classOf(child), marks[depth]!);
+    const ownPart = cuts.has(name) ? { textChars: 0, anchorChars: 0, links: 0 } : part;
     const isAnchor = name === 'a' && child.attribs?.href !== undefined;
     if (isAnchor) {
-      part.links++;
-      found.push({ anchor: child, mark, part });
+      ownPart.links++;
+      found.push({ anchor: child, mark, part: ownPart });
     }
-    open.push({ node: child, next: 0, mark, part, inAnchor: top.inAnchor || isAnchor, chars: 0 });
+    // Nothing to be read, and no mark of it is asked for.
+    if (child.children!.length === 0) continue;
+    const isInAnchor = inAnchor[depth]! || isAnchor;
+    depth++;
+    nodes[depth] = child;
+    nexts[depth] = 0;
+    marks[depth] = mark;
+    parts[depth] = ownPart;
+    inAnchor[depth] = isInAnchor;
+    chars[depth] = 0;
   }
-  return new Map(found.map(({ anchor, mark, part }) => [anchor, { region: regionOf(mark, total), part }]));
+  const total = chars[0]!;
+  const places = new Map<PageNode, LinkPlace>();
+  for (const { anchor, mark, part } of found) places.set(anchor, { region: regionOf(mark, total), part });
+  return places;
 }
 
 const UNREAD = new Set('script style template svg math head noscript'.split(' '));
 
-function markOf(found: ReturnType<ReturnType<typeof createClassifier>>, outer: Mark | null): Mark | null {
+function markOf(found: ElementClass, outer: Mark | null): Mark | null {
   switch (found) {
     case 'surround':
     case 'silent':
@@ -121,7 +139,8 @@ function regionOf(mark: Mark | null, total: number): LinkPlace['region'] {
 
 function visibleChars({ type, data }: PageNode): number {
   if (type !== 'text' || data === undefined) return 0;
+  const { length } = data;
   let chars = 0;
-  for (let i = 0; i < data.length; i++) if (data.charCodeAt(i) > 0x20) chars++;
+  for (let i = 0; i < length; i++) if (data.charCodeAt(i) > 0x20) chars++;
   return chars;
 }

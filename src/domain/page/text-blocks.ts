@@ -46,14 +46,20 @@ export interface OutlineLimits {
 
 export const OUTLINE_LIMITS: OutlineLimits = Object.freeze({ maxBlocks: 20_000, maxChars: 2_000_000 });
 
-const BLOCKS = new Set(
-  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav noscript ol p pre section summary table tbody tfoot thead tr td th ul'.split(
-    ' ',
-  ),
+/** Elements that begin a block of their own: the level of a heading, 0 of all others. */
+const BLOCKS: ReadonlyMap<string, number> = new Map(
+  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav noscript ol p pre section summary table tbody tfoot thead tr td th ul'
+    .split(' ')
+    .map((name) => [name, /^h[1-6]$/.test(name) ? Number(name[1]) : 0]),
 );
 /** White space that is more than single spaces. */
 const UNFOLDED = /[\t-\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]| {2}/;
-const HEADING = /^h([1-6])$/;
+
+/** What to do when an open element ends. */
+const PLAIN = 0;
+const ANCHOR = 1;
+const BLOCK = 2;
+const CLOSED = -1;
 
 /** One walk over the DOM, without recursion: a hostile page may nest as deep as it likes. `onText` is told to which block a text belongs. */
 export function outlineOf(
@@ -63,16 +69,27 @@ export function outlineOf(
   onText?: (text: PageNode, block: number) => void,
 ): Outline {
   const walk = new OutlineWalk(limits, signsOf);
-  const open: { readonly node: PageNode; next: number }[] = [{ node: root, next: 0 }];
-  for (let at = open.at(-1); at !== undefined; at = open.at(-1)) {
-    const child = at.node.children?.[at.next++];
+  // Of the open nodes, by depth: the node, its next child, what it is.
+  const nodes: PageNode[] = [root];
+  const nexts: number[] = [0];
+  const kinds: number[] = [PLAIN];
+  let depth = 0;
+  while (depth >= 0) {
+    const child = nodes[depth]!.children?.[nexts[depth]!++];
     if (child === undefined) {
-      walk.leave(at.node);
-      open.pop();
+      walk.leave(kinds[depth]!);
+      depth--;
     } else if (child.type === 'text') {
       walk.text(child.data ?? '');
       onText?.(child, walk.finished);
-    } else if (isElement(child) ? walk.enter(child) : child.children !== undefined) open.push({ node: child, next: 0 });
+    } else {
+      const kind = isElement(child) ? walk.enter(child) : child.children === undefined ? CLOSED : PLAIN;
+      if (kind === CLOSED) continue;
+      depth++;
+      nodes[depth] = child;
+      nexts[depth] = 0;
+      kinds[depth] = kind;
+    }
   }
   return walk.end();
 }
@@ -83,10 +100,14 @@ class OutlineWalk {
   private readonly readKind = createKindReader();
   private readonly blocks: TextBlock[] = [];
   private readonly elements: OutlineElement[] = [];
-  private readonly looks = new Map<string, number>();
-  /** Block elements around, and the heading and tag that each of them stands for. */
+  /** By class, then by name. */
+  private readonly looks = new Map<string | undefined, Map<string, number>>();
+  private looksCount = 0;
+  /** Block elements around, and the heading that each of them stands for. */
   private readonly path: number[] = [];
   private readonly headings: number[] = [];
+  /** How many of them hide what is inside. */
+  private hiding = 0;
   private current = '';
   private linkChars = 0;
   private links = 0;
@@ -108,56 +129,58 @@ class OutlineWalk {
     const room = this.limits.maxChars - this.total;
     if (room <= 0 || this.blocks.length >= this.limits.maxBlocks) return;
     const data = whole.length > room ? whole.slice(0, room) : whole;
-    const folded = UNFOLDED.test(data) ? data.replace(/\s+/g, ' ') : data;
-    const body = folded.trim();
-    if (body === '') {
-      if (this.current !== '' && folded !== '') this.wantsSpace = true;
+    const trimmed = data.trim();
+    if (trimmed === '') {
+      if (this.current !== '' && data !== '') this.wantsSpace = true;
       return;
     }
-    const lead = this.current !== '' && (this.wantsSpace || folded.startsWith(' ')) ? ' ' : '';
-    this.current += lead + body;
+    const body = UNFOLDED.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
+    // What is not what it was before was white space.
+    const isApart = data.charCodeAt(0) !== trimmed.charCodeAt(0);
+    if (this.current === '') this.current = body;
+    else this.current += this.wantsSpace || isApart ? ` ${body}` : body;
     this.total += body.length;
     if (this.anchors > 0) this.linkChars += body.length;
-    this.wantsSpace = folded.endsWith(' ');
+    this.wantsSpace = data.charCodeAt(data.length - 1) !== trimmed.charCodeAt(trimmed.length - 1);
   }
 
-  /** Whether what is inside is to be read. */
-  enter(node: PageNode): boolean {
+  /** What is to be done at its end; `CLOSED`: what is inside is not to be read. */
+  enter(node: PageNode): number {
     const { name = '' } = node;
     const signs = this.signsOf(node);
     if ((signs & SILENT) !== 0) {
       this.readKind(node);
-      return false;
+      return CLOSED;
     }
     if (name === 'html' || name === 'body') this.readKind(node);
     if (name === 'br') {
       // A line break within a paragraph keeps the block together.
       if (this.current !== '') this.current += '\n';
       this.wantsSpace = false;
-      return false;
+      return CLOSED;
     }
-    if (BLOCKS.has(name)) {
+    const level = BLOCKS.get(name);
+    if (level !== undefined) {
       this.flush();
+      this.path.push(this.elements.length);
       this.elements.push(this.elementOf(node, name, signs));
-      this.path.push(this.elements.length - 1);
-      const level = HEADING.exec(name);
-      this.headings.push(level === null ? (this.headings.at(-1) ?? 0) : Number(level[1]));
-      return true;
+      this.headings.push(level === 0 ? (this.headings[this.headings.length - 1] ?? 0) : level);
+      if ((signs & (HIDDEN | NOSCRIPT)) !== 0) this.hiding++;
+      return BLOCK;
     }
-    if ((signs & HIDDEN) !== 0) return false;
-    if (name === 'a') {
-      this.anchors++;
-      this.links++;
-    }
-    return true;
+    if ((signs & HIDDEN) !== 0) return CLOSED;
+    if (name !== 'a') return PLAIN;
+    this.anchors++;
+    this.links++;
+    return ANCHOR;
   }
 
-  leave({ name }: PageNode): void {
-    if (name === undefined) return;
-    if (name === 'a') this.anchors--;
-    else if (BLOCKS.has(name)) {
+  leave(kind: number): void {
+    if (kind === ANCHOR) this.anchors--;
+    else if (kind === BLOCK) {
       this.flush();
-      this.path.pop();
+      const { signs } = this.elements[this.path.pop()!]!;
+      if ((signs & (HIDDEN | NOSCRIPT)) !== 0) this.hiding--;
       this.headings.pop();
     }
   }
@@ -165,38 +188,49 @@ class OutlineWalk {
   end(): Outline {
     this.flush();
     const { blocks, elements } = this;
-    const counts = new Map<number, number>();
-    const keyOf = ({ parent, looks }: OutlineElement): number => (parent + 1) * 2 ** 20 + looks;
-    for (const element of elements) counts.set(keyOf(element), (counts.get(keyOf(element)) ?? 0) + 1);
-    for (const element of elements) element.alike = counts.get(keyOf(element)) ?? 1;
+    // What an element holds was counted for the innermost around a text; those around it stand before it.
+    for (let at = elements.length - 1; at >= 0; at--) {
+      const element = elements[at]!;
+      if (element.parent < 0) continue;
+      const around = elements[element.parent]!;
+      around.chars += element.chars;
+      around.linkChars += element.linkChars;
+      around.blocks += element.blocks;
+    }
+    countAlike(elements);
     return { blocks, elements, kinds: this.readKind.kinds() };
   }
 
   private elementOf({ attribs }: PageNode, name: string, signs: number): OutlineElement {
-    const written = attribs?.class === undefined ? name : `${name} ${attribs.class}`;
-    let looks = this.looks.get(written);
-    if (looks === undefined) {
-      looks = this.looks.size;
-      this.looks.set(written, looks);
+    const classes = attribs?.class;
+    let ofClass = this.looks.get(classes);
+    if (ofClass === undefined) {
+      ofClass = new Map();
+      this.looks.set(classes, ofClass);
     }
-    const parent = this.path.at(-1) ?? -1;
-    return { name, signs, parent, depth: this.path.length, looks, alike: 1, chars: 0, linkChars: 0, blocks: 0 };
+    let looks = ofClass.get(name);
+    if (looks === undefined) {
+      looks = this.looksCount++;
+      ofClass.set(name, looks);
+    }
+    // Its own place is on the path already.
+    const depth = this.path.length - 1;
+    const parent = depth === 0 ? -1 : this.path[depth - 1]!;
+    return { name, signs, parent, depth, looks, alike: 1, chars: 0, linkChars: 0, blocks: 0 };
   }
 
   private flush(): void {
-    const { current, path, links, elements } = this;
+    const { current, path, links } = this;
     if (current !== '') {
       const text = current.endsWith('\n') ? current.trimEnd() : current;
       const linkChars = Math.min(this.linkChars, text.length);
-      const tag = elements[path.at(-1) ?? -1]?.name ?? 'body';
-      this.blocks.push({ text, linkChars, links, heading: this.headings.at(-1) ?? 0, tag, path: [...path] });
-      if (path.every((at) => ((elements[at]?.signs ?? 0) & (HIDDEN | NOSCRIPT)) === 0)) {
-        for (const at of path) {
-          const element = elements[at] as OutlineElement;
-          element.chars += text.length;
-          element.linkChars += linkChars;
-          element.blocks++;
-        }
+      const holder = path.length === 0 ? undefined : this.elements[path[path.length - 1]!];
+      const heading = this.headings[this.headings.length - 1] ?? 0;
+      this.blocks.push({ text, linkChars, links, heading, tag: holder?.name ?? 'body', path: path.slice() });
+      if (this.hiding === 0 && holder !== undefined) {
+        holder.chars += text.length;
+        holder.linkChars += linkChars;
+        holder.blocks++;
       }
     }
     this.current = '';
@@ -204,4 +238,24 @@ class OutlineWalk {
     this.links = 0;
     this.wantsSpace = false;
   }
+}
+
+/** Counts the elements of each parent that look like each. */
+function countAlike(elements: readonly OutlineElement[]): void {
+  const groups = new Map<number, number>();
+  const counts: number[] = [];
+  const groupOf = new Int32Array(elements.length);
+  for (let at = 0; at < elements.length; at++) {
+    const { parent, looks } = elements[at]!;
+    const key = (parent + 1) * 0x10_0000 + looks;
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = counts.length;
+      groups.set(key, group);
+      counts.push(0);
+    }
+    counts[group]!++;
+    groupOf[at] = group;
+  }
+  for (let at = 0; at < elements.length; at++) elements[at]!.alike = counts[groupOf[at]!]!;
 }

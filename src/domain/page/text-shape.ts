@@ -9,11 +9,26 @@ export interface TextShape {
   readonly endsSentence: boolean;
 }
 
-const MARKS = new Set([...'.!?,:;…。！？，、；：'].map((mark) => mark.charCodeAt(0)));
+const MARKS = '.!?,:;…。！？，、；：';
 const ENDS = new Set([...'.!?…)"。！？”’」』'].map((mark) => mark.charCodeAt(0)));
 
-const isWide = (code: number): boolean =>
-  (code >= 0x3040 && code <= 0x30ff) || (code >= 0x3400 && code <= 0x9fff) || (code >= 0xf900 && code <= 0xfaff);
+const DIGIT = 1;
+const FEED = 2;
+const MARK = 3;
+const WIDE = 4;
+/** By character code; few pages have other characters than the first 128, so that the rest of the table costs nothing. */
+const KINDS = characterKinds();
+
+function characterKinds(): Uint8Array {
+  const kinds = new Uint8Array(0x1_0000);
+  kinds.fill(DIGIT, 0x30, 0x3a);
+  kinds[0x0a] = FEED;
+  for (const mark of MARKS) kinds[mark.charCodeAt(0)] = MARK;
+  kinds.fill(WIDE, 0x3040, 0x3100);
+  kinds.fill(WIDE, 0x3400, 0xa000);
+  kinds.fill(WIDE, 0xf900, 0xfb00);
+  return kinds;
+}
 
 export function textShape(text: string): TextShape {
   const { length } = text;
@@ -22,13 +37,12 @@ export function textShape(text: string): TextShape {
   let marks = 0;
   let lines = 1;
   for (let i = 0; i < length; i++) {
-    const code = text.charCodeAt(i);
-    // Nearly all are lower-case letters and spaces.
-    if (code >= 0x61 && code <= 0x7a) continue;
-    if (code < 0x3a && code > 0x2f) digits++;
-    else if (code === 0x0a) lines++;
-    else if (isWide(code)) width += 2;
-    else if (MARKS.has(code)) marks++;
+    const kind = KINDS[text.charCodeAt(i)]!;
+    if (kind === 0) continue;
+    if (kind === DIGIT) digits++;
+    else if (kind === MARK) marks++;
+    else if (kind === WIDE) width += 2;
+    else lines++;
   }
   return { width, digits, marks, lines, endsSentence: ENDS.has(text.charCodeAt(length - 1)) };
 }

@@ -1,0 +1,44 @@
+import type { PageShape } from './page-shape.ts';
+import type { Outline } from './text-blocks.ts';
+
+/** What features need to know of each element. */
+export interface ElementsAround {
+  /** Share of the page's plain text, and of its own text in links. */
+  readonly shares: Float64Array;
+  readonly densities: Float64Array;
+  /** List entries and quotations around its content, itself included. */
+  readonly items: Int32Array;
+  readonly quotes: Int32Array;
+  /** The widest element around its content that is not most of the page; -1: none. */
+  readonly parts: Int32Array;
+  /** Whether it is the container or in it. */
+  readonly isInside: Uint8Array;
+}
+
+export function elementsAround(
+  { elements, blocks }: Outline,
+  { plain, plainOf, container }: PageShape,
+): ElementsAround {
+  const { length } = elements;
+  const shares = new Float64Array(length);
+  const densities = new Float64Array(length);
+  const items = new Int32Array(length);
+  const quotes = new Int32Array(length);
+  const parts = new Int32Array(length);
+  const isInside = new Uint8Array(length);
+  // Elements stand behind those around them.
+  for (let at = 0; at < length; at++) {
+    const element = elements[at]!;
+    const { parent, name } = element;
+    const share = plainOf[at]! / (plain + 1);
+    shares[at] = share;
+    densities[at] = element.linkChars / (element.chars + 1);
+    items[at] = (parent < 0 ? 0 : items[parent]!) + Number(name === 'li');
+    quotes[at] = (parent < 0 ? 0 : quotes[parent]!) + Number(name === 'blockquote');
+    const isMost = share >= 0.5 || element.blocks >= 0.5 * blocks.length;
+    const around = parent < 0 ? -1 : parts[parent]!;
+    parts[at] = isMost ? -1 : around < 0 ? at : around;
+    isInside[at] = at === container || (parent >= 0 && isInside[parent] === 1) ? 1 : 0;
+  }
+  return { shares, densities, items, quotes, parts, isInside };
+}
