@@ -26,14 +26,12 @@ interface Lane extends HostTurn {
   running: number;
   pausedUntil: number | null;
   waiting: number;
-  /** Tasks that wait for the lane, in order, and how many hold it: no more than it has connections. */
-  readonly turns: (() => Promise<void>)[];
-  held: number;
+  readonly queue: PQueue;
   /** Ends the sleep of a task that waits for its turn, so that it looks at the turn anew. */
   readonly alarms: Set<AbortController>;
 }
 
-/** {@link HostLanes}: a lane for each active host, in order, and p-queue over all of them, which bounds their sum. */
+/** {@link HostLanes} on p-queue: one queue per active host, and one over all that bounds their sum. */
 export function createHostLanes(options: HostLanesOptions): HostLanes {
   const { clock, concurrency, connectionsPerHost, defaultDelayMs } = options;
   const lanes = new Map<string, Lane>();
@@ -57,8 +55,7 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
       running: 0,
       waiting: 0,
       connections: connectionsPerHost,
-      turns: [],
-      held: 0,
+      queue: new PQueue({ concurrency: connectionsPerHost }),
       alarms: new Set(),
     };
     lanes.set(host, lane);
@@ -102,18 +99,6 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
       } finally {
         lane.alarms.delete(alarm);
       }
-    }
-  }
-
-  function startTurns(lane: Lane): void {
-    while (lane.held < lane.connections) {
-      const turn = lane.turns.shift();
-      if (turn === undefined) return;
-      lane.held++;
-      void turn().finally(() => {
-        lane.held--;
-        startTurns(lane);
-      });
     }
   }
 
@@ -162,18 +147,15 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
           leave(host, lane);
         };
         const turn = async (): Promise<void> => {
-          try {
-            while (isWaiting()) {
-              if (nextStartAt(lane) > clock.now()) await waitForTurn(lane, isWaiting);
-              if (isWaiting()) await all.add(attempt);
-            }
-          } catch (error) {
-            // Only a clock that fails to sleep comes here; the task never started.
-            if (isWaiting()) cancel(error);
+          while (isWaiting()) {
+            if (nextStartAt(lane) > clock.now()) await waitForTurn(lane, isWaiting);
+            if (isWaiting()) await all.add(attempt);
           }
         };
-        lane.turns.push(turn);
-        startTurns(lane);
+        lane.queue.add(turn).catch((error: unknown) => {
+          // Only a clock that fails to sleep comes here; the task never started.
+          if (isWaiting()) cancel(error);
+        });
       });
     },
 
