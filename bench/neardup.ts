@@ -7,9 +7,10 @@ import type { ParseOutcome } from '../src/domain/crawl/outcome.ts';
 import { hammingDistance } from '../src/domain/page/hamming.ts';
 import { createInlinePageParser } from '../src/plugin-host/page-parser.ts';
 import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
-import { confusionAt, type Judged, rankCorrelation, SAME_BELOW, shareOf } from './neardup/figures.ts';
+import { confusionAt, idealDistances, type Judged, rankCorrelation, SAME_BELOW, shareOf } from './neardup/figures.ts';
 import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from './neardup/pairs.ts';
 import { rotatingPages } from './neardup/rotating.ts';
+import { seeded } from './seeded.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Distance up to which pages count as the same. */
@@ -59,7 +60,12 @@ export async function benchNeardup(
   const rho = rankCorrelation(judged);
   verdict(rho >= 0.92, `rank correlation of distance with the size of the change ${rho.toFixed(3)} >= 0.92`);
   const versions = judged.filter(({ wordsEdited }) => wordsEdited > 0);
-  say(`among edits of one page alone ${rankCorrelation(versions).toFixed(3)}`);
+  const ideal = (bits: number): string => rankCorrelation(idealDistances(versions, bits, seeded(seed))).toFixed(3);
+  say(
+    `among edits of one page alone ${rankCorrelation(versions).toFixed(3)}; an ideal Simhash of 64 bits ${ideal(64)}, of 128 bits ${ideal(128)}`,
+  );
+  const visits = judged.filter(({ kind, wordsEdited }) => wordsEdited > 0 || FRESH_KINDS.includes(kind));
+  say(`among visits to one page, edited or not, ${rankCorrelation(visits).toFixed(3)}`);
   const moved = shareOf(
     versions.filter(({ wordsEdited }) => wordsEdited >= 0.02),
     ({ distance }) => distance > 0,
