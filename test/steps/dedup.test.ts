@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createFileNearGrouping } from '../../src/adapters/files/near-grouping/near-grouping.ts';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
 import { nearPairs } from '../../src/crawler/map-reduce/near-pairs.ts';
@@ -7,7 +8,9 @@ import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
 import { fingerprintDistance, parseFingerprint } from '../../src/domain/page/fingerprint-tables.ts';
 import { hostOf } from '../../src/domain/url/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
+import type { NearGroupingOptions } from '../../src/ports/near-grouping.ts';
 import { type DedupOptions, dedup, undoDedup } from '../../src/steps/dedup.ts';
+import { temporaryFolders } from '../adapters/files/temporary-folder.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 
 const A = 'fd851af90bc24962';
@@ -37,6 +40,10 @@ async function dbOf(...data: CrawlDatum[]): Promise<CrawlDb> {
   await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
   return db;
 }
+
+const newFolder = temporaryFolders();
+const inFiles = (options: NearGroupingOptions) =>
+  createFileNearGrouping({ ...options, dir: newFolder(), blockRows: 4, threads: 1 });
 
 const roomOf = (db: CrawlDb) => ({
   db,
@@ -262,6 +269,49 @@ describe('map and reduce', () => {
       else groups[url] = leader;
     }
     expect(await targets(db)).toEqual(groups);
+  });
+
+  it('groups from the pairs are those of the built-in run, whatever the signatures, in files as in memory', async () => {
+    const hex = fc.array(fc.nat(63), { maxLength: 3 }).map((bits) => {
+      let value = BigInt(`0x${A}`);
+      for (const bit of bits) value ^= 1n << BigInt(bit);
+      return value.toString(16).padStart(16, '0');
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(hex, { maxLength: 25 }), async (hexes) => {
+        const pages = new Map(hexes.map((each, i) => [`https://a.org/${i + 10}`, each]));
+        const distances = new Map<string, number>();
+        const first = new Map<string, string>();
+        for (const line of await pairsOf(pages)) {
+          const [a = '', b = '', bits = ''] = line.split('\t');
+          if (bits === '0') first.set(b, a);
+          distances.set(`${a} ${b}`, Number(bits));
+        }
+        // Equal pages are told against the first of them, which stands for them in all other pairs.
+        const distanceOf = (page: string, leader: string): number | undefined => {
+          const [a, b] = [first.get(page) ?? page, first.get(leader) ?? leader];
+          return a === b ? 0 : (distances.get(`${a} ${b}`) ?? distances.get(`${b} ${a}`));
+        };
+        const groups: Record<string, string> = {};
+        const leaders: string[] = [];
+        for (const url of pages.keys()) {
+          const near = leaders.flatMap((leader) => {
+            const bits = distanceOf(url, leader);
+            return bits === undefined ? [] : [{ leader, bits }];
+          });
+          const [nearest] = near.sort((a, b) => a.bits - b.bits);
+          if (nearest === undefined) leaders.push(url);
+          else groups[url] = nearest.leader;
+        }
+        const data = [...pages].map(([url, each]) => page(url, each));
+        for (const grouping of [createMemoryNearGrouping, inFiles]) {
+          const db = await dbOf(...data);
+          await dedup({ ...roomOf(db), grouping }, { ...OPTIONS, prefer: [] });
+          expect(await targets(db)).toEqual(groups);
+        }
+      }),
+      { numRuns: 40 },
+    );
   });
 
   it('passes over lines that are none of its own', async () => {
