@@ -22,24 +22,19 @@ export interface PageParserOptions {
 /** Heap of one worker; a page that needs more fails, and the worker is replaced. */
 const WORKER_HEAP_MB = 192;
 
-/** Parses in worker threads. A page that takes too long or too much memory costs its worker, never the crawl. */
+/**
+ * Parses in worker threads. A page that takes too long or too much memory costs its worker, never the crawl. The first worker starts with the first
+ * page: a crawl that finds nothing changed needs none.
+ */
 export function createPageParser(options: PageParserOptions): PageParser {
-  const pool = new Piscina({
-    filename: workerFile(),
-    minThreads: 1,
-    maxThreads: options.threads,
-    idleTimeout: 5_000,
-    workerData: { parsing: options.parsing },
-    resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 16 },
-    recordTiming: false,
-  });
-  // A broken worker is told by the task that it was working on.
-  pool.on('error', () => {});
+  const filename = workerFile();
+  let pool: Piscina | null = null;
   const run: RunBatch = async (pages, { handOver }) => {
     const sent = pages.map((page) => ({ ...page, body: handOver ? ownBuffer(page.body) : page.body }));
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
     try {
+      pool ??= startPool(filename, options);
       const transferList = handOver ? sent.map(({ body }) => body.buffer as ArrayBuffer) : [];
       return (await pool.run(sent, { transferList, signal: deadline.signal })) as ParsedPage[];
     } catch (error) {
@@ -70,8 +65,26 @@ export function createPageParser(options: PageParserOptions): PageParser {
         pending--;
       }
     },
-    close: () => pool.close({ force: true }),
+    close: async () => {
+      await pool?.close({ force: true });
+    },
   };
+}
+
+/** The first worker stays, since a start costs as much as a hundred pages; others go when they are idle. */
+function startPool(filename: string, { threads, parsing }: PageParserOptions): Piscina {
+  const pool = new Piscina({
+    filename,
+    minThreads: 1,
+    maxThreads: threads,
+    idleTimeout: 5_000,
+    workerData: { parsing },
+    resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 16 },
+    recordTiming: false,
+  });
+  // A broken worker is told by the task that it was working on.
+  pool.on('error', () => {});
+  return pool;
 }
 
 /** Parses in this thread, without a deadline: for single pages and tests. */

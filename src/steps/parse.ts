@@ -16,6 +16,7 @@ export interface ParseRoom {
  */
 export async function parseSegment(room: ParseRoom, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
   const counts = { parsed: 0, failed: 0, outlinks: 0 };
+  if (segment.fetchedCount === 0) return { segment: segment.info.id, ...counts };
   const running = new Set<Promise<void>>();
   let fault: unknown = null;
   const parseOne = async (index: number, page: Promise<ParsedPage>): Promise<void> => {
