@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { EXIT, exitCodeOf, isForeseen } from './exit.ts';
 import { keepEngineLean } from './lean-engine.ts';
 import { programFor } from './program-for.ts';
-import { safeLines } from './render/safe-text.ts';
+import { safeLines, shortLines } from './render/safe-text.ts';
 
 /** How long what was left open may keep the process alive after the work is done. */
 const LINGER_MS = 3_000;
@@ -40,7 +40,7 @@ async function main(): Promise<number> {
 function tell(error: unknown): void {
   const verbose = argv.includes('--verbose') || argv.includes('-v');
   const message = error instanceof Error ? error.message : String(error);
-  const lines = safeLines(message).split('\n');
+  const lines = shortLines(safeLines(message)).split('\n');
   const text = lines.length === 1 ? ` ${lines[0]}` : `\n${lines.map((line) => `  ${line}`).join('\n')}`;
   stderr.write(`incrawl:${text}\n`);
   if (isForeseen(error) && !verbose) return;

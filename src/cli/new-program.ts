@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { packageVersion } from '../config/package-version.ts';
 import { EXIT } from './exit.ts';
+import { safeLines, shortLines } from './render/safe-text.ts';
 import { type Handler, openSession, type Surroundings } from './session.ts';
 import { collect } from './shared-options.ts';
 
@@ -39,7 +40,7 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'incrawl: ')),
+      outputError: (text, write) => write(shortLines(safeLines(text)).replace(/^error: /, 'incrawl: ')),
     })
     .configureHelp({
       showGlobalOptions: true,

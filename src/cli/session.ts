@@ -6,9 +6,11 @@ import type { Config } from '../config/schema.ts';
 import type { Worker } from '../crawler/cluster/open-worker.ts';
 import type { CrawlReader, DbQuestions } from '../crawler/questions.ts';
 import type { Checker, Crawler, CrawlerOptions } from '../crawler.ts';
+import { isForeseen } from './exit.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { type Live, NO_LIVE } from './no-live.ts';
 import { createOutput, type Output } from './output.ts';
+import { shortLines } from './render/safe-text.ts';
 import { networkOverrides } from './shared-options.ts';
 
 /** The process as the commands see it. */
@@ -143,7 +145,7 @@ export async function openSession(
     bold: (text) => (wantsColor(stdout, env) ? styleText('bold', text, { validateStream: false }) : text),
     color: (color, text) => (wantsColor(stdout, env) ? styleText(color, text, { validateStream: false }) : text),
     note(text) {
-      if (!options.quiet) live.around(() => stderr.write(`${text}\n`));
+      if (!options.quiet) live.around(() => stderr.write(`${shortLines(text)}\n`));
     },
     log: logOf,
     async showProgress() {
@@ -175,7 +177,12 @@ export async function openSession(
       const { existsSync } = await import('node:fs');
       // Where there is no crawl db, an empty one answers and nothing is made.
       if (!existsSync(`${dir}/db`) && !existsSync(`${dir}/cluster.json`)) return session.withShadow(use);
-      return askEither<CrawlReader, Value>(dir, async (ask) => closing(await openWhole('look'), ask), use);
+      try {
+        return await askEither<CrawlReader, Value>(dir, async (ask) => closing(await openWhole('look'), ask), use);
+      } catch (error) {
+        if (!isForeseen(error) || error.code !== 'db-readonly') throw error;
+        return session.withSnapshot(use);
+      }
     },
     async withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value> {
       const { askEither } = await import('./remote/ask-either.ts');

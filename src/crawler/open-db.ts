@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
+import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
 import type { Config } from '../config/schema.ts';
+import { CrawlError } from '../domain/errors.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import { readClusterMark } from './cluster/cluster-mark.ts';
@@ -35,7 +37,28 @@ export async function openDbToLook(options: {
     const { openSharedDb } = await import('./cluster/open-shared-db.ts');
     return openSharedDb({ config: await options.config(), dir, log: options.log, access: 'look' });
   }
-  const own = join(dir, 'db');
-  if (existsSync(own)) return openLevelCrawlDb({ dir: own, log: options.log, clock: systemClock, isBrief: true });
-  return (await import('../adapters/memory/crawl-db.ts')).createMemoryCrawlDb();
+  if (!existsSync(join(dir, 'db'))) return (await import('../adapters/memory/crawl-db.ts')).createMemoryCrawlDb();
+  try {
+    return await openBriefly(dir, options.log);
+  } catch (error) {
+    if (!(error instanceof CrawlError) || error.code !== 'db-readonly') throw error;
+    return openCopy(dir, options.log);
+  }
+}
+
+const openBriefly = (dir: string, log: Log): Promise<LevelCrawlDb> =>
+  openLevelCrawlDb({ dir: join(dir, 'db'), log, clock: systemClock, isBrief: true });
+
+/** LevelDB writes whenever it opens a db: where that is not allowed, a copy is looked at. */
+async function openCopy(dir: string, log: Log): Promise<CrawlDb> {
+  const { snapshotState } = await import('./shadow-state.ts');
+  const snapshot = snapshotState(dir);
+  try {
+    const db = await openBriefly(snapshot.dir, log);
+    const close = db.close.bind(db);
+    return Object.assign(db, { close: () => close().finally(snapshot.close) });
+  } catch (error) {
+    snapshot.close();
+    throw error;
+  }
 }

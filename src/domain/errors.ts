@@ -26,6 +26,10 @@ export const ERRORS = {
   },
   'redis-unreachable': { consequence: 'stop-crawl', text: 'The Redis server that holds the crawl does not answer.' },
   'holder-gone': { consequence: 'refuse', text: 'The running process that was answering ended before its answer.' },
+  'db-readonly': {
+    consequence: 'refuse',
+    text: 'The crawl db cannot be written by this user, or on this file system.',
+  },
   'db-version': { consequence: 'refuse', text: 'The crawl db was written by a newer version.' },
   'db-corrupt': { consequence: 'stop-crawl', text: 'A stored record cannot be read.' },
   'disk-full': { consequence: 'stop-crawl', text: 'The disk is full.' },

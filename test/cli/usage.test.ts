@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BINARY, json, run, workDir } from './binary.ts';
@@ -66,6 +75,57 @@ describe.concurrent('usage and configuration', () => {
       'fetch.delay': { value: '5s' },
     });
   });
+
+  it.each([
+    [['crawl', '\u001b[31mevil\u202e']],
+    [['readdb', '--\u001b[31mevil\u202e']],
+    [['readdb', '--limit', '\u001b[31mevil\u202e']],
+    [['\u001b[31mevil\u202e']],
+    [['crawl', '--config', '\u001b[31mevil\u202e']],
+  ])('%j: what a terminal obeys does not come back in the message', async (args) => {
+    const { code, stdout, stderr } = await run(args, { cwd: workDir() });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('\\x1b[31mevil\\u202e');
+    expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  });
+
+  it('a message does not grow with what was typed, and still says what was wrong', async () => {
+    const { code, stderr } = await run(['readdb', '--url', `http://example.org/${'a'.repeat(100_000)}`], {
+      cwd: workDir(),
+    });
+    expect(code).toBe(1);
+    expect(stderr.length).toBeLessThan(2_000);
+    expect(stderr).toContain('longer than 2048 characters');
+  });
+
+  it('a crawl that knows no URL says what is missing', async () => {
+    const { code, stderr } = await run(['crawl'], { cwd: workDir() });
+    expect(code).toBe(0);
+    expect(stderr).toContain('No URL is known yet. Name seeds: incrawl crawl https://example.org/\n');
+  });
+
+  it.skipIf(process.getuid?.() === 0)(
+    'answers where it may read but not write, and says so where it would write (not for root, who may)',
+    async () => {
+      const dir = join(workDir(), 'crawldb');
+      await run(['inject', 'http://example.org/', '--dir', dir]);
+      const [db, lock] = [join(dir, 'db'), join(dir, 'db', 'LOCK')];
+      for (const [path, mode] of [
+        [lock, 0o444],
+        [db, 0o555],
+        [dir, 0o555],
+      ] as const)
+        chmodSync(path, mode);
+      for (const question of [['readdb', '--stats'], ['explain', 'http://example.org/'], ['plan'], ['export']])
+        expect(await run([...question, '--dir', dir])).toMatchObject({ code: 0, stderr: '' });
+      const { code, stderr } = await run(['inject', 'http://example.org/x', '--dir', dir]);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(/^incrawl: the crawl db cannot be written \(.*\)\n$/),
+      });
+      for (const path of [dir, db]) chmodSync(path, 0o755);
+    },
+  );
 
   it('an export without the place that its format needs is wrong usage, and leaves nothing', async () => {
     const cwd = workDir();

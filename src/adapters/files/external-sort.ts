@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { mergeSorted } from './merge-sorted.ts';
 
 export interface ExternalSortOptions {
-  /** Folder for temporary files; made when needed, emptied of them at the end. */
+  /** Folder for temporary files, where the lines do not fit in memory; made when needed, emptied of them at the end. */
   readonly dir: string;
   /** Characters held in memory at a time. */
   readonly chunkChars?: number;
@@ -22,8 +22,7 @@ export async function* sortedLines(
   lines: AsyncIterable<string> | Iterable<string>,
   { dir, chunkChars = DEFAULT_CHUNK_CHARS }: ExternalSortOptions,
 ): AsyncGenerator<string, void, undefined> {
-  await mkdir(dir, { recursive: true });
-  const folder = await mkdtemp(join(dir, 'sort-'));
+  let folder: string | null = null;
   try {
     const runs: string[] = [];
     let chunk: string[] = [];
@@ -32,6 +31,7 @@ export async function* sortedLines(
       chunk.push(line);
       chars += line.length;
       if (chars < chunkChars) continue;
+      folder ??= await newFolder(dir);
       runs.push(await writeRun(join(folder, `run-${runs.length}`), chunk));
       chunk = [];
       chars = 0;
@@ -40,8 +40,13 @@ export async function* sortedLines(
     if (runs.length === 0) yield* chunk;
     else yield* mergeSorted([...runs.map(linesOfFile), inOrder(chunk)], compare);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    if (folder !== null) await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function newFolder(dir: string): Promise<string> {
+  await mkdir(dir, { recursive: true });
+  return mkdtemp(join(dir, 'sort-'));
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -4,6 +4,8 @@ const DISK_FULL = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i;
 /** LevelDB reports a table or manifest that somebody deleted or emptied as an I/O error. */
 const DAMAGED = /Corruption|No such file or directory|\.ldb: Invalid argument/;
 
+const UNWRITABLE = /Permission denied|Read-only file system|Operation not permitted|EACCES|EROFS|EPERM/i;
+
 /** What LevelDB says, in terms of the crawl. A programmer's mistake (`TypeError`) and a `CrawlError` stay what they are. */
 export function crawlDbError(error: unknown): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
@@ -14,6 +16,9 @@ export function crawlDbError(error: unknown): Error {
     return new CrawlError('disk-full', `the disk is full; free some space and open the crawl db again (${text})`, {
       cause: error,
     });
+  }
+  if (UNWRITABLE.test(text)) {
+    return new CrawlError('db-readonly', `the crawl db cannot be written (${text})`, { cause: error });
   }
   if (codes.includes('LEVEL_CORRUPTION') || DAMAGED.test(text)) {
     return new CrawlError('db-corrupt', `the crawl db is damaged: ${text}`, { cause: error });

@@ -56,8 +56,8 @@ Examples:
       const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
       await session.showProgress();
       try {
-        const summary = await session.withCrawler((crawler) =>
-          announcedCrawl(session, crawler, 'crawl', {
+        const { summary, isEmpty } = await session.withCrawler(async (crawler) => {
+          const summary = await announcedCrawl(session, crawler, 'crawl', {
             ...(options.rounds === undefined ? {} : { rounds: options.rounds }),
             ...(options.topN === undefined ? {} : { topN: options.topN }),
             ...(options.depth === undefined ? {} : { maxLayers: options.depth }),
@@ -66,10 +66,12 @@ Examples:
             signal: stop.signal,
             onProgress: (progress) => session.live.progress(progress),
             onRound: (round) => tellRound(session, round),
-          }),
-        );
+          });
+          return { summary, isEmpty: summary.rounds.length === 0 && (await crawler.stats()).urls === 0 };
+        });
         session.live.stop();
         await tellEnd(session, summary);
+        if (isEmpty) session.note('No URL is known yet. Name seeds: incrawl crawl https://example.org/');
         const code = exitCodeOfStop(summary.stoppedBy);
         if (code === EXIT.stopped) session.note(`Resume with:\n  ${resumeCommand(session.surroundings.argv, seeds)}`);
         return code;

@@ -16,3 +16,14 @@ export function safeText(text: string): string {
 export function safeLines(text: string): string {
   return text.replace(OBEYED, (char) => (char === '\n' || char === '\t' ? char : char === '\r' ? '' : safeText(char)));
 }
+
+/** Longest line of a message that is shown whole, characters. */
+const LONG_LINE = 2_000;
+
+/** Lines of a message, those that somebody else's text has made too long cut in their middle: what was wrong stands at either end. */
+export function shortLines(text: string): string {
+  if (text.length <= LONG_LINE) return text;
+  const short = (line: string): string =>
+    line.length <= LONG_LINE ? line : `${line.slice(0, 1_000)} … ${line.slice(-500)} (${line.length} characters)`;
+  return text.split('\n').map(short).join('\n');
+}

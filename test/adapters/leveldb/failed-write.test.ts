@@ -79,7 +79,9 @@ describe('crawlDbError', () => {
     [level('LEVEL_CORRUPTION', 'Corruption: bad block'), 'db-corrupt'],
     [new Error('Database failed to open', { cause: level('LEVEL_CORRUPTION', 'missing files') }), 'db-corrupt'],
     [level('LEVEL_DATABASE_NOT_OPEN', 'Database is not open'), 'internal'],
-    [level('LEVEL_IO_ERROR', 'IO error: Permission denied'), 'internal'],
+    [level('LEVEL_IO_ERROR', 'IO error: db/LOCK: Permission denied'), 'db-readonly'],
+    [level('LEVEL_IO_ERROR', 'IO error: db/LOCK: Read-only file system'), 'db-readonly'],
+    [level('LEVEL_IO_ERROR', 'IO error: something else'), 'internal'],
   ])('of %s is %s', (error, code) => {
     expect(crawlDbError(error)).toMatchObject({ code, cause: error });
   });
