@@ -107,6 +107,7 @@ function outlinksOf(outlinks: readonly Outlink[], nofollow: boolean, max: number
   let left = max;
   const kept = outlinks.length <= max ? outlinks : outlinks.filter(({ rel }) => rel === 'sitemap' || left-- > 0);
   return kept.map((link) => {
+    if (link.anchor.length <= MAX_ANCHOR_CHARS && (link.nofollow || !nofollow)) return link;
     const anchor = link.anchor.length > MAX_ANCHOR_CHARS ? link.anchor.slice(0, MAX_ANCHOR_CHARS) : link.anchor;
     return { ...link, anchor, nofollow: link.nofollow || nofollow };
   });

@@ -18,7 +18,7 @@ export { type Classifier, createClassifier } from '../domain/page/boilerplate.ts
 export { guessLanguage } from '../domain/page/guess-language.ts';
 export { hammingDistance } from '../domain/page/hamming.ts';
 export { type LinkPlace, linkPlaces, linkRatio, PUBLISHED_CUTS, TODAYS_CUTS } from '../domain/page/link-regions.ts';
-export { CONTENT_VERSION, createMainContent, type MainContent, pageBlocks } from '../domain/page/main-content.ts';
+export { CONTENT_VERSION, createMainContent, type MainContent } from '../domain/page/main-content.ts';
 export {
   NOISE_REASONS,
   type NoiseReason,
@@ -26,6 +26,7 @@ export {
   type PlacedLink,
   publishedNoiseLinks,
 } from '../domain/page/noise-links.ts';
+export { pageBlocks } from '../domain/page/page-blocks.ts';
 export {
   DIMENSION_WEIGHTS,
   DIMENSIONS_VERSION,

@@ -1,8 +1,7 @@
 import { announcesTail, blockFeatures, FEATURES } from './block-features.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './content-model.ts';
-import { ASIDE, createSignReader, HIDDEN, NOSCRIPT, SURROUND } from './element-signs.ts';
-import type { PageBlock } from './page-block.ts';
+import { ASIDE, createSignReader, SURROUND } from './element-signs.ts';
 import type { PageNode } from './page-node.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
 import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
@@ -60,22 +59,28 @@ const likelihoods = (outline: Outline, page: PageShape, rows: Float32Array, tree
 function blockChances(outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array {
   const logits = logitsOf(trees, rows, FEATURES.length);
   const fellows = fellowsOf(outline, page);
-  const sums = new Map<number, { sum: number; count: number }>();
-  for (const [i, key] of fellows.entries()) {
+  const groups = new Map<number, { sum: number; count: number }>();
+  for (let i = 0; i < logits.length; i++) {
+    const key = fellows[i]!;
     if (key < 0) continue;
-    const group = sums.get(key) ?? { sum: 0, count: 0 };
-    group.sum += logits[i] as number;
-    group.count++;
-    sums.set(key, group);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { sum: logits[i]!, count: 1 });
+    else {
+      group.sum += logits[i]!;
+      group.count++;
+    }
   }
-  return logits.map((logit, i) => {
-    const group = sums.get(fellows[i] as number);
+  const chances = new Float64Array(logits.length);
+  for (let i = 0; i < logits.length; i++) {
+    const logit = logits[i]!;
+    const group = fellows[i]! < 0 ? undefined : groups.get(fellows[i]!);
     const joint =
       group === undefined || group.count < LEAST_FELLOWS
         ? logit
         : (1 - FELLOWS) * logit + (FELLOWS * group.sum) / group.count;
-    return 1 / (1 + Math.exp(-joint));
-  });
+    chances[i] = 1 / (1 + Math.exp(-joint));
+  }
+  return chances;
 }
 
 /** An article has at least so much text, as wide as it reads. */
@@ -115,22 +120,26 @@ const certaintyOf = ({ blocks }: Outline, { signsOf }: PageShape, chances: Float
 
 /** Number of the group of each block, a hash: blocks at the same place of elements that repeat each other; -1: in none. */
 function fellowsOf({ blocks, elements }: Outline, { repeatedOf }: PageShape): Int32Array {
-  return Int32Array.from(blocks, ({ path, linkChars, text }) => {
-    const repeated = repeatedOf[path.at(-1) ?? -1] ?? -1;
-    if (repeated < 0) return -1;
-    let hash = linkChars > text.length / 2 ? 1 : 2;
-    const mix = (value: number): void => {
-      hash = Math.imul(hash ^ value, 0x01000193) ^ (hash >>> 15);
-    };
-    mix(elements[repeated]?.parent ?? 0);
+  const fellows = new Int32Array(blocks.length);
+  for (let i = 0; i < blocks.length; i++) {
+    const { path, linkChars, text } = blocks[i]!;
+    const repeated = path.length === 0 ? -1 : repeatedOf[path[path.length - 1]!]!;
+    if (repeated < 0) {
+      fellows[i] = -1;
+      continue;
+    }
+    let hash = mixed(linkChars > text.length / 2 ? 1 : 2, elements[repeated]!.parent);
     for (let k = path.length - 1; k >= 0; k--) {
-      const at = path[k] as number;
-      mix(elements[at]?.looks ?? 0);
+      const at = path[k]!;
+      hash = mixed(hash, elements[at]!.looks);
       if (at === repeated) break;
     }
-    return hash >>> 1;
-  });
+    fellows[i] = hash >>> 1;
+  }
+  return fellows;
 }
+
+const mixed = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193) ^ (hash >>> 15);
 
 /**
  * The blocks to take, likeliest first, as long as the expected F1 grows: 2 x expected words found / (words taken + expected words of the
@@ -155,47 +164,4 @@ function mostLikely({ shapes }: PageShape, chances: Float64Array): boolean[] {
     }
   }
   return Array.from(chances, (chance) => chance >= least);
-}
-
-/** The blocks of a page as reports and signatures know them; what it hides is left out unless it is content. */
-export function pageBlocks({ outline, isMain, certainty }: MainContent, max: number): PageBlock[] {
-  const { blocks, elements } = outline;
-  const seen = new Map<string, number>();
-  const places = new Map<number, string>();
-  const told: PageBlock[] = [];
-  for (const [i, block] of blocks.entries()) {
-    if (told.length >= max) break;
-    const isHidden = block.path.some((at) => ((elements[at]?.signs ?? 0) & (HIDDEN | NOSCRIPT)) !== 0);
-    if (isHidden && !isMain[i]) continue;
-    const holder = block.path.at(-1) ?? -1;
-    let place = places.get(holder);
-    if (place === undefined) {
-      place = placeName(block.path.map((at) => elements[at]?.name ?? ''));
-      places.set(holder, place);
-    }
-    const count = (seen.get(place) ?? 0) + 1;
-    seen.set(place, count);
-    const { text, links, linkChars } = block;
-    told.push({
-      type: isMain[i] ? 'main' : 'noise',
-      path: `${place}:${count}`,
-      text,
-      links,
-      anchorChars: linkChars,
-      certainty: certainty[i] as number,
-    });
-  }
-  return told;
-}
-
-/** Elements from the outermost, those of one name in a row told once: `body>div*3>p`. */
-function placeName(names: readonly string[]): string {
-  let place = '';
-  for (let from = 0; from < names.length; ) {
-    let to = from + 1;
-    while (names[to] === names[from]) to++;
-    place += `${from === 0 ? '' : '>'}${names[from]}${to - from > 1 ? `*${to - from}` : ''}`;
-    from = to;
-  }
-  return place;
 }
