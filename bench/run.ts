@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
 import { benchChanges } from './changes.ts';
+import { benchCluster } from './cluster.ts';
 import { crawlByCrawlee } from './crawlee.ts';
 import { benchDedup } from './dedup.ts';
 import { benchExport } from './export.ts';
@@ -181,6 +182,7 @@ if (values.only === undefined || values.only === 'near') benchNear(verdict);
 if (values.only === undefined || values.only === 'dedup') await benchDedup(say, verdict, Number(values.fingerprints));
 if (values.only === undefined || values.only === 'neardup')
   await benchNeardup(say, verdict, Number(values.articles), Number(values.seed));
+if (values.only === 'cluster') await benchCluster(say);
 if (values.only === undefined || values.only === 'changes') await benchChanges(say, verdict);
 if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);
 if (values.only === undefined || values.only === 'live-view') await benchLiveView(say, verdict);

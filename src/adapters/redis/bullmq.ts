@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { CrawlError } from '../../domain/errors.ts';
+import type { RedisClient } from './connect.ts';
 
 /*
  * What is used of BullMQ 6, an optional package: told here, so that this one can be built without it.
@@ -33,7 +33,7 @@ export interface BullFlow<Data> {
 }
 
 interface BullConnection {
-  readonly connection: Redis;
+  readonly connection: RedisClient;
   /** Keys begin with it. */
   readonly prefix: string;
 }

@@ -1,13 +1,13 @@
-import type { Redis } from 'ioredis';
 import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
 import type { BullFlow, BullFlowProducer, BullJob, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
+import type { RedisClient } from './connect.ts';
 import { redisError } from './redis-errors.ts';
 
 export interface BullJobEngineOptions {
   readonly bullmq: BullMq;
   /** Closed with the engine; it must wait for a server that is away (`maxRetriesPerRequest: null`). */
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** All keys begin with it, in braces: they lie on one node of a cluster. */
   readonly name: string;
   /** A worker that gives no sign of life for so long loses its jobs, ms. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { CrawlError } from '../../domain/errors.ts';
 import type { RowSnapshot } from '../../ports/ordered-rows.ts';
+import type { RedisClient } from './connect.ts';
 import { DROP_SNAPSHOT, KEEP_SNAPSHOT } from './row-scripts.ts';
 import { runScript } from './run-script.ts';
 
@@ -14,13 +14,13 @@ export const SNAPSHOT_LIFE_MS = 60_000;
  */
 export class RedisSnapshot implements RowSnapshot {
   readonly id = randomUUID();
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #key: string;
   #timer: NodeJS.Timeout | null = null;
   /** Rejects where it could not be taken. */
   ready: Promise<unknown> = Promise.resolve();
 
-  constructor(redis: Redis, key: string) {
+  constructor(redis: RedisClient, key: string) {
     this.#redis = redis;
     this.#key = key;
   }

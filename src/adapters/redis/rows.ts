@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import { CrawlError } from '../../domain/errors.ts';
 import type { OrderedRows, RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../../ports/ordered-rows.ts';
+import type { RedisClient } from './connect.ts';
 import { redisError } from './redis-errors.ts';
 import { PagedRows } from './row-iterator.ts';
 import { HAS, PAGE, READ_AT, WRITE } from './row-scripts.ts';
@@ -9,7 +9,7 @@ import { runScript } from './run-script.ts';
 import type { WriteLease } from './write-lease.ts';
 
 export interface RedisRowsOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** All keys begin with it, in braces: they lie on one node of a cluster. */
   readonly name: string;
   /** The right to write; `null`: for reading only. Released with the rows. */
@@ -26,7 +26,7 @@ const CLEAR_WINDOW = 1_000;
  * and comes back changes nothing. Readers see what the last batch left; iterators and snapshots do not see later ones.
  */
 export class RedisRows implements OrderedRows {
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #lease: WriteLease | null;
   readonly #order: string;
   readonly #values: string;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from './connect.ts';
 import { redisError } from './redis-errors.ts';
 
 type Argument = string | number | Buffer;
@@ -8,7 +8,7 @@ const digests = new Map<string, string>();
 
 /** Runs a script by its digest; sends its text only where the server does not know it yet. Texts of the reply come as bytes. */
 export async function runScript(
-  redis: Redis,
+  redis: RedisClient,
   script: string,
   keys: readonly string[],
   args: readonly Argument[],

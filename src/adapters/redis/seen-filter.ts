@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { CrawlError } from '../../domain/errors.ts';
 import type { BloomLeaf } from '../../domain/url/bloom-leaf.ts';
 import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
@@ -8,11 +7,12 @@ import { BloomTree, type Replacement } from '../../domain/url/bloom-tree.ts';
 import { DigestList } from '../../domain/url/digest-list.ts';
 import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/url-digest.ts';
 import type { SeenFilterStats, SharedSeenFilter } from '../../ports/seen-filter.ts';
+import type { RedisClient } from './connect.ts';
 import { ADD, PROBE, SWITCH } from './scripts.ts';
 import { readTree, type SharedTree } from './seen-tree.ts';
 
 export interface RedisSeenFilterOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** All keys begin with it, in braces. */
   readonly name: string;
   readonly plan: BloomPlan;
@@ -39,7 +39,7 @@ interface Group {
  * leaves keys behind, which expire.
  */
 export class RedisSeenFilter implements SharedSeenFilter {
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #plan: BloomPlan;
   readonly #hash: string;
   readonly #prefix: string;

@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
 import { CrawlError } from '../../domain/errors.ts';
 import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
 import { BloomTree, type StoredLeaf, type TreeShape } from '../../domain/url/bloom-tree.ts';
+import type { RedisClient } from './connect.ts';
 import { FOUND } from './scripts.ts';
 
 const LAYOUT = '1';
@@ -22,7 +22,7 @@ export interface SharedTree {
 
 /** Reads the tree, or founds it when there is none. Rejects with `CrawlError('config-invalid')` for a filter of another kind. */
 export async function readTree(
-  redis: Redis,
+  redis: RedisClient,
   key: string,
   plan: BloomPlan,
   hash: string,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../../ports/clock.ts';
 import type { HostLanes } from '../../ports/host-lanes.ts';
+import type { RedisClient } from './connect.ts';
 import { KEEP_HOST, LEAVE_HOST, TAKE_HOST } from './host-scripts.ts';
 import { runScript } from './run-script.ts';
 
 export interface SharedLanesOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** Keys begin with it. */
   readonly name: string;
   /** The lanes of this process. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { CrawlError } from '../../domain/errors.ts';
+import type { RedisClient } from './connect.ts';
 import { DROP_LEASE, KEEP_LEASE, TAKE_LEASE } from './row-scripts.ts';
 import { runScript } from './run-script.ts';
 
 export interface WriteLeaseOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** As of the rows. */
   readonly name: string;
   /** How long a holder that gives no sign of life keeps it, ms. */
@@ -26,12 +26,12 @@ const POLL_MS = 100;
  */
 export class WriteLease {
   readonly token: string;
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #key: string;
   readonly #who: string;
   readonly #timer: NodeJS.Timeout;
 
-  private constructor(redis: Redis, key: string, who: string, token: string, leaseMs: number) {
+  private constructor(redis: RedisClient, key: string, who: string, token: string, leaseMs: number) {
     this.#redis = redis;
     this.#key = key;
     this.#who = who;

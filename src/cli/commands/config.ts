@@ -34,7 +34,7 @@ export function addConfig(program: Command, run: Run): void {
 
 /** What is shown may end up in a log or a report of a fault. */
 function withoutPassword(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/^(\w+:\/\/[^/?#@]*:)[^/?#]*@/, '$1***@') : value;
+  return typeof value === 'string' ? value.replace(/(\w+:\/\/[^/?#@,]*:)[^/?#,]*@/g, '$1***@') : value;
 }
 
 function inYaml(value: unknown): string {

@@ -5,10 +5,10 @@ import { duration, integer, text } from '../fields.ts';
 export const cluster = z.strictObject({
   redis: text({
     default: '',
-    pattern: /^(?:rediss?:\/\/\S+)?$/,
-    wanted: 'a URL such as redis://127.0.0.1:6379/0, or nothing',
+    pattern: /^(?:rediss?:\/\/[^\s,]+(?:,rediss?:\/\/[^\s,]+)*)?$/,
+    wanted: 'URLs such as redis://127.0.0.1:6379, or nothing',
     prose:
-      'Redis server that holds the crawl db and the jobs of "incrawl work"; needs the packages ioredis and bullmq. Empty: the crawl db lies in the state directory, for one process at a time.',
+      'Redis server that holds the crawl db and the jobs of "incrawl work"; needs the packages ioredis and bullmq. Several URLs with commas between them are nodes of one Redis Cluster. Empty: the crawl db lies in the state directory, for one process at a time.',
   }),
   name: text({
     default: 'incrawl',

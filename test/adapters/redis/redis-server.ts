@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 
 /** `null` where the tests of Redis can run, else why they cannot. */
 export const NO_REDIS: string | null =
@@ -15,12 +16,12 @@ export interface RedisServer {
 }
 
 /** A server of its own on a free port, without persistence. */
-export async function startRedis(port?: number): Promise<RedisServer> {
+export async function startRedis(port?: number, more: readonly string[] = []): Promise<RedisServer> {
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-redis-'));
   const chosen = port ?? (await freePort());
   const child = spawn(
     'redis-server',
-    ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir],
+    ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir, ...more],
     { stdio: ['ignore', 'pipe', 'ignore'] },
   );
   await ready(child);
@@ -31,6 +32,32 @@ export async function startRedis(port?: number): Promise<RedisServer> {
       child.kill('SIGKILL');
       await ended;
       rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A Redis Cluster of two nodes, each with half of the slots; the URL names both. */
+export async function startRedisCluster(): Promise<RedisServer> {
+  const ports = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const nodes: RedisServer[] = [];
+  for (const i of [0, 1]) {
+    nodes.push(await startRedis(ports[i], ['--cluster-enabled', 'yes', '--cluster-port', String(ports[i + 2])]));
+  }
+  const clients = nodes.map(({ url }) => new Redis(url));
+  const [first, second] = clients as [Redis, Redis];
+  await first.call('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
+  await second.call('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
+  await first.call('CLUSTER', 'MEET', '127.0.0.1', String(ports[1]), String(ports[3]));
+  const isWhole = async (client: Redis): Promise<boolean> => {
+    const info = String(await client.call('CLUSTER', 'INFO'));
+    return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2');
+  };
+  while (!(await isWhole(first)) || !(await isWhole(second))) await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const client of clients) client.disconnect();
+  return {
+    url: nodes.map(({ url }) => url).join(','),
+    stop: async () => {
+      for (const node of nodes) await node.stop();
     },
   };
 }

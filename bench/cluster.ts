@@ -1,0 +1,125 @@
+/** What a crawl db costs in Redis, beside LevelDB, in this process and in the server. Needs redis-server. */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHostLanes } from '../src/adapters/http/host-lanes.ts';
+import { openCrawlDbOn, openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
+import { connectRedis, type RedisClient } from '../src/adapters/redis/connect.ts';
+import { RedisRows } from '../src/adapters/redis/rows.ts';
+import { createSharedLanes } from '../src/adapters/redis/shared-lanes.ts';
+import { WriteLease } from '../src/adapters/redis/write-lease.ts';
+import { type CrawlDatum, newDatum } from '../src/domain/crawl/datum.ts';
+import type { CrawlDb } from '../src/ports/crawl-db.ts';
+import type { HostLanes } from '../src/ports/host-lanes.ts';
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const URLS = 50_000;
+const CHUNK = 500;
+const PORT = 16_379;
+const TASKS = 20_000;
+const HOSTS = 200;
+
+const urlOf = (n: number): string => `https://www.site${n % 500}.example/section/${n % 13}/article-${n}.html`;
+const visited = (datum: CrawlDatum, n: number): CrawlDatum => ({
+  ...datum,
+  state: 'fetched',
+  lastFetchAt: 1_780_000_000_000,
+  nextFetchAt: 1_780_000_000_000 + n * 1_000,
+  signature: n.toString(16).padStart(16, '0'),
+  signatureName: 'simhash/1',
+  digest: n.toString(16).padStart(32, '0'),
+  title: `Article number ${n} of the bench`,
+  contentType: 'text/html',
+  textChars: 2_000,
+});
+
+/** CPU of this process and, where there is one, of the server, us per item. */
+type Meter = (items: number, work: () => Promise<unknown>) => Promise<string>;
+
+function meterOf(redis: RedisClient | null): Meter {
+  const server = async (): Promise<number> => {
+    if (redis === null) return 0;
+    const info = await redis.info('cpu');
+    const seconds = ['used_cpu_sys', 'used_cpu_user'].map((key) =>
+      Number(new RegExp(`${key}:([\\d.]+)`).exec(info)?.[1]),
+    );
+    return 1e6 * ((seconds[0] ?? 0) + (seconds[1] ?? 0));
+  };
+  return async (items, work) => {
+    const before = await server();
+    const start = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(start);
+    const own = ((user + system) / items).toFixed(1);
+    return redis === null ? own : `${own} + ${(((await server()) - before) / items).toFixed(1)}`;
+  };
+}
+
+async function measure(db: CrawlDb, meter: Meter): Promise<Readonly<Record<string, string>>> {
+  const chunks = Array.from({ length: URLS / CHUNK }, (_, i) => Array.from({ length: CHUNK }, (_, j) => i * CHUNK + j));
+  const data = Array.from({ length: URLS }, (_, n) => newDatum({ url: urlOf(n), now: 0, intervalMs: 86_400_000 }));
+  const count = async (items: AsyncIterable<unknown>): Promise<void> => {
+    for await (const _ of items);
+  };
+  return {
+    'a new URL written': await meter(URLS, async () => {
+      for (const chunk of chunks) await db.write({ puts: chunk.map((n) => ({ datum: data[n]!, previous: null })) });
+    }),
+    'a visit read and written': await meter(URLS, async () => {
+      for (const chunk of chunks) {
+        const before = await db.getMany(chunk.map(urlOf));
+        const puts = chunk.map((n, i) => ({ datum: visited(data[n]!, n), previous: before[i] ?? null }));
+        await db.write({
+          puts,
+          links: chunk
+            .slice(0, CHUNK / 2)
+            .map((n) => ({ url: urlOf(n), targets: Array.from({ length: 40 }, (_, i) => urlOf(n + i)) })),
+        });
+      }
+    }),
+    'a URL asked about (known or not)': await meter(URLS, async () => {
+      for (const chunk of chunks) await db.hasMany(chunk.map((n) => urlOf(2 * n)));
+    }),
+    'a due entry read': await meter(URLS, () => count(db.due({ until: Number.POSITIVE_INFINITY }))),
+    'a record scanned': await meter(URLS, () => count(db.scan())),
+  };
+}
+
+async function askedHosts(lanes: HostLanes): Promise<void> {
+  await Promise.all(Array.from({ length: TASKS }, (_, i) => lanes.run(`host${i % HOSTS}`, async () => {})));
+}
+
+export async function benchCluster(say: (text: string) => void): Promise<void> {
+  if (spawnSync('redis-server', ['--version']).error !== undefined)
+    return say('cluster: redis-server is not installed');
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-cluster-'));
+  const args = ['--port', String(PORT), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes', '--dir', dir];
+  const server = spawn('redis-server', args, { stdio: 'ignore' });
+  try {
+    const redis = await connectRedis(`redis://127.0.0.1:${PORT}`, 'endless');
+    await redis.ping();
+    const level = await openLevelCrawlDb({ dir: join(dir, 'db'), log: silent });
+    const own = await measure(level, meterOf(null));
+    await level.close();
+    const lease = await WriteLease.take({ redis, name: 'bench', leaseMs: 30_000, waitMs: 0 });
+    const rows = new RedisRows({ redis: await connectRedis(`redis://127.0.0.1:${PORT}`), name: 'bench', lease });
+    const db = await openCrawlDbOn(rows, { name: 'bench', log: silent });
+    const shared = await measure(db, meterOf(redis));
+    say('CPU us: LevelDB | Redis: this process + the server');
+    for (const [what, cost] of Object.entries(own)) say(`${what}: ${cost} | ${shared[what]}`);
+    const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+    say(`memory of Redis: ${Math.round(used / URLS)} bytes a URL, with the outlinks of every second page`);
+    await db.close();
+    const settings = { clock: { now: () => Date.now(), sleep: async () => {} }, defaultDelayMs: 0 };
+    const lanes = createHostLanes({ ...settings, concurrency: 50, connectionsPerHost: 1 });
+    say(`a task of a lane: ${await meterOf(null)(TASKS, () => askedHosts(lanes))}`);
+    const both = createSharedLanes({ ...settings, redis, name: 'bench', lanes, leaseMs: 30_000 });
+    say(`a task of a shared lane: ${await meterOf(redis)(TASKS, () => askedHosts(both))}`);
+    await both.close();
+    redis.disconnect();
+  } finally {
+    server.kill('SIGKILL');
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

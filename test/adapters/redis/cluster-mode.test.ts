@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
+import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { createBullJobEngine } from '../../../src/adapters/redis/job-engine.ts';
+import { newDatum } from '../../../src/domain/crawl/datum.ts';
+import { contentOf } from '../../contracts/crawl-db-exam.ts';
+import { SILENT } from '../leveldb/temporary-db.ts';
+import { NO_BULLMQ } from './bullmq-here.ts';
+import { openOnRedis } from './open-on-redis.ts';
+import { NO_REDIS, type RedisServer, startRedisCluster } from './redis-server.ts';
+
+/** Their slots lie on different nodes. */
+const NAMES = ['crawl-a', 'crawl-b', 'crawl-c', 'crawl-d'];
+
+describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` (skipped: ${NO_REDIS})`}`, () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedisCluster();
+  }, 30_000);
+  afterAll(() => server.stop());
+
+  it('spreads crawl dbs over its nodes, each whole on one', async () => {
+    for (const name of NAMES) {
+      const db = await openOnRedis(server.url, name);
+      const urls = Array.from({ length: 1_200 }, (_, i) => `https://${name}.example/${i}`);
+      await db.write({
+        puts: urls.map((url) => ({ datum: newDatum({ url, now: 0, intervalMs: 1_000 }), previous: null })),
+      });
+      expect((await contentOf(db)).records).toHaveLength(1_200);
+      await db.close();
+    }
+    const sizes = await Promise.all(
+      server.url.split(',').map(async (url) => {
+        const node = await connectRedis(url);
+        const keys = await node.keys('*:db:values');
+        node.disconnect();
+        return keys.length;
+      }),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(NAMES.length);
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
+  });
+
+  it.skipIf(NO_BULLMQ !== null)(
+    `has the jobs of a crawl on the node of its crawl db${NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`}`,
+    async () => {
+      for (const name of NAMES) {
+        const redis = await connectRedis(server.url, 'endless');
+        const engine = createBullJobEngine({ bullmq: await loadBullMq(), redis, name, leaseMs: 5_000, log: SILENT });
+        const fetches = ['1', '2'].map((segment) => ({
+          id: `fetch-${segment}`,
+          kind: 'fetch' as const,
+          segments: [segment],
+        }));
+        await engine.put({ id: 'update-1', kind: 'update', segments: ['1', '2'] }, fetches);
+        const done: string[] = [];
+        const stop = new AbortController();
+        await engine.work(
+          async ({ id }) => {
+            done.push(id);
+            if (id.startsWith('update')) stop.abort();
+            return 'done';
+          },
+          { atOnce: 2, signal: stop.signal },
+        );
+        expect(done.sort()).toEqual(['fetch-1', 'fetch-2', 'update-1']);
+        await engine.close();
+      }
+    },
+    20_000,
+  );
+});
