@@ -40,7 +40,8 @@ process.stdout.write(
 /** The main thread, those of V8, of the file system, of the parsers, in the order in which they were started. */
 function cpuByThread(): number[] {
   if (process.platform !== 'linux') return [];
-  return readdirSync('/proc/self/task').map((thread) => {
+  const threads = readdirSync('/proc/self/task').sort((a, b) => Number(a) - Number(b));
+  return threads.map((thread) => {
     const [ranNs] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ');
     return Math.round(Number(ranNs) / 1e6);
   });
