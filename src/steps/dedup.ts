@@ -125,7 +125,10 @@ export async function undoDedup(room: Pick<DedupRoom, 'db' | 'now'>, dryRun: boo
 type Applied = Pick<DedupSummary, 'duplicates' | 'marked' | 'restored' | 'mirrors'>;
 const UNTOUCHED: Applied = { duplicates: 0, marked: 0, restored: 0, mirrors: [] };
 
-/** Reads the pages in the same order again, beside those that repeat another. */
+/**
+ * Reads the pages in the same order again, beside those that repeat another. A new batch says nothing of a library whose pages repeat each other: what is marked there stays,
+ * unless its representative now repeats a page of the batch.
+ */
 async function apply(
   room: DedupRoom,
   options: DedupOptions,
@@ -135,6 +138,9 @@ async function apply(
   const { db, hostOf } = room;
   const writer = new Writer(room, options.dryRun);
   const mirrored = new Map<string, number>();
+  const { incoming } = options;
+  /** Pages that repeat one of the batch. */
+  const repeating = new Set<string>();
   let [number, duplicates, marked, restored] = [0, 0, 0, 0];
   let next = await repeats.next();
   for await (const datum of db.scan()) {
@@ -142,11 +148,12 @@ async function apply(
     const isRepeat = isLong(datum, options) && !next.done && next.value.number === number;
     if (isLong(datum, options)) number++;
     if (!isRepeat) {
-      if (datum.state !== 'duplicate') continue;
+      if (datum.state !== 'duplicate' || incoming?.has(datum.url) === false) continue;
       restored++;
       await writer.put(asOwnPage(datum), datum);
       continue;
     }
+    if (incoming !== undefined) repeating.add(datum.url);
     const { of, distance } = next.value;
     next = await repeats.next();
     duplicates++;
@@ -158,6 +165,14 @@ async function apply(
     await writer.put(asDuplicate(datum, of), datum);
   }
   await writer.flush();
+  if (repeating.size > 0) {
+    for await (const datum of db.scan({ state: 'duplicate' })) {
+      if (repeating.has(datum.url) || datum.target === null || !repeating.has(datum.target)) continue;
+      restored++;
+      await writer.put(asOwnPage(datum), datum);
+    }
+    await writer.flush();
+  }
   return { duplicates, marked, restored, mirrors: mirrorsOf(mirrored) };
 }
 

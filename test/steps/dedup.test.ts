@@ -145,6 +145,34 @@ describe('dedup', () => {
     expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
   });
 
+  it('a new batch leaves the groups of the library, but for those whose representative repeats one of the batch', async () => {
+    const far = '7d859af98bc2c96d';
+    const data = [
+      page('https://a.org/old', NEAR),
+      page('https://a.org/old2', far),
+      page('https://a.org/apart', FAR),
+      page('https://a.org/apart2', FAR),
+    ];
+    const db = await dbOf(...data);
+    const old = data.map(({ url }) => url);
+    // Marked by a crawl: old2 is near old, but not near what comes in.
+    for (const [url, target] of [
+      [old[1]!, old[0]!],
+      [old[3]!, old[2]!],
+    ] as const) {
+      const previous = (await db.get(url))!;
+      await db.write({ puts: [{ datum: { ...previous, state: 'duplicate', target }, previous }] });
+    }
+    const added = page('https://a.org/new', A);
+    await db.write({ puts: [{ datum: added, previous: null }] });
+    const options = { ...OPTIONS, incoming: new Set([added.url]) };
+    const counts = { duplicates: 1, marked: 1, restored: 1 };
+    expect(await dedup(roomOf(db), { ...options, dryRun: true })).toMatchObject(counts);
+    expect(await dedup(roomOf(db), options)).toMatchObject(counts);
+    expect(await targets(db)).toEqual({ [old[0]!]: added.url, [old[3]!]: old[2]! });
+    expect(await dedup(roomOf(db), options)).toMatchObject({ duplicates: 1, marked: 0, restored: 0 });
+  });
+
   it('short pages, and those whose length nobody has noted, repeat nothing', async () => {
     const short = [1, 2, 3].map((i) => page(`https://a.org/short${i}`, A, { textChars: 199 }));
     expect(await dedup(roomOf(await dbOf(...short)), OPTIONS)).toMatchObject({ pages: 0, short: 3, duplicates: 0 });
