@@ -49,6 +49,7 @@ describe('the list of reasons', () => {
       'usage-invalid',
       'contact-missing',
       'db-locked',
+      'db-readonly',
       'holder-gone',
       'lease-lost',
       'redis-unreachable',
