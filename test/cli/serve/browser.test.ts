@@ -59,8 +59,8 @@ describe.skipIf(chromium === null)(title, () => {
     tab = await openTab(chromium as string);
   });
   afterAll(async () => {
-    await tab?.close();
     live?.child.kill('SIGTERM');
+    await tab?.close();
     await live?.finished;
     site?.closeAllConnections();
     site?.close();
