@@ -10,7 +10,7 @@ export interface Job {
 /** What became of a job: done, or given back, to be taken again by anybody so much later. */
 export type JobEnd = 'done' | { readonly laterMs: number };
 
-/** Jobs that several processes take from each other's hands; none of them is the master. */
+/** Jobs that several processes take from each other's hands; none of them is the master. Calls wait while the server is away. */
 export interface JobEngine {
   /**
    * Puts a job that may be taken once all of `after` are done, and those jobs with it. Work that waits or is being done is not put twice; work that

@@ -93,7 +93,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
       await withStore(seeds.length > 0 ? 'write' : 'look', work.signal, (store) =>
         crawlSteps(roomOf(store)).prepare(seeds),
       );
-      return workOff({ engine, clock, leaseMs, atOnce: config.cluster.partsAtOnce }, work, (onRound) =>
+      return workOff({ engine, clock, atOnce: config.cluster.partsAtOnce }, work, (onRound) =>
         roundJobs(jobsRoom(work.onProgress), onRound),
       );
     },

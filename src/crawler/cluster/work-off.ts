@@ -22,7 +22,6 @@ export interface WorkSummary extends CrawlSummary {
 export interface WorkRoom {
   readonly engine: JobEngine;
   readonly clock: Clock;
-  readonly leaseMs: number;
   readonly atOnce: number;
 }
 
@@ -32,11 +31,11 @@ const LOOK_MS = 250;
 const QUIET_LOOKS = 2;
 
 /**
- * Takes jobs until none is left or the signal comes; begins the crawl where nobody else has. A server that is away is waited for as long as four
- * leases. Rejects with the error that made the workers give a job up.
+ * Takes jobs until none is left or the signal comes; begins the crawl where nobody else has. Rejects with the error that made the workers give a
+ * job up.
  */
 export async function workOff(
-  { engine, clock, leaseMs, atOnce }: WorkRoom,
+  { engine, clock, atOnce }: WorkRoom,
   { signal, onRound }: WorkOptions,
   performing: (onRound: (round: RoundSummary) => void) => (job: Job, signal: AbortSignal) => Promise<JobEnd>,
 ): Promise<WorkSummary> {
@@ -68,7 +67,7 @@ export async function workOff(
   });
   let state: JobState;
   try {
-    state = await untilQuiet(engine, clock, leaseMs, signal);
+    state = await untilQuiet(engine, clock, signal);
   } finally {
     over.abort();
     await working;
@@ -77,25 +76,13 @@ export async function workOff(
   return { rounds, totals: totalsOf(rounds), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due', jobs };
 }
 
-async function untilQuiet(
-  engine: JobEngine,
-  clock: Clock,
-  leaseMs: number,
-  signal: AbortSignal | undefined,
-): Promise<JobState> {
+async function untilQuiet(engine: JobEngine, clock: Clock, signal: AbortSignal | undefined): Promise<JobState> {
   let quiet = 0;
   let state: JobState = { open: 0, failed: [] };
-  let awaySince: number | null = null;
   while (quiet < QUIET_LOOKS && signal?.aborted !== true) {
     await clock.sleep(LOOK_MS, signal).catch(() => {});
-    try {
-      state = await engine.state();
-      awaySince = null;
-      quiet = state.open === 0 ? quiet + 1 : 0;
-    } catch (error) {
-      awaySince ??= clock.now();
-      if (clock.now() - awaySince > 4 * leaseMs) throw error;
-    }
+    state = await engine.state();
+    quiet = state.open === 0 ? quiet + 1 : 0;
   }
   return state;
 }
