@@ -25,8 +25,9 @@ import { runFetch, runParse } from './run-segment.ts';
 import { rememberSeen } from './seen.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
 import { reportSkips } from './skip-report.ts';
+import { cpuMs } from './system-clock.ts';
 import type { Crawler, CrawlOptions, UpdateStepOptions } from './types.ts';
-import { segmentFor } from './unfinished.ts';
+import { segmentFor, unappliedSegments } from './unfinished.ts';
 
 /** What moves a crawl on. */
 export type CrawlSteps = Pick<
@@ -152,8 +153,7 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
       const kept = roundKeeper(room.dir, room.store().db, room.wiring.clock, room.wiring.log);
       const summary = crawlLoop(
         {
-          unfinished: async () =>
-            (await room.store().db.segments()).filter((row) => row.state === 'generated').map((row) => row.id),
+          unfinished: () => unappliedSegments(room.store().db),
           generate: () => generateWithin(generateOptions, purse),
           fetchAndParse: (id, signal, onProgress) =>
             withSegment(id, async (segment) => {
@@ -170,10 +170,7 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
             options.onRound?.(round);
           },
           onProgress: options.onProgress,
-          stopwatch: () => {
-            const { user, system } = process.cpuUsage();
-            return { ms: performance.now(), cpuMs: (user + system) / 1_000 };
-          },
+          stopwatch: () => ({ ms: performance.now(), cpuMs: cpuMs() }),
         },
       );
       return summary.finally(kept.done);

@@ -16,3 +16,9 @@ export const systemClock: Clock = {
     }
   },
 };
+
+/** CPU time of this process so far, all threads, ms. */
+export function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}

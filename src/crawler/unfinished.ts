@@ -1,5 +1,5 @@
 import { CrawlError } from '../domain/errors.ts';
-import type { SegmentState } from '../ports/crawl-db.ts';
+import type { CrawlDb, SegmentState } from '../ports/crawl-db.ts';
 import type { Segment, SegmentInfo, SegmentStore } from '../ports/segment-store.ts';
 
 /** What each step expects a segment to be. */
@@ -41,4 +41,9 @@ export async function isParsed(segment: Segment): Promise<boolean> {
     if (record.outcome.kind === 'success' && !segment.hasParsed(record.index)) return false;
   }
   return true;
+}
+
+/** Ids of the segments that are not applied to the crawl db yet, oldest first. */
+export async function unappliedSegments(db: Pick<CrawlDb, 'segments'>): Promise<string[]> {
+  return (await db.segments()).filter(({ state }) => state === 'generated').map(({ id }) => id);
 }

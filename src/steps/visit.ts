@@ -10,11 +10,13 @@ import {
   validatorsOf,
   wouldHaveSkipped,
 } from '../domain/crawl/ladder.ts';
-import type { AuditVerdict, FetchFailed, FetchOutcome, UnchangedRung } from '../domain/crawl/outcome.ts';
-import { CrawlError, type ErrorCode } from '../domain/errors.ts';
+import type { AuditVerdict, FetchOutcome, UnchangedRung } from '../domain/crawl/outcome.ts';
+import { CrawlError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
 import type { FetchItem, HostLesson, WireResponse } from '../ports/segment-store.ts';
+import { statusOutcome, type VisitCosts } from './status-outcome.ts';
+import { wireResponse } from './wire-response.ts';
 
 export interface VisitRoom {
   readonly clock: Clock;
@@ -208,7 +210,7 @@ function answered(
       ...costs(room, account),
     },
     response: {
-      ...wireResponse(room, item, result.head, result.wireBody, result.truncated, null),
+      ...wireResponse(item.url, room.clock.now(), result.head, result.wireBody, result.truncated, null),
       ...wireDigest,
     },
     body,
@@ -245,8 +247,8 @@ function unchanged(
     },
     response: {
       ...wireResponse(
-        room,
-        item,
+        item.url,
+        room.clock.now(),
         head,
         null,
         false,
@@ -260,27 +262,11 @@ function unchanged(
   };
 }
 
-const PERMANENT = new Set([300, 301, 308]);
-const TEMPORARY = new Set([302, 303, 307]);
-const GONE = new Set([404, 410]);
-/** Answers that ask for patience rather than report a fault. */
-const THROTTLED = new Set([429, 503]);
-
 function notOk(room: VisitRoom, item: FetchItem, head: ResponseHead, account: Account): VisitResult {
-  const { status } = head;
   const base = { at: room.clock.now(), ...costs(room, account) };
-  const location = head.headers.location;
-  let outcome: FetchOutcome;
-  if ((PERMANENT.has(status) || TEMPORARY.has(status)) && location !== undefined && location.trim() !== '') {
-    outcome = { kind: 'redirect', status, permanent: PERMANENT.has(status), target: location.trim(), ...base };
-  } else if (GONE.has(status)) {
-    outcome = { kind: 'gone', status, ...base };
-  } else {
-    outcome = failure(room, status, head.headers['retry-after'], base);
-  }
   return {
-    outcome,
-    response: wireResponse(room, item, head, null, hasBody(head), null),
+    outcome: statusOutcome(head, base, room.parseRetryAfter),
+    response: wireResponse(item.url, room.clock.now(), head, null, hasBody(head), null),
     body: null,
     headers: head.headers,
     lesson: null,
@@ -290,57 +276,12 @@ function notOk(room: VisitRoom, item: FetchItem, head: ResponseHead, account: Ac
 /** Whether a body was announced; that of an answer other than 2xx is not read. Without a word on it, it ends with the connection. */
 const hasBody = (head: ResponseHead): boolean => Number(head.headers['content-length'] ?? Number.NaN) !== 0;
 
-function failure(
-  room: VisitRoom,
-  status: number,
-  retryAfter: string | undefined,
-  base: Pick<FetchFailed, 'at' | 'requests' | 'bodyBytes' | 'receivedBytes' | 'ms'>,
-): FetchFailed {
-  const retryAt = retryAfter === undefined ? null : room.parseRetryAfter(retryAfter, base.at);
-  const throttled = status === 429 || (THROTTLED.has(status) && retryAt !== null);
-  const code: ErrorCode = throttled
-    ? 'http-throttled'
-    : status >= 500
-      ? 'http-server-error'
-      : status >= 400
-        ? 'http-client-error'
-        : status >= 300 && status !== 304
-          ? 'redirect-invalid'
-          : 'protocol-error';
-  return { kind: 'failed', code, message: `status ${status}`, status, retryAt, ...base };
-}
-
-function costs(
-  room: VisitRoom,
-  account: Account,
-): Pick<FetchFailed, 'requests' | 'bodyBytes' | 'receivedBytes' | 'ms'> {
+function costs(room: VisitRoom, account: Account): Omit<VisitCosts, 'at'> {
   return {
     requests: account.requests,
     bodyBytes: account.bodyBytes,
     receivedBytes: account.receivedBytes,
     ms: Math.max(0, room.clock.now() - account.startedAt),
-  };
-}
-
-function wireResponse(
-  room: VisitRoom,
-  item: FetchItem,
-  head: ResponseHead,
-  body: Uint8Array | null,
-  truncated: boolean,
-  revisit: WireResponse['revisit'],
-): WireResponse {
-  return {
-    url: item.url,
-    at: room.clock.now(),
-    httpVersion: head.httpVersion,
-    status: head.status,
-    statusText: head.statusText,
-    rawHeaders: head.rawHeaders,
-    body,
-    truncated,
-    remoteAddress: head.remoteAddress,
-    revisit,
   };
 }
 

@@ -12,8 +12,9 @@ import { crawlSteps } from '../crawl-steps.ts';
 import { openStore } from '../open-store.ts';
 import { roundKeeper } from '../round-log.ts';
 import { discoverSitemaps } from '../sitemaps.ts';
-import { systemClock } from '../system-clock.ts';
+import { cpuMs, systemClock } from '../system-clock.ts';
 import type { CrawlerOptions } from '../types.ts';
+import { unappliedSegments } from '../unfinished.ts';
 import { type Wiring, wire } from '../wiring.ts';
 import { noServer } from './open-shared-db.ts';
 import { sumOfProgress } from './part-progress.ts';
@@ -110,8 +111,7 @@ function roundSteps(room: CrawlRoom, store: Store, signal: AbortSignal): RoundSt
   const { wiring, dir } = room;
   const steps = crawlSteps(room);
   return {
-    unfinished: async () =>
-      (await store.db.segments()).filter(({ state }) => state === 'generated').map(({ id }) => id),
+    unfinished: () => unappliedSegments(store.db),
     async generate() {
       await discoverSitemaps(wiring, store, signal);
       const { segments = [] } = await steps.generate();
@@ -133,9 +133,4 @@ function roundSteps(room: CrawlRoom, store: Store, signal: AbortSignal): RoundSt
       await kept.done();
     },
   };
-}
-
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
 }

@@ -1,4 +1,6 @@
+import { HIDING_STYLE } from './hiding-style.ts';
 import type { PageNode } from './page-node.ts';
+import { remembered } from './remembered.ts';
 
 /** Nothing inside is text of the page. */
 const SILENT = new Set(
@@ -30,16 +32,7 @@ const MAX_MEANINGS = 20_000;
  * @param concealed whether what only shows without scripts counts: the whole content of some applications
  */
 export function createClassifier(concealed: boolean): Classifier {
-  const meanings = new Map<string, ElementClass>();
-  const remembered = (words: string): ElementClass => {
-    let meaning = meanings.get(words);
-    if (meaning === undefined) {
-      meaning = meaningOf(words);
-      if (meanings.size >= MAX_MEANINGS) meanings.clear();
-      meanings.set(words, meaning);
-    }
-    return meaning;
-  };
+  const meaning = remembered(meaningOf, MAX_MEANINGS);
   return ({ name = '', attribs }) => {
     if (name === 'noscript' && !concealed) return 'silent';
     if (SILENT.has(name)) return 'silent';
@@ -78,7 +71,7 @@ export function createClassifier(concealed: boolean): Classifier {
     if (role === 'main' || role === 'article' || isBody) return 'content';
     if (name === 'main' || name === 'article') return 'content';
     if (name === 'body' || name === 'html' || (classes === '' && id === '')) return 'plain';
-    return remembered(id === '' ? classes : `${classes} ${id}`);
+    return meaning(id === '' ? classes : `${classes} ${id}`);
   };
 }
 
@@ -103,5 +96,3 @@ function foldedWords(words: string): string {
     .toLowerCase()
     .replace(/\s+/g, ' ');
 }
-
-const HIDING_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;

@@ -1,4 +1,4 @@
-import { TABLES } from './fingerprint-tables.ts';
+import { TABLES, tableKeyOf } from './fingerprint-tables.ts';
 
 const KEYS = 65_536;
 
@@ -102,6 +102,5 @@ function isNearHalf(differing: number): boolean {
 }
 
 function bucketOf(high: number, low: number, table: number): number {
-  const half = table < 2 ? high : low;
-  return table * KEYS + (table % 2 === 0 ? half >>> 16 : half & 0xffff);
+  return table * KEYS + tableKeyOf(high, low, table);
 }

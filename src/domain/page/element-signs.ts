@@ -1,5 +1,7 @@
 import { BODY, bitsOfClassWords, COMMENT, FOOT, NAVIGATION, POST, PRODUCT, SIDE } from './class-words.ts';
+import { HIDING_STYLE } from './hiding-style.ts';
 import type { PageNode } from './page-node.ts';
+import { remembered } from './remembered.ts';
 
 /** Further signs of an element, beside those of its class words. */
 export const HIDDEN = 1 << 16;
@@ -65,16 +67,7 @@ const MAX_WORDS = 300;
 
 /** What a class name means is worked out once: the pages of a site use few of them often. */
 export function createSignReader(): SignReader {
-  const meanings = new Map<string, number>();
-  const meaningOf = (words: string): number => {
-    let meaning = meanings.get(words);
-    if (meaning === undefined) {
-      meaning = bitsOfClassWords(words);
-      if (meanings.size >= MAX_MEANINGS) meanings.clear();
-      meanings.set(words, meaning);
-    }
-    return meaning;
-  };
+  const meaningOf = remembered(bitsOfClassWords, MAX_MEANINGS);
   return ({ name = '', attribs }) => {
     let signs = SIGNS_OF_NAME.get(name) ?? 0;
     if (attribs === undefined || signs === SILENT) return signs;
@@ -112,5 +105,3 @@ export function createSignReader(): SignReader {
     return signs | (classes === '' ? 0 : meaningOf(classes)) | (id === '' ? 0 : meaningOf(id));
   };
 }
-
-const HIDING_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;

@@ -27,6 +27,11 @@ export const MAX_EXACT_DISTANCE = TABLES - 1;
 
 /** Part of a fingerprint that a table goes by, 0 to 65535. */
 export function tableKey({ high, low }: Fingerprint, table: number): number {
+  return tableKeyOf(high, low, table);
+}
+
+/** {@link tableKey} of halves, signed or not. */
+export function tableKeyOf(high: number, low: number, table: number): number {
   const half = table < 2 ? high : low;
   return table % 2 === 0 ? half >>> 16 : half & 0xffff;
 }
