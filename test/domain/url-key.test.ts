@@ -53,6 +53,14 @@ describe('urlKey', () => {
   });
 });
 
+describe('urlKey of many hosts', () => {
+  it('gives the key of each, however many were asked for before', () => {
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 10_000; n++) expect(urlKey(`https://h${n}.example/`)).toBe(`example.h${n}.::https/`);
+    }
+  });
+});
+
 describe('ranges of keys', () => {
   const urls = [
     'https://example.com/',

@@ -34,7 +34,7 @@ export interface LevelCrawlDbOptions {
   readonly clock?: Clock;
   /** Cache of uncompressed blocks, bytes; default 32 MiB. */
   readonly cacheBytes?: number;
-  /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 16 MiB. */
+  /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 4 MiB. */
   readonly writeBufferBytes?: number;
   /** The db is closed again at once: others who find it locked wait for it instead of giving up. */
   readonly isBrief?: boolean;
@@ -150,13 +150,19 @@ async function tellHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Pr
 const BRIEF_TRIES = 20;
 const BRIEF_PAUSE_MS = 50;
 
+/**
+ * Every read looks into the write buffer, and into each of the up to three files of the first level, which are as large: with 16 MB
+ * a read costs a third more, and what writing saves by it is lost in asking.
+ */
+const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
+
 async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
   for (let tries = 1; ; tries++) {
     const rows = new Level<string, Buffer>(dir, {
       keyEncoding: 'utf8',
       valueEncoding: 'buffer',
       cacheSize: cacheBytes ?? 32 * 1024 * 1024,
-      writeBufferSize: writeBufferBytes ?? 16 * 1024 * 1024,
+      writeBufferSize: writeBufferBytes ?? WRITE_BUFFER_BYTES,
     });
     try {
       await rows.open();

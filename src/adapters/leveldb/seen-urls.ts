@@ -80,23 +80,16 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
   return {
     async probe(urls) {
       counts.probes += urls.length;
-      const answers = urls.map((url) => cache.has(url));
-      /** Each once, with its place in `asked`. */
-      const misses = new Map<string, number>();
+      const answers = new Array<boolean>(urls.length);
+      const places: number[] = [];
       for (let i = 0; i < urls.length; i++) {
-        const url = urls[i] as string;
-        if (!answers[i] && !misses.has(url)) misses.set(url, misses.size);
+        answers[i] = cache.has(urls[i] as string);
+        if (!answers[i]) places.push(i);
       }
-      if (misses.size === 0) {
-        counts.cacheHits += urls.length;
-        return answers;
-      }
-      const known = await resolve([...misses.keys()]);
-      const isDistinct = misses.size === urls.length;
-      for (let i = 0; i < urls.length; i++) {
-        if (answers[i]) counts.cacheHits++;
-        else answers[i] = known[isDistinct ? i : (misses.get(urls[i] as string) as number)] as boolean;
-      }
+      counts.cacheHits += urls.length - places.length;
+      if (places.length === 0) return answers;
+      const known = await resolve(places.map((place) => urls[place] as string));
+      for (let i = 0; i < places.length; i++) answers[places[i] as number] = known[i] as boolean;
       return answers;
     },
     add(urls) {

@@ -62,10 +62,11 @@ export const seen = z.strictObject({
 export const db = z.strictObject({
   cacheBytes: size({ default: '32MiB', min: '1MiB', max: '64GiB', prose: 'Block cache of the crawl db.' }),
   writeBufferBytes: size({
-    default: '16MiB',
+    default: '4MiB',
     min: '1MiB',
     max: '1GiB',
-    prose: 'Writes gathered in memory before the crawl db sorts them into its tables.',
+    prose:
+      'Writes gathered in memory before the crawl db sorts them into its tables. More makes writing a little cheaper and every read dearer.',
   }),
 });
 

@@ -27,8 +27,21 @@ const AT = 0x40;
 export function urlKey(url: string): string {
   const authorityStart = startOfAuthority(url);
   const authorityEnd = endOfAuthority(url, authorityStart);
-  const origin = hostPrefix(url.slice(authorityStart, authorityEnd));
+  const origin = prefixOf(url.slice(authorityStart, authorityEnd));
   return `${origin}${url.slice(0, authorityStart - SCHEME_END.length)}${url.slice(authorityEnd)}`;
+}
+
+/** Hosts whose prefixes are at hand: keys are asked for in batches, whose URLs share theirs. */
+const REMEMBERED_HOSTS = 4_096;
+const prefixes = new Map<string, string>();
+
+function prefixOf(host: string): string {
+  const known = prefixes.get(host);
+  if (known !== undefined) return known;
+  const prefix = hostPrefix(host);
+  if (prefixes.size >= REMEMBERED_HOSTS) prefixes.clear();
+  prefixes.set(host, prefix);
+  return prefix;
 }
 
 /** The inverse of {@link urlKey}. Throws a `TypeError` for what is no such key. */
