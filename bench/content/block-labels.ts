@@ -38,12 +38,17 @@ export function blockLabels(blocks: readonly TextBlock[], gold: string): Float32
   return labels;
 }
 
-/** Weight of each block: its share of the content, so that pages count alike; long ones are bounded. */
+/**
+ * Weight of each block: its share of the page's words, so that pages count alike, bounded for pages of few. What one block more or less
+ * does to the F1 of a page is less where there is much else. A page without content teaches nothing.
+ */
 export function blockWeights(blocks: readonly TextBlock[], gold: string): Float32Array {
+  const counts = blocks.map(({ text }) => tokensOf(text).length);
   const content = tokensOf(gold).length;
-  const scale = content === 0 ? 10 : 20;
-  return Float32Array.from(
-    blocks,
-    ({ text }) => scale * Math.min(1, (tokensOf(text).length + 1) / Math.max(100, content)),
+  const all = Math.max(
+    100,
+    content,
+    counts.reduce((sum, count) => sum + count, 0),
   );
+  return Float32Array.from(counts, (count) => (content === 0 ? 0 : 20 * Math.min(1, (count + 1) / all)));
 }

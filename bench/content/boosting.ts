@@ -22,10 +22,10 @@ export interface BoostingOptions {
 }
 
 export const BOOSTING: BoostingOptions = {
-  trees: 100,
+  trees: 110,
   rate: 0.1,
   columnShare: 0.5,
-  rowShare: 0.7,
+  rowShare: 0.3,
   lambda: 2,
   minHessian: 1,
   seed: 1,
@@ -146,21 +146,41 @@ function bestSplit(
   return best;
 }
 
-/** Upper ends of the bins of each column, at its quantiles. */
+/**
+ * Upper ends of the bins of each column: all its values where they are few; else half of them at its quantiles, half at those of the
+ * values that are not the most common one. Most columns are nearly always 0, so that plain quantiles would never see what is not.
+ */
 function edgesOf({ rows, labels, columns }: Samples): number[][] {
   const size = labels.length;
-  const step = Math.max(1, Math.floor(size / 20_000));
   return Array.from({ length: columns }, (_, column) => {
-    const values: number[] = [];
-    for (let i = 0; i < size; i += step) values.push(rows[i * columns + column] as number);
-    values.sort((a, b) => a - b);
-    const edges: number[] = [];
-    for (let k = 1; k < BINS; k++) {
-      const value = values[Math.floor((k * values.length) / BINS)] as number;
-      if (value > (edges.at(-1) ?? Number.NEGATIVE_INFINITY)) edges.push(value);
+    const values = Float32Array.from({ length: size }, (_each, i) => rows[i * columns + column] as number).sort();
+    const distinct = values.filter((value, i) => i === 0 || value !== values[i - 1]);
+    if (distinct.length <= BINS) return [...distinct.subarray(1)];
+    const usual = mostCommon(values);
+    const others = values.filter((value) => value !== usual);
+    const edges = new Set<number>();
+    for (const from of [values, others]) {
+      for (let k = 0; k < BINS / 2; k++) edges.add(from[Math.floor((2 * k * from.length) / BINS)] as number);
     }
-    return edges;
+    edges.delete(values[0] as number);
+    return [...edges].sort((a, b) => a - b).slice(0, BINS - 1);
   });
+}
+
+/** @param values sorted */
+function mostCommon(values: Float32Array): number {
+  let best = values[0] as number;
+  let most = 0;
+  let start = 0;
+  for (let i = 1; i <= values.length; i++) {
+    if (i < values.length && values[i] === values[start]) continue;
+    if (i - start > most) {
+      most = i - start;
+      best = values[start] as number;
+    }
+    start = i;
+  }
+  return best;
 }
 
 function binned({ rows, labels, columns }: Samples, edges: readonly (readonly number[])[]): Uint8Array {

@@ -1,39 +1,46 @@
 /**
- * `node dist/bench/content/train.js --pages FOLDER [--folds 5] [--out src/domain/page/content-trees.ts]`: with --folds, trees learnt from the
- * other pages judge each page, and the scores are printed by type; with --out, trees learnt from all pages are written.
+ * `node dist/bench/content/train.js --pages FOLDER [--folds 5 [--shuffles 5]] [--out src/domain/page/content-trees.ts]`: with --folds, trees learnt from the
+ * other pages judge each page, in as many divisions of the pages as --shuffles says, and the scores are printed by type; with --out, trees learnt from all pages are written.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { blockFeatures, FEATURES } from '../../src/domain/page/block-features.ts';
+import { blockFeatures } from '../../src/domain/page/block-features.ts';
 import { type BoostedTrees, TREE_LEAVES, TREE_SPLITS } from '../../src/domain/page/content-model.ts';
-import { likelyBlocks } from '../../src/domain/page/main-content.ts';
-import { type PageShape, pageShape } from '../../src/domain/page/page-shape.ts';
-import { type Outline, outlineOf } from '../../src/domain/page/text-blocks.ts';
+import { FEATURES } from '../../src/domain/page/feature-columns.ts';
+import { createMainContent } from '../../src/domain/page/main-content.ts';
+import type { PageNode } from '../../src/domain/page/page-node.ts';
+import { pageShape } from '../../src/domain/page/page-shape.ts';
+import { outlineOf } from '../../src/domain/page/text-blocks.ts';
+import { seeded } from '../seeded.ts';
 import { blockLabels, blockWeights } from './block-labels.ts';
-import { boost, type Samples } from './boosting.ts';
+import { BOOSTING, boost, type Samples } from './boosting.ts';
 import { domOf, type LabelledPage, labelledPages, ScoreTable } from './labelled-pages.ts';
 
 interface Example {
   readonly page: LabelledPage;
-  readonly outline: Outline;
-  readonly shape: PageShape;
+  readonly dom: PageNode;
   readonly rows: Float32Array;
   readonly labels: Float32Array;
   readonly weights: Float32Array;
 }
 
 const { values } = parseArgs({
-  options: { pages: { type: 'string', default: '' }, folds: { type: 'string' }, out: { type: 'string' } },
+  options: {
+    pages: { type: 'string', default: '' },
+    folds: { type: 'string' },
+    shuffles: { type: 'string', default: '1' },
+    out: { type: 'string' },
+  },
 });
 const examples = labelledPages(values.pages).map((page): Example => {
-  const outline = outlineOf(domOf(page));
+  const dom = domOf(page);
+  const outline = outlineOf(dom);
   const { blocks } = outline;
   const labels = blockLabels(blocks, page.gold);
   const shape = pageShape(outline);
   return {
     page,
-    outline,
-    shape,
+    dom,
     rows: blockFeatures(outline, shape),
     labels,
     weights: blockWeights(blocks, page.gold),
@@ -61,18 +68,33 @@ function samplesOf(chosen: readonly Example[]): Samples {
   return samples;
 }
 
+/** Places of the pages in an order of its own for each seed, those of a type side by side: folds get an equal share of each type. */
+function shuffled(seed: number): number[] {
+  const random = seeded(seed);
+  const rank = examples.map(() => random());
+  const typeOf = (i: number): string => examples[i]?.page.type ?? '';
+  return [...examples.keys()].sort((a, b) =>
+    typeOf(a) === typeOf(b) ? (rank[a] as number) - (rank[b] as number) : typeOf(a) < typeOf(b) ? -1 : 1,
+  );
+}
+
 if (values.folds !== undefined) {
   const folds = Number(values.folds);
+  const shuffles = Number(values.shuffles);
   const table = new ScoreTable();
-  for (let fold = 0; fold < folds; fold++) {
-    const trees = boost(samplesOf(examples.filter((_, i) => i % folds !== fold)));
-    for (const { page, outline, shape, rows } of examples.filter((_, i) => i % folds === fold)) {
-      const isMain = likelyBlocks(outline, shape, rows, trees);
-      const kept = outline.blocks.filter((_, i) => isMain[i]);
-      table.add(page.type, kept.map(({ text }) => text).join('\n'), page.gold);
+  for (let shuffle = 0; shuffle < shuffles; shuffle++) {
+    const order = shuffled(1 + shuffle);
+    for (let fold = 0; fold < folds; fold++) {
+      const isJudged = new Set(order.filter((_, i) => i % folds === fold));
+      const trees = boost(samplesOf(examples.filter((_, i) => !isJudged.has(i))), { ...BOOSTING, seed: shuffle + 1 });
+      const find = createMainContent(trees);
+      for (const i of isJudged) {
+        const { page, dom } = examples[i] as Example;
+        table.add(page.type, find(dom).text, page.gold);
+      }
     }
   }
-  process.stdout.write(`${folds} folds, each judged by trees learnt from the others\n${table}\n`);
+  process.stdout.write(`${shuffles} x ${folds} folds, each judged by trees learnt from the others\n${table}\n`);
 }
 if (values.out !== undefined) writeFileSync(values.out, sourceOf(boost(samplesOf(examples))));
 
@@ -91,7 +113,7 @@ function sourceOf({ base, features, thresholds, leaves, count }: BoostedTrees): 
   return `/**
  * Decision trees of the main content, written by \`node dist/bench/content/train.js --out\` (see bench/RESULTS.md); not to be edited. Learnt from the
  * ${examples.length} pages of the development split of the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0) at hand. The numbers
- * before the colons are columns of FEATURES in block-features.ts.
+ * before the colons are columns of FEATURES in feature-columns.ts.
  */
 export const CONTENT_BASE = ${number(base)};
 

@@ -1,88 +1,29 @@
-import {
-  ADVERT,
-  BODY,
-  BYLINE,
-  CARD,
-  COMMENT,
-  FOOT,
-  FORM,
-  HEAD,
-  NAVIGATION,
-  OVERLAY,
-  POST,
-  PRODUCT,
-  RELATED,
-  REVIEW,
-  SHARE,
-  SIDE,
-  UNSEEN,
-} from './class-words.ts';
-import { ARTICLE, ASIDE, CONTENT, HEADER, HIDDEN, LIST, NOSCRIPT, SURROUND, TABLE } from './element-signs.ts';
+import { type BlockContext, blockContext } from './block-context.ts';
+import { CONTENT } from './element-signs.ts';
 import { type ElementsAround, elementsAround } from './elements-around.ts';
+import {
+  AROUND_COLUMNS,
+  CLOSE_COLUMNS,
+  COLUMN_OF_TAG,
+  FEATURES,
+  HINT_COLUMNS,
+  type SignColumns,
+  TAGS,
+} from './feature-columns.ts';
 import type { PageShape } from './page-shape.ts';
 import type { Outline, TextBlock } from './text-blocks.ts';
+import { TAIL, textHints } from './text-hints.ts';
 
-const CLASS_WORDS = [
-  [NAVIGATION, 'navigation'],
-  [FOOT, 'foot'],
-  [SIDE, 'side'],
-  [SHARE, 'share'],
-  [RELATED, 'related'],
-  [ADVERT, 'advert'],
-  [OVERLAY, 'overlay'],
-  [COMMENT, 'comment'],
-  [BYLINE, 'byline'],
-  [FORM, 'form'],
-  [HEAD, 'head'],
-  [UNSEEN, 'unseen'],
-  [BODY, 'body'],
-  [PRODUCT, 'product'],
-  [POST, 'post'],
-  [CARD, 'card'],
-  [REVIEW, 'review'],
-] as const;
-const AROUND = [
-  ...CLASS_WORDS,
-  [HIDDEN, 'hidden'],
-  [NOSCRIPT, 'noscript'],
-  [SURROUND, 'surround'],
-  [CONTENT, 'content'],
-  [ARTICLE, 'article'],
-  [ASIDE, 'aside'],
-  [TABLE, 'table'],
-  [LIST, 'list'],
-  [HEADER, 'header'],
-] as const;
-const TAGS = [['p'], ['li'], ['td', 'th'], ['div', 'section'], ['dd', 'dt'], ['pre'], ['blockquote'], ['figcaption']];
-
-/** Names of the columns of {@link blockFeatures}, in order. Widths and counts are log2(1 + n). */
-export const FEATURES: readonly string[] = [
-  ...'width density links heading marks endsSentence digits lines'.split(' '),
-  ...TAGS.map(([name]) => `is:${name}`),
-  'inItems',
-  'inQuotes',
-  ...[-1, 1].flatMap((by) => [`width${by}`, `density${by}`, `heading${by}`, `width${2 * by}`, `density${2 * by}`]),
-  ...'nearWidth nearDensity at widthBefore sinceH1 sideOfH1 sinceHeading tail titleOverlap'.split(' '),
-  ...'parentShare parentDensity parentBlocks grandShare grandDensity partShare partDensity partDepth depth'.split(' '),
-  ...'alike alikeWidth alikeDensity inContainer containerShare containerDeclared outside'.split(' '),
-  ...'plain blocks pageDensity longBlocks paragraphs isArticle isProduct isForum isList'.split(' '),
-  ...AROUND.map(([, name]) => `in:${name}`),
-  ...CLASS_WORDS.map(([, name]) => `at:${name}`),
-];
-
-/** Headings under which pages put what belongs to other pages, or what readers say. */
-const TAIL =
-  /^(?:related|you may also|you might also|more (?:from|in|on|stories|news|articles)|read (?:more|next|also)|recommended|see also|share this|latest (?:news|posts|articles|stories)|recent (?:posts|articles)|popular|trending|most (?:read|popular)|comments?|leave a (?:reply|comment)|about the author|tags|categories|newsletter|subscribe|follow us|sign up|advertisement|sponsored|customers also|frequently bought|相关|相關|推荐|推薦|热门|熱門|评论|評論|関連|おすすめ|人気|コメント)/i;
 /** Whether a heading announces what belongs to other pages. */
-export const announcesTail = ({ heading, text }: TextBlock): boolean => heading > 0 && TAIL.test(text);
+export const announcesTail = ({ heading, text }: TextBlock): boolean =>
+  heading > 0 && (textHints(text, { width: text.length, digits: 0 }) & TAIL) !== 0;
 
 /** Blocks on either side that make up the neighbourhood, and what each of them counts at most. */
 const NEAR = 5;
 const NEAR_WIDTH = 400;
-/** Longer blocks are no headings, whatever their tag. */
-const TITLE_WIDTH = 200;
-
-const log = (value: number): number => Math.log2(1 + value);
+/** Of whole numbers, which are most of what is asked for. */
+const LOGS = Float64Array.from({ length: 4_096 }, (_, value) => Math.log2(1 + value));
+const log = (value: number): number => (value < LOGS.length ? LOGS[value | 0]! : Math.log2(1 + value));
 
 /** A row of {@link FEATURES} for each block: what it is, what stands beside it, what it lies in, and what the page is. */
 export function blockFeatures(outline: Outline, page: PageShape): Float32Array {
@@ -93,22 +34,16 @@ export function blockFeatures(outline: Outline, page: PageShape): Float32Array {
   return rows;
 }
 
-const COLUMN_OF_TAG: ReadonlyMap<string, number> = new Map(
-  TAGS.flatMap((names, column) => names.map((name) => [name, column])),
-);
-const AROUND_SIGNS = AROUND.map(([sign]) => sign as number);
-const CLOSE_SIGNS = CLASS_WORDS.map(([sign]) => sign as number);
-
 class FeatureWriter {
   private readonly outline: Outline;
   private readonly page: PageShape;
   private readonly rows: Float32Array;
   private readonly around: ElementsAround;
+  private readonly context: BlockContext;
   /** Of each block. */
   private readonly widths: Float64Array;
   private readonly densities: Float64Array;
   private readonly whole: readonly number[];
-  private readonly titleWords: ReadonlySet<string>;
   private readonly firstH1: number;
   private column = 0;
   private widthBefore = 0;
@@ -121,10 +56,10 @@ class FeatureWriter {
     this.page = page;
     this.rows = rows;
     this.around = elementsAround(outline, page);
+    this.context = blockContext(outline, page);
     this.widths = Float64Array.from(page.shapes, ({ width }) => log(width));
     this.densities = Float64Array.from(blocks, ({ linkChars, text }) => linkChars / text.length);
     this.whole = wholePage(outline, page);
-    this.titleWords = new Set(wordsOf(outline.kinds.title));
     this.firstH1 = blocks.findIndex(({ heading }, i) => heading === 1 && page.isShown[i] === 1);
   }
 
@@ -139,6 +74,7 @@ class FeatureWriter {
     this.containing(i, block.path);
     for (const value of this.whole) this.put(value);
     this.signs(block.path);
+    this.wider(i, block.path);
   }
 
   private put(value: number): void {
@@ -172,7 +108,7 @@ class FeatureWriter {
     this.put(this.densities[i + 2 * by] ?? 0);
   }
 
-  private place(i: number, { text, heading }: TextBlock): void {
+  private place(i: number, { heading }: TextBlock): void {
     const { shapes, isShown, plain, linked } = this.page;
     let near = 0;
     let nearDensity = 0;
@@ -192,12 +128,11 @@ class FeatureWriter {
     this.put(this.firstH1 < 0 ? 0 : since > 0 ? 1 : since === 0 ? 2 : -1);
     this.sinceHeading = heading > 0 ? 0 : this.sinceHeading + 1;
     if (heading > 0) {
-      if (TAIL.test(text)) this.tailLevel = heading;
+      if ((this.context.hints[i]! & TAIL) !== 0) this.tailLevel = heading;
       else if (heading <= this.tailLevel) this.tailLevel = 0;
     }
     this.put(Math.min(20, this.sinceHeading));
     this.put(this.tailLevel);
-    this.put(heading > 0 || width < TITLE_WIDTH ? this.titleOverlap(text) : 0);
   }
 
   private containing(i: number, path: readonly number[]): void {
@@ -230,27 +165,42 @@ class FeatureWriter {
     const { elements } = this.outline;
     const parent = path.length === 0 ? -1 : path[path.length - 1]!;
     const grand = path.length < 2 ? -1 : path[path.length - 2]!;
-    this.putSigns(parent < 0 ? 0 : this.page.signsOf[parent]!, AROUND_SIGNS);
-    this.putSigns((parent < 0 ? 0 : elements[parent]!.signs) | (grand < 0 ? 0 : elements[grand]!.signs), CLOSE_SIGNS);
+    this.putSigns(parent < 0 ? 0 : this.page.signsOf[parent]!, AROUND_COLUMNS);
+    this.putSigns((parent < 0 ? 0 : elements[parent]!.signs) | (grand < 0 ? 0 : elements[grand]!.signs), CLOSE_COLUMNS);
   }
 
-  private putSigns(bits: number, signs: readonly number[]): void {
-    if (bits !== 0) {
-      for (let i = 0; i < signs.length; i++) if ((bits & signs[i]!) !== 0) this.rows[this.column + i] = 1;
+  private wider(i: number, path: readonly number[]): void {
+    const { hints, copies, sinceTail, sinceLong, untilLong, longBefore, longAfter, section } = this.context;
+    const { plain, repeatedOf } = this.page;
+    this.putSigns(hints[i]!, HINT_COLUMNS);
+    this.put(log(copies[i]!));
+    this.put(sinceTail[i]!);
+    this.put(sinceLong[i]!);
+    this.put(untilLong[i]!);
+    this.put(longBefore[i]!);
+    this.put(longAfter[i]!);
+    this.put(log(section[i]!));
+    this.put(section[i]! / (plain + 1));
+    const parent = path.length === 0 ? -1 : path[path.length - 1]!;
+    const alike = parent < 0 ? -1 : repeatedOf[parent]!;
+    const { groups, groupAt, trunk } = this.around;
+    const group = alike < 0 ? undefined : groups[alike];
+    this.put(group === undefined ? 0 : group.plain / (plain + 1));
+    this.put(group === undefined ? 0 : log(group.plain));
+    this.put(group === undefined ? 0 : group.linkChars / (group.chars + 1));
+    this.put(group === undefined ? 0 : groupAt[alike]!);
+    this.put(group === undefined ? 0 : log(group.blocks / group.count));
+    this.put(parent < 0 ? 0 : trunk[parent]!);
+  }
+
+  private putSigns(bits: number, { byBit, count }: SignColumns): void {
+    for (let rest = bits; rest !== 0; rest &= rest - 1) {
+      const column = byBit[31 - Math.clz32(rest & -rest)]!;
+      if (column >= 0) this.rows[this.column + column] = 1;
     }
-    this.column += signs.length;
-  }
-
-  private titleOverlap(text: string): number {
-    if (this.titleWords.size === 0) return 0;
-    const words = wordsOf(text);
-    let shared = 0;
-    for (const word of words) if (this.titleWords.has(word)) shared++;
-    return words.length === 0 ? 0 : shared / words.length;
+    this.column += count;
   }
 }
-
-const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 function wholePage({ blocks, kinds }: Outline, { plain, linked, longBlocks, inParagraphs }: PageShape): number[] {
   return [

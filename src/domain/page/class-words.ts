@@ -20,6 +20,9 @@ export const POST = 1 << 14;
 export const CARD = 1 << 15;
 /** Beside the signs of element-signs.ts, which have 16 to 24. */
 export const REVIEW = 1 << 25;
+export const PROFILE = 1 << 26;
+export const NOTES = 1 << 27;
+export const FOLDED = 1 << 28;
 
 const WORDS: readonly (readonly [number, string])[] = [
   [
@@ -40,6 +43,15 @@ const WORDS: readonly (readonly [number, string])[] = [
   [OVERLAY, 'cookie cookies consent gdpr popup modal overlay lightbox dialog drawer tooltip flyout offcanvas'],
   [COMMENT, 'comment comments commentlist commentarea respond disqus'],
   [REVIEW, 'review reviews rating ratings testimonial testimonials discussion'],
+  [
+    PROFILE,
+    'user userinfo username profile postprofile avatar signature sig member rank reputation badge poster usercard userdetails userextras karma',
+  ],
+  [
+    NOTES,
+    'footnote footnotes references reference reflist citation citations sources source disclosure disclosures notes endnotes bibliography',
+  ],
+  [FOLDED, 'accordion collapse faq faqs toggle details expandable expander tab tabpanel tabpane panel'],
   [BYLINE, 'byline author bio meta date time tags tag tagged taglist category categories caption credit info'],
   [
     FORM,

@@ -22,7 +22,7 @@ export const BODY_SIGNS = BODY | POST | PRODUCT;
 export const SILENT = 1 << 30;
 
 const SIGNS_OF_NAME: ReadonlyMap<string, number> = new Map([
-  ...'script style template svg iframe object embed audio video canvas select option datalist textarea input button map math head link meta title'
+  ...'script style template svg iframe object embed audio video canvas select option datalist textarea input button map math link meta title'
     .split(' ')
     .map((name) => [name, SILENT] as const),
   ['nav', SURROUND | NAVIGATION],

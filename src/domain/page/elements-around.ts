@@ -13,6 +13,19 @@ export interface ElementsAround {
   readonly parts: Int32Array;
   /** Whether it is the container or in it. */
   readonly isInside: Uint8Array;
+  /** What the elements that look like it and have its parent hold together, and its place among them. */
+  readonly groups: readonly (Group | undefined)[];
+  readonly groupAt: Int32Array;
+  /** Elements from it up to the nearest that holds half of the page's text. */
+  readonly trunk: Int32Array;
+}
+
+export interface Group {
+  plain: number;
+  chars: number;
+  linkChars: number;
+  blocks: number;
+  count: number;
 }
 
 export function elementsAround(
@@ -26,6 +39,10 @@ export function elementsAround(
   const quotes = new Int32Array(length);
   const parts = new Int32Array(length);
   const isInside = new Uint8Array(length);
+  const groups: (Group | undefined)[] = new Array(length).fill(undefined);
+  const groupAt = new Int32Array(length);
+  const trunk = new Int32Array(length);
+  const known = new Map<number, Group>();
   // Elements stand behind those around them.
   for (let at = 0; at < length; at++) {
     const element = elements[at]!;
@@ -38,7 +55,22 @@ export function elementsAround(
     const isMost = share >= 0.5 || element.blocks >= 0.5 * blocks.length;
     const around = parent < 0 ? -1 : parts[parent]!;
     parts[at] = isMost ? -1 : around < 0 ? at : around;
+    trunk[at] = share >= 0.5 ? 0 : (parent < 0 ? 0 : trunk[parent]!) + 1;
+    if (element.alike >= 3) {
+      const key = (parent + 1) * 0x10_0000 + element.looks;
+      let group = known.get(key);
+      if (group === undefined) {
+        group = { plain: 0, chars: 0, linkChars: 0, blocks: 0, count: 0 };
+        known.set(key, group);
+      }
+      group.plain += plainOf[at]!;
+      group.chars += element.chars;
+      group.linkChars += element.linkChars;
+      group.blocks += element.blocks;
+      groupAt[at] = group.count++;
+      groups[at] = group;
+    }
     isInside[at] = at === container || (parent >= 0 && isInside[parent] === 1) ? 1 : 0;
   }
-  return { shares, densities, items, quotes, parts, isInside };
+  return { shares, densities, items, quotes, parts, isInside, groups, groupAt, trunk };
 }

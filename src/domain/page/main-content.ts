@@ -1,13 +1,15 @@
-import { announcesTail, blockFeatures, FEATURES } from './block-features.ts';
+import { announcesTail, blockFeatures } from './block-features.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './content-model.ts';
 import { ASIDE, createSignReader, SURROUND } from './element-signs.ts';
+import { FEATURES } from './feature-columns.ts';
 import type { PageNode } from './page-node.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
 import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
+import { TAIL, textHints } from './text-hints.ts';
 
 /** What is found on a page; part of the name of every signature made from it, so it moves with each change of that, new trees above all. */
-export const CONTENT_VERSION = 1;
+export const CONTENT_VERSION = 2;
 
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
@@ -34,7 +36,12 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
   return (root) => {
     const outline = outlineOf(root, signsOf);
     const page = pageShape(outline);
-    const chances = likelihoods(outline, page, blockFeatures(outline, page), trees);
+    const rows = blockFeatures(outline, page);
+    const chances = withoutComments(
+      outline,
+      page,
+      withoutOthers(outline, page, blockChances(outline, page, rows, trees)),
+    );
     const isMain = mostLikely(page, chances);
     for (const [i, block] of outline.blocks.entries()) {
       // What it announces is gone.
@@ -47,13 +54,6 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
     return { text, outline, isMain, certainty: certaintyOf(outline, page, chances) };
   };
 }
-
-/** Which blocks to take. */
-export const likelyBlocks = (outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): boolean[] =>
-  mostLikely(page, likelihoods(outline, page, rows, trees));
-
-const likelihoods = (outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array =>
-  withoutComments(outline, page, blockChances(outline, page, rows, trees));
 
 /** Probability of each block to be content. */
 function blockChances(outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array {
@@ -82,6 +82,18 @@ function blockChances(outline: Outline, page: PageShape, rows: Float32Array, tre
   }
   return chances;
 }
+
+/** Likelihood left to it. */
+const ELSEWHERE = 0.2;
+const MOSTLY_LINK = 0.6;
+
+/** A line between paragraphs that is a link and says so ("Also read: ..."), too rare among labelled pages to be learnt. */
+const withoutOthers = ({ blocks }: Outline, { shapes }: PageShape, chances: Float64Array): Float64Array =>
+  chances.map((chance, i) => {
+    const { text, linkChars, heading } = blocks[i]!;
+    if (chance <= ELSEWHERE || heading > 0 || linkChars <= MOSTLY_LINK * text.length) return chance;
+    return (textHints(text, shapes[i]!) & TAIL) === 0 ? chance : ELSEWHERE;
+  });
 
 /** An article has at least so much text, as wide as it reads. */
 const LEAST_ARTICLE = 300;

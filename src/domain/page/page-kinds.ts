@@ -1,12 +1,11 @@
 import type { PageNode } from './page-node.ts';
 
-/** What a page declares itself to be (JSON-LD, Open Graph), and its title. */
+/** What a page declares itself to be (JSON-LD, Open Graph). */
 export interface PageKinds {
   readonly article: boolean;
   readonly product: boolean;
   readonly forum: boolean;
   readonly list: boolean;
-  readonly title: string;
 }
 
 export interface KindReader {
@@ -21,16 +20,14 @@ const FORUM =
   /\b(?:discourse|phpbb|xenforo|vbulletin|nodebb|mybb|flarum|lemmy|invision community|ips community|simple machines|smf|vanilla|forums?|message board|xf|forum-\w+|viewtopic|showthread|论坛|社区|フォーラム)\b|论坛|掲示板/i;
 const POST = /\b(?:single-post|single-article|article-page|post-template)\b/i;
 
-/** Reads the elements that show nothing (scripts with JSON-LD, `meta`, `title`), and `html` and `body`. */
+/** Reads the elements that show nothing (scripts with JSON-LD, `meta`), and `html` and `body`. */
 export function createKindReader(): KindReader {
   const types = new Set<string>();
-  let title = '';
   let isForum = false;
   let isPost = false;
   const read = ({ name, attribs = {}, children = [] }: PageNode): void => {
     const [first] = children;
-    if (name === 'title') title ||= (first?.data ?? '').trim().slice(0, 300);
-    else if (name === 'html' || name === 'body') {
+    if (name === 'html' || name === 'body') {
       const words = `${attribs.id ?? ''} ${attribs.class ?? ''}`.slice(0, 1_000);
       isForum ||= FORUM.test(words);
       isPost ||= POST.test(words);
@@ -52,7 +49,6 @@ export function createKindReader(): KindReader {
       product: has(/^product|^offer/),
       forum: isForum || has(/^discussionforum|^qapage|^question/),
       list: has(/^itemlist|^collectionpage|^searchresults/),
-      title,
     }),
   });
 }

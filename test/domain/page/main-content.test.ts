@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import { blockFeatures, FEATURES } from '../../../src/domain/page/block-features.ts';
+import { blockFeatures } from '../../../src/domain/page/block-features.ts';
 import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/class-words.ts';
 import { contentTrees, logitsOf, readTrees } from '../../../src/domain/page/content-model.ts';
+import { FEATURES } from '../../../src/domain/page/feature-columns.ts';
 import { createMainContent } from '../../../src/domain/page/main-content.ts';
 import { pageBlocks } from '../../../src/domain/page/page-blocks.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
@@ -42,8 +43,52 @@ it('every block has a value in every column', () => {
   expect(column('in:list')).toEqual([0, 0, 1, 1, 1, 0]);
   expect(column('at:card')).toEqual([0, 1, 0, 0, 0, 0]);
   expect(column('in:noscript')).toEqual([0, 0, 0, 0, 0, 1]);
-  expect(column('titleOverlap')[0]).toBe(1);
+  expect(column('copies')).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(column('groupAt')).toEqual([0, 0, 0, 1, 2, 0]);
   expect(new Set(FEATURES).size).toBe(FEATURES.length);
+});
+
+it('reads what the head says of the page, and shows nothing of it', () => {
+  const outline = outlineOf(
+    dom(
+      '<html><head><title>T</title><script type="application/ld+json">{"@type":"NewsArticle"}</script><meta property="og:type" content="product"><style>p{}</style></head><body><p>Text.</p></body></html>',
+    ),
+  );
+  expect(outline.kinds).toEqual({ article: true, product: true, forum: false, list: false });
+  expect(outline.blocks.map(({ text }) => text)).toEqual(['Text.']);
+});
+
+it('sees what repeats itself, where labels of other pages stand, and how far the text is', () => {
+  const long =
+    'The mill beside the river is to run again in a year, said the people of the valley, who had waited for it. '.repeat(
+      2,
+    );
+  const html = `<body><p>${long}</p><p>Also read: <a href="/2">Another mill</a></p><p>${long}</p><div><p>Buy now</p></div><div><p>Buy now</p></div></body>`;
+  const outline = outlineOf(dom(html));
+  const rows = blockFeatures(outline, pageShape(outline));
+  const column = (name: string): number[] =>
+    outline.blocks.map((_, i) => Number((rows[i * FEATURES.length + FEATURES.indexOf(name)] ?? Number.NaN).toFixed(2)));
+  expect(column('copies')).toEqual([1.58, 1, 1.58, 1.58, 1.58]);
+  expect(column('says:tail')).toEqual([0, 1, 0, 0, 0]);
+  expect(column('says:action')).toEqual([0, 0, 0, 1, 1]);
+  expect(column('sinceTail')).toEqual([30, 0, 1, 2, 3]);
+  expect(column('sinceLong')).toEqual([30, 1, 2, 1, 2]);
+  expect(column('untilLong')).toEqual([2, 1, 30, 30, 30]);
+  expect(column('longBefore')).toEqual([0, 0.5, 0.5, 1, 1]);
+  expect(column('longAfter')).toEqual([0.5, 0.5, 0, 0, 0]);
+});
+
+it('leaves out lines that lead to other pages between paragraphs', () => {
+  const long =
+    'The mill beside the river is to run again in a year, said the people of the valley, who had waited for it. '.repeat(
+      3,
+    );
+  const line = (text: string): string =>
+    `<p>${text}: <a href="/2">The other mill, which the people of the town had forgotten</a></p>`;
+  const html = `<body><article><h1>The mill</h1><p>${long}</p>${line('Also read')}<p>${long}</p>${line('延伸阅读')}<p>${long}</p>${line('They wrote of it at length in')}<p>${long}</p></article></body>`;
+  const { text } = mainContent(dom(html));
+  expect(text).toContain('They wrote');
+  expect(text).not.toMatch(/Also read|延伸阅读/);
 });
 
 it.each([
