@@ -1,6 +1,6 @@
 /** One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days. Prints JSON. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { keepEngineLean } from '../src/cli/lean-engine.ts';
+import { heapByStage, keepEngineLean } from '../src/cli/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 
@@ -20,7 +20,7 @@ const crawler = await openCrawler({
 });
 const startedAt = performance.now();
 const seeds = seed === '' ? [] : [{ name: 'bench', lines: seed.split(',') }];
-const summary = await crawler.crawl({ seeds });
+const summary = await crawler.crawl({ seeds, onProgress: heapByStage() });
 const ms = performance.now() - startedAt;
 const stats = await crawler.stats();
 const threadsMs = cpuByThread();
