@@ -35,6 +35,7 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
         url: `https://host${100 + (i % 900)}.example/section/page-${String(i).padStart(8, '0')}.html`,
         signature: hex(high[i]!) + hex(low[i]!),
         scope: '',
+        textChars: 1_000,
         score: 1,
         discoveredAt: i,
         isIncoming: true,

@@ -29,7 +29,7 @@ export function labelledPages(folder: string): LabelledPage[] {
 }
 
 /** The tree that parse-html builds. */
-export const domOf = ({ content }: LabelledPage): PageNode =>
+export const domOf = ({ content }: Pick<LabelledPage, 'content'>): PageNode =>
   buildTree(content, { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 }, false).document as unknown as PageNode;
 
 const TOKEN = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|[\p{L}\p{N}_]+/gu;

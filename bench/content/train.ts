@@ -1,6 +1,7 @@
 /**
  * `node dist/bench/content/train.js --pages FOLDER [--folds 5 [--shuffles 5]] [--out src/domain/page/content-trees.ts]`: with --folds, trees learnt from the
  * other pages judge each page, in as many divisions of the pages as --shuffles says, and the scores are printed by type; with --out, trees learnt from all pages are written.
+ * Made news pages of several languages are learnt from as well, with less weight; none of them is judged.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -14,10 +15,10 @@ import { outlineOf } from '../../src/domain/page/text-blocks.ts';
 import { seeded } from '../seeded.ts';
 import { blockLabels, blockWeights } from './block-labels.ts';
 import { BOOSTING, boost, type Samples } from './boosting.ts';
-import { domOf, type LabelledPage, labelledPages, ScoreTable } from './labelled-pages.ts';
+import { domOf, labelledPages, ScoreTable } from './labelled-pages.ts';
+import { madePages } from './made-pages.ts';
 
 interface Example {
-  readonly page: LabelledPage;
   readonly dom: PageNode;
   readonly rows: Float32Array;
   readonly labels: Float32Array;
@@ -32,20 +33,26 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 });
-const examples = labelledPages(values.pages).map((page): Example => {
+/** Their layouts are few and alike where real pages differ. */
+const MADE = { seed: 77, perLayout: 4, weight: 0.25 };
+
+function exampleOf<Page extends { readonly content: string; readonly gold: string }>(
+  page: Page,
+  weight: number,
+): Example & { readonly page: Page } {
   const dom = domOf(page);
   const outline = outlineOf(dom);
   const { blocks } = outline;
-  const labels = blockLabels(blocks, page.gold);
-  const shape = pageShape(outline);
   return {
     page,
     dom,
-    rows: blockFeatures(outline, shape),
-    labels,
-    weights: blockWeights(blocks, page.gold),
+    rows: blockFeatures(outline, pageShape(outline)),
+    labels: blockLabels(blocks, page.gold),
+    weights: blockWeights(blocks, page.gold).map((each) => each * weight),
   };
-});
+}
+const examples = labelledPages(values.pages).map((page) => exampleOf(page, 1));
+const made = madePages(seeded(MADE.seed), MADE.perLayout).map((page) => exampleOf(page, MADE.weight));
 
 function samplesOf(chosen: readonly Example[]): Samples {
   const columns = FEATURES.length;
@@ -86,17 +93,20 @@ if (values.folds !== undefined) {
     const order = shuffled(1 + shuffle);
     for (let fold = 0; fold < folds; fold++) {
       const isJudged = new Set(order.filter((_, i) => i % folds === fold));
-      const trees = boost(samplesOf(examples.filter((_, i) => !isJudged.has(i))), { ...BOOSTING, seed: shuffle + 1 });
+      const trees = boost(samplesOf([...examples.filter((_, i) => !isJudged.has(i)), ...made]), {
+        ...BOOSTING,
+        seed: shuffle + 1,
+      });
       const find = createMainContent(trees);
       for (const i of isJudged) {
-        const { page, dom } = examples[i] as Example;
+        const { page, dom } = examples[i] as (typeof examples)[number];
         table.add(page.type, find(dom).text, page.gold);
       }
     }
   }
   process.stdout.write(`${shuffles} x ${folds} folds, each judged by trees learnt from the others\n${table}\n`);
 }
-if (values.out !== undefined) writeFileSync(values.out, sourceOf(boost(samplesOf(examples))));
+if (values.out !== undefined) writeFileSync(values.out, sourceOf(boost(samplesOf([...examples, ...made]))));
 
 function sourceOf({ base, features, thresholds, leaves, count }: BoostedTrees): string {
   const number = (value: number): string => String(Number(value.toPrecision(6)));
@@ -112,7 +122,8 @@ function sourceOf({ base, features, thresholds, leaves, count }: BoostedTrees): 
   });
   return `/**
  * Decision trees of the main content, written by \`node dist/bench/content/train.js --out\` (see bench/RESULTS.md); not to be edited. Learnt from the
- * ${examples.length} pages of the development split of the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0) at hand. The numbers
+ * ${examples.length} pages of the development split of the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0) at hand, and from
+ * ${made.length} made ones in five languages (made-pages.ts). The numbers
  * before the colons are columns of FEATURES in feature-columns.ts.
  */
 export const CONTENT_BASE = ${number(base)};

@@ -11,7 +11,8 @@ export interface NearGroupingOptions {
 
 /**
  * Groups pages by their signatures. In the order of preference, each page repeats the nearest representative within the distance, of several equally near the one that
- * is preferred; a page without one becomes a representative. Nobody repeats a page that repeats another. Pages of different scopes never meet.
+ * is preferred; a page without one becomes a representative. Nobody repeats a page that repeats another. Pages of different scopes never meet, nor do those of which
+ * one has a text much shorter than the other's (`isAlikeInLength`).
  */
 export interface NearGrouping {
   /** Pages get numbers from 0 in the order in which they are added. A promise that is returned wants to be awaited before the next page. */
@@ -27,6 +28,8 @@ export interface GroupedPage {
   /** 16 hex digits. */
   readonly signature: string;
   readonly scope: string;
+  /** Length of the text that was signed, below 2^31; 0: not known, which is like 0 alone. */
+  readonly textChars: number;
   readonly score: number;
   /** Ms since the epoch. */
   readonly discoveredAt: number;

@@ -1,4 +1,5 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { createFrequent, type Frequent } from '../domain/crawl/frequent.ts';
 import type { Preference } from '../domain/crawl/preference.ts';
 import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../domain/crawl/repeats.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
@@ -56,6 +57,8 @@ export interface DuplicateView {
 
 const CHUNK = 1_000;
 const MIRRORS = 20;
+/** Pairs of hosts that are counted; on the web there may be as many as pages. */
+const HOST_PAIRS = 10_000;
 
 /**
  * Groups pages by their signatures, and marks all of a group but its representative as `duplicate`, with the representative as their target. They are still visited; one
@@ -79,8 +82,9 @@ export async function dedup(
       }
       pages++;
       const { url, signature, score, discoveredAt } = datum;
+      const textChars = datum.textChars ?? 0;
       const isIncoming = incoming?.has(url) ?? true;
-      const page = { url, signature, scope: scopeOf(room, options, datum), score, discoveredAt, isIncoming };
+      const page = { url, signature, scope: scopeOf(room, options, datum), textChars, score, discoveredAt, isIncoming };
       const added = grouping.add(page);
       if (added !== undefined) await added;
     }
@@ -137,7 +141,7 @@ async function apply(
 ): Promise<Applied> {
   const { db, hostOf } = room;
   const writer = new Writer(room, options.dryRun);
-  const mirrored = new Map<string, number>();
+  const mirrored = createFrequent(HOST_PAIRS);
   const { incoming } = options;
   /** Pages that repeat one of the batch. */
   const repeating = new Set<string>();
@@ -159,7 +163,7 @@ async function apply(
     duplicates++;
     onDuplicate({ url: datum.url, of, distance });
     const [host, other] = [hostOf(datum.url), hostOf(of)];
-    if (host !== other) mirrored.set(`${host} ${other}`, (mirrored.get(`${host} ${other}`) ?? 0) + 1);
+    if (host !== other) mirrored.add(`${host} ${other}`);
     if (datum.state === 'duplicate' && datum.target === of) continue;
     if (datum.state !== 'duplicate') marked++;
     await writer.put(asDuplicate(datum, of), datum);
@@ -176,14 +180,11 @@ async function apply(
   return { duplicates, marked, restored, mirrors: mirrorsOf(mirrored) };
 }
 
-function mirrorsOf(mirrored: ReadonlyMap<string, number>): DedupSummary['mirrors'] {
-  return [...mirrored]
-    .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
-    .slice(0, MIRRORS)
-    .map(([pair, pages]) => {
-      const [host = '', of = ''] = pair.split(' ');
-      return { host, of, pages };
-    });
+function mirrorsOf(mirrored: Frequent): DedupSummary['mirrors'] {
+  return mirrored.top(MIRRORS).map(({ item, times }) => {
+    const [host = '', of = ''] = item.split(' ');
+    return { host, of, pages: times };
+  });
 }
 
 class Writer {

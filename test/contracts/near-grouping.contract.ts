@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
 import { PREFERENCES } from '../../src/domain/crawl/preference.ts';
+import { isAlikeInLength } from '../../src/domain/crawl/repeats.ts';
 import { hammingDistance } from '../../src/domain/page/hamming.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/ports/near-grouping.ts';
 
@@ -16,6 +17,7 @@ export const groupedPage = (change: Partial<GroupedPage> = {}): GroupedPage => (
   url: 'https://a.org/',
   signature: A,
   scope: '',
+  textChars: 1_000,
   score: 1,
   discoveredAt: 0,
   isIncoming: true,
@@ -43,6 +45,7 @@ const somePages: fc.Arbitrary<GroupedPage[]> = fc
       centre: fc.constantFrom(A, FAR),
       flips: fc.array(fc.nat(63), { maxLength: 4 }),
       scope: fc.constantFrom('a', 'b'),
+      textChars: fc.constantFrom(0, 800, 1_000, 1_251),
       score: fc.constantFrom(1, 2),
       discoveredAt: fc.constantFrom(0, 1_800_000_000_000),
       isIncoming: fc.boolean(),
@@ -115,6 +118,23 @@ export function nearGroupingContract(
       ]);
     });
 
+    it('texts of which one is much shorter never meet, whatever their signatures say, and do not hide what is near', async () => {
+      const pages = signed(A, A, A, ONE_FLIP, A).map((page, i) => ({
+        ...page,
+        textChars: [1_000, 799, 800, 600, 1_251][i]!,
+      }));
+      expect((await found(pages)).repeats).toEqual([{ number: 2, of: 'https://a.org/0', distance: 0 }]);
+      const [first, second] = signed(A, ONE_FLIP);
+      expect(
+        (
+          await found([
+            { ...first!, textChars: 600 },
+            { ...second!, textChars: 750 },
+          ])
+        ).groups,
+      ).toBe(1);
+    });
+
     it('the published example: a batch of one against a library of four', async () => {
       const [batch, ...library] = signed(A, A, THREE_FLIPS, FOUR_FLIPS, FAR);
       const pages = [...library.map((page) => ({ ...page, isIncoming: false, score: 9 })), batch!];
@@ -142,10 +162,12 @@ export function nearGroupingContract(
               const target = pages.findIndex(({ url }) => url === of);
               expect(leaders.has(target)).toBe(true);
               expect(pages[target]!.scope).toBe(pages[number]!.scope);
+              expect(isAlikeInLength(pages[target]!.textChars, pages[number]!.textChars)).toBe(true);
               expect(hammingDistance(pages[target]!.signature, pages[number]!.signature)).toBe(bits);
               const nearest = [...leaders].filter(
                 (each) =>
                   pages[each]!.scope === pages[number]!.scope &&
+                  isAlikeInLength(pages[each]!.textChars, pages[number]!.textChars) &&
                   (!isBatch || pages[each]!.isIncoming) &&
                   hammingDistance(pages[each]!.signature, pages[number]!.signature) < bits,
               );

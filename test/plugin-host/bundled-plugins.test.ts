@@ -56,7 +56,7 @@ describe('what feeds a signature', () => {
 
   it('is told by parser and parse filters in their order, with versions; what leaves texts alone is not', async () => {
     const shipped = await loadPlugins({ ...common, list: DEFAULT_PLUGIN_LIST, kinds: EVERY_KIND });
-    expect(shipped.parserFor('text/html')?.content).toBe('html1.main2');
+    expect(shipped.parserFor('text/html')?.content).toBe('html1.main3');
     expect(await contentOf('  - parse-html\n  - parsefilter-noise-links\n')).toBe('html1');
     expect(await contentOf('  - parse-html\n  - parsefilter-blocks\n')).toBe('html1.blocks1');
     expect(await contentOf('  - parse-text\n', 'text/plain')).toBe('text1');
@@ -65,9 +65,9 @@ describe('what feeds a signature', () => {
 
   it('moves with options, and only then', async () => {
     const filter = (options: string) => contentOf(`  - parse-html\n  - parsefilter-main-content: ${options}\n`);
-    expect(await filter('{ minChars: 80 }')).toBe('html1.main2');
+    expect(await filter('{ minChars: 80 }')).toBe('html1.main3');
     const [short, published] = [await filter('{ minChars: 10 }'), await filter('{ mode: published }')];
-    expect(short).toMatch(/^html1\.main2-[0-9a-f]{4}$/);
+    expect(short).toMatch(/^html1\.main3-[0-9a-f]{4}$/);
     expect(published).toMatch(/^html1\.published1-[0-9a-f]{4}$/);
     expect(await filter('{ minChars: 10 }')).toBe(short);
     expect(await filter('{ minChars: 11 }')).not.toBe(short);

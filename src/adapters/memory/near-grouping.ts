@@ -1,3 +1,4 @@
+import { isAlikeInLength } from '../../domain/crawl/repeats.ts';
 import { parseFingerprint } from '../../domain/page/fingerprint-tables.ts';
 import { nearGroups } from '../../domain/page/near-groups.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, NearGroups, Repeat } from '../../ports/near-grouping.ts';
@@ -28,7 +29,8 @@ export function createMemoryNearGrouping({ distance, prefer, isBatch }: NearGrou
     group: async (): Promise<NearGroups> => {
       const found = nearGroups(inOrder(), (page) => parseFingerprint(pages[page]!.signature), {
         distance,
-        sameScope: (a, b) => pages[a]!.scope === pages[b]!.scope,
+        sameScope: (a, b) =>
+          pages[a]!.scope === pages[b]!.scope && isAlikeInLength(pages[a]!.textChars, pages[b]!.textChars),
         leads: (page) => !isBatch || pages[page]!.isIncoming,
       });
       async function* repeats(): AsyncGenerator<Repeat> {

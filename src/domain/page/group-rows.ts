@@ -1,3 +1,4 @@
+import { isAlikeInLength } from '../crawl/repeats.ts';
 import {
   type BucketTables,
   collectNear,
@@ -14,6 +15,8 @@ export interface RowBlock extends FingerprintColumns {
   readonly size: number;
   /** Numbers of scopes; fingerprints stand under the masks of theirs. */
   readonly scope: Int32Array;
+  /** Lengths of the texts, characters. */
+  readonly chars: Int32Array;
 }
 
 /** What a row repeats: distance and number of a representative in one number, the nearer the less. */
@@ -85,9 +88,10 @@ export function groupRows(
   return fresh;
 }
 
-const OTHER_SCOPE = 65;
+/** More than any two differ by: rows of different scopes, or of texts of different lengths. */
+const APART = 65;
 
 function distanceBetween(a: RowBlock, i: number, b: RowBlock, j: number): number {
-  if (a.scope[i] !== b.scope[j]) return OTHER_SCOPE;
+  if (a.scope[i] !== b.scope[j] || !isAlikeInLength(a.chars[i]!, b.chars[j]!)) return APART;
   return setBits(a.high[i]! ^ b.high[j]!) + setBits(a.low[i]! ^ b.low[j]!);
 }

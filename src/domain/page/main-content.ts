@@ -9,7 +9,7 @@ import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
 import { TAIL, textHints } from './text-hints.ts';
 
 /** What is found on a page; part of the name of every signature made from it, so it moves with each change of that, new trees above all. */
-export const CONTENT_VERSION = 2;
+export const CONTENT_VERSION = 3;
 
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
@@ -87,13 +87,24 @@ function blockChances(outline: Outline, page: PageShape, rows: Float32Array, tre
 const ELSEWHERE = 0.2;
 const MOSTLY_LINK = 0.6;
 
-/** A line between paragraphs that is a link and says so ("Also read: ..."), too rare among labelled pages to be learnt. */
-const withoutOthers = ({ blocks }: Outline, { shapes }: PageShape, chances: Float64Array): Float64Array =>
-  chances.map((chance, i) => {
+/**
+ * Links that the page itself announces as those of other pages: a line between paragraphs ("Also read: ..."), and what stands under a
+ * heading such as "Related news". Both are too rare among labelled pages to be learnt.
+ */
+function withoutOthers({ blocks }: Outline, { shapes }: PageShape, chances: Float64Array): Float64Array {
+  const left = chances.slice();
+  /** Level of the heading that announced them; 0: none did. */
+  let tail = 0;
+  for (let i = 0; i < left.length; i++) {
     const { text, linkChars, heading } = blocks[i]!;
-    if (chance <= ELSEWHERE || heading > 0 || linkChars <= MOSTLY_LINK * text.length) return chance;
-    return (textHints(text, shapes[i]!) & TAIL) === 0 ? chance : ELSEWHERE;
-  });
+    const isLink = linkChars > MOSTLY_LINK * text.length;
+    if (heading === 0 && (!isLink || left[i]! <= ELSEWHERE)) continue;
+    const isTail = tail > 0 && heading === 0 ? true : (textHints(text, shapes[i]!) & TAIL) !== 0;
+    if (heading > 0) tail = isTail ? heading : heading <= tail ? 0 : tail;
+    if (isLink && (heading === 0 ? isTail : tail > 0)) left[i] = Math.min(left[i]!, ELSEWHERE);
+  }
+  return left;
+}
 
 /** An article has at least so much text, as wide as it reads. */
 const LEAST_ARTICLE = 300;

@@ -19,11 +19,11 @@ const BEGINNINGS: readonly (readonly [number, string])[] = [
   ],
   [
     TAIL,
-    '相关|相關|推荐|推薦|热门|熱門|热点|评论|評論|更多|延伸阅读|延伸閱讀|分享|责任编辑|責任編輯|责编|编辑：|编辑:|關鍵|关键词|关键字|标签|標籤|网友|發表評論|发表评论|我要评论|上一篇|下一篇|上一页|下一页|上一条|下一条|版权|版權|免责|免責|声明|扫描|扫一扫|掃描|猜你喜欢|大家都在|精彩|特别声明|本文来源|原标题|来源：|阅读原文|返回|打开app|関連|おすすめ|人気|コメント|シェア|あわせて読みたい|前の記事|次の記事|ランキング|関連記事|관련|댓글|인기|추천|공유|많이 본',
+    '相关|相關|推荐|推薦|热门|熱門|热点|排行|最新|图片新闻|评论|評論|更多|延伸阅读|延伸閱讀|分享|责任编辑|責任編輯|责编|编辑：|编辑:|關鍵|关键词|关键字|标签|標籤|网友|發表評論|发表评论|我要评论|上一篇|下一篇|上一页|下一页|上一条|下一条|版权|版權|免责|免責|声明|扫描|扫一扫|掃描|猜你喜欢|大家都在|精彩|特别声明|本文来源|原标题|来源：|阅读原文|返回|打开app|関連|おすすめ|人気|コメント|シェア|あわせて読みたい|前の記事|次の記事|ランキング|アクセスランキング|よく読まれ|新着|最新|関連記事|관련|댓글|인기|추천|공유|많이 본',
   ],
   [
     TAIL,
-    'verwandte|ähnliche|mehr zum|mehr aus|mehr von|das könnte|auch interessant|lesen sie|weitere artikel|weitere themen|kommentare|teilen |anzeige |meistgelesen|zur startseite|à lire|lire aussi|sur le même|partager|commentaires|articles liés|articles similaires|articles récents|voir aussi|les plus lus|abonnez|publicité|te puede|también te|lee también|leia também|leia mais|noticias relacionad|notícias relacionad|artículos relacionad|artigos relacionad|relacionad|compart|comentarios|comentários|más leíd|más noticias|más información|mais lid|publicid|suscríb|veja também|leggi anche|condividi|commenti|articoli correlati|potrebbe interessar|pubblicità|читайте также|похожие|по теме|ещё |еще |комментари|поделиться|подпис|реклама|теги|популярн|самое читаемое|другие новости|смотрите также|czytaj|zobacz|komentarze|udostępnij|podobne|polecamy|reklama|najczęściej|tagi|διαβάστε|δείτε|σχετικ|σχόλια|κοινοπ|διαφήμιση|δημοφιλ|اقرأ أيضا|مواضيع|ذات صلة|التعليقات|شارك|المزيد|etiketler|ilgili|yorumlar',
+    'verwandte|ähnliche|mehr zum|mehr aus|mehr von|das könnte|auch interessant|lesen sie|weitere artikel|weitere themen|kommentare|teilen |anzeige |meistgelesen|zur startseite|à lire|lire aussi|sur le même|partager|commentaires|articles liés|articles similaires|articles récents|voir aussi|les plus lus|abonnez|publicité|te puede|también te|lee también|leia também|leia mais|noticias relacionad|notícias relacionad|artículos relacionad|artigos relacionad|relacionad|compart|comentarios|comentários|más leíd|más noticias|más información|mais lid|publicid|suscríb|veja também|leggi anche|condividi|commenti|articoli correlati|potrebbe interessar|pubblicità|читайте также|похожие|по теме|ещё |еще |комментари|поделиться|подпис|реклама|теги|популярн|самое читаемое|другие новости|смотрите также|czytaj|zobacz|komentarze|udostępnij|podobne|polecamy|reklama|najczęściej|tagi|διαβάστε|δείτε|σχετικ|σχόλια|κοινοπ|διαφήμιση|δημοφιλ|اقرأ أيضا|مواضيع|ذات صلة|الأكثر|التعليقات|شارك|المزيد|etiketler|ilgili|yorumlar',
   ],
   // What a reader can do, and what a shop says of that.
   [

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RowBlock } from '../../../domain/page/group-rows.ts';
 
-/** Words of a representative: halves of its fingerprint, scope. */
-const WORDS = 3;
+/** Words of a representative: halves of its fingerprint, scope, length of its text. */
+const WORDS = 4;
 
 /** The library: representatives in the order in which they were found. Grows while others read what stands there already. */
 export class LeaderFile {
@@ -19,9 +19,9 @@ export class LeaderFile {
     return new LeaderFile(path, await open(path, 'w'));
   }
 
-  async append({ high, low, scope }: RowBlock, rows: readonly number[]): Promise<void> {
+  async append({ high, low, scope, chars }: RowBlock, rows: readonly number[]): Promise<void> {
     const words = new Int32Array(WORDS * rows.length);
-    for (const [i, row] of rows.entries()) words.set([high[row]!, low[row]!, scope[row]!], WORDS * i);
+    for (const [i, row] of rows.entries()) words.set([high[row]!, low[row]!, scope[row]!, chars[row]!], WORDS * i);
     const bytes = new Uint8Array(words.buffer);
     for (let from = 0; from < bytes.length; ) from += (await this.#file.write(bytes, from)).bytesWritten;
     this.size += rows.length;
@@ -47,5 +47,5 @@ export async function readLeaders(path: string, from: number, count: number): Pr
     await file.close();
   }
   const column = (of: number) => Int32Array.from({ length: count }, (_, i) => words[WORDS * i + of]!);
-  return { size: count, high: column(0), low: column(1), scope: column(2) };
+  return { size: count, high: column(0), low: column(1), scope: column(2), chars: column(3) };
 }

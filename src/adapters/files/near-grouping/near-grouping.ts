@@ -27,7 +27,7 @@ export interface FileNearGroupingOptions extends NearGroupingOptions {
   readonly dir: string;
   /** Threads that compare blocks with the library; default: as many as the machine runs at once, up to 4. */
   readonly threads?: number;
-  /** Pages of a block. It takes about 120 bytes of memory a page. */
+  /** Pages of a block. It takes about 125 bytes of memory a page. */
   readonly blockRows?: number;
   /** Representatives that a thread compares at a time. */
   readonly pieceRows?: number;
@@ -70,11 +70,11 @@ export async function createFileNearGrouping({
   };
 
   async function compareWithLibrary(block: PageColumns, room: BlockRoom, library: LeaderFile): Promise<void> {
-    const { size, high, low, scope } = block;
+    const { size, high, low, scope, chars } = block;
     const { tables, nearest } = room;
     layOut(tables, block, size);
     for (let row = 0; row < size; row++) enter(tables, block, row);
-    const rest = { library: library.path, block: { size, high, low, scope }, tables, nearest, distance };
+    const rest = { library: library.path, block: { size, high, low, scope, chars }, tables, nearest, distance };
     const tasks: Promise<void>[] = [];
     for (let from = 0; from < library.size; from += pieceRows) {
       tasks.push(match({ ...rest, from, count: Math.min(pieceRows, library.size - from) }));
@@ -117,6 +117,7 @@ export async function createFileNearGrouping({
         high: high ^ mask.high,
         low: low ^ mask.low,
         scope: mask.id,
+        chars: page.textChars,
         score: page.score,
         foundAt: page.discoveredAt,
         urlChars: page.url.length,

@@ -7,6 +7,7 @@ export interface PageRow {
   readonly high: number;
   readonly low: number;
   readonly scope: number;
+  readonly chars: number;
   readonly score: number;
   readonly foundAt: number;
   readonly urlChars: number;
@@ -15,7 +16,7 @@ export interface PageRow {
 }
 
 /** Bytes of a page. */
-const ROW_BYTES = 40;
+const ROW_BYTES = 44;
 const IS_HTTPS = 1;
 const IS_INCOMING = 2;
 
@@ -29,6 +30,7 @@ export class PageColumns implements RowBlock {
   readonly high: Int32Array;
   readonly low: Int32Array;
   readonly scope: Int32Array;
+  readonly chars: Int32Array;
   readonly #urlChars: Int32Array;
   readonly #flags: Int32Array;
   readonly #score: Float64Array;
@@ -48,6 +50,7 @@ export class PageColumns implements RowBlock {
     this.scope = words(3);
     this.#urlChars = words(4);
     this.#flags = words(5);
+    this.chars = words(6);
   }
 
   get isFull(): boolean {
@@ -64,6 +67,7 @@ export class PageColumns implements RowBlock {
     this.high[at] = page.high;
     this.low[at] = page.low;
     this.scope[at] = page.scope;
+    this.chars[at] = page.chars;
     this.#urlChars[at] = page.urlChars;
     this.#flags[at] = (page.isHttps ? IS_HTTPS : 0) | (page.isIncoming ? IS_INCOMING : 0);
     this.#score[at] = page.score;
@@ -77,6 +81,7 @@ export class PageColumns implements RowBlock {
     this.high[at] = other.high[row]!;
     this.low[at] = other.low[row]!;
     this.scope[at] = other.scope[row]!;
+    this.chars[at] = other.chars[row]!;
     this.#urlChars[at] = other.#urlChars[row]!;
     this.#flags[at] = other.#flags[row]!;
     this.#score[at] = other.#score[row]!;
