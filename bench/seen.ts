@@ -66,12 +66,14 @@ export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
     );
     const hasMany = (urls: readonly string[]): Promise<boolean[]> => db.hasMany(urls);
     const filter = db.seenFilter as NonNullable<typeof db.seenFilter>;
-    const set = new Set(Array.from({ length: KNOWN }, (_, n) => known(n)));
+    let set: Set<string> | null = null;
     const chain = createSeenUrls({ hasMany, filter, cache: new WeightedUrls() });
     const unfiltered = createSeenUrls({ hasMany, cache: new WeightedUrls() });
     const uncached = createSeenUrls({ hasMany, filter, cache: new HotUrls(0) });
     const lru = createSeenUrls({ hasMany, filter });
     const trusting = createSeenUrls({ hasMany, filter, trust: 'bloom', cache: new WeightedUrls() });
+    // The chain as shipped before the one with the other cache, and the `Set` last: who comes later pays for what others keep in the heap
+    // and for code that has seen two kinds of caches, which no crawl has.
     const ways: [string, (urls: string[]) => Promise<unknown>][] = [
       [
         'one get an outlink',
@@ -81,12 +83,18 @@ export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
       ],
       ['getMany', (urls) => db.getMany(urls)],
       ['hasMany', (urls) => db.hasMany(urls)],
-      ['Set of all URLs', async (urls) => urls.map((url) => set.has(url))],
       ['cache, crawl db', (urls) => unfiltered.probe(urls)],
       ['filter, crawl db', (urls) => uncached.probe(urls)],
-      ['lru cache, filter, crawl db', (urls) => lru.probe(urls)],
       ['cache, filter, crawl db', (urls) => chain.probe(urls)],
+      ['lru cache, filter, crawl db', (urls) => lru.probe(urls)],
       ['cache, filter trusted', (urls) => trusting.probe(urls)],
+      [
+        'Set of all URLs',
+        async (urls) => {
+          set ??= new Set(Array.from({ length: KNOWN }, (_, n) => known(n)));
+          return urls.map((url) => set?.has(url));
+        },
+      ],
     ];
     for (const [name, ask] of ways) {
       for (const page of chunks(outlinks(1))) await ask(page);
