@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { blockContext } from '../../src/domain/page/block-context.ts';
 import { blockFeatures } from '../../src/domain/page/block-features.ts';
 import { type BoostedTrees, TREE_LEAVES, TREE_SPLITS } from '../../src/domain/page/content-model.ts';
 import { FEATURES } from '../../src/domain/page/feature-columns.ts';
@@ -43,10 +44,11 @@ function exampleOf<Page extends { readonly content: string; readonly gold: strin
   const dom = domOf(page);
   const outline = outlineOf(dom);
   const { blocks } = outline;
+  const shape = pageShape(outline);
   return {
     page,
     dom,
-    rows: blockFeatures(outline, pageShape(outline)),
+    rows: blockFeatures(outline, shape, blockContext(outline, shape)),
     labels: blockLabels(blocks, page.gold),
     weights: blockWeights(blocks, page.gold).map((each) => each * weight),
   };

@@ -30,15 +30,17 @@ export function keepEngineLean(): void {
 
 /**
  * Tells V8 what a crawl is at. The limit of the heap is only worked out by a collection, so there is one before a segment is applied.
+ * @param setFlags V8's
  * @returns what is to be called with every progress
  */
-export function heapByStage(): (progress: Pick<CrawlProgress, 'stage'>) => void {
+export function heapByStage(setFlags = setFlagsFromString): (progress: Pick<CrawlProgress, 'stage'>) => void {
   const collect = collector();
-  let isUpdating = false;
+  /** `null`: as the crawl before left it, which may have ended within an update. */
+  let isUpdating: boolean | null = null;
   return ({ stage }) => {
     if (isUpdating === (stage === 'update')) return;
     isUpdating = stage === 'update';
-    setFlagsFromString(`--heap-growing-percent=${isUpdating ? GROWING_PERCENT_IN_UPDATE : GROWING_PERCENT}`);
+    setFlags(`--heap-growing-percent=${isUpdating ? GROWING_PERCENT_IN_UPDATE : GROWING_PERCENT}`);
     if (isUpdating) collect();
   };
 }

@@ -4,7 +4,7 @@
  * whatever is fast and inexact inside is confirmed before it answers, unless the operator said otherwise (`seen.trust: bloom`).
  */
 export interface SeenUrls {
-  /** In the order asked: `true` where the URL is known. URLs must be canonical; a double costs a question more. */
+  /** In the order asked: `true` where the URL is known. URLs must be canonical; doubles are allowed. */
   probe(urls: readonly string[]): Promise<boolean[]>;
   /** Told after the crawl db has these URLs. */
   add(urls: readonly string[]): void;

@@ -19,6 +19,12 @@ describe('the heap of a crawl', () => {
     }
   });
 
+  it('grows as it does in fetches from the start of each crawl: the one before may have ended within an update', () => {
+    const flags: string[] = [];
+    heapByStage((flag) => flags.push(flag))({ stage: 'generate' });
+    expect(flags).toEqual(['--heap-growing-percent=120']);
+  });
+
   it('leaves no gc for others to call', () => {
     expect('gc' in globalThis).toBe(false);
   });

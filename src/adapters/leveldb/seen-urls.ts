@@ -88,8 +88,16 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
       }
       counts.cacheHits += urls.length - places.length;
       if (places.length === 0) return answers;
-      const known = await resolve(places.map((place) => urls[place] as string));
-      for (let i = 0; i < places.length; i++) answers[places[i] as number] = known[i] as boolean;
+      const missed = places.map((place) => urls[place] as string);
+      // Each once. Whoever asks about many has mostly seen to that.
+      const distinct = [...new Set(missed)];
+      const known = await resolve(distinct);
+      if (distinct.length === missed.length) {
+        for (let i = 0; i < places.length; i++) answers[places[i] as number] = known[i] as boolean;
+        return answers;
+      }
+      const isKnown = new Map(distinct.map((url, i) => [url, known[i] as boolean]));
+      for (const place of places) answers[place] = isKnown.get(urls[place] as string) as boolean;
       return answers;
     },
     add(urls) {

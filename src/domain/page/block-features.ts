@@ -1,4 +1,4 @@
-import { type BlockContext, blockContext } from './block-context.ts';
+import type { BlockContext } from './block-context.ts';
 import { CONTENT } from './element-signs.ts';
 import { type ElementsAround, elementsAround } from './elements-around.ts';
 import {
@@ -26,10 +26,10 @@ const LOGS = Float64Array.from({ length: 4_096 }, (_, value) => Math.log2(1 + va
 const log = (value: number): number => (value < LOGS.length ? LOGS[value | 0]! : Math.log2(1 + value));
 
 /** A row of {@link FEATURES} for each block: what it is, what stands beside it, what it lies in, and what the page is. */
-export function blockFeatures(outline: Outline, page: PageShape): Float32Array {
+export function blockFeatures(outline: Outline, page: PageShape, context: BlockContext): Float32Array {
   const { blocks } = outline;
   const rows = new Float32Array(blocks.length * FEATURES.length);
-  const writer = new FeatureWriter(outline, page, rows);
+  const writer = new FeatureWriter(outline, page, context, rows);
   for (let i = 0; i < blocks.length; i++) writer.write(i);
   return rows;
 }
@@ -50,13 +50,13 @@ class FeatureWriter {
   private sinceHeading = 0;
   private tailLevel = 0;
 
-  constructor(outline: Outline, page: PageShape, rows: Float32Array) {
+  constructor(outline: Outline, page: PageShape, context: BlockContext, rows: Float32Array) {
     const { blocks } = outline;
     this.outline = outline;
     this.page = page;
     this.rows = rows;
     this.around = elementsAround(outline, page);
-    this.context = blockContext(outline, page);
+    this.context = context;
     this.widths = Float64Array.from(page.shapes, ({ width }) => log(width));
     this.densities = Float64Array.from(blocks, ({ linkChars, text }) => linkChars / text.length);
     this.whole = wholePage(outline, page);

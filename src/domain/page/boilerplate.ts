@@ -1,6 +1,6 @@
+import { remembered } from '../remembered.ts';
 import { HIDING_STYLE } from './hiding-style.ts';
 import type { PageNode } from './page-node.ts';
-import { remembered } from './remembered.ts';
 
 /** Nothing inside is text of the page. */
 const SILENT = new Set(

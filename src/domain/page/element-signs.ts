@@ -1,7 +1,7 @@
+import { remembered } from '../remembered.ts';
 import { BODY, bitsOfClassWords, COMMENT, FOOT, NAVIGATION, POST, PRODUCT, SIDE } from './class-words.ts';
 import { HIDING_STYLE } from './hiding-style.ts';
 import type { PageNode } from './page-node.ts';
-import { remembered } from './remembered.ts';
 
 /** Further signs of an element, beside those of its class words. */
 export const HIDDEN = 1 << 16;

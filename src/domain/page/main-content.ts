@@ -1,3 +1,4 @@
+import { type BlockContext, blockContext } from './block-context.ts';
 import { announcesTail, blockFeatures } from './block-features.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './content-model.ts';
@@ -6,7 +7,7 @@ import { FEATURES } from './feature-columns.ts';
 import type { PageNode } from './page-node.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
 import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
-import { TAIL, textHints } from './text-hints.ts';
+import { TAIL } from './text-hints.ts';
 
 /** What is found on a page; part of the name of every signature made from it, so it moves with each change of that, new trees above all. */
 export const CONTENT_VERSION = 3;
@@ -36,12 +37,10 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
   return (root) => {
     const outline = outlineOf(root, signsOf);
     const page = pageShape(outline);
-    const rows = blockFeatures(outline, page);
-    const chances = withoutComments(
-      outline,
-      page,
-      withoutOthers(outline, page, blockChances(outline, page, rows, trees)),
-    );
+    const context = blockContext(outline, page);
+    const rows = blockFeatures(outline, page, context);
+    const likely = blockChances(outline, page, rows, trees);
+    const chances = withoutComments(outline, page, withoutOthers(outline, context, likely));
     const isMain = mostLikely(page, chances);
     for (const [i, block] of outline.blocks.entries()) {
       // What it announces is gone.
@@ -91,7 +90,7 @@ const MOSTLY_LINK = 0.6;
  * Links that the page itself announces as those of other pages: a line between paragraphs ("Also read: ..."), and what stands under a
  * heading such as "Related news". Both are too rare among labelled pages to be learnt.
  */
-function withoutOthers({ blocks }: Outline, { shapes }: PageShape, chances: Float64Array): Float64Array {
+function withoutOthers({ blocks }: Outline, { hints }: BlockContext, chances: Float64Array): Float64Array {
   const left = chances.slice();
   /** Level of the heading that announced them; 0: none did. */
   let tail = 0;
@@ -99,7 +98,7 @@ function withoutOthers({ blocks }: Outline, { shapes }: PageShape, chances: Floa
     const { text, linkChars, heading } = blocks[i]!;
     const isLink = linkChars > MOSTLY_LINK * text.length;
     if (heading === 0 && (!isLink || left[i]! <= ELSEWHERE)) continue;
-    const isTail = tail > 0 && heading === 0 ? true : (textHints(text, shapes[i]!) & TAIL) !== 0;
+    const isTail = (tail > 0 && heading === 0) || (hints[i]! & TAIL) !== 0;
     if (heading > 0) tail = isTail ? heading : heading <= tail ? 0 : tail;
     if (isLink && (heading === 0 ? isTail : tail > 0)) left[i] = Math.min(left[i]!, ELSEWHERE);
   }

@@ -1,3 +1,5 @@
+import { remembered } from '../remembered.ts';
+
 /**
  * The key under which a URL is stored: the host reversed, so that the hosts of a domain lie together in key order.
  *
@@ -31,18 +33,9 @@ export function urlKey(url: string): string {
   return `${origin}${url.slice(0, authorityStart - SCHEME_END.length)}${url.slice(authorityEnd)}`;
 }
 
-/** Hosts whose prefixes are at hand: keys are asked for in batches, whose URLs share theirs. */
-const REMEMBERED_HOSTS = 4_096;
-const prefixes = new Map<string, string>();
-
-function prefixOf(host: string): string {
-  const known = prefixes.get(host);
-  if (known !== undefined) return known;
-  const prefix = hostPrefix(host);
-  if (prefixes.size >= REMEMBERED_HOSTS) prefixes.clear();
-  prefixes.set(host, prefix);
-  return prefix;
-}
+/** Hosts whose prefixes are at hand: keys are asked for in batches, whose URLs share theirs. Each may hold on to the URL that it was met in. */
+const REMEMBERED_HOSTS = 1_024;
+const prefixOf = remembered(hostPrefix, REMEMBERED_HOSTS);
 
 /** The inverse of {@link urlKey}. Throws a `TypeError` for what is no such key. */
 export function urlFromKey(key: string): string {

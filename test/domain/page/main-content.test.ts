@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
+import { blockContext } from '../../../src/domain/page/block-context.ts';
 import { blockFeatures } from '../../../src/domain/page/block-features.ts';
 import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/class-words.ts';
 import { contentTrees, logitsOf, readTrees } from '../../../src/domain/page/content-model.ts';
@@ -34,7 +35,8 @@ describe('trees', () => {
 it('every block has a value in every column', () => {
   const html = `<title>A b</title><body><h1>A b</h1><div class="post card"><p>Text <a href="/">link</a>.</p></div><ul><li>1<li>2<li>3</ul><noscript>no</noscript></body>`;
   const outline = outlineOf(dom(html));
-  const rows = blockFeatures(outline, pageShape(outline));
+  const shape = pageShape(outline);
+  const rows = blockFeatures(outline, shape, blockContext(outline, shape));
   expect(rows).toHaveLength(outline.blocks.length * FEATURES.length);
   expect(rows.every(Number.isFinite)).toBe(true);
   const column = (name: string): number[] =>
@@ -65,7 +67,8 @@ it('sees what repeats itself, where labels of other pages stand, and how far the
     );
   const html = `<body><p>${long}</p><p>Also read: <a href="/2">Another mill</a></p><p>${long}</p><div><p>Buy now</p></div><div><p>Buy now</p></div></body>`;
   const outline = outlineOf(dom(html));
-  const rows = blockFeatures(outline, pageShape(outline));
+  const shape = pageShape(outline);
+  const rows = blockFeatures(outline, shape, blockContext(outline, shape));
   const column = (name: string): number[] =>
     outline.blocks.map((_, i) => Number((rows[i * FEATURES.length + FEATURES.indexOf(name)] ?? Number.NaN).toFixed(2)));
   expect(column('copies')).toEqual([1.58, 1, 1.58, 1.58, 1.58]);
