@@ -1,8 +1,12 @@
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CrawlError } from '../../src/domain/errors.ts';
 import type { Exchange, ExchangeRequest, FetchProtocol } from '../../src/ports/fetch-protocol.ts';
 import { type HostileServer, startHostileServer } from '../site/hostile-server.ts';
+import { startRawServer } from '../site/raw-server.ts';
 import { ETAG, LAST_MODIFIED, PLAIN } from '../site/routes.ts';
+import { unknownIdentity } from '../site/tls-identity.ts';
 
 export interface ProtocolSettings {
   readonly userAgent: string;
@@ -11,10 +15,18 @@ export interface ProtocolSettings {
   readonly headTimeoutMs: number;
   readonly stallTimeoutMs: number;
   readonly allowAddresses: readonly string[];
+  readonly maxSockets?: number;
+  readonly maxIdleSockets?: number;
 }
 
+/** What the raw server says to whatever comes next. */
+const FINE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine';
+
 /** The exam of every {@link FetchProtocol} for http, against real connections to a server that misbehaves. */
-export function fetchProtocolContract(name: string, create: (settings: ProtocolSettings) => FetchProtocol): void {
+export function fetchProtocolContract(
+  name: string,
+  create: (settings: ProtocolSettings) => FetchProtocol | Promise<FetchProtocol>,
+): void {
   let site: HostileServer;
   const opened: FetchProtocol[] = [];
 
@@ -26,8 +38,8 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
   });
   afterAll(() => site.close());
 
-  const open = (settings: Partial<ProtocolSettings> = {}): FetchProtocol => {
-    const protocol = create({
+  const open = async (settings: Partial<ProtocolSettings> = {}): Promise<FetchProtocol> => {
+    const protocol = await create({
       userAgent: 'exam/1.0 (+mailto:exam@example.org)',
       maxHeaderBytes: 16_384,
       connectTimeoutMs: 5000,
@@ -40,8 +52,8 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
     return protocol;
   };
 
-  const ask = (path: string, change: Partial<ExchangeRequest> = {}, protocol = open()): Promise<Exchange> =>
-    protocol.exchange({
+  const ask = async (path: string, change: Partial<ExchangeRequest> = {}, protocol = open()): Promise<Exchange> =>
+    (await protocol).exchange({
       url: path.startsWith('/') ? site.origin + path : path,
       method: 'GET',
       headers: {},
@@ -120,6 +132,38 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
         expect([head.status, text(body)]).toEqual([200, 'after hints']);
       });
 
+      it.each([
+        ['/early-hints', 'OK', 'after hints'],
+        ['/many-hints', 'OK', 'ok'],
+      ])('%s: the reason is that of the final answer', async (path, reason, expected) => {
+        const { head, body } = await ask(path);
+        expect([head.statusText, text(body)]).toEqual([reason, expected]);
+      });
+
+      it.each([
+        ['/old', '1.0', 'Fine', 'old'],
+        ['/ok?bytes=2', '1.1', 'OK', 'xx'],
+      ])('%s: HTTP version %s, reason "%s"', async (path, version, reason, expected) => {
+        const { head, body, truncated } = await ask(path);
+        expect([head.httpVersion, head.statusText, text(body), truncated]).toEqual([version, reason, expected, false]);
+      });
+
+      it('reads fields as RFC 9110 has them', async () => {
+        const { head } = await ask('/odd-fields');
+        expect(head.headers).toMatchObject({
+          etag: '"a"',
+          'retry-after': '1',
+          'last-modified': 'one',
+          'x-blank': 'in \t between',
+          'x-empty': '',
+          'x-empty-too': '',
+          constructor: 'c',
+          'x-latin': '\u00e9\u00a0',
+        });
+        expect(head.rawHeaders).toContain('RETRY-AFTER');
+        expect(head.rawHeaders).toHaveLength(2 * 13);
+      });
+
       it('an empty body is a body', async () => {
         const { body, truncated } = await ask('/empty');
         expect([body?.length, truncated]).toEqual([0, false]);
@@ -146,6 +190,22 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
         const before = site.connections;
         await ask('/ok', {}, protocol);
         expect(site.connections, 'the connection is kept').toBe(before);
+      });
+
+      it.each<[string, 'GET' | 'HEAD', number]>([
+        ['HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nbody', 'GET', 204],
+        ['HTTP/1.1 205 Reset Content\r\nContent-Length: 4\r\n\r\nbody', 'GET', 205],
+        ['HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody', 'HEAD', 200],
+        ['HTTP/1.1 304 Not Modified\r\nContent-Length: 5000\r\n\r\n', 'GET', 304],
+      ])('%j to %s: no body, and the next exchange knows nothing of it', async (answer, method, status) => {
+        const server = await startRawServer((path) => (path === '/' ? answer : FINE));
+        const protocol = open();
+        for (let i = 0; i < 3; i++) {
+          const { head, body, wireBody, bodyBytes, truncated } = await ask(`${server.origin}/`, { method }, protocol);
+          expect([head.status, body, wireBody, bodyBytes, truncated]).toEqual([status, null, null, 0, false]);
+          expect(text((await ask(`${server.origin}/next`, {}, protocol)).body)).toBe('fine');
+        }
+        await server.close();
       });
 
       it('a 304 renews validators', async () => {
@@ -269,6 +329,8 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
         ['/short-body', 400],
         ['/reset-in-body', 400],
         ['/cut-chunks', 5],
+        ['/cut-last-chunks', 5],
+        ['/reset-until-close', 10],
       ])('%s is truncated', async (path, bytes) => {
         const { body, truncated, bodyBytes } = await ask(path);
         expect([body?.length, bodyBytes, truncated]).toEqual([bytes, bytes, true]);
@@ -292,7 +354,10 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
         ['/two-lengths', 'protocol-error'],
         ['/bad-chunk', 'protocol-error'],
         ['/huge-headers?bytes=100000', 'headers-too-large'],
+        ['/length-and-chunks', 'protocol-error'],
+        ['/many-fields?count=5000', 'headers-too-large'],
         ['/reset-at-once', 'fetch-aborted'],
+        ['/half-a-head', 'fetch-aborted'],
       ])('%s: %s', async (path, code) => {
         expect(await failure(ask(path))).toBe(code);
       });
@@ -357,6 +422,26 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
         await expect(ask(`${other.origin}/`)).rejects.toMatchObject({ cause: expect.any(Error) });
       });
 
+      it('a handshake that does not come to an end', async () => {
+        const silent = await startRawServer(() => null);
+        const protocol = open({ connectTimeoutMs: 100 });
+        expect(await failure(ask(`https://127.0.0.1:${silent.port}/`, {}, protocol))).toBe('tls-failed');
+        await silent.close();
+      });
+
+      it('a certificate that nobody vouches for: nothing is asked', async () => {
+        let requests = 0;
+        const server = createTlsServer(unknownIdentity, (_request, response) => {
+          requests++;
+          response.end();
+        });
+        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+        const { port } = server.address() as AddressInfo;
+        expect(await failure(ask(`https://127.0.0.1:${port}/`))).toBe('tls-failed');
+        expect(requests).toBe(0);
+        await new Promise((resolve) => server.close(resolve));
+      });
+
       it('a URL that is none', async () => {
         expect(await failure(ask('not a url'))).toBe('url-invalid');
       });
@@ -375,10 +460,82 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
         for (let i = 0; i < 3; i++) expect(text((await ask('/closes-second', {}, protocol)).body)).toBe('fresh');
       });
 
+      it('are made anew, too, when it is reset', async () => {
+        const protocol = open();
+        for (let i = 0; i < 3; i++) expect(text((await ask('/resets-second', {}, protocol)).body)).toBe('fresh');
+      });
+
+      it('are not replaced once something of an answer has come', async () => {
+        const protocol = open();
+        await ask('/half-a-head-second', {}, protocol);
+        const { requests } = site.account('/half-a-head-second');
+        expect(await failure(ask('/half-a-head-second', {}, protocol))).toBe('fetch-aborted');
+        expect(site.account('/half-a-head-second').requests - requests).toBe(1);
+      });
+
+      it.each([
+        ['more than its length', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and more'],
+        ['two answers', `HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello${FINE}`],
+      ])('%s: what nobody asked for goes to nobody', async (_name, answer) => {
+        const server = await startRawServer((path) => (path === '/' ? answer : FINE));
+        const protocol = open();
+        for (let i = 0; i < 3; i++) {
+          const { body, truncated } = await ask(`${server.origin}/`, {}, protocol);
+          expect([text(body), truncated]).toEqual(['hello', false]);
+          expect(text((await ask(`${server.origin}/next`, {}, protocol)).body)).toBe('fine');
+        }
+        await server.close();
+      });
+
+      it('are no more than allowed to one host, and each exchange gets its turn', async () => {
+        const protocol = open({ maxSockets: 3 });
+        const before = site.connections;
+        const exchanges = Array.from({ length: 20 }, () => ask('/in-a-moment', {}, protocol));
+        for (const { body } of await Promise.all(exchanges)) expect(text(body)).toBe('done');
+        expect(site.connections - before).toBe(3);
+        expect(site.account('/in-a-moment').maxRunning).toBe(3);
+      });
+
+      it('are free again after an exchange that failed, and whoever waited for one may give up', async () => {
+        const protocol = open({ maxSockets: 1, stallTimeoutMs: 100 });
+        const stop = new AbortController();
+        const [stalled, late, aborted, served] = [
+          ask('/slow-body', {}, protocol),
+          ask('/ok', { timeoutMs: 20 }, protocol),
+          ask('/ok', { signal: stop.signal }, protocol),
+          ask('/ok?bytes=3', {}, protocol),
+        ].map(failure);
+        stop.abort();
+        expect(await Promise.all([stalled, late, aborted])).toEqual([
+          'fetch-timeout',
+          'fetch-timeout',
+          'fetch-aborted',
+        ]);
+        expect(await served).toMatchObject({ status: 200, bodyBytes: 3 });
+        for (let i = 0; i < 3; i++) await ask('/endless', { onHead: () => 'drop' }, protocol);
+        expect(await failure(ask('/ok', {}, protocol))).toMatchObject({ status: 200 });
+      });
+
+      it('idle ones are closed when there are too many, the one idle for longest first', async () => {
+        const protocol = open({ maxIdleSockets: 2 });
+        const sites = [await startHostileServer(), await startHostileServer(), await startHostileServer()];
+        const [a, b, c] = sites as [HostileServer, HostileServer, HostileServer];
+        for (const { origin } of [a, b, c, c, b, a]) await ask(`${origin}/ok`, {}, protocol);
+        expect([a.connections, b.connections, c.connections]).toEqual([2, 1, 1]);
+        for (const each of sites) await each.close();
+      });
+
+      it('exchanges under way go on when the protocol is closed', async () => {
+        const protocol = open();
+        const exchange = ask('/in-a-moment', {}, protocol);
+        await (await protocol).close();
+        expect(text((await exchange).body)).toBe('done');
+      });
+
       it('are closed with the protocol', async () => {
         const protocol = open();
         await ask('/ok', {}, protocol);
-        await protocol.close();
+        await (await protocol).close();
         const before = site.connections;
         await ask('/ok', {}, protocol);
         expect(site.connections - before).toBe(1);
@@ -422,6 +579,10 @@ export function fetchProtocolContract(name: string, create: (settings: ProtocolS
         const protocol = open({ allowAddresses: ['localhost'] });
         await ask(`http://localhost:${site.port}/ok`, {}, protocol);
         expect(await failure(ask('/ok', {}, protocol))).toBe('address-blocked');
+      });
+
+      it('refuses an allow list that cannot be read', async () => {
+        await expect(open({ allowAddresses: ['10.0.0.0/99'] })).rejects.toThrow('"10.0.0.0/99"');
       });
 
       it('refuses the metadata service even under an allowed range', async () => {

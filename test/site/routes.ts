@@ -115,6 +115,43 @@ export const ROUTES: Readonly<Record<string, (visit: Visit) => void>> = {
     else page(visit, 'fresh');
   },
 
+  '/resets-second': (visit) => {
+    if (visit.nthOfConnection > 1) visit.socket.resetAndDestroy();
+    else page(visit, 'fresh');
+  },
+  '/half-a-head-second': (visit) => {
+    if (visit.nthOfConnection > 1) raw(visit, 'HTTP/1.1 200 OK\r\nContent-Ty', 'end');
+    else page(visit, 'fresh');
+  },
+  '/half-a-head': (visit) => raw(visit, 'HTTP/1.1 200 OK\r\nContent-Ty', 'end'),
+  '/in-a-moment': (visit) => void setTimeout(() => page(visit, 'done'), 20),
+
+  '/old': (visit) => raw(visit, 'HTTP/1.0 200 Fine\r\nContent-Type: text/html\r\n\r\nold', 'end'),
+  '/odd-fields': (visit) => {
+    const once =
+      'ETag: "a"\r\nETag: "b"\r\nRetry-After: 1\r\nRETRY-AFTER: 2\r\nLast-Modified: one\r\nlast-modified: two\r\n';
+    const blank = 'X-Blank: \t in \t between \t \r\nX-Empty:\r\nX-Empty-Too: \t\r\n';
+    const names = 'constructor: c\r\nX-Latin: \u00e9\u00a0\r\n';
+    raw(visit, body(`${once}${blank}${names}Content-Length: 2\r\n\r\nok`));
+  },
+  '/many-fields': (visit) => {
+    const count = Number(visit.url.searchParams.get('count'));
+    raw(visit, body(`${'X-Many: again\r\n'.repeat(count)}Content-Length: 2\r\n\r\nok`));
+  },
+  '/length-and-chunks': (visit) =>
+    raw(visit, body('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n')),
+  '/cut-last-chunks': (visit) =>
+    raw(visit, body('Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'), 'end'),
+  '/reset-until-close': (visit) => raw(visit, body('Connection: close\r\n\r\npart of it'), 'reset'),
+  '/continue': (visit) => {
+    visit.socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+    page(visit, 'after all');
+  },
+  '/many-hints': (visit) => {
+    visit.socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n'.repeat(50));
+    raw(visit, 'HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok');
+  },
+
   '/gzip': coded('gzip', gzipSync),
   '/x-gzip': coded('X-GZIP', gzipSync),
   '/deflate': coded('deflate', deflateSync),

@@ -1,23 +1,53 @@
 import type { IncomingMessage } from 'node:http';
 import type { ResponseHead } from '../../ports/fetch-protocol.ts';
 
-/** Reads the head of an answer. Repeated fields that may not be repeated (RFC 9110) keep their first value, as node:http does. */
+/** Reads the head of an answer that `node:http` took apart. */
 export function responseHead(response: IncomingMessage): ResponseHead {
-  const headers: Record<string, string> = {};
-  const given = response.headers;
-  for (const name in given) {
-    const value = given[name];
-    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
-  }
-  if (headers.location !== undefined) headers.location = utf8Where(headers.location);
   return {
     status: response.statusCode ?? 0,
     statusText: response.statusMessage ?? '',
     httpVersion: response.httpVersion,
-    headers,
+    headers: headersOf(response.rawHeaders),
     rawHeaders: response.rawHeaders,
     remoteAddress: response.socket?.remoteAddress ?? null,
   };
+}
+
+/** Fields whose repetition makes no sense (RFC 9110); the first one counts, as with `node:http`. */
+const ONCE: ReadonlySet<string> = new Set([
+  'age',
+  'authorization',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-modified-since',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'referer',
+  'retry-after',
+  'server',
+  'user-agent',
+]);
+
+/** Fields by lower-case name from names and values in turn, as they came; what is repeated is joined by commas. */
+export function headersOf(rawHeaders: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase();
+    const value = rawHeaders[i + 1] as string;
+    const before = headers[name];
+    // Not "undefined": a field may be called like something that every object inherits.
+    if (typeof before !== 'string') headers[name] = value;
+    else if (!ONCE.has(name)) headers[name] = `${before}, ${value}`;
+  }
+  if (headers.location !== undefined) headers.location = utf8Where(headers.location);
+  return headers;
 }
 
 /** Bytes of the head as it came: status line, fields, and the empty line. */

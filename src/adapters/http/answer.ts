@@ -1,0 +1,196 @@
+import { CrawlError } from '../../domain/errors.ts';
+import type { Exchange, ExchangeRequest, ResponseHead } from '../../ports/fetch-protocol.ts';
+import { contentCodings, decodeBody, owned } from './content-coding.ts';
+import { hasNoBody, headBytes } from './response-head.ts';
+
+/** What becomes of a body: read; passed over, since there is none by definition; or dropped, however long it is. */
+export type BodyPlan = 'read' | 'none' | 'drop';
+
+/**
+ * The answer of one exchange while it comes in, whatever the transport: the limits of time, what the head decides, the body up to its limit, its
+ * decoding, the account. It settles once; what a transport reports afterwards changes nothing.
+ */
+export class Answer {
+  /** `null` until it has come. */
+  head: ResponseHead | null = null;
+  isSettled = false;
+  private readonly request: ExchangeRequest;
+  private readonly stallTimeoutMs: number;
+  private readonly cut: () => void;
+  private readonly startedAt = performance.now();
+  private readonly deadlineAt: number;
+  /** When the present phase lasts too long, and what is said then. */
+  private phaseEndsAt = Number.POSITIVE_INFINITY;
+  private phaseFault = '';
+  private phaseMs = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private timerDueAt = Number.POSITIVE_INFINITY;
+  private chunks: Buffer[] = [];
+  private wireBytes = 0;
+  private resolve: (exchange: Exchange) => void = () => {};
+  private reject: (error: unknown) => void = () => {};
+
+  /** `cut` ends what the transport does for the exchange; it may be called more than once, and when nothing is left to end. */
+  constructor(request: ExchangeRequest, stallTimeoutMs: number, cut: () => void) {
+    this.request = request;
+    this.stallTimeoutMs = stallTimeoutMs;
+    this.cut = cut;
+    this.deadlineAt = this.startedAt + request.timeoutMs;
+  }
+
+  /** Sends the request, unless it has been given up already. May be called once. */
+  receive(send: () => void): Promise<Exchange> {
+    return new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+      const { signal } = this.request;
+      if (signal?.aborted) return this.onAbort();
+      signal?.addEventListener('abort', this.onAbort, { once: true });
+      this.armTimer();
+      send();
+    });
+  }
+
+  /** The request is on its way: from now on its head is waited for no longer than `timeoutMs`. */
+  awaitHead(timeoutMs: number): void {
+    this.enterPhase(timeoutMs, 'no answer');
+  }
+
+  /** `null` when the head ends the exchange with a failure. */
+  onHead(head: ResponseHead): BodyPlan | null {
+    if (this.isSettled) return null;
+    this.head = head;
+    this.phaseEndsAt = Number.POSITIVE_INFINITY;
+    try {
+      if (head.status < 200) throw new CrawlError('protocol-error', `status ${head.status} is no final answer`);
+      const isOk = head.status >= 200 && head.status <= 299;
+      const decision = this.request.onHead?.(head) ?? (isOk ? 'read' : 'drop');
+      if (decision === 'read') contentCodings(head.headers['content-encoding']);
+      if (hasNoBody(this.request.method, head.status)) return 'none';
+      if (decision === 'read') this.onProgress();
+      return decision;
+    } catch (error) {
+      this.fail(error);
+      return null;
+    }
+  }
+
+  /** Something of the body has come, or may come from now on. */
+  onProgress(): void {
+    this.enterPhase(this.stallTimeoutMs, 'the body stalled');
+  }
+
+  onChunk(chunk: Buffer): void {
+    if (this.isSettled) return;
+    this.chunks.push(chunk);
+    this.wireBytes += chunk.length;
+    if (this.wireBytes <= this.request.maxBodyBytes) return;
+    this.cut();
+    void this.deliver(true);
+  }
+
+  /** The body that was read is whole. */
+  onEnd(): void {
+    void this.deliver(false);
+  }
+
+  /** The body is none, or was dropped after as many bytes. */
+  onNoBody(droppedBytes: number): void {
+    if (this.isSettled) return;
+    this.wireBytes = droppedBytes;
+    this.succeed(null, null, false);
+  }
+
+  /** What came of a body that broke off is worth more than nothing; nothing is a failure. */
+  onPrematureEnd(fault: CrawlError | null): void {
+    if (this.isSettled) return;
+    this.cut();
+    if (this.wireBytes > 0) void this.deliver(true);
+    else this.fail(fault ?? new CrawlError('fetch-aborted', 'the connection broke off before the body'));
+  }
+
+  fail(error: unknown): void {
+    if (this.isSettled) return;
+    this.release();
+    this.cut();
+    this.chunks = [];
+    this.reject(error);
+  }
+
+  private async deliver(isCut: boolean): Promise<void> {
+    if (this.isSettled || this.head === null) return;
+    this.release();
+    const { chunks, head } = this;
+    this.chunks = [];
+    const { maxBodyBytes } = this.request;
+    const wireBody = joined(chunks, Math.min(this.wireBytes, maxBodyBytes));
+    try {
+      const codings = contentCodings(head.headers['content-encoding']);
+      if (codings.length === 0) return this.succeed(wireBody, wireBody, isCut);
+      const { body, truncated } = await decodeBody(wireBody, codings, maxBodyBytes, isCut);
+      this.succeed(wireBody, body, truncated);
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  private succeed(wireBody: Uint8Array | null, body: Uint8Array | null, truncated: boolean): void {
+    if (this.head === null) return;
+    this.release();
+    this.resolve({
+      head: this.head,
+      wireBody,
+      body,
+      truncated,
+      bodyBytes: wireBody === null ? 0 : this.wireBytes,
+      receivedBytes: headBytes(this.head) + this.wireBytes,
+      ms: Math.round(performance.now() - this.startedAt),
+    });
+  }
+
+  /** From here on nothing the network does matters to the outcome. */
+  private release(): void {
+    this.isSettled = true;
+    clearTimeout(this.timer);
+    this.request.signal?.removeEventListener('abort', this.onAbort);
+  }
+
+  private readonly onAbort = (): void => {
+    const { signal } = this.request;
+    this.fail(new CrawlError('fetch-aborted', 'the exchange was given up', { cause: signal?.reason }));
+  };
+
+  private enterPhase(timeoutMs: number, fault: string): void {
+    this.phaseEndsAt = performance.now() + timeoutMs;
+    this.phaseFault = fault;
+    this.phaseMs = timeoutMs;
+    if (this.phaseEndsAt < this.timerDueAt) this.armTimer();
+  }
+
+  /** One timer for all limits. It is only ever moved nearer: when it fires too early it sets itself anew. */
+  private armTimer(): void {
+    clearTimeout(this.timer);
+    this.timerDueAt = Math.min(this.deadlineAt, this.phaseEndsAt);
+    this.timer = setTimeout(this.onTimer, Math.max(1, Math.ceil(this.timerDueAt - performance.now())));
+  }
+
+  private readonly onTimer = (): void => {
+    const now = performance.now();
+    if (now >= this.deadlineAt) {
+      this.fail(new CrawlError('fetch-timeout', `not done after ${this.request.timeoutMs} ms`));
+    } else if (now >= this.phaseEndsAt) {
+      this.fail(new CrawlError('fetch-timeout', `${this.phaseFault} for ${this.phaseMs} ms`));
+    } else {
+      this.armTimer();
+    }
+  };
+}
+
+function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
+  const [only] = chunks;
+  if (chunks.length === 1 && only?.length === bytes) return owned(only);
+  const body = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const chunk of chunks) at += chunk.copy(body, at);
+  return body;
+}
