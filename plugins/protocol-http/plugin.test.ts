@@ -12,7 +12,7 @@ it('offers the protocol that the host builds', async () => {
   const host: PluginHost = {
     log,
     readTextFile: () => '',
-    http: { createGotProtocol: () => protocol },
+    http: { createGotProtocol: () => protocol, createUndiciProtocol: async () => protocol },
     now: () => 0,
     intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
   };

@@ -41,11 +41,7 @@ export async function openExplainer(
     kinds: KINDS,
     intervals: intervalsOf(config),
     now: () => systemClock.now(),
-    http: {
-      createGotProtocol: () => {
-        throw new TypeError('nothing is fetched for an explanation');
-      },
-    },
+    http: { createGotProtocol: nothingIsFetched, createUndiciProtocol: nothingIsFetched },
   });
   const room = {
     config,
@@ -68,4 +64,8 @@ function isAsked(use: string, { schedule }: Config): boolean {
   const inForce = `schedule-${schedule.name}`;
   if (use.startsWith('schedule-')) return use === inForce || !BUNDLED_PLUGINS.includes(inForce);
   return [...KINDS].some((kind) => use.startsWith(`${kind}-`));
+}
+
+function nothingIsFetched(): never {
+  throw new TypeError('nothing is fetched for an explanation');
 }

@@ -7,6 +7,7 @@ import { isAddressBlocked } from '../adapters/http/address-guard.ts';
 import { contentCodings, decodeBody } from '../adapters/http/content-coding.ts';
 import { createGotProtocol } from '../adapters/http/got-protocol.ts';
 import { createHostLanes } from '../adapters/http/host-lanes.ts';
+import type { HttpProtocolOptions } from '../adapters/http/protocol-options.ts';
 import { createRobots } from '../adapters/http/robots.ts';
 import { packageVersion } from '../config/package-version.ts';
 import type { Config } from '../config/schema.ts';
@@ -138,6 +139,16 @@ export async function loadMainPlugins(
   clock: Clock,
 ): Promise<LoadedPlugins> {
   const { agent, http, fetch } = config;
+  const options: HttpProtocolOptions = {
+    userAgent: `${agent.name}/${agent.version}${agent.contact === '' ? '' : ` (+${agent.contact})`}`,
+    acceptLanguage: agent.acceptLanguage,
+    maxHeaderBytes: http.maxHeaderBytes,
+    connectTimeoutMs: http.connectTimeoutMs,
+    headTimeoutMs: http.headTimeoutMs,
+    stallTimeoutMs: http.stallTimeoutMs,
+    allowAddresses: http.allowAddresses,
+    maxSockets: Math.max(8, fetch.connectionsPerHost),
+  };
   return loadPlugins({
     list,
     baseDir,
@@ -146,17 +157,11 @@ export async function loadMainPlugins(
     intervals: intervalsOf(config),
     now: () => clock.now(),
     http: {
-      createGotProtocol: () =>
-        createGotProtocol({
-          userAgent: `${agent.name}/${agent.version}${agent.contact === '' ? '' : ` (+${agent.contact})`}`,
-          acceptLanguage: agent.acceptLanguage,
-          maxHeaderBytes: http.maxHeaderBytes,
-          connectTimeoutMs: http.connectTimeoutMs,
-          headTimeoutMs: http.headTimeoutMs,
-          stallTimeoutMs: http.stallTimeoutMs,
-          allowAddresses: http.allowAddresses,
-          maxSockets: Math.max(8, fetch.connectionsPerHost),
-        }),
+      createGotProtocol: () => createGotProtocol(options),
+      createUndiciProtocol: async () => {
+        const { createUndiciProtocol } = await import('../adapters/http/undici-protocol.ts');
+        return createUndiciProtocol(options);
+      },
     },
   });
 }

@@ -33,15 +33,15 @@ export async function loadParsing(
     log,
     kinds: WORKER_KINDS,
     now: Date.now,
-    http: {
-      createGotProtocol: () => {
-        throw new TypeError('parsers have no network');
-      },
-    },
+    http: { createGotProtocol: noNetwork, createUndiciProtocol: noNetwork },
   });
   const signature = plugins.signatures.get(options.signature);
   if (signature === undefined) throw unknownName('parse.signature', options.signature, plugins.signatures.keys());
   return { plugins, signature, limits: options.limits };
+}
+
+function noNetwork(): never {
+  throw new TypeError('parsers have no network');
 }
 
 export function unknownName(key: string, name: string, known: Iterable<string>): CrawlError {

@@ -181,7 +181,7 @@ export interface PluginHost {
   /** Reads a file named in the options, relative to the configuration's folder. Throws with the full path. */
   readTextFile(path: string): string;
   /** Builders for the transports that ship with incrawl, guarded against private addresses. Only in the main thread. */
-  readonly http: { createGotProtocol(): FetchProtocol };
+  readonly http: { createGotProtocol(): FetchProtocol; createUndiciProtocol(): Promise<FetchProtocol> };
   /** The clock of the crawl, which may be a simulated one, ms since the epoch. */
   now(): number;
   /** Start interval and bounds as configured (`schedule.*`), ms; what a schedule is built from. */

@@ -51,6 +51,7 @@ export const BUNDLED_PLUGINS: readonly string[] = [
   ...BUNDLED,
   ...BUNDLED_EXPORTERS,
   'parsefilter-blocks',
+  'protocol-undici',
   'urlfilter-similarity',
 ];
 

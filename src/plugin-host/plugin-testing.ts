@@ -6,6 +6,7 @@
 import { newDatum } from '../domain/crawl/datum.ts';
 import type { ScheduleVisit } from '../domain/crawl/schedule.ts';
 import { isUrl } from '../domain/url/is-url.ts';
+import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
 import { examineExporter } from './exporter-exam.ts';
 import { LivePage } from './live-page.ts';
@@ -21,19 +22,19 @@ import {
 const DAY = 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
+const noNetwork: FetchProtocol = {
+  schemes: ['http', 'https'],
+  exchange: () => Promise.reject(new Error('the test host has no network')),
+  close: async () => {},
+};
+
 /** A host for tests: quiet, without network, with the shipped intervals. */
 export const testHost: PluginHost = {
   log: silent,
   readTextFile: (path) => {
     throw new Error(`the test host has no file ${path}`);
   },
-  http: {
-    createGotProtocol: () => ({
-      schemes: ['http', 'https'],
-      exchange: () => Promise.reject(new Error('the test host has no network')),
-      close: async () => {},
-    }),
-  },
+  http: { createGotProtocol: () => noNetwork, createUndiciProtocol: async () => noNetwork },
   now: () => Date.UTC(2026, 0, 1),
   intervals: { intervalMs: 30 * DAY, minIntervalMs: 3_600_000, maxIntervalMs: 90 * DAY },
 };

@@ -125,7 +125,7 @@ describe('a new plugin', () => {
     expect(resolved).toMatchObject({ bundled: false, file: files[0] });
     const protocol = testHost.http.createGotProtocol();
     await testPlugin(await importPlugin(resolved, entry), {
-      host: { ...testHost, http: { createGotProtocol: () => protocol } },
+      host: { ...testHost, http: { ...testHost.http, createGotProtocol: () => protocol } },
     });
     await expect(scaffoldPlugin(name, dirname(dirname(files[0] as string)))).rejects.toThrow('exists already');
   });

@@ -14,6 +14,8 @@ export interface AddressGuard {
   /** `dns.lookup` that keeps the addresses which may be connected to, and fails with {@link BLOCKED} when none is left. */
   readonly lookup: LookupFunction;
   readonly lookupNamed: LookupFunction;
+  /** Whether a connection to this address may be used; `isNamed` as above. What the lookups let through is. */
+  permits(address: string, isNamed: boolean): boolean;
 }
 
 /** `code` of the error with which a lookup refuses a host. */
@@ -31,11 +33,14 @@ export function createAddressGuard(
   resolve: LookupFunction = systemLookup as LookupFunction,
 ): AddressGuard {
   const allowed = createAllowList(allow);
+  const permits: AddressGuard['permits'] = (address, isNamed) =>
+    isNamed ? !isMetadataAddress(address) || allowed.hasAddress(address) : isPermitted(address, allowed, onException);
   return {
     refusal: byOrigin(allowed, onException),
     isNamed: (url) => allowed.hasHost(url.hostname, portOf(url)),
-    lookup: guarded(resolve, (address) => isPermitted(address, allowed, onException)),
-    lookupNamed: guarded(resolve, (address) => !isMetadataAddress(address) || allowed.hasAddress(address)),
+    lookup: guarded(resolve, (address) => permits(address, false)),
+    lookupNamed: guarded(resolve, (address) => permits(address, true)),
+    permits,
   };
 }
 

@@ -1,0 +1,111 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { type AddressGuard, BLOCKED } from './address-guard.ts';
+
+export interface SocketTarget {
+  readonly isSecure: boolean;
+  /** Without the brackets of an IPv6 address. */
+  readonly hostname: string;
+  readonly port: number;
+  /** Whether the operator named the host, see {@link AddressGuard.isNamed}. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * Connects. `done` is called once, with a socket over which requests can be sent, or with what came in between. The answer is the socket to destroy
+ * when it is wanted no more.
+ */
+export type SocketMaker = (target: SocketTarget, done: (fault: Error | null, socket: Socket | null) => void) => Socket;
+
+type Phase = 'lookup' | 'connect' | 'secureConnect';
+
+/**
+ * Sockets behind two checks: the resolved addresses before one is connected to, and the address that a connection has led to before a byte is sent
+ * over it. Resolution, connection and TLS handshake each end after `timeoutMs` with an error whose `event` is the phase.
+ */
+export function createSocketMaker(guard: AddressGuard, timeoutMs: number): SocketMaker {
+  const sessions = createTlsSessions();
+  return (target, done) => {
+    const { isSecure, hostname, port, isNamed } = target;
+    const lookup = isNamed ? guard.lookupNamed : guard.lookup;
+    let timer: NodeJS.Timeout | undefined;
+    let isDone = false;
+    const settle = (fault: Error | null, socket: Socket | null): void => {
+      if (isDone) return;
+      isDone = true;
+      clearTimeout(timer);
+      if (fault !== null) tcp.destroy();
+      done(fault, socket);
+    };
+    const enter = (phase: Phase): void => {
+      if (isDone) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => settle(timedOut(phase, target, timeoutMs), null), timeoutMs);
+    };
+    // Stays attached, so that no late error of the socket goes without a listener.
+    const onError = (fault: Error): void => settle(fault, null);
+    const onClose = (): void => settle(new Error('the connection was given up'), null);
+
+    const tcp = connect({ host: hostname, port, lookup, noDelay: true });
+    enter(isIP(hostname) === 0 ? 'lookup' : 'connect');
+    tcp.once('lookup', () => enter('connect'));
+    tcp.on('error', onError);
+    tcp.once('close', onClose);
+    tcp.once('connect', () => {
+      const { remoteAddress = '' } = tcp;
+      if (!guard.permits(remoteAddress, isNamed)) {
+        const text = `${hostname} led to ${remoteAddress}, a private or reserved address`;
+        settle(Object.assign(new Error(text), { code: BLOCKED }), null);
+      } else if (isSecure) {
+        enter('secureConnect');
+        const tls = sessions.connect(tcp, target);
+        tls.on('error', onError);
+        tls.once('secureConnect', () => settle(null, tls));
+      } else {
+        settle(null, tcp);
+      }
+    });
+    return tcp;
+  };
+}
+
+function timedOut(phase: Phase, { hostname, port }: SocketTarget, timeoutMs: number): Error {
+  const text = `${phase} of ${hostname}:${port} not done after ${timeoutMs} ms`;
+  return Object.assign(new Error(text), { code: 'ETIMEDOUT', event: phase });
+}
+
+/** Sessions kept for resumption, which spares most of a handshake; `https.Agent` keeps as many. */
+const MAX_SESSIONS = 100;
+
+function createTlsSessions(): { connect(socket: Socket, target: SocketTarget): Socket } {
+  const sessions = new Map<string, Buffer>();
+  const keep = (key: string, session: Buffer): void => {
+    sessions.delete(key);
+    sessions.set(key, session);
+    for (const oldest of sessions.keys()) {
+      if (sessions.size <= MAX_SESSIONS) break;
+      sessions.delete(oldest);
+    }
+  };
+  return {
+    connect(socket, { hostname, port }) {
+      const key = `${hostname}:${port}`;
+      const session = sessions.get(key);
+      const tls = connectTls({
+        socket,
+        host: hostname,
+        ALPNProtocols: ['http/1.1'],
+        // An address is no server name (RFC 6066 section 3), and names go without the dot at their end.
+        servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : '',
+        ...(session === undefined ? {} : { session }),
+      });
+      tls.on('session', (fresh: Buffer) => keep(key, fresh));
+      const forget = (): void => {
+        sessions.delete(key);
+      };
+      tls.once('error', forget);
+      tls.once('secureConnect', () => tls.off('error', forget));
+      return tls;
+    },
+  };
+}

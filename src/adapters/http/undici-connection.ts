@@ -1,0 +1,106 @@
+import type { Socket } from 'node:net';
+import type { SocketMaker } from './guarded-socket.ts';
+import type { UndiciClient, UndiciClientClass } from './undici.ts';
+
+export interface UndiciConnectionOptions {
+  readonly client: UndiciClientClass;
+  readonly makeSocket: SocketMaker;
+  readonly maxHeaderBytes: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** As much of the beginning of an answer as holds the HTTP version, also behind stray line ends, which parsers pass over. */
+const START_BYTES = 32;
+
+/** One connection, with a client of undici to itself, so that the socket behind an answer is known. */
+export class UndiciConnection {
+  readonly url: URL;
+  readonly client: UndiciClient;
+  remoteAddress: string | null = null;
+  /** Exchanges that its socket has served. */
+  served = 0;
+  private socket: Socket | null = null;
+  /** The first bytes received since {@link expectAnswer}. */
+  private start = '';
+
+  /** To the origin of `url`. `onLost` is told when the socket is gone, for whatever reason but {@link destroy}. */
+  constructor(url: URL, isNamed: boolean, options: UndiciConnectionOptions, onLost: () => void) {
+    this.url = url;
+    const { idleTimeoutMs } = options;
+    const isSecure = url.protocol === 'https:';
+    const target = {
+      isSecure,
+      hostname: url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname,
+      port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+      isNamed,
+    };
+    this.client = new options.client(url.origin, {
+      pipelining: 1,
+      maxHeaderSize: options.maxHeaderBytes,
+      // The exchange has limits of time of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: idleTimeoutMs,
+      keepAliveMaxTimeout: idleTimeoutMs,
+      keepAliveTimeoutThreshold: 1_000,
+      // Asked again when the server closes the connection between two exchanges.
+      connect: (_options, done) => {
+        this.served = 0;
+        this.socket = options.makeSocket(target, (fault, socket) => {
+          if (socket === null) return done(fault ?? new Error('no connection'), null);
+          this.socket = socket;
+          this.remoteAddress = socket.remoteAddress ?? null;
+          this.watchStart(socket);
+          done(null, socket);
+        });
+      },
+    });
+    this.client.on('disconnect', onLost);
+  }
+
+  /** Whether it can serve another exchange. */
+  get isOpen(): boolean {
+    return this.socket !== null && !this.socket.destroyed && !this.client.destroyed;
+  }
+
+  get wasReset(): boolean {
+    const fault = this.socket?.errored;
+    return fault instanceof Error && 'code' in fault && fault.code === 'ECONNRESET';
+  }
+
+  /** Whether the server ended or reset the connection. */
+  get hasPeerLeft(): boolean {
+    return this.socket?.readableEnded === true || this.wasReset;
+  }
+
+  /** Forgets the answer before. */
+  expectAnswer(): void {
+    this.start = '';
+  }
+
+  /** Whether anything has come since {@link expectAnswer}. */
+  get hasAnswered(): boolean {
+    return this.start !== '';
+  }
+
+  /** As the server wrote it; undici does not tell. */
+  get httpVersion(): string {
+    return /HTTP\/(\d\.\d)/.exec(this.start)?.[1] ?? '1.1';
+  }
+
+  destroy(): void {
+    this.client.removeAllListeners('disconnect');
+    if (!this.client.destroyed) void this.client.destroy();
+    this.socket?.destroy();
+  }
+
+  /** undici takes what has come by `read()`, so that is where it can be looked at. */
+  private watchStart(socket: Socket): void {
+    const { read } = socket;
+    socket.read = (size?: number) => {
+      const chunk: Buffer | null = read.call(socket, size);
+      if (chunk !== null && this.start.length < START_BYTES) this.start += chunk.toString('latin1', 0, START_BYTES);
+      return chunk;
+    };
+  }
+}

@@ -1,0 +1,16 @@
+import type { Client } from 'undici';
+
+/** A client of undici: one origin, one connection. */
+export type UndiciClient = Client;
+export type UndiciClientClass = new (origin: string, options: Client.Options) => UndiciClient;
+
+/**
+ * The one module of undici that is used. The package's own entry loads fetch, caches and mocks as well, which takes five times as long, and puts a
+ * dispatcher of its own beneath the `fetch` of Node. The version is pinned, so the path holds.
+ */
+const MODULE = 'undici/lib/dispatcher/client.js';
+
+export async function loadUndici(): Promise<UndiciClientClass> {
+  const { default: client } = (await import(MODULE)) as { readonly default: UndiciClientClass };
+  return client;
+}

@@ -1,0 +1,47 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createUndiciProtocol } from '../../../src/adapters/http/undici-protocol.ts';
+import type { Exchange, FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
+import { fetchProtocolContract } from '../../contracts/fetch-protocol.contract.ts';
+import { type RawServer, startRawServer } from '../../site/raw-server.ts';
+
+fetchProtocolContract('undici', createUndiciProtocol);
+
+/** What the README of protocol-undici says; should undici change its mind, that table changes with these tests. */
+describe('where undici differs from got', () => {
+  const FINE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine';
+  let site: RawServer;
+  let protocol: FetchProtocol;
+  const start = async (answer: string): Promise<void> => {
+    site = await startRawServer((path) => (path === '/' ? answer : FINE));
+    protocol = await createUndiciProtocol({ userAgent: 'exam', allowAddresses: ['127.0.0.1'] });
+  };
+  const ask = (path = '/'): Promise<Exchange> =>
+    protocol.exchange({ url: site.origin + path, method: 'GET', headers: {}, maxBodyBytes: 10_000, timeoutMs: 5000 });
+  afterEach(async () => {
+    await protocol.close();
+    await site.close();
+  });
+
+  it('100 Continue that nobody asked for is a fault, of that exchange alone', async () => {
+    await start(`HTTP/1.1 100 Continue\r\n\r\n${FINE}`);
+    for (let i = 0; i < 2; i++) {
+      await expect(ask()).rejects.toMatchObject({ code: 'protocol-error' });
+      expect((await ask('/next')).bodyBytes).toBe(4);
+    }
+  });
+
+  it.each([
+    ['no Content-Length', '', 1],
+    ['a Content-Length', 'Content-Length: 5000\r\n', 3],
+  ])('304 with %s: connections made for three exchanges', async (_name, field, connections) => {
+    await start(`HTTP/1.1 304 Not Modified\r\n${field}ETag: "a"\r\n\r\n`);
+    for (let i = 0; i < 3; i++) expect((await ask()).head.status).toBe(304);
+    expect(site.connections).toBe(connections);
+  });
+
+  it('a reason beyond ASCII is read as UTF-8', async () => {
+    const asSent = Buffer.from('Déjà vu').toString('latin1');
+    await start(`HTTP/1.1 200 ${asSent}\r\nContent-Length: 2\r\n\r\nok`);
+    expect((await ask()).head.statusText).toBe('Déjà vu');
+  });
+});
