@@ -1,16 +1,23 @@
-/** One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days. Prints JSON. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days, the share of audits, the protocol plugin. Prints JSON. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { heapByStage, keepEngineLean } from '../src/cli/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
+import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
 
-const [dir = '', seed = '', offsetDays = '0', auditShare = '0'] = process.argv.slice(2);
+const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http'] = process.argv.slice(2);
 keepEngineLean();
 const offset = Number(offsetDays) * 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const crawler = await openCrawler({
-  config: defaultConfig(['fetch.delay=0', 'http.allowAddresses=["127.0.0.0/8"]', `fetch.auditShare=${auditShare}`]),
+  config: defaultConfig([
+    'fetch.delay=0',
+    'http.allowAddresses=["127.0.0.0/8"]',
+    `fetch.auditShare=${auditShare}`,
+    `plugins.file=${pluginsFile()}`,
+  ]),
   dir,
   log: silent,
   clock: {
@@ -36,6 +43,14 @@ process.stdout.write(
     threadsMs,
   })}\n`,
 );
+
+/** The shipped list with the protocol asked for. */
+function pluginsFile(): string {
+  const file = join(dir, 'bench-plugins.yaml');
+  const names = DEFAULT_PLUGIN_LIST.entries.map(({ use }) => (use === 'protocol-http' ? `protocol-${protocol}` : use));
+  writeFileSync(file, `plugins:\n${names.map((name) => `  - ${name}\n`).join('')}`);
+  return file;
+}
 
 /** The main thread, those of V8, of the file system, of the parsers, in the order in which they were started. */
 function cpuByThread(): number[] {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--pages N] [--only crawl|requests|generate|parts|..] [--json]`: measures the built crawler and says PASS or FAIL against the
+ * `npm run bench -- [--pages N] [--only crawl|requests|generate|parts|..] [--protocol http|undici] [--json]`: measures the built crawler and says PASS or FAIL against the
  * bounds set for it.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -30,6 +30,7 @@ const { values } = parseArgs({
   options: {
     pages: { type: 'string', default: '5000' },
     only: { type: 'string' },
+    protocol: { type: 'string', default: 'http' },
     json: { type: 'boolean', default: false },
     seed: { type: 'string', default: '9' },
     articles: { type: 'string', default: '300' },
@@ -89,7 +90,7 @@ async function startSite(): Promise<{ process: ChildProcess; origins: string[] }
 function crawl(dir: string, seed: string, offsetDays: number, auditShare: number): Measured {
   const child = spawnSync(
     process.execPath,
-    [own('./crawl-child.js'), dir, seed, String(offsetDays), String(auditShare)],
+    [own('./crawl-child.js'), dir, seed, String(offsetDays), String(auditShare), values.protocol],
     {
       encoding: 'utf8',
       maxBuffer: 1 << 26,

@@ -48,7 +48,10 @@ const SHIPPED = readFileSync(new URL('../../conf/plugins.yaml', import.meta.url)
 /** A folder whose crawls use the shipped plugins with another protocol. */
 function folderWith(protocols: string): string {
   const cwd = workDir();
-  writeFileSync(join(cwd, 'incrawl.yaml'), 'fetch: { delay: 0, auditShare: 0 }\nhttp: { allowAddresses: [127.0.0.1] }\n');
+  writeFileSync(
+    join(cwd, 'incrawl.yaml'),
+    'fetch: { delay: 0, auditShare: 0 }\nhttp: { allowAddresses: [127.0.0.1] }\n',
+  );
   writeFileSync(join(cwd, 'plugins.yaml'), SHIPPED.replace('  - protocol-http\n', protocols));
   return cwd;
 }
