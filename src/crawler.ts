@@ -37,6 +37,7 @@ export type { SkipReason } from './domain/crawl/skip-reasons.ts';
 export { scaffoldPlugin } from './plugin-host/scaffold.ts';
 export type { DedupSummary, DuplicateView } from './steps/dedup.ts';
 export type { Explanation } from './steps/explain.ts';
+export type { FailureKind } from './steps/failures.ts';
 export type { QueryReport, RecordQuery } from './steps/find-records.ts';
 export type { GenerateOptions } from './steps/generate.ts';
 export type { Grouping, GroupView } from './steps/host-groups.ts';

@@ -119,7 +119,7 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
       crawlDelayPolicy,
       timeoutMs,
     });
-    const { allowed, crawlDelayMs, sitemaps, rule, status, code } = await robots.verdict(canonical.url);
+    const { allowed, crawlDelayMs, sitemaps, rule, status, code, fault } = await robots.verdict(canonical.url);
     if (status === null && code === null) {
       throw new CrawlError(
         'address-blocked',
@@ -127,7 +127,7 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
       );
     }
     const crawlDelay = crawlDelayMs === null ? null : crawlDelayMs / 1_000;
-    return { allowed, crawlDelay, sitemaps, rule, status, code };
+    return { allowed, crawlDelay, sitemaps, rule, status, code, ...(fault !== null && { fault }) };
   }
 
   return {

@@ -90,6 +90,7 @@ async function storedVerdict(wiring: ExplainRoom, url: string): Promise<RobotsVe
   return {
     allowed: isUsable && allowed,
     code: !isUsable ? 'robots-unreachable' : allowed ? null : 'robots-denied',
+    fault: copy.fault ?? null,
     rule,
     crawlDelayMs: crawlDelay === null ? null : crawlDelay * 1_000,
     sitemaps,

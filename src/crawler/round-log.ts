@@ -5,11 +5,11 @@ import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import { statsOf } from '../steps/stats.ts';
-import type { RoundSummary } from '../steps/summaries.ts';
+import type { RoundCounts, RoundSummary } from '../steps/summaries.ts';
 import { isoTime } from '../steps/views.ts';
 
 /** A round that is over, as `reports/rounds.jsonl` keeps it: its counts, and what the crawl db held afterwards. */
-export interface RoundEntry extends Omit<RoundSummary, 'filteredBy' | 'demotedBy' | 'layers'> {
+export interface RoundEntry extends RoundCounts {
   readonly version: 1;
   /** When it ended, ISO 8601. */
   readonly at: string;
@@ -66,7 +66,7 @@ export interface RoundKeeper {
 export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): RoundKeeper {
   let turn: Promise<void> = Promise.resolve();
   let before: { sums: RoundSums; sampledAt: number } | null = null;
-  const write = async ({ filteredBy, demotedBy, layers, ...counts }: RoundSummary): Promise<void> => {
+  const write = async ({ filteredBy, demotedBy, failures, layers, ...counts }: RoundSummary): Promise<void> => {
     try {
       const now = clock.now();
       const { urls, byState, hosts } = await db.counters();
@@ -112,7 +112,7 @@ function lastOf(entries: readonly RoundEntry[]): { sums: RoundSums; sampledAt: n
   };
 }
 
-function addedTo(sums: RoundSums, round: Omit<RoundSummary, 'filteredBy' | 'demotedBy' | 'layers'>): RoundSums {
+function addedTo(sums: RoundSums, round: RoundCounts): RoundSums {
   return {
     rounds: sums.rounds + 1,
     requests: sums.requests + round.requests,

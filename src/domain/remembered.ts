@@ -1,3 +1,5 @@
+import { ownText } from './own-text.ts';
+
 /** Answers by text, worked out once: class names of a site are few, and each stands on many elements. Forgets all when it knows `limit` of them. */
 export function remembered<Answer>(work: (text: string) => Answer, limit: number): (text: string) => Answer {
   const known = new Map<string, Answer>();
@@ -6,7 +8,7 @@ export function remembered<Answer>(work: (text: string) => Answer, limit: number
     if (found !== undefined) return found;
     const answer = work(text);
     if (known.size >= limit) known.clear();
-    known.set(text, answer);
+    known.set(ownText(text), answer);
     return answer;
   };
 }

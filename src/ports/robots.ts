@@ -15,6 +15,8 @@ export interface RobotsVerdict {
   readonly allowed: boolean;
   /** `robots-denied`, `robots-unreachable` (5xx, timeout: all denied for now), `crawl-delay-too-long`; `null` when allowed. */
   readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | null;
+  /** Why the newest try to get robots.txt told nothing: `status 503`, `dns-failed: ...`; `null` when it did. */
+  readonly fault: string | null;
   /** The rule that decided, as written, with its line: `{line: 7, text: 'Disallow: /private'}`. */
   readonly rule: { readonly line: number; readonly text: string } | null;
   /** Crawl delay asked of us, ms, clamped to something sane; `null` when none. */
@@ -38,4 +40,6 @@ export interface StoredRobots {
   readonly fetchedAt: number;
   /** Last time a usable answer (2xx, 4xx) came; a 5xx goes on using that copy for a while. */
   readonly usableAt: number | null;
+  /** As {@link RobotsVerdict.fault}; absent where the newest answer was usable, and in copies of older versions. */
+  readonly fault?: string;
 }

@@ -1,5 +1,6 @@
 import { CrawlError } from '../domain/errors.ts';
 import { sumOfRejections } from '../domain/url/rejections.ts';
+import { sumOfFailures } from './failures.ts';
 import { sumOfLayers } from './layers.ts';
 import type {
   CrawlProgress,
@@ -132,6 +133,7 @@ export function roundSummary(
     newUrls: update.newUrls,
     filteredBy: update.filteredBy,
     demotedBy: update.demotedBy,
+    failures: fetch.failures,
     layers: update.layers,
     meanDistance: update.meanDistance,
     ms: Math.round(ms),
@@ -140,8 +142,9 @@ export function roundSummary(
 }
 
 export function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
-  const sum = (field: Exclude<keyof CrawlSummary['totals'], 'filteredBy' | 'demotedBy' | 'layers'>): number =>
-    rounds.reduce((total, round) => total + round[field], 0);
+  const sum = (
+    field: Exclude<keyof CrawlSummary['totals'], 'filteredBy' | 'demotedBy' | 'failures' | 'layers'>,
+  ): number => rounds.reduce((total, round) => total + round[field], 0);
   return {
     generated: sum('generated'),
     fetched: sum('fetched'),
@@ -161,6 +164,7 @@ export function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'
     newUrls: sum('newUrls'),
     filteredBy: sumOfRejections(rounds.map((round) => round.filteredBy)),
     demotedBy: sumOfRejections(rounds.map((round) => round.demotedBy)),
+    failures: sumOfFailures(rounds.map((round) => round.failures)),
     layers: sumOfLayers(rounds.map((round) => round.layers)),
     ms: sum('ms'),
     cpuMs: sum('cpuMs'),

@@ -33,6 +33,8 @@ export interface Explanation {
   readonly robots: {
     readonly allowed: boolean;
     readonly code: string | null;
+    /** Why the newest try to get robots.txt told nothing; `null` when it did. */
+    readonly fault: string | null;
     readonly rule: { readonly line: number; readonly text: string } | null;
     /** Seconds. */
     readonly crawlDelay: number | null;
@@ -98,6 +100,7 @@ export function explain(input: ExplainInput): Explanation {
         : {
             allowed: robots.allowed,
             code: robots.code,
+            fault: robots.fault,
             rule: robots.rule,
             crawlDelay: robots.crawlDelayMs === null ? null : robots.crawlDelayMs / 1_000,
             fetchedAt: isoTime(robots.fetchedAt),

@@ -179,8 +179,9 @@ class FetchRun {
     this.room.lanes.setDelay(item.host, Math.max(this.options.delayMs, verdict.crawlDelayMs ?? 0));
     if (verdict.allowed) return null;
     const code = verdict.code ?? 'robots-denied';
-    const rule = verdict.rule === null ? '' : ` (line ${verdict.rule.line}: ${verdict.rule.text})`;
-    return this.denied(code, `${ERRORS[code].text}${rule}`, null);
+    const { rule, fault } = verdict;
+    const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
+    return this.denied(code, `${ERRORS[code].text}${detail}`, null);
   }
 
   private denied(code: ErrorCode, message: string, retryAt: number | null): FetchOutcome {
@@ -224,7 +225,7 @@ class FetchRun {
       { index: item.index, url: item.url, host: item.host, outcome, lesson: result.lesson },
       result.response,
     );
-    countOutcome(this.counts, outcome);
+    countOutcome(this.counts, item.url, outcome);
     this.room.onOutcome?.(outcome, result.lesson?.bytesSaved ?? 0);
     if (outcome.kind === 'success' && result.body !== null) await this.room.onPage?.(item, result);
   }

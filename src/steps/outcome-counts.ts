@@ -1,5 +1,6 @@
 import type { FetchOutcome } from '../domain/crawl/outcome.ts';
 import type { Segment } from '../ports/segment-store.ts';
+import { failureOf, sumOfFailures } from './failures.ts';
 import type { FetchSummary } from './summaries.ts';
 
 export type OutcomeCounts = { -readonly [Key in Exclude<keyof FetchSummary, 'segment' | 'left'>]: FetchSummary[Key] };
@@ -18,14 +19,17 @@ export function noOutcomes(): OutcomeCounts {
     requests: 0,
     bytesReceived: 0,
     bodyBytes: 0,
+    failures: [],
   };
 }
 
-export function countOutcome(counts: OutcomeCounts, outcome: FetchOutcome): void {
+export function countOutcome(counts: OutcomeCounts, url: string, outcome: FetchOutcome): void {
   counts.attempted++;
   counts.requests += outcome.requests;
   counts.bytesReceived += outcome.receivedBytes;
   counts.bodyBytes += outcome.bodyBytes;
+  const failure = failureOf(url, outcome);
+  if (failure !== null) counts.failures = sumOfFailures([counts.failures, [failure]]);
   switch (outcome.kind) {
     case 'success':
       counts.fetched++;
@@ -53,5 +57,5 @@ export function countOutcome(counts: OutcomeCounts, outcome: FetchOutcome): void
 
 /** What fetching a segment brought, whoever did it and in how many runs; requests for robots.txt are not among its records. */
 export async function countFetched(segment: Segment, counts: OutcomeCounts): Promise<void> {
-  for await (const { outcome } of segment.fetched()) countOutcome(counts, outcome);
+  for await (const { url, outcome } of segment.fetched()) countOutcome(counts, url, outcome);
 }

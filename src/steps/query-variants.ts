@@ -1,3 +1,4 @@
+import { ownText } from '../domain/own-text.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 
 /** What happens to new URLs of a path that has too many queries already. */
@@ -58,7 +59,7 @@ export class QueryVariants {
 
   private remember(path: string, known: { count: number; isExact: boolean }): void {
     this.paths.delete(path);
-    this.paths.set(path, known);
+    this.paths.set(ownText(path), known);
     if (this.paths.size <= MAX_PATHS) return;
     const oldest = this.paths.keys().next();
     if (!oldest.done) this.paths.delete(oldest.value);

@@ -1,5 +1,6 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
 import { reasonOfCode, type SkipReason } from '../domain/crawl/skip-reasons.ts';
+import { ownText } from '../domain/own-text.ts';
 
 export interface SkipNote {
   readonly url: string;
@@ -43,14 +44,15 @@ export class SkipNotes implements SkipSink {
       urls = new Set();
       this.#urls.set(reason, urls);
     }
-    const url = note.url.slice(0, MAX_URL);
+    const url = ownText(note.url.slice(0, MAX_URL));
     if (urls.has(url)) return;
     if (urls.size >= this.#perReason) {
       this.cut++;
       return;
     }
     urls.add(url);
-    this.listed.push({ ...note, url, detail: note.detail?.slice(0, MAX_DETAIL) ?? null });
+    const detail = note.detail === null ? null : ownText(note.detail.slice(0, MAX_DETAIL));
+    this.listed.push({ ...note, url, detail, from: note.from === null ? null : ownText(note.from) });
   }
 }
 

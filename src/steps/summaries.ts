@@ -1,7 +1,8 @@
-import type { LayerSummary } from './layers.ts';
 /** What each step answers: counts, as they appear under `--json` (a fixed contract). */
 
 import type { Rejections } from '../domain/url/rejections.ts';
+import type { FailureKind } from './failures.ts';
+import type { LayerSummary } from './layers.ts';
 
 /** Why generate passed over a due URL; a counter each. */
 export interface GenerateRejections {
@@ -81,6 +82,8 @@ export interface FetchSummary {
   readonly requests: number;
   readonly bytesReceived: number;
   readonly bodyBytes: number;
+  /** What failed or was refused, by the reason, most frequent first. */
+  readonly failures: readonly FailureKind[];
   /** URLs of the list not come to (stop signal, time limit, paused hosts). */
   readonly left: number;
 }
@@ -145,6 +148,8 @@ export interface RoundSummary {
   readonly filteredBy: Rejections;
   /** New URLs that entered with a lower score, by the reason. */
   readonly demotedBy: Rejections;
+  /** What failed or was refused, by the reason, most frequent first. */
+  readonly failures: readonly FailureKind[];
   /** Visits and finds by distance from the seeds. */
   readonly layers: readonly LayerSummary[];
   /** Mean Hamming distance of the modified pages, bits; `null` without any. */
@@ -152,6 +157,9 @@ export interface RoundSummary {
   readonly ms: number;
   readonly cpuMs: number;
 }
+
+/** A round as logs and live views keep it: its counts, without the lists of reasons. */
+export type RoundCounts = Omit<RoundSummary, 'filteredBy' | 'demotedBy' | 'failures' | 'layers'>;
 
 export type StoppedBy = 'nothing-due' | 'rounds' | 'signal' | 'failure-limit' | 'disk-full';
 

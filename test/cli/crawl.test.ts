@@ -75,6 +75,33 @@ describe('crawl', () => {
     expect((await run(['crawl', '--quiet', ...NETWORK], { cwd })).stderr).toBe('');
   });
 
+  it('says why pages were not fetched, with one of them for each reason', async () => {
+    site = await startSite({ pages: 1 });
+    const cwd = workDir();
+    const closed = 'http://127.0.0.1:9/';
+    const seeds = `${site.origin}/\n${closed}\nhttp://127.0.0.1:9/more\nhttp://10.0.0.1/\n`;
+    const allowed = new URL(site.origin).host;
+    const options = ['--allow', allowed, '--allow', '127.0.0.1:9', '--delay', '0'];
+    const { code, stdout } = await run(['crawl', '-', '--rounds', '1', ...options], { cwd, input: seeds });
+    expect(code).toBe(0);
+    const lines = stdout.split('\n').filter((line) => line.startsWith('not fetched: '));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^not fetched: 2 robots-unreachable, such as http:\/\/127\.0\.0\.1:9\/(more)? \(.*ECONNREFUSED/,
+      ),
+      'not fetched: 1 address-blocked, such as http://10.0.0.1/ (10.0.0.1 is a private or reserved address)',
+    ]);
+    await run(['touch', closed], { cwd });
+    const { rounds, totals } = await json<CrawlSummary>(['crawl', '--rounds', '1', ...options], { cwd });
+    for (const { failures } of [totals, ...rounds]) {
+      expect(failures).toContainEqual(
+        expect.objectContaining({ code: 'robots-unreachable', status: null, visits: 1, url: closed }),
+      );
+      expect(failures).toContainEqual(expect.objectContaining({ code: 'robots-denied', visits: 1 }));
+    }
+    expect((await run(['explain', closed], { cwd })).stdout).toMatch(/last try +connect-failed: .*ECONNREFUSED/);
+  });
+
   it('refuses the open web without a contact, before anything is sent or written', async () => {
     const cwd = workDir();
     const { code, stderr } = await run(['crawl', 'http://open-web.invalid/'], { cwd });

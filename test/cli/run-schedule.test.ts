@@ -7,7 +7,11 @@ import type { CrawlProgress, CrawlSummary } from '../../src/crawler.ts';
 
 const MINUTE = 60_000;
 const iso = (at: number): string => new Date(at).toISOString();
-const summary = { rounds: [], totals: { requests: 3 }, stoppedBy: 'nothing-due' } as unknown as CrawlSummary;
+const summary = {
+  rounds: [],
+  totals: { requests: 3, failures: [] },
+  stoppedBy: 'nothing-due',
+} as unknown as CrawlSummary;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A scheduler on a clock that jumps; `runs[i]` is what the i-th run does. */
@@ -65,6 +69,19 @@ describe('the scheduler', () => {
     expect(starts).toHaveLength(2);
     expect(health.map(({ lastRun }) => lastRun?.error)).toContain('no route');
     expect(health.at(-1)).toMatchObject({ runs: 2, failedRuns: 1, lastRun: { ok: true, requests: 3 } });
+  });
+
+  it('logs why pages were not fetched', async () => {
+    const { room, stop } = simulated([{ takesMs: 0 }]);
+    const logged: unknown[] = [];
+    const failure = { code: 'connect-failed', status: null, visits: 2, url: 'http://a.test/', message: 'refused' };
+    const log = { ...silent, info: (text: string, fields?: object) => void logged.push([text, fields]) };
+    const crawl = async (): Promise<CrawlSummary> => {
+      stop.abort();
+      return { ...summary, totals: { ...summary.totals, failures: [failure] } };
+    };
+    await runSchedule({ ...room, log, crawl }, stop.signal);
+    expect(logged).toContainEqual(['not fetched', failure]);
   });
 
   it('ends with what no later run would mend, and is not on record as running', async () => {

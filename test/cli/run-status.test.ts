@@ -49,6 +49,7 @@ const ROUND = {
   newUrls: 1,
   filteredBy: {},
   demotedBy: {},
+  failures: [],
   layers: [],
   meanDistance: null,
   ms: 1_000,

@@ -22,11 +22,12 @@ export function createOriginRules(
   hasCopy: boolean,
   options: VerdictOptions,
 ): OriginRules {
-  const { text, status, fetchedAt } = stored;
+  const { text, status, fetchedAt, fault = null } = stored;
   if (!hasCopy) {
     const denied: RobotsVerdict = Object.freeze({
       allowed: false,
       code: 'robots-unreachable',
+      fault,
       rule: null,
       crawlDelayMs: null,
       sitemaps: [],
@@ -43,6 +44,7 @@ export function createOriginRules(
     Object.freeze({
       allowed: allowed && !isTooSlow,
       code: allowed ? (isTooSlow ? 'crawl-delay-too-long' : null) : 'robots-denied',
+      fault,
       rule,
       crawlDelayMs,
       sitemaps,

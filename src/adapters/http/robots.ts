@@ -125,7 +125,8 @@ export function createRobots(options: RobotsOptions): Robots {
 /** An answer that tells nothing keeps the text that the last usable one gave. */
 function storedFrom(answer: RobotsAnswer, known: StoredRobots | undefined, now: number): StoredRobots {
   if (answer.kind === 'unreachable') {
-    return { text: known?.text ?? '', status: answer.status, fetchedAt: now, usableAt: known?.usableAt ?? null };
+    const { status, reason: fault } = answer;
+    return { text: known?.text ?? '', status, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
   }
   const text = answer.kind === 'found' ? answer.text : '';
   return { text, status: answer.status, fetchedAt: now, usableAt: now };

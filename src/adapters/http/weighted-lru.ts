@@ -1,3 +1,5 @@
+import { ownText } from '../../domain/own-text.ts';
+
 /** A map that forgets what was not asked for the longest once there are too many entries, or too heavy ones. */
 export interface WeightedLru<V> {
   get(key: string): V | undefined;
@@ -21,7 +23,8 @@ export function createWeightedLru<V>(limits: { readonly entries: number; readonl
       entries.set(key, entry);
       return entry.value;
     },
-    set(key, value, weight) {
+    set(text, value, weight) {
+      const key = ownText(text);
       remove(key);
       entries.set(key, { value, weight });
       total += weight;

@@ -1,4 +1,5 @@
 import type { CrawlState } from '../../domain/crawl/datum.ts';
+import { ownText } from '../../domain/own-text.ts';
 import { hostOf } from '../../domain/url/url-key.ts';
 import type { CrawlDbCounters, HostFacts, HostRow, StateCounts } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
@@ -85,7 +86,7 @@ export class HostRowCache {
 
   set(host: string, row: StoredHost | null): void {
     this.#rows.delete(host);
-    this.#rows.set(host, row);
+    this.#rows.set(ownText(host), row);
     if (this.#rows.size <= this.#capacity) return;
     const oldest = this.#rows.keys().next();
     if (!oldest.done) this.#rows.delete(oldest.value);

@@ -3,6 +3,7 @@ import type { CrawlSummary, SeedSource } from '../../crawler.ts';
 import { jsonOf, told } from '../dry-run.ts';
 import { EXIT, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
+import { failureLines } from '../render/failures-text.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
 import { layerLines, stopReason, totalsLine } from '../render/round-table.ts';
 import { resumeCommand } from '../resume-command.ts';
@@ -111,6 +112,7 @@ async function tellEnd(session: Session, summary: CrawlSummary): Promise<void> {
   if (session.json) return session.out.write(`${JSON.stringify(summary)}\n`);
   if (summary.rounds.length > 1) await session.out.write(`${totalsLine(summary)}\n`);
   for (const line of layerLines(summary.totals.layers)) await session.out.write(`${line}\n`);
+  for (const line of failureLines(summary.totals.failures)) await session.out.write(`${line}\n`);
   for (const line of rejectionLines(summary.totals.filteredBy)) await session.out.write(`kept out: ${line}\n`);
   await session.out.write(`${stopReason(summary.stoppedBy)}\n`);
 }

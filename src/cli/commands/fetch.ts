@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { FetchSummary, ParseSummary } from '../../crawler.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
+import { failureLines } from '../render/failures-text.ts';
 import { bytes, count } from '../render/quantities.ts';
 import { fieldLines } from '../render/table.ts';
 import { resumeCommand } from '../resume-command.ts';
@@ -70,5 +71,7 @@ function fetchText(summary: FetchSummary & { readonly parse?: ParseSummary }): s
           ] as const,
         ]
       : []),
-  ])}\n`;
+  ])}\n${failureLines(summary.failures)
+    .map((line) => `${line}\n`)
+    .join('')}`;
 }

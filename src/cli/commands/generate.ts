@@ -3,7 +3,7 @@ import type { CrawlState, GenerateSummary } from '../../crawler.ts';
 import { asAsked, jsonOf } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
-import { count } from '../render/quantities.ts';
+import { count, counted } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
 import { anyNumber, crawlStates, durationMs, wholeNumber } from '../shared-options.ts';
 
@@ -60,7 +60,7 @@ export function generateText(summary: GenerateSummary): string {
   const head =
     summary.selected === 0
       ? 'Nothing is due.'
-      : `${summary.segment === null ? 'Would select' : `Segment ${summary.segment}:`} ${count(summary.selected)} URLs of ${count(summary.hosts)} hosts, out of ${count(summary.due)} due.`;
+      : `${summary.segment === null ? 'Would select' : `Segment ${summary.segment}:`} ${counted(summary.selected, 'URL')} of ${counted(summary.hosts, 'host')}, out of ${count(summary.due)} due.`;
   const urls = (summary.urls ?? []).map((url) => `  ${safeText(url)}`);
   return [head, ...(passedOver === '' ? [] : [`Passed over: ${passedOver}.`]), ...urls, ''].join('\n');
 }

@@ -3,7 +3,7 @@ import type { InjectSummary } from '../../crawler.ts';
 import { asAsked, DRY_RUN, jsonOf, told } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
-import { count } from '../render/quantities.ts';
+import { count, counted } from '../render/quantities.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
 import { safeText } from '../render/safe-text.ts';
 import { seedSources } from '../seed-sources.ts';
@@ -80,5 +80,5 @@ export function injectText(summary: InjectSummary): string {
   ] as const;
   const told = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
   const kept = rejectionLines(summary.filteredBy).map((line) => `\n  kept out: ${line}`);
-  return `${count(summary.urls)} URLs: ${told.length === 0 ? 'nothing to do' : told.join(', ')}${kept.join('')}`;
+  return `${counted(summary.urls, 'URL')}: ${told.length === 0 ? 'nothing to do' : told.join(', ')}${kept.join('')}`;
 }

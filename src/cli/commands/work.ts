@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { WorkSummary } from '../../crawler/cluster/work-off.ts';
 import { EXIT, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
+import { failureLines } from '../render/failures-text.ts';
 import { count } from '../render/quantities.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
 import { stopReason } from '../render/round-table.ts';
@@ -60,6 +61,7 @@ Examples:
 async function tellEnd(session: Session, summary: WorkSummary): Promise<void> {
   if (session.json) return session.out.write(`${JSON.stringify(summary)}\n`);
   const { generate, fetch, update } = summary.jobs;
+  for (const line of failureLines(summary.totals.failures)) await session.out.write(`${line}\n`);
   for (const line of rejectionLines(summary.totals.filteredBy)) await session.out.write(`kept out: ${line}\n`);
   await session.out.write(
     `jobs of this worker: generate ${count(generate)}, fetch ${count(fetch)}, update ${count(update)}\n${stopReason(summary.stoppedBy)}\n`,

@@ -84,6 +84,7 @@ function robotsText(robots: NonNullable<Explanation['robots']>): string {
   const verdict = robots.allowed ? 'allowed' : `not allowed (${robots.code ?? 'robots-denied'})`;
   return fieldLines([
     ['  verdict', `${verdict}${rule}`],
+    ...(robots.fault === null ? [] : [['  last try', robots.fault] as const]),
     ['  crawl delay', robots.crawlDelay === null ? 'none asked for' : span(robots.crawlDelay)],
     ['  fetched', `${shortTime(robots.fetchedAt)} UTC`],
   ]);

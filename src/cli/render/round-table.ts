@@ -1,7 +1,7 @@
-import type { CrawlSummary, RoundSummary, StoppedBy } from '../../crawler.ts';
+import type { CrawlSummary, RoundCounts, StoppedBy } from '../../crawler.ts';
 import { bytes, count, span } from './quantities.ts';
 
-type Counts = Omit<RoundSummary, 'round' | 'segment' | 'meanDistance' | 'filteredBy' | 'demotedBy' | 'layers'>;
+type Counts = Omit<RoundCounts, 'round' | 'segment' | 'meanDistance'>;
 
 const COLUMNS: readonly (readonly [title: string, width: number, cell: (round: Counts) => string])[] = [
   ['urls', 7, (round) => count(round.generated)],

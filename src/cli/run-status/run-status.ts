@@ -1,8 +1,5 @@
-import type { CrawlProgress, RoundSummary } from '../../crawler.ts';
+import type { CrawlProgress, RoundCounts, RoundSummary } from '../../crawler.ts';
 import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
-
-/** A round as a live view shows it: its counts alone. */
-export type RoundCounts = Omit<RoundSummary, 'filteredBy' | 'demotedBy' | 'layers'>;
 
 /** What a process that crawls says of itself, one line of JSON each time. Times in ISO 8601. */
 export interface RunStatus {
@@ -55,6 +52,6 @@ export function addRound(totals: RunTotals, round: RoundSummary): RunTotals {
   };
 }
 
-export function roundCounts({ filteredBy, demotedBy, layers, ...counts }: RoundSummary): RoundCounts {
+export function roundCounts({ filteredBy, demotedBy, failures, layers, ...counts }: RoundSummary): RoundCounts {
   return counts;
 }

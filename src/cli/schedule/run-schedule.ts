@@ -105,7 +105,9 @@ async function oneRun(
   const stop = (): void => own.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    return { report: reportOf(await room.crawl(own.signal, onProgress), startedAt, room.now()) };
+    const summary = await room.crawl(own.signal, onProgress);
+    for (const failure of summary.totals.failures) room.log.info('not fetched', { ...failure });
+    return { report: reportOf(summary, startedAt, room.now()) };
   } catch (error) {
     const nothing = { rounds: 0, requests: 0, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bodyBytes: 0 };
     const message = error instanceof Error ? error.message : String(error);

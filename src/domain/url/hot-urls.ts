@@ -1,3 +1,4 @@
+import { ownText } from '../own-text.ts';
 import type { UrlCache } from './url-cache.ts';
 
 /** About what the links of some thousand pages of a site have in common; 10 to 15 MB. */
@@ -35,7 +36,8 @@ export class HotUrls implements UrlCache {
   add(url: string): void {
     if (this.#generationSize === 0) return;
     this.#old.delete(url);
-    this.#young.add(url);
+    if (this.#young.has(url)) return;
+    this.#young.add(ownText(url));
     if (this.#young.size >= this.#generationSize) {
       this.#old = this.#young;
       this.#young = new Set();

@@ -33,7 +33,7 @@ export function urlKey(url: string): string {
   return `${origin}${url.slice(0, authorityStart - SCHEME_END.length)}${url.slice(authorityEnd)}`;
 }
 
-/** Hosts whose prefixes are at hand: keys are asked for in batches, whose URLs share theirs. Each may hold on to the URL that it was met in. */
+/** Hosts whose prefixes are at hand: keys are asked for in batches, whose URLs share theirs. */
 const REMEMBERED_HOSTS = 1_024;
 const prefixOf = remembered(hostPrefix, REMEMBERED_HOSTS);
 

@@ -1,3 +1,4 @@
+import { ownText } from '../own-text.ts';
 import { DEFAULT_HOT_URLS } from './hot-urls.ts';
 import type { UrlCache } from './url-cache.ts';
 
@@ -82,8 +83,9 @@ export class WeightedUrls implements UrlCache {
     return true;
   }
 
-  add(url: string): void {
-    if (this.#listSize === 0 || this.has(url)) return;
+  add(text: string): void {
+    if (this.#listSize === 0 || this.has(text)) return;
+    const url = ownText(text);
     if (this.#accessCount >= this.#listSize) this.remove((this.#access.after as Entry).url);
     const at = this.#now();
     const entry: Entry = { url, repetitions: 1, at, isCached: false, before: this.#access, after: this.#access };

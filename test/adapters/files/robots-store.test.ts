@@ -21,11 +21,16 @@ describe('files: robots store', () => {
     await store.save(ORIGIN, { ...ENTRY, text: 'old' });
     await Promise.all([
       store.save(ORIGIN, ENTRY),
-      store.save('http://b.example', { ...ENTRY, status: null, usableAt: null }),
+      store.save('http://b.example', { ...ENTRY, status: null, usableAt: null, fault: 'dns-failed: no such host' }),
     ]);
     const next = createFileRobotsStore(dir);
     expect(await next.load(ORIGIN)).toEqual(ENTRY);
-    expect(await next.load('http://b.example')).toEqual({ ...ENTRY, status: null, usableAt: null });
+    expect(await next.load('http://b.example')).toEqual({
+      ...ENTRY,
+      status: null,
+      usableAt: null,
+      fault: 'dns-failed: no such host',
+    });
     expect(await next.load('https://a.example')).toBeUndefined();
     expect(filesBelow(dir)).toHaveLength(2);
   });

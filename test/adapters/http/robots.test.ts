@@ -59,6 +59,7 @@ describe('createRobots', () => {
     expect(await robots.verdict(`${site.origin}/private/a`)).toEqual({
       allowed: false,
       code: 'robots-denied',
+      fault: null,
       rule: { line: 2, text: 'Disallow: /private' },
       crawlDelayMs: 7000,
       sitemaps: [`${site.origin}/map.xml`],
@@ -92,28 +93,30 @@ describe('createRobots', () => {
   it.each([429, 500, 503])('%i denies all, and is asked again after ten minutes', async (status) => {
     site.answer(text('', status));
     const robots = open();
-    const denied = { allowed: false, code: 'robots-unreachable', status };
+    const denied = { allowed: false, code: 'robots-unreachable', status, fault: `status ${status}` };
     expect(await robots.verdict(`${site.origin}/a`)).toMatchObject(denied);
     now += 10 * MINUTE - 1;
     expect(robots.cachedVerdict(`${site.origin}/b`)).toMatchObject(denied);
     now += 1;
     site.answer(text(''));
-    expect(await robots.verdict(`${site.origin}/a`)).toMatchObject({ allowed: true });
+    expect(await robots.verdict(`${site.origin}/a`)).toMatchObject({ allowed: true, fault: null });
     expect(site.asked).toHaveLength(2);
   });
 
-  it.each<[string, (response: ServerResponse) => void]>([
-    ['a timeout', () => {}],
-    ['a reset', (response) => void response.socket?.resetAndDestroy()],
-    ['nonsense', (response) => void response.socket?.end('nonsense')],
+  it.each<[string, RegExp, (response: ServerResponse) => void]>([
+    ['a timeout', /^fetch-timeout: /, () => {}],
+    ['a reset', /^fetch-aborted: /, (response) => void response.socket?.resetAndDestroy()],
+    ['nonsense', /^protocol-error: /, (response) => void response.socket?.end('nonsense')],
     [
       'a coding that cannot be undone',
+      /^content-undecodable: .*zstd/,
       (response) => void response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'),
     ],
-  ])('%s denies all', async (_name, misbehave) => {
+  ])('%s denies all', async (_name, fault, misbehave) => {
     site.answer((_request, response) => misbehave(response));
     const verdict = await open({ timeoutMs: 150 }).verdict(`${site.origin}/a`);
     expect(verdict).toMatchObject({ allowed: false, code: 'robots-unreachable', status: null });
+    expect(verdict.fault).toMatch(fault);
   });
 
   it.each(['with a store', 'without'])(
@@ -124,7 +127,11 @@ describe('createRobots', () => {
       await robots.verdict(`${site.origin}/`);
       site.answer(text('', 503));
       now += 29 * DAY;
-      expect(await robots.verdict(`${site.origin}/public`)).toMatchObject({ allowed: true, status: 503 });
+      expect(await robots.verdict(`${site.origin}/public`)).toMatchObject({
+        allowed: true,
+        status: 503,
+        fault: 'status 503',
+      });
       expect(robots.cachedVerdict(`${site.origin}/private`)).toMatchObject({ code: 'robots-denied' });
       now += DAY;
       expect(await robots.verdict(`${site.origin}/public`)).toMatchObject({

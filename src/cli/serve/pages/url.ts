@@ -32,6 +32,7 @@ ${skipped.length === 0 ? null : markup`<section><h2>Passed over</h2>${htmlTable(
       ? markup`<p>Not fetched yet.</p>`
       : facts([
           ['verdict', robots.allowed ? 'allowed' : `not allowed (${robots.code ?? 'robots-denied'})`],
+          ['last try', robots.fault],
           ['rule', robots.rule === null ? null : `line ${robots.rule.line}: ${robots.rule.text}`],
           ['crawl delay', robots.crawlDelay === null ? null : span(robots.crawlDelay)],
           ['fetched', shortTime(robots.fetchedAt)],
