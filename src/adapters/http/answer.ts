@@ -46,7 +46,7 @@ export class Answer {
       const { signal } = this.request;
       if (signal?.aborted) return this.onAbort();
       signal?.addEventListener('abort', this.onAbort, { once: true });
-      this.armTimer();
+      this.armTimer(this.startedAt + this.stallTimeoutMs);
       send();
     });
   }
@@ -164,13 +164,16 @@ export class Answer {
     this.phaseEndsAt = performance.now() + timeoutMs;
     this.phaseFault = fault;
     this.phaseMs = timeoutMs;
-    if (this.phaseEndsAt < this.timerDueAt) this.armTimer();
+    if (this.phaseEndsAt < this.timerDueAt) this.armTimer(this.phaseEndsAt);
   }
 
-  /** One timer for all limits. It is only ever moved nearer: when it fires too early it sets itself anew. */
-  private armTimer(): void {
+  /**
+   * One timer for all limits. It looks at them when it fires, which may be too early, and is only ever moved nearer: so phases that are as long as the
+   * one before, as they mostly are, leave it where it is.
+   */
+  private armTimer(dueAt: number): void {
     clearTimeout(this.timer);
-    this.timerDueAt = Math.min(this.deadlineAt, this.phaseEndsAt);
+    this.timerDueAt = Math.min(this.deadlineAt, dueAt);
     this.timer = setTimeout(this.onTimer, Math.max(1, Math.ceil(this.timerDueAt - performance.now())));
   }
 
@@ -181,7 +184,7 @@ export class Answer {
     } else if (now >= this.phaseEndsAt) {
       this.fail(new CrawlError('fetch-timeout', `${this.phaseFault} for ${this.phaseMs} ms`));
     } else {
-      this.armTimer();
+      this.armTimer(this.phaseEndsAt);
     }
   };
 }

@@ -14,7 +14,7 @@ const START_BYTES = 32;
 
 /** One connection, with a client of undici to itself, so that the socket behind an answer is known. */
 export class UndiciConnection {
-  readonly url: URL;
+  readonly origin: string;
   readonly client: UndiciClient;
   remoteAddress: string | null = null;
   /** Exchanges that its socket has served. */
@@ -23,9 +23,9 @@ export class UndiciConnection {
   /** The first bytes received since {@link expectAnswer}. */
   private start = '';
 
-  /** To the origin of `url`. `onLost` is told when the socket is gone, for whatever reason but {@link destroy}. */
-  constructor(url: URL, isNamed: boolean, options: UndiciConnectionOptions, onLost: () => void) {
-    this.url = url;
+  /** `url` is any URL of the origin. `onLost` is told when the socket is gone, for whatever reason but {@link destroy}. */
+  constructor(origin: string, url: URL, isNamed: boolean, options: UndiciConnectionOptions, onLost: () => void) {
+    this.origin = origin;
     const { idleTimeoutMs } = options;
     const isSecure = url.protocol === 'https:';
     const target = {
@@ -34,7 +34,7 @@ export class UndiciConnection {
       port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
       isNamed,
     };
-    this.client = new options.client(url.origin, {
+    this.client = new options.client(origin, {
       pipelining: 1,
       maxHeaderSize: options.maxHeaderBytes,
       // The exchange has limits of time of its own.

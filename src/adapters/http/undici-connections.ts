@@ -39,13 +39,14 @@ export class UndiciConnections {
    * that still waits.
    */
   acquire(url: URL, use: Use): () => void {
-    const row = this.rowOf(url);
+    const { origin } = url;
+    const row = this.rows.get(origin) ?? this.addRow(origin, url);
     const kept = row.idle.pop();
     if (kept !== undefined) {
       this.idle.delete(kept);
       use(kept);
     } else if (row.open < this.options.maxSockets) {
-      use(this.open(row));
+      use(this.open(row, origin));
     } else {
       row.waiting.push(use);
       return () => {
@@ -58,20 +59,20 @@ export class UndiciConnections {
 
   /** Takes a connection back, whatever has become of it. */
   release(connection: UndiciConnection): void {
-    const row = this.rowOf(connection.url);
+    const row = this.rows.get(connection.origin);
+    if (row === undefined) return;
     const next = row.waiting.shift();
     if (!connection.isOpen) {
       connection.destroy();
       row.open--;
-      if (next !== undefined) next(this.open(row));
-      else if (row.open === 0) this.rows.delete(row.url.origin);
+      if (next !== undefined) next(this.open(row, connection.origin));
+      else if (row.open === 0) this.rows.delete(connection.origin);
     } else if (next !== undefined) {
       next(connection);
     } else {
       row.idle.push(connection);
       this.idle.add(connection);
-      const [oldest] = this.idle;
-      if (this.idle.size > this.options.maxIdleSockets && oldest !== undefined) this.closeIdle([oldest]);
+      if (this.idle.size > this.options.maxIdleSockets) this.closeIdle([...this.idle].slice(0, 1));
     }
   }
 
@@ -86,7 +87,7 @@ export class UndiciConnections {
 
   private closeIdle(connections: readonly UndiciConnection[]): void {
     for (const connection of connections) {
-      const { idle } = this.rowOf(connection.url);
+      const idle = this.rows.get(connection.origin)?.idle ?? [];
       idle.splice(idle.indexOf(connection), 1);
       this.idle.delete(connection);
       connection.destroy();
@@ -94,23 +95,19 @@ export class UndiciConnections {
     }
   }
 
-  private open(row: OriginRow): UndiciConnection {
+  private open(row: OriginRow, origin: string): UndiciConnection {
     row.open++;
     const isNamed = this.options.guard.isNamed(row.url);
-    const connection = new UndiciConnection(row.url, isNamed, this.options, () => {
+    const connection = new UndiciConnection(origin, row.url, isNamed, this.options, () => {
       // One in use is noticed when it is given back.
       if (this.idle.has(connection)) this.closeIdle([connection]);
     });
     return connection;
   }
 
-  private rowOf(url: URL): OriginRow {
-    const { origin } = url;
-    let row = this.rows.get(origin);
-    if (row === undefined) {
-      row = { url, idle: [], waiting: [], open: 0 };
-      this.rows.set(origin, row);
-    }
+  private addRow(origin: string, url: URL): OriginRow {
+    const row: OriginRow = { url, idle: [], waiting: [], open: 0 };
+    this.rows.set(origin, row);
     return row;
   }
 }
