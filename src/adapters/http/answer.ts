@@ -14,6 +14,8 @@ export class Answer {
   /** `null` until it has come. */
   head: ResponseHead | null = null;
   isSettled = false;
+  /** `null` until the head has come. */
+  plan: BodyPlan | null = null;
   private readonly request: ExchangeRequest;
   private readonly stallTimeoutMs: number;
   private readonly cut: () => void;
@@ -56,23 +58,18 @@ export class Answer {
     this.enterPhase(timeoutMs, 'no answer');
   }
 
-  /** `null` when the head ends the exchange with a failure. */
+  /** Says what to do with the body; `null` when the head ends the exchange with a failure. */
   onHead(head: ResponseHead): BodyPlan | null {
     if (this.isSettled) return null;
     this.head = head;
     this.phaseEndsAt = Number.POSITIVE_INFINITY;
     try {
-      if (head.status < 200) throw new CrawlError('protocol-error', `status ${head.status} is no final answer`);
-      const isOk = head.status >= 200 && head.status <= 299;
-      const decision = this.request.onHead?.(head) ?? (isOk ? 'read' : 'drop');
-      if (decision === 'read') contentCodings(head.headers['content-encoding']);
-      if (hasNoBody(this.request.method, head.status)) return 'none';
-      if (decision === 'read') this.onProgress();
-      return decision;
+      this.plan = this.planFor(head);
+      if (this.plan === 'read') this.onProgress();
     } catch (error) {
       this.fail(error);
-      return null;
     }
+    return this.plan;
   }
 
   /** Something of the body has come, or may come from now on. */
@@ -109,12 +106,27 @@ export class Answer {
     else this.fail(fault ?? new CrawlError('fetch-aborted', 'the connection broke off before the body'));
   }
 
+  /** The transport has failed; which matters no more where the head has come and no body is wanted. A drop ends by itself. */
+  onFault(fault: CrawlError): void {
+    if (this.plan === 'none') this.onNoBody(0);
+    else if (this.plan === 'read' && fault.code === 'fetch-aborted') this.onPrematureEnd(fault);
+    else if (this.plan !== 'drop') this.fail(fault);
+  }
+
   fail(error: unknown): void {
     if (this.isSettled) return;
     this.release();
     this.cut();
     this.chunks = [];
     this.reject(error);
+  }
+
+  private planFor(head: ResponseHead): BodyPlan {
+    if (head.status < 200) throw new CrawlError('protocol-error', `status ${head.status} is no final answer`);
+    const isOk = head.status >= 200 && head.status <= 299;
+    const decision = this.request.onHead?.(head) ?? (isOk ? 'read' : 'drop');
+    if (decision === 'read') contentCodings(head.headers['content-encoding']);
+    return hasNoBody(this.request.method, head.status) ? 'none' : decision;
   }
 
   private async deliver(isCut: boolean): Promise<void> {

@@ -60,25 +60,23 @@ export class GotExchange {
 
   private onError(stream: Request, error: unknown): void {
     if (this.answer.isSettled || stream !== this.stream) return;
+    // The answer is whole: the server sent more than it said, which makes the connection useless, not the page.
+    if (this.response?.complete) return;
     const fault = networkFault(error);
-    if (this.answer.head !== null) {
-      // The answer is whole: the server sent more than it said, which makes the connection useless, not the page.
-      if (this.response?.complete) return;
-      if (fault.code === 'fetch-aborted') this.answer.onPrematureEnd(fault);
-      else this.answer.fail(fault);
-    } else if (fault.code === 'fetch-aborted' && this.isStale() && this.stale < MAX_STALE_CONNECTIONS) {
+    if (fault.code === 'fetch-aborted' && this.isStale() && this.stale < MAX_STALE_CONNECTIONS) {
       this.stale++;
       stream.destroy();
       this.send();
     } else {
-      this.answer.fail(fault);
+      this.answer.onFault(fault);
     }
   }
 
   /** Whether the connection was a kept one over which nothing of an answer has come. */
   private isStale(): boolean {
     const { native } = this;
-    return native?.reusedSocket === true && (native.socket?.bytesRead ?? 0) === this.bytesBefore;
+    if (this.answer.head !== null || native?.reusedSocket !== true) return false;
+    return (native.socket?.bytesRead ?? 0) === this.bytesBefore;
   }
 
   private onResponse(response: IncomingMessage): void {

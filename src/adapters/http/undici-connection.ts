@@ -9,8 +9,8 @@ export interface UndiciConnectionOptions {
   readonly idleTimeoutMs: number;
 }
 
-/** As much of the beginning of an answer as holds the HTTP version, also behind stray line ends, which parsers pass over. */
-const START_BYTES = 32;
+/** As much of the beginning of an answer as holds its first line, also behind stray line ends, which parsers pass over. */
+const START_BYTES = 128;
 
 /** One connection, with a client of undici to itself, so that the socket behind an answer is known. */
 export class UndiciConnection {
@@ -83,9 +83,18 @@ export class UndiciConnection {
     return this.start !== '';
   }
 
-  /** As the server wrote it; undici does not tell. */
+  /** As in the first line that came; undici does not tell. */
   get httpVersion(): string {
     return /HTTP\/(\d\.\d)/.exec(this.start)?.[1] ?? '1.1';
+  }
+
+  /**
+   * The reason as it was sent, in Latin-1 as `node:http` has it; undici decodes it as UTF-8, and loses the front of one that came in two packets.
+   * `null` where the first line is that of another status (early hints), or is not to be seen as a whole.
+   */
+  reasonOf(status: number): string | null {
+    const [, code, reason] = /HTTP\/\d\.\d (\d{3})(?: ([^\r\n]*))?\r?\n/.exec(this.start) ?? [];
+    return Number(code) === status ? (reason ?? '') : null;
   }
 
   destroy(): void {

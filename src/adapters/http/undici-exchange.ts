@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Exchange, ExchangeRequest } from '../../ports/fetch-protocol.ts';
-import { Answer, type BodyPlan } from './answer.ts';
+import { Answer } from './answer.ts';
 import type { HttpProtocolSettings } from './protocol-options.ts';
 import { headersOf } from './response-head.ts';
 import type { UndiciConnection } from './undici-connection.ts';
@@ -24,7 +24,6 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   private leaveQueue: () => void = () => {};
   private abort: (() => void) | null = null;
   private isReplaced = false;
-  private plan: BodyPlan | null = null;
   private isComplete = false;
   private droppedBytes = 0;
 
@@ -73,19 +72,18 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
       this.answer.fail(new CrawlError('protocol-error', 'the server changed to another protocol without being asked'));
     } else if (status >= 200) {
       const rawHeaders = textsOf(fields);
-      // Where a server gives no reason, the usual one stands, as with got.
-      const statusText = reason === '' ? (STATUS_CODES[status] ?? '') : reason;
       const { httpVersion, remoteAddress } = connection;
+      // Where a server gives no reason, the usual one stands, as with got.
+      const statusText = (connection.reasonOf(status) ?? reason) || (STATUS_CODES[status] ?? '');
       const head = { status, statusText, httpVersion, headers: headersOf(rawHeaders), rawHeaders, remoteAddress };
-      this.plan = this.answer.onHead(head);
       // One turn later the parser has been through all that came with the head: where that was the whole answer, the connection is kept.
-      if (this.plan === 'drop') process.nextTick(() => this.drop());
+      if (this.answer.onHead(head) === 'drop') process.nextTick(() => this.drop());
     }
     return true;
   }
 
   onData(chunk: Buffer): boolean {
-    if (this.plan === 'read') {
+    if (this.answer.plan === 'read') {
       this.answer.onProgress();
       this.answer.onChunk(chunk);
     } else {
@@ -99,10 +97,10 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     if (connection === null) return;
     connection.served++;
     this.isComplete = true;
-    if (this.plan === 'drop') return;
+    if (this.answer.plan === 'drop') return;
     const isWhole = !connection.wasReset;
     this.giveBack();
-    if (this.plan === 'none') this.answer.onNoBody(0);
+    if (this.answer.plan === 'none') this.answer.onNoBody(0);
     else if (isWhole) this.answer.onEnd();
     // undici takes a reset for the end of a body that has no other.
     else this.answer.onPrematureEnd(null);
@@ -119,13 +117,8 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
       this.isReplaced = true;
       this.connections.closeIdleTo(this.url);
       this.send();
-    } else if (answer.head === null) {
-      answer.fail(fault);
-    } else if (this.plan === 'none') {
-      answer.onNoBody(0);
-    } else if (this.plan === 'read') {
-      if (fault.code === 'fetch-aborted') answer.onPrematureEnd(fault);
-      else answer.fail(fault);
+    } else {
+      answer.onFault(fault);
     }
   }
 

@@ -39,9 +39,14 @@ describe('where undici differs from got', () => {
     expect(site.connections).toBe(connections);
   });
 
-  it('a reason beyond ASCII is read as UTF-8', async () => {
+  it('behind an early hint the version is that of the hint, and a reason beyond ASCII is read as UTF-8', async () => {
     const asSent = Buffer.from('Déjà vu').toString('latin1');
-    await start(`HTTP/1.1 200 ${asSent}\r\nContent-Length: 2\r\n\r\nok`);
-    expect((await ask()).head.statusText).toBe('Déjà vu');
+    const answer = `HTTP/1.0 200 ${asSent}\r\nContent-Length: 2\r\n\r\nok`;
+    await start(answer);
+    expect((await ask()).head).toMatchObject({ httpVersion: '1.0', statusText: asSent });
+    await protocol.close();
+    await site.close();
+    await start(`HTTP/1.1 103 Early Hints\r\n\r\n${answer}`);
+    expect((await ask()).head).toMatchObject({ httpVersion: '1.1', statusText: 'Déjà vu' });
   });
 });
