@@ -85,7 +85,7 @@ export async function copySharedDb(
   }
 }
 
-export function noServer(dir: string): CrawlError {
+function noServer(dir: string): CrawlError {
   return new CrawlError('config-invalid', `the crawl db of ${dir} is in Redis: cluster.redis must name the server`);
 }
 

@@ -4,6 +4,7 @@ import { loadBullMq } from '../../adapters/redis/bullmq.ts';
 import { connectRedis } from '../../adapters/redis/connect.ts';
 import { createBullJobEngine } from '../../adapters/redis/job-engine.ts';
 import { createSharedLanes } from '../../adapters/redis/shared-lanes.ts';
+import { CrawlError } from '../../domain/errors.ts';
 import { countFetched } from '../../steps/outcome-counts.ts';
 import { type RoundJobsRoom, type RoundSteps, roundJobs } from '../../steps/round-jobs.ts';
 import type { CrawlProgress } from '../../steps/summaries.ts';
@@ -16,7 +17,6 @@ import { cpuMs, systemClock } from '../system-clock.ts';
 import type { CrawlerOptions } from '../types.ts';
 import { unappliedSegments } from '../unfinished.ts';
 import { type Wiring, wire } from '../wiring.ts';
-import { noServer } from './open-shared-db.ts';
 import { sumOfProgress } from './part-progress.ts';
 import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
 
@@ -36,7 +36,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const dir = resolve(options.dir);
   const clock = options.clock ?? systemClock;
   const { redis: url, name, leaseMs } = config.cluster;
-  if (url === '') throw noServer(dir);
+  if (url === '') throw noServer();
   const bullmq = await loadBullMq();
   await mkdir(dir, { recursive: true });
   const own = await wire({ config, dir, baseDir: options.baseDir ?? process.cwd(), log, clock });
@@ -133,4 +133,12 @@ function roundSteps(room: CrawlRoom, store: Store, signal: AbortSignal): RoundSt
       await kept.done();
     },
   };
+}
+
+function noServer(): CrawlError {
+  const how = 'such as -D cluster.redis=redis://127.0.0.1:6379; "incrawl crawl" needs none';
+  return new CrawlError(
+    'config-invalid',
+    `workers share a crawl through Redis: cluster.redis must name the server, ${how}`,
+  );
 }

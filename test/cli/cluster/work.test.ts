@@ -156,7 +156,7 @@ describe.skipIf(NO_BULLMQ !== null)(
 
     it('refuses to work without a server', async () => {
       const { code, stderr } = await run(['work', '--dir', workDir()]);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.redis must name the server')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.redis must name the server, such as -D')]);
     });
   },
 );
