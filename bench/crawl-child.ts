@@ -1,4 +1,7 @@
-/** One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days, the share of audits, the protocol plugin. Prints JSON. */
+/**
+ * One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days, the share of audits, the protocol
+ * plugin, and plugins to leave out. Prints JSON.
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { heapByStage, keepEngineLean } from '../src/cli/lean-engine.ts';
@@ -6,7 +9,8 @@ import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
 
-const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http'] = process.argv.slice(2);
+const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http', without = ''] =
+  process.argv.slice(2);
 keepEngineLean();
 const offset = Number(offsetDays) * 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -44,10 +48,12 @@ process.stdout.write(
   })}\n`,
 );
 
-/** The shipped list with the protocol asked for. */
+/** The shipped list with the protocol asked for, and without what is not wanted. */
 function pluginsFile(): string {
   const file = join(dir, 'bench-plugins.yaml');
-  const names = DEFAULT_PLUGIN_LIST.entries.map(({ use }) => (use === 'protocol-http' ? `protocol-${protocol}` : use));
+  const left = new Set(without.split(','));
+  const uses = DEFAULT_PLUGIN_LIST.entries.map(({ use }) => use).filter((use) => !left.has(use));
+  const names = uses.map((use) => (use === 'protocol-http' ? `protocol-${protocol}` : use));
   writeFileSync(file, `plugins:\n${names.map((name) => `  - ${name}\n`).join('')}`);
   return file;
 }

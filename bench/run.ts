@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--pages N] [--only crawl|requests|generate|parts|..] [--protocol http|undici] [--json]`: measures the built crawler and says PASS or FAIL against the
+ * `npm run bench -- [--pages N] [--only crawl|requests|generate|parts|..] [--protocol http|undici] [--without PLUGIN,..] [--json]`: measures the built crawler and says PASS or FAIL against the
  * bounds set for it.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -31,6 +31,7 @@ const { values } = parseArgs({
     pages: { type: 'string', default: '5000' },
     only: { type: 'string' },
     protocol: { type: 'string', default: 'http' },
+    without: { type: 'string', default: '' },
     json: { type: 'boolean', default: false },
     seed: { type: 'string', default: '9' },
     articles: { type: 'string', default: '300' },
@@ -90,7 +91,7 @@ async function startSite(): Promise<{ process: ChildProcess; origins: string[] }
 function crawl(dir: string, seed: string, offsetDays: number, auditShare: number): Measured {
   const child = spawnSync(
     process.execPath,
-    [own('./crawl-child.js'), dir, seed, String(offsetDays), String(auditShare), values.protocol],
+    [own('./crawl-child.js'), dir, seed, String(offsetDays), String(auditShare), values.protocol, values.without],
     {
       encoding: 'utf8',
       maxBuffer: 1 << 26,
