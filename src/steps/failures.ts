@@ -23,19 +23,28 @@ export function failureOf(url: string, outcome: FetchOutcome): FailureKind | nul
   return { code: outcome.code, status, visits: 1, url, message: outcome.message };
 }
 
-/** The kinds of several runs together, most frequent first. */
-export function sumOfFailures(parts: Iterable<readonly FailureKind[]>): FailureKind[] {
-  const sum = new Map<string, FailureKind>();
-  for (const part of parts) {
-    for (const kind of part) {
-      const own = keyOf(kind);
-      const isKnown = sum.has(own) || sum.size < MAX_KINDS;
-      const key = isKnown ? own : OTHERS;
-      const known = sum.get(key) ?? { ...kind, ...(isKnown ? {} : { code: OTHERS, status: null }), visits: 0 };
-      sum.set(key, { ...known, visits: known.visits + kind.visits });
-    }
+/** Counts a kind among others, which stay in order: the most frequent first, equals by their reason. */
+export function addFailure(kinds: FailureKind[], kind: FailureKind): void {
+  let at = kinds.findIndex((each) => reasonOf(each) === reasonOf(kind));
+  if (at < 0 && kinds.length >= MAX_KINDS && kind.code !== OTHERS) {
+    addFailure(kinds, { ...kind, code: OTHERS, status: null });
+    return;
   }
-  return [...sum.values()].sort((a, b) => b.visits - a.visits || (keyOf(a) < keyOf(b) ? -1 : 1));
+  if (at < 0) at = kinds.push(kind) - 1;
+  else kinds[at] = { ...kinds[at]!, visits: kinds[at]!.visits + kind.visits };
+  for (; at > 0 && precedes(kinds[at]!, kinds[at - 1]!); at--) {
+    [kinds[at - 1], kinds[at]] = [kinds[at]!, kinds[at - 1]!];
+  }
 }
 
-const keyOf = ({ code, status }: FailureKind): string => `${code} ${status ?? ''}`;
+/** The kinds of several runs together. */
+export function sumOfFailures(parts: Iterable<readonly FailureKind[]>): FailureKind[] {
+  const sum: FailureKind[] = [];
+  for (const part of parts) for (const kind of part) addFailure(sum, kind);
+  return sum;
+}
+
+const reasonOf = ({ code, status }: FailureKind): string => `${code} ${status ?? ''}`;
+
+const precedes = (a: FailureKind, b: FailureKind): boolean =>
+  a.visits > b.visits || (a.visits === b.visits && reasonOf(a) < reasonOf(b));

@@ -1,9 +1,11 @@
 import type { FetchOutcome } from '../domain/crawl/outcome.ts';
 import type { Segment } from '../ports/segment-store.ts';
-import { failureOf, sumOfFailures } from './failures.ts';
+import { addFailure, type FailureKind, failureOf } from './failures.ts';
 import type { FetchSummary } from './summaries.ts';
 
-export type OutcomeCounts = { -readonly [Key in Exclude<keyof FetchSummary, 'segment' | 'left'>]: FetchSummary[Key] };
+export type OutcomeCounts = {
+  -readonly [Key in Exclude<keyof FetchSummary, 'segment' | 'left' | 'failures'>]: FetchSummary[Key];
+} & { readonly failures: FailureKind[] };
 
 export function noOutcomes(): OutcomeCounts {
   return {
@@ -29,7 +31,7 @@ export function countOutcome(counts: OutcomeCounts, url: string, outcome: FetchO
   counts.bytesReceived += outcome.receivedBytes;
   counts.bodyBytes += outcome.bodyBytes;
   const failure = failureOf(url, outcome);
-  if (failure !== null) counts.failures = sumOfFailures([counts.failures, [failure]]);
+  if (failure !== null) addFailure(counts.failures, failure);
   switch (outcome.kind) {
     case 'success':
       counts.fetched++;

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RepartitionSummary } from '../../src/crawler.ts';
 import type { CrawlSummary } from '../../src/steps/summaries.ts';
 import type { RecordView } from '../../src/steps/views.ts';
 import { json, run, workDir } from './binary.ts';
+import { served } from './served.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 
@@ -33,19 +32,10 @@ const server = createServer((request, response) => {
     `<!doctype html><title>${path}</title><main><p>${WORDS}</p>${links.map((to) => `<p>${WORDS} <a href="${to}">link</a> ${WORDS}</p>`).join('')}</main>`,
   );
 });
-let origin = '';
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const site = served(server);
 
 const crawl = (cwd: string, ...more: string[]): Promise<CrawlSummary> =>
-  json<CrawlSummary>(['crawl', `${origin}/`, '--allow', '127.0.0.1', '--delay', '0', ...more], { cwd });
+  json<CrawlSummary>(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0', ...more], { cwd });
 
 describe('layers', () => {
   it('a depth of two fetches the seeds and what they link to, and goes on when asked for more', async () => {
@@ -109,7 +99,7 @@ describe('similar URLs in a crawl', () => {
     const published = await crawl(other, '-D', list(other, '{ mode: published }'));
     expect(published.totals.filteredBy).toMatchObject({ 'urlfilter-similarity: similar to known URLs': 20 });
     expect(published.totals.new).toBe(40 - 20);
-    const told = await run(['check', 'url', `${origin}/a/item-7.html`, '-D', list(cwd, '{ quota: 4 }')]);
+    const told = await run(['check', 'url', `${site.origin}/a/item-7.html`, '-D', list(cwd, '{ quota: 4 }')]);
     expect(told.stdout).toContain('|3|a|item-#.html');
   });
 });

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CrawlSummary } from '../../src/steps/summaries.ts';
 import type { RecordView } from '../../src/steps/views.ts';
 import { json, run, workDir } from './binary.ts';
+import { served } from './served.ts';
 
 const WORDS =
   'A paragraph that is long enough to be taken for the content of its page, as it says a good deal about it.';
@@ -25,22 +24,13 @@ const server = createServer((request, response) => {
   response.end(`<!doctype html><title>${path}</title><nav><ul>${path.startsWith('/menu') ? '' : menu}</ul></nav>
     <main><article><p>${WORDS} ${WORDS}<p>${WORDS} <a href="${next}">the next article of the row</a> ${WORDS}</article></main>`);
 });
-let origin = '';
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const site = served(server);
 
 async function crawl(noise: string): Promise<{ cwd: string; summary: CrawlSummary; records: RecordView[] }> {
   const cwd = workDir();
   const args = [
     'crawl',
-    `${origin}/article/0`,
+    `${site.origin}/article/0`,
     '--allow',
     '127.0.0.1',
     '--delay',
@@ -68,7 +58,7 @@ describe('noise links in a crawl', { sequential: true }, () => {
     const reason = 'outlinks: noise (navigation)';
     expect(demoted.summary.totals.demotedBy).toEqual({ [reason]: 5 * (PAGES - 1) });
     expect(followed.summary.totals.demotedBy ?? {}).toEqual({});
-    const scoreOf = (path: string): number => demoted.records.find(({ url }) => url === origin + path)?.score ?? 0;
+    const scoreOf = (path: string): number => demoted.records.find(({ url }) => url === site.origin + path)?.score ?? 0;
     expect(scoreOf('/menu/page-2-0')).toBeLessThan(scoreOf('/article/3') / 2);
     expect(scoreOf('/menu/page-0-0')).toBe(scoreOf('/article/1'));
   });

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { createReadStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { WARCParser } from 'warcio';
 import type { CrawlSummary } from '../../src/steps/summaries.ts';
 import { json, run, workDir } from './binary.ts';
+import { served } from './served.ts';
 
 const PAGES = ['/', '/a.html', '/b.html', '/c.html'];
 const pageOf = (path: string): string =>
@@ -32,16 +31,7 @@ const server = createServer((request, response) => {
   }
 });
 server.on('connection', () => connections++);
-let origin = '';
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const site = served(server);
 
 const SHIPPED = readFileSync(new URL('../../conf/plugins.yaml', import.meta.url), 'utf8');
 
@@ -80,16 +70,16 @@ it('two crawls through undici: pages, then 304s, in WARC files that others read'
   expect(stdout).toMatch(/^protocol-undici\s/m);
   expect(stdout).not.toContain('protocol-http');
 
-  const first = await json<CrawlSummary>(['crawl', `${origin}/`], { cwd });
+  const first = await json<CrawlSummary>(['crawl', `${site.origin}/`], { cwd });
   expect(first.totals).toMatchObject({ new: 4, failed: 0 });
   // One for robots.txt and all pages.
   expect(connections).toBe(1);
 
-  expect(await json(['touch', '--stdin'], { cwd, input: PAGES.map((path) => origin + path).join('\n') })).toMatchObject(
-    {
-      touched: 4,
-    },
-  );
+  expect(
+    await json(['touch', '--stdin'], { cwd, input: PAGES.map((path) => site.origin + path).join('\n') }),
+  ).toMatchObject({
+    touched: 4,
+  });
   const second = await json<CrawlSummary>(['crawl'], { cwd });
   expect(second.totals).toMatchObject({ notModified: 4, failed: 0, bodyBytes: 0 });
 
@@ -101,7 +91,7 @@ it('two crawls through undici: pages, then 304s, in WARC files that others read'
 
 it('both protocols without a winner are refused, since both serve http', async () => {
   const cwd = folderWith('  - protocol-http\n  - protocol-undici\n');
-  const { code, stderr } = await run(['crawl', `${origin}/`], { cwd });
+  const { code, stderr } = await run(['crawl', `${site.origin}/`], { cwd });
   expect(stderr).toContain('protocol-http and protocol-undici both claim the scheme http');
   expect(code).toBe(2);
 });

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FetchOutcome } from '../../src/domain/crawl/outcome.ts';
-import { type FailureKind, failureOf, sumOfFailures } from '../../src/steps/failures.ts';
+import { addFailure, type FailureKind, failureOf, sumOfFailures } from '../../src/steps/failures.ts';
 
 const BASE = { at: 0, requests: 1, bodyBytes: 0, receivedBytes: 0, ms: 1 };
 const failed = (code: string, status: number | null, message = 'm'): FetchOutcome => ({
@@ -53,5 +54,32 @@ describe('failures by their reason', () => {
     expect(sum).toHaveLength(51);
     expect(sum[0]).toMatchObject({ code: 'other', visits: 150, url: 'http://a.test/50' });
     expect(sum.reduce((total, { visits }) => total + visits, 0)).toBe(200);
+  });
+
+  it('are the same one by one and in parts: in order, each once, nothing lost', () => {
+    const kind = fc.record({
+      code: fc.integer({ min: 0, max: 80 }).map((n) => `own-${n}`),
+      status: fc.constantFrom(null, 500, 503),
+      visits: fc.integer({ min: 1, max: 3 }),
+      url: fc.constant('http://a.test/'),
+      message: fc.constant('m'),
+    });
+    fc.assert(
+      fc.property(fc.array(kind, { maxLength: 300 }), fc.nat(300), (kinds, cut) => {
+        const one: FailureKind[] = [];
+        for (const each of kinds) addFailure(one, each);
+        const parts = sumOfFailures([sumOfFailures([kinds.slice(0, cut)]), sumOfFailures([kinds.slice(cut)])]);
+        for (const sum of [one, parts]) {
+          const reasons = sum.map(({ code, status }) => `${code} ${status ?? ''}`);
+          expect(new Set(reasons).size).toBe(sum.length);
+          expect(sum.length).toBeLessThanOrEqual(51);
+          expect(sum.reduce((total, { visits }) => total + visits, 0)).toBe(
+            kinds.reduce((total, { visits }) => total + visits, 0),
+          );
+          const sorted = [...sum].sort((a, b) => b.visits - a.visits);
+          expect(sum.map(({ visits }) => visits)).toEqual(sorted.map(({ visits }) => visits));
+        }
+      }),
+    );
   });
 });

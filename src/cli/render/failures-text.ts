@@ -5,7 +5,7 @@ import { safeText } from './safe-text.ts';
 /** Reasons shown to people; `--json` has all. */
 const SHOWN = 8;
 /** Longest line of what was said of one URL, characters. */
-const LONGEST_MESSAGE = 160;
+const LONGEST_MESSAGE = 300;
 
 /** `not fetched: 12 connect-failed, such as http://example.org/ (connect ECONNREFUSED)`, most frequent first; empty where all was answered. */
 export function failureLines(failures: readonly FailureKind[]): string[] {
