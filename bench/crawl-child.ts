@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { heapByStage, keepEngineLean } from '../src/cli/lean-engine.ts';
+import { keepEngineLean } from '../src/cli/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
@@ -31,7 +31,7 @@ const crawler = await openCrawler({
 });
 const startedAt = performance.now();
 const seeds = seed === '' ? [] : [{ name: 'bench', lines: seed.split(',') }];
-const summary = await crawler.crawl({ seeds, onProgress: heapByStage() });
+const summary = await crawler.crawl({ seeds });
 const ms = performance.now() - startedAt;
 const stats = await crawler.stats();
 const threadsMs = cpuByThread();

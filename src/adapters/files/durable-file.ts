@@ -1,4 +1,4 @@
-import { closeSync, fsync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fsync, fsyncSync, openSync, renameSync, writeFileSync, writeSync, writevSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { fileError, onFile } from './file-errors.ts';
@@ -8,6 +8,15 @@ const fsyncLater = promisify(fsync);
 /** A single `write` may be cut short, by a signal or a nearly full disk, without being an error. */
 export function writeWhole(fd: number, block: Uint8Array, position: number): void {
   for (let done = 0; done < block.length; ) done += writeSync(fd, block, done, block.length - done, position + done);
+}
+
+/** Buffers smaller than this on the average are cheaper copied together than handed to the system one by one, bytes. */
+const GATHERED_BYTES = 2_048;
+
+/** Writes the buffers, which hold so many bytes, one behind the other. */
+export function writeBuffers(fd: number, buffers: readonly Uint8Array[], bytes: number, position: number): void {
+  const written = bytes < GATHERED_BYTES * buffers.length ? 0 : writevSync(fd, buffers, position);
+  if (written < bytes) writeWhole(fd, Buffer.concat(buffers, bytes).subarray(written), position + written);
 }
 
 /** Replaces a file as a whole: after a crash there is the old text or the new one. */

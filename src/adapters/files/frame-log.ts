@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync } from 'node:fs';
-import { syncFile, writeWhole } from './durable-file.ts';
+import { syncFile, writeBuffers } from './durable-file.ts';
 import { onFile } from './file-errors.ts';
 import { encodeFrameHead, FRAME_HEAD_BYTES, type Frame, readFrames } from './frame-reader.ts';
 
@@ -51,9 +51,8 @@ export class FrameLog {
   /** A failed flush loses nothing: the next one writes the same bytes at the same place. */
   flush(): void {
     if (this.bufferedBytes === 0) return;
-    const block = Buffer.concat(this.buffers, this.bufferedBytes);
-    onFile(this.file, () => writeWhole(this.fd, block, this.flushedBytes));
-    this.flushedBytes += block.length;
+    onFile(this.file, () => writeBuffers(this.fd, this.buffers, this.bufferedBytes, this.flushedBytes));
+    this.flushedBytes += this.bufferedBytes;
     this.buffers = [];
     this.bufferedBytes = 0;
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip, gzipSync, type ZlibOptions } from 'node:zlib';
 import type { WarcPointer, WireResponse } from '../../ports/segment-store.ts';
-import { syncFile, writeWhole } from './durable-file.ts';
+import { syncFile, writeBuffers } from './durable-file.ts';
 import { onFile } from './file-errors.ts';
 import { STORED_BYTES, storedMember } from './stored-member.ts';
 import { responseRecord, warcinfoRecord } from './warc-record.ts';
@@ -41,12 +41,24 @@ const gzipLater: (record: Buffer, options: ZlibOptions) => Promise<Buffer> = pro
  * compressing it again gains little and costs as much as the first time.
  */
 export function warcMember(response: WireResponse, gzipLevel: number): Buffer | Promise<Buffer> {
-  const record = responseRecord(response);
+  const record = responseRecord(response, roomFor);
   if (record.length <= STORED_BYTES) return storedMember(record);
   const isCoded = response.rawHeaders.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-encoding');
   const isWrappedOnly = isCoded && response.body !== null && response.revisit === null;
   const options = isWrappedOnly ? { level: 0, memLevel: 1, windowBits: 9 } : { level: gzipLevel };
   return record.length < LARGE_BYTES ? gzipSync(record, options) : gzipLater(record, options);
+}
+
+let room = Buffer.allocUnsafe(0);
+
+/**
+ * Where a record stands while it is compressed: the same place for all that are compressed at once. Memory of its own for each would be garbage right
+ * away, outside of the heap, for which V8 collects all of it.
+ */
+function roomFor(bytes: number): Buffer {
+  if (bytes >= LARGE_BYTES) return Buffer.allocUnsafe(bytes);
+  if (bytes > room.length) room = Buffer.allocUnsafeSlow(Math.min(LARGE_BYTES, 2 * bytes));
+  return room.subarray(0, bytes);
 }
 
 /** Appends members to `data-NNNNN.warc.gz`, held back until `flush`. */
@@ -98,10 +110,9 @@ export class WarcWriter {
   flush(): void {
     const { fd } = this;
     if (fd === null || this.bufferedBytes === 0) return;
-    const block = Buffer.concat(this.buffers, this.bufferedBytes);
-    onFile(this.file, () => writeWhole(fd, block, this.flushedBytes));
+    onFile(this.file, () => writeBuffers(fd, this.buffers, this.bufferedBytes, this.flushedBytes));
     this.unsynced.add(this.file);
-    this.flushedBytes += block.length;
+    this.flushedBytes += this.bufferedBytes;
     this.buffers = [];
     this.bufferedBytes = 0;
   }

@@ -1,5 +1,4 @@
 import type { Crawler, CrawlOptions, CrawlSummary } from '../../crawler.ts';
-import { heapByStage } from '../lean-engine.ts';
 import type { Session } from '../session.ts';
 import { announceRun } from './announce.ts';
 import type { RunStatus } from './run-status.ts';
@@ -13,12 +12,10 @@ export async function announcedCrawl(
 ): Promise<CrawlSummary> {
   const log = await session.log();
   const run = await announceRun({ dir: session.options.dir, command, pid: process.pid, log });
-  const fitHeap = heapByStage();
   try {
     return await crawler.crawl({
       ...options,
       onProgress: (progress) => {
-        fitHeap(progress);
         run.progress(progress);
         options.onProgress?.(progress);
       },

@@ -67,7 +67,7 @@ const goesByHigh = (table: number): boolean => table < 2;
  * Sarma, Detecting near-duplicates for web crawling, 2007). About 60 bytes each.
  */
 export class FingerprintTables {
-  readonly #tables: (Bucket | undefined)[][] = Array.from({ length: TABLES }, () => new Array(65_536));
+  readonly #tables: readonly Map<number, Bucket>[] = Array.from({ length: TABLES }, () => new Map());
   #size = 0;
 
   get size(): number {
@@ -78,10 +78,10 @@ export class FingerprintTables {
     this.#size++;
     for (const [table, buckets] of this.#tables.entries()) {
       const key = tableKey(fingerprint, table);
-      let bucket = buckets[key];
+      let bucket = buckets.get(key);
       if (bucket === undefined) {
         bucket = { items: new Uint32Array(4 * FIELDS), length: 0 };
-        buckets[key] = bucket;
+        buckets.set(key, bucket);
       } else if (bucket.length === bucket.items.length) {
         const larger = new Uint32Array(2 * bucket.length);
         larger.set(bucket.items);
@@ -122,7 +122,7 @@ export class FingerprintTables {
       throw new RangeError(`a distance of at most ${MAX_EXACT_DISTANCE} bits was expected, got ${distance}`);
     }
     for (const [table, buckets] of this.#tables.entries()) {
-      const bucket = buckets[tableKey(fingerprint, table)];
+      const bucket = buckets.get(tableKey(fingerprint, table));
       if (bucket === undefined) continue;
       const { items, length } = bucket;
       const isByHigh = goesByHigh(table);

@@ -9,7 +9,7 @@ export interface LinkPlace {
   readonly part: PagePart;
 }
 
-/** A stretch of the page between cuts; characters count without white space. */
+/** A stretch of the page between cuts. Characters count without white space, and only where there are links. */
 export interface PagePart {
   textChars: number;
   anchorChars: number;
@@ -28,11 +28,12 @@ export const TODAYS_CUTS: ReadonlySet<string> = new Set(
   'td p div ul ol dl table nav aside footer header main article section form blockquote figure'.split(' '),
 );
 
-/** What an element says of all that it holds; told at its end, when it is known how much that is. */
+/** What an element says of all that it holds; which stretch of the page's texts that is. */
 interface Mark {
   readonly kind: 'surround' | 'perhaps' | 'content';
-  /** Characters of text inside. */
-  chars: number;
+  /** Positions of its first text, and of the first one behind it. */
+  readonly from: number;
+  to: number;
   readonly outer: Mark | null;
 }
 
@@ -48,6 +49,13 @@ interface FoundAnchor {
   readonly part: PagePart;
 }
 
+/** A text of the page with what it counts for. Counting is dear, and of most texts nobody asks. */
+interface FoundText {
+  readonly data: string;
+  readonly part: PagePart;
+  readonly isInAnchor: boolean;
+}
+
 /**
  * Every anchor of a page with its place, in one pass without recursion. Text of scripts, styles and the like does not count.
  * @param cuts names of the elements that begin a part of their own
@@ -59,34 +67,33 @@ export function linkPlaces(
   classOf: Classifier = createClassifier(false),
 ): Map<PageNode, LinkPlace> {
   const found: FoundAnchor[] = [];
-  // Of the open elements, by depth: the node, its next child, its mark and part, whether it is in an anchor, characters of all text in it so far.
+  const texts: FoundText[] = [];
+  // Of the open elements, by depth: the node, its next child, its mark and part, whether it is in an anchor.
   const nodes: PageNode[] = [root];
   const nexts: number[] = [0];
   const marks: (Mark | null)[] = [null];
   const parts: PagePart[] = [{ textChars: 0, anchorChars: 0, links: 0 }];
   const inAnchor: boolean[] = [false];
-  const chars: number[] = [0];
   let depth = 0;
   while (depth >= 0) {
     const child = nodes[depth]!.children?.[nexts[depth]!++];
     if (child === undefined) {
       const mark = marks[depth]!;
-      if (mark !== null && (depth === 0 || mark !== marks[depth - 1])) mark.chars = chars[depth]!;
-      if (depth > 0) chars[depth - 1]! += chars[depth]!;
+      if (mark !== null && (depth === 0 || mark !== marks[depth - 1])) mark.to = texts.length;
       depth--;
       continue;
     }
     const part = parts[depth]!;
     if (!isElement(child)) {
-      const count = visibleChars(child);
-      chars[depth]! += count;
-      part.textChars += count;
-      if (inAnchor[depth]!) part.anchorChars += count;
+      const { type, data } = child;
+      if (type === 'text' && data !== undefined && !isShortSpace(data)) {
+        texts.push({ data, part, isInAnchor: inAnchor[depth]! });
+      }
       continue;
     }
     const { name = '' } = child;
     if (UNREAD.has(name) || depth >= MAX_DEPTH) continue;
-    const mark = markOf(classOf(child), marks[depth]!);
+    const mark = markOf(classOf(child), marks[depth]!, texts.length);
     const ownPart = cuts.has(name) ? { textChars: 0, anchorChars: 0, links: 0 } : part;
     const isAnchor = name === 'a' && child.attribs?.href !== undefined;
     if (isAnchor) {
@@ -102,43 +109,65 @@ export function linkPlaces(
     marks[depth] = mark;
     parts[depth] = ownPart;
     inAnchor[depth] = isInAnchor;
-    chars[depth] = 0;
   }
-  const total = chars[0]!;
+  for (const { data, part, isInAnchor } of texts) {
+    if (part.links === 0) continue;
+    const chars = visibleChars(data);
+    part.textChars += chars;
+    if (isInAnchor) part.anchorChars += chars;
+  }
+  const isPage = pageTeller(texts);
   const places = new Map<PageNode, LinkPlace>();
-  for (const { anchor, mark, part } of found) places.set(anchor, { region: regionOf(mark, total), part });
+  for (const { anchor, mark, part } of found) places.set(anchor, { region: regionOf(mark, isPage), part });
   return places;
 }
 
 const UNREAD = new Set('script style template svg math head noscript'.split(' '));
 
-function markOf(found: ElementClass, outer: Mark | null): Mark | null {
+function markOf(found: ElementClass, outer: Mark | null, from: number): Mark | null {
   switch (found) {
     case 'surround':
     case 'silent':
-      return { kind: 'surround', chars: 0, outer };
+      return { kind: 'surround', from, to: from, outer };
     case 'perhaps-surround':
-      return { kind: 'perhaps', chars: 0, outer };
+      return { kind: 'perhaps', from, to: from, outer };
     case 'content':
-      return { kind: 'content', chars: 0, outer };
+      return { kind: 'content', from, to: from, outer };
     case 'plain':
       return outer;
   }
 }
 
 /** What surrounds content also surrounds what stands in it; within a doubtful mark, a mark of content goes before it. */
-function regionOf(mark: Mark | null, total: number): LinkPlace['region'] {
-  let region: LinkPlace['region'] = 'plain';
+function regionOf(mark: Mark | null, isPage: (mark: Mark) => boolean): LinkPlace['region'] {
+  for (let each = mark; each !== null; each = each.outer) if (each.kind === 'surround') return 'surround';
   for (let each = mark; each !== null; each = each.outer) {
-    if (each.kind === 'perhaps' && each.chars > MAX_SURROUND_SHARE * total) continue;
-    if (each.kind === 'surround') return 'surround';
-    if (region === 'plain') region = each.kind;
+    if (each.kind === 'content' || !isPage(each)) return each.kind;
   }
-  return region;
+  return 'plain';
 }
 
-function visibleChars({ type, data }: PageNode): number {
-  if (type !== 'text' || data === undefined) return 0;
+/** Whether a mark holds so much of the text that it means the page. */
+function pageTeller(texts: readonly FoundText[]): (mark: Mark) => boolean {
+  /** Characters before each text, and of all. */
+  let before: Float64Array | null = null;
+  return ({ from, to }) => {
+    before ??= countBefore(texts);
+    return before[to]! - before[from]! > MAX_SURROUND_SHARE * before[texts.length]!;
+  };
+}
+
+function countBefore(texts: readonly FoundText[]): Float64Array {
+  const before = new Float64Array(texts.length + 1);
+  for (const [i, { data }] of texts.entries()) before[i + 1] = before[i]! + visibleChars(data);
+  return before;
+}
+
+/** The indentation between two tags, mostly. */
+const SHORT = 16;
+const isShortSpace = (data: string): boolean => data.length <= SHORT && visibleChars(data) === 0;
+
+function visibleChars(data: string): number {
   const { length } = data;
   let chars = 0;
   for (let i = 0; i < length; i++) if (data.charCodeAt(i) > 0x20) chars++;

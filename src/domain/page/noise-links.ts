@@ -17,8 +17,6 @@ export interface PlacedLink {
   readonly places: readonly LinkPlace[];
 }
 
-/** White space as an anchor does not have it. */
-const UNFOLDED = /\s{2,}|[^\S ]/g;
 /** Share of a part's text above which its links are noise, or candidates for it. */
 const MAX_LINK_RATIO = 0.25;
 /** Anchors of more words than this are headlines or sentences. */
@@ -31,11 +29,11 @@ const MAX_LABEL_WORDS = 6;
  */
 export function noiseLinks(links: readonly PlacedLink[], mainText: string | null): Map<string, NoiseReason> {
   const noise = new Map<string, NoiseReason>();
-  const main = mainText === null ? null : new TextSketch(mainText.replace(UNFOLDED, ' ').toLowerCase());
+  const main = mainText === null ? null : new TextSketch(mainText);
   for (const { url, anchor, places } of links) {
     const reason = sharedReason(places, anchor, main !== null);
     if (reason === null) continue;
-    if (main !== null && anchor !== '' && main.includes(anchor.toLowerCase())) continue;
+    if (main !== null && anchor !== '' && main.includes(anchor)) continue;
     noise.set(url, reason);
   }
   return noise;

@@ -1,37 +1,80 @@
 const BITS = 16;
 const GRAM = 4;
+/** White space that is more than single spaces. */
+const UNFOLDED = /\s{2,}|[^\S ]/g;
 
-/** Says quickly, for most texts that do not stand in another, that they do not: by the hashes of all runs of four characters. */
+/** A text to look others up in, whatever their case, all white space as one space. */
+export const foldCase = (text: string): string => text.replace(UNFOLDED, ' ').toLowerCase();
+
+/**
+ * Says quickly, for most texts that do not stand in another, that they do not: by the hashes of all runs of four characters. Case and the kind
+ * of white space do not matter. The text itself is folded only when a run of hashes fits.
+ */
 export class TextSketch {
   readonly #text: string;
+  #folded: string | null = null;
   /** A bit a slot. */
   readonly #seen = new Int32Array((1 << BITS) >> 5);
 
   constructor(text: string) {
     this.#text = text;
+    if (!this.#addAscii(text)) this.#add(this.#foldedText());
+  }
+
+  /** @param part its white space folded */
+  includes(part: string): boolean {
+    const wanted = part.toLowerCase();
     const seen = this.#seen;
     let window = 0;
-    for (let i = 0; i < text.length; i++) {
-      window = pushed(window, text.charCodeAt(i));
+    for (let i = 0; i < wanted.length; i++) {
+      window = pushed(window, wanted.charCodeAt(i));
+      if (i < GRAM - 1) continue;
+      const at = slot(window);
+      if ((seen[at >>> 5]! & (1 << (at & 31))) === 0) return false;
+    }
+    return this.#foldedText().includes(wanted);
+  }
+
+  #foldedText(): string {
+    this.#folded ??= foldCase(this.#text);
+    return this.#folded;
+  }
+
+  #add(folded: string): void {
+    const seen = this.#seen;
+    let window = 0;
+    for (let i = 0; i < folded.length; i++) {
+      window = pushed(window, folded.charCodeAt(i));
       if (i < GRAM - 1) continue;
       const at = slot(window);
       seen[at >>> 5]! |= 1 << (at & 31);
     }
   }
 
-  includes(part: string): boolean {
+  /** {@link #add} of the folded text, which need not be made for that. `false`: there is more than ASCII in it. */
+  #addAscii(text: string): boolean {
     const seen = this.#seen;
     let window = 0;
-    for (let i = 0; i < part.length; i++) {
-      window = pushed(window, part.charCodeAt(i));
-      if (i < GRAM - 1) continue;
+    let length = 0;
+    for (let i = 0; i < text.length; i++) {
+      let code = text.charCodeAt(i);
+      if (code > 0x7f) return false;
+      if (code <= 0x20) {
+        if (code === SPACE || (code >= 0x09 && code <= 0x0d)) {
+          if (length > 0 && (window & 0xff) === SPACE) continue;
+          code = SPACE;
+        }
+      } else if (code >= 0x41 && code <= 0x5a) code |= 0x20;
+      window = pushed(window, code);
+      if (++length < GRAM) continue;
       const at = slot(window);
-      if ((seen[at >>> 5]! & (1 << (at & 31))) === 0) return false;
+      seen[at >>> 5]! |= 1 << (at & 31);
     }
-    return this.#text.indexOf(part) >= 0;
+    return true;
   }
 }
 
+const SPACE = 0x20;
 /** The last four characters, eight bits of each. */
 const pushed = (window: number, code: number): number => (window << 8) | (code & 0xff);
 const slot = (window: number): number => Math.imul(window, 0x9e37_79b1) >>> (32 - BITS);

@@ -1,14 +1,21 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { TextSketch } from '../../../src/domain/page/text-sketch.ts';
+import { foldCase, TextSketch } from '../../../src/domain/page/text-sketch.ts';
 
-it('answers as the text itself would', () => {
-  const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'é', '漢'), maxLength: 120 });
+const textOf = (...units: string[]) => fc.string({ unit: fc.constantFrom(...units), maxLength: 120 });
+
+it.each([
+  ['ASCII', textOf('a', 'b', 'B', 'Z', '[', ' ', '\n', '\t', '\u0000')],
+  ['any script', textOf('a', 'b', 'B', ' ', '\n', 'é', 'É', '漢', '\u00a0', 'İ')],
+])('answers as the folded text itself would: %s', (_, text) => {
   fc.assert(
-    fc.property(text, text, fc.nat(100), fc.nat(20), (whole, part, start, length) => {
+    fc.property(text, text, fc.nat(100), fc.nat(20), (whole, other, start, length) => {
       const sketch = new TextSketch(whole);
-      expect(sketch.includes(part)).toBe(whole.includes(part));
-      expect(sketch.includes(whole.slice(start, start + length))).toBe(true);
+      const folded = foldCase(whole);
+      for (const part of [foldCase(other), other.replace(/\s+/g, ' ')]) {
+        expect(sketch.includes(part)).toBe(folded.includes(part.toLowerCase()));
+      }
+      expect(sketch.includes(folded.slice(start, start + length))).toBe(true);
     }),
   );
 });
