@@ -1,15 +1,28 @@
-import { Packr } from 'msgpackr';
+import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { ParsedPage } from '../ports/page-parser.ts';
 import type { ParsedRecord } from '../ports/segment-store.ts';
 
 const packr = new Packr({ useRecords: false });
 
+/** Texts of up to so many UTF-16 units are encoded in one and the same place. */
+const ROOM_UNITS = 128 * 1024;
+/** UTF-8 takes no more for one. */
+const UNIT_BYTES = 3;
+let room: Buffer | null = null;
+
 /** The record as a segment stores it: a MessagePack map, the text in it binary, so that it is decoded only when it is read. */
 export function encodeParsed(record: ParsedRecord): ParsedPage {
   return {
-    // A copy of its own: msgpackr packs into a pooled buffer, which cannot be handed over.
-    encoded: new Uint8Array(packr.pack({ ...record, text: Buffer.from(record.text) })),
+    // A copy of its own: msgpackr packs into a buffer of its own, always the same one, which cannot be handed over.
+    encoded: new Uint8Array(packr.pack({ ...record, text: utf8(record.text) }, RESET_BUFFER_MODE)),
     failed: record.outcome.kind === 'parse-failed',
     outlinks: record.outlinks.length,
   };
+}
+
+/** Good until the next call. */
+function utf8(text: string): Buffer {
+  if (text.length > ROOM_UNITS) return Buffer.from(text);
+  room ??= Buffer.allocUnsafeSlow(UNIT_BYTES * ROOM_UNITS);
+  return room.subarray(0, room.write(text));
 }

@@ -8,6 +8,8 @@ export interface FrameLogRecovery {
   readonly syncedBytes?: number;
   /** Asked for each whole frame in order; `false` drops it and all that follow. */
   readonly accept?: (frame: Frame) => boolean;
+  /** Whether it needs the payloads of frames that have been synced; default: yes. Otherwise these are empty, and damage in them shows when they are read. */
+  readonly payloads?: boolean;
 }
 
 /** An append-only file of framed records. Appends are held back until `flush`. */
@@ -21,10 +23,10 @@ export class FrameLog {
   private flushedBytes: number;
 
   /** Opens for appending after the last whole frame; makes the file when there is none. */
-  constructor(file: string, { syncedBytes = 0, accept }: FrameLogRecovery = {}) {
+  constructor(file: string, { syncedBytes = 0, accept, payloads = true }: FrameLogRecovery = {}) {
     this.file = file;
     this.flushedBytes = 0;
-    for (const frame of readFrames(file, { syncedBytes })) {
+    for (const frame of readFrames(file, { syncedBytes, ...(!payloads && { wants: () => false }) })) {
       if (accept?.(frame) === false) break;
       this.flushedBytes = frame.end;
     }

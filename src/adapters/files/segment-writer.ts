@@ -57,6 +57,7 @@ export class SegmentWriter {
       open.push(this.warc);
       this.parsed = new FrameLog(join(dir, PARSED), {
         syncedBytes: mark.synced.parsed,
+        payloads: false,
         accept: ({ index }) => {
           // Parse output of a response that was lost; the page may look different when it is fetched again.
           if (!bits.fetched.has(index)) return false;

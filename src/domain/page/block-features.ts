@@ -25,10 +25,18 @@ const NEAR_WIDTH = 400;
 const LOGS = Float64Array.from({ length: 4_096 }, (_, value) => Math.log2(1 + value));
 const log = (value: number): number => (value < LOGS.length ? LOGS[value | 0]! : Math.log2(1 + value));
 
-/** A row of {@link FEATURES} for each block: what it is, what stands beside it, what it lies in, and what the page is. */
-export function blockFeatures(outline: Outline, page: PageShape, context: BlockContext): Float32Array {
+/**
+ * A row of {@link FEATURES} for each block: what it is, what stands beside it, what it lies in, and what the page is.
+ * @param roomFor an array of so many zeros, which becomes the rows
+ */
+export function blockFeatures(
+  outline: Outline,
+  page: PageShape,
+  context: BlockContext,
+  roomFor: (values: number) => Float32Array = (values) => new Float32Array(values),
+): Float32Array {
   const { blocks } = outline;
-  const rows = new Float32Array(blocks.length * FEATURES.length);
+  const rows = roomFor(blocks.length * FEATURES.length);
   const writer = new FeatureWriter(outline, page, context, rows);
   for (let i = 0; i < blocks.length; i++) writer.write(i);
   return rows;
