@@ -39,3 +39,29 @@ export async function* joinParsed(segment: Segment): AsyncGenerator<JoinedRecord
     await parsed.return?.();
   }
 }
+
+export interface BatchLimits {
+  /** Records that come before the first batch. */
+  readonly from: number;
+  /** Records of a batch, at most. */
+  readonly records: number;
+  /** Outlinks in a batch, beyond which no more records join it. */
+  readonly links: number;
+}
+
+/** {@link joinParsed} in batches, none of them empty. */
+export async function* joinedBatches(segment: Segment, limits: BatchLimits): AsyncGenerator<JoinedRecord[]> {
+  let position = 0;
+  let batch: JoinedRecord[] = [];
+  let links = 0;
+  for await (const joined of joinParsed(segment)) {
+    if (position++ < limits.from) continue;
+    batch.push(joined);
+    links += joined.parsed?.outlinks.length ?? 0;
+    if (batch.length < limits.records && links < limits.links) continue;
+    yield batch;
+    batch = [];
+    links = 0;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -89,7 +89,8 @@ export function parsedRecord(index: number): ParsedRecord {
 const packr = new Packr({ useRecords: false });
 
 /** As a parser worker hands it over: one plain MessagePack map. */
-export const encodedRecord = (index: number): Uint8Array => new Uint8Array(packr.pack(parsedRecord(index)));
+export const encodedRecord = (index: number, change: Partial<ParsedRecord> = {}): Uint8Array =>
+  new Uint8Array(packr.pack({ ...parsedRecord(index), ...change }));
 
 export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = [];

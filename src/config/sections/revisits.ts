@@ -48,7 +48,8 @@ export const updatedb = z.strictObject({
     min: 1,
     max: 100_000,
     unit: 'pages',
-    prose: 'Pages applied to the crawl db in one batch, which lands as a whole or not at all.',
+    prose:
+      'Pages applied to the crawl db in one batch, at most, which lands as a whole or not at all; fewer where they have many links.',
   }),
 });
 

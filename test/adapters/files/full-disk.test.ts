@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { readFrames } from '../../../src/adapters/files/frame-reader.ts';
 import { createFileSegmentStore } from '../../../src/adapters/files/segment-store.ts';
 import { verifyWarc } from '../../../src/adapters/files/verify-warc.ts';
 import {
@@ -32,11 +33,26 @@ vi.mock('node:fs', async (importOriginal) => {
     disk.freeBytes -= taken;
     return fs.writeSync(fd, data, from, taken, position);
   };
-  const limited = { ...fs, writeSync };
+  const writevSync = (fd: number, buffers: readonly Uint8Array[], position?: number): number => {
+    const whole = Buffer.concat(buffers);
+    return writeSync(fd, whole, 0, whole.length, position);
+  };
+  const limited = { ...fs, writeSync, writevSync };
   return { ...limited, default: limited };
 });
 
 const newFolder = temporaryFolders();
+
+/** Bytes by a linear congruential generator. */
+function incompressible(length: number, seed: number): Buffer {
+  let state = seed;
+  const bytes = Buffer.alloc(length);
+  for (let i = 0; i < length; i++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[i] = state >>> 24;
+  }
+  return bytes;
+}
 const NEW = { id: 's1', createdAt: START, hosts: {} };
 const storeIn = (dir: string) => createFileSegmentStore({ dir, warc: WARC_OPTIONS });
 
@@ -77,6 +93,29 @@ describe('a full disk', () => {
       expect((await verifyWarc(join(dir, 's1', 'data-00000.warc.gz'))).faults).toEqual([]);
     },
   );
+
+  it.each([0, 1, 5_000, 9_000, 12_000, 17_000])('with %i bytes left for large records, too', async (free) => {
+    const dir = newFolder();
+    const store = storeIn(dir);
+    await store.create(NEW, fetchItems(2));
+    const segment = await store.open('s1', 'write');
+    const bodies = [1, 2].map((seed) => incompressible(6_000, seed));
+    for (const [index, body] of bodies.entries()) {
+      await segment.addFetched(fetchedRecord(index), response(index, body));
+      await segment.addParsed(index, incompressible(6_000, 10 + index));
+    }
+    disk.freeBytes = free;
+    await expect(segment.setState('parsed')).rejects.toMatchObject({ code: 'disk-full' });
+    disk.freeBytes = Number.POSITIVE_INFINITY;
+    await segment.setState('parsed');
+    for (const { index, warc } of await all(segment.fetched())) {
+      expect((await segment.readResponse(warc!)).body).toEqual(bodies[index]);
+    }
+    await segment.close();
+    const payloads = [...readFrames(join(dir, 's1', 'parsed.bin'))].map(({ payload }) => payload);
+    expect(payloads).toEqual([incompressible(6_000, 10), incompressible(6_000, 11)]);
+    expect((await verifyWarc(join(dir, 's1', 'data-00000.warc.gz'))).faults).toEqual([]);
+  });
 
   it('does not keep a segment from being closed, and from being repaired later', async () => {
     const dir = newFolder();
