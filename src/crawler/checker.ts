@@ -64,7 +64,7 @@ export interface Checker {
     readonly url: string;
   }): Promise<RobotsCheck & Partial<Pick<RobotsVerdict, 'status' | 'code'>>>;
   sitemap(file: string): Promise<SitemapCheck>;
-  plugins(): readonly PluginView[];
+  plugins(): Promise<readonly PluginView[]>;
   close(): Promise<void>;
 }
 

@@ -197,7 +197,7 @@ export interface Crawler {
   diff(url: string, choice?: { readonly from?: VersionChoice; readonly to?: VersionChoice }): Promise<PageDiff>;
   /** Pages with their contents, in the format of an exporter plugin. */
   export(query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary>;
-  plugins(): readonly PluginView[];
+  plugins(): Promise<readonly PluginView[]>;
   /** Marks pages that repeat others. `incoming`: a segment whose pages represent; see `dedup`. */
   dedup(request: DedupRequest, onDuplicate?: (duplicate: DuplicateView) => void): Promise<DedupSummary>;
   undoDedup(dryRun: boolean): Promise<number>;

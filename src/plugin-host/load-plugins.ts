@@ -29,7 +29,8 @@ export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly kind: Kind;
   readonly file: string;
   readonly bundled: boolean;
-  readonly options: Readonly<Record<string, unknown>>;
+  /** `null`: those that it ships with, which nobody has asked it for, see {@link shippedOptions}. */
+  readonly options: Readonly<Record<string, unknown>> | null;
   /** Of parsers and parse filters: what they make of the texts that are signed, see {@link contentTag}; empty for others. */
   readonly content: string;
   /** `null` for kinds that were not set up in this thread. */
@@ -63,7 +64,7 @@ export interface LoadOptions {
   readonly http: PluginHost['http'];
   readonly intervals: PluginHost['intervals'];
   readonly now: PluginHost['now'];
-  /** Kinds to set up; others are imported and checked only. */
+  /** Kinds to set up; others are imported and checked only, and bundled ones without options not even that, as there is nothing to check. */
   readonly kinds: ReadonlySet<PluginKind>;
 }
 
@@ -105,6 +106,9 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
 
 async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<LoadedPlugin> {
   const resolved = resolvePlugin(entry, options.baseDir);
+  if (resolved.bundled && !options.kinds.has(kindOfPlugin(entry.use)) && Object.keys(entry.options).length === 0) {
+    return { name: entry.use, kind: kindOfPlugin(entry.use), ...resolved, options: null, content: '', extension: null };
+  }
   const definition = await importPlugin(resolved, entry);
   const kind = kindOfPlugin(definition.name);
   const base = { name: definition.name, kind, file: resolved.file, bundled: resolved.bundled };
@@ -133,6 +137,12 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
       },
     );
   }
+}
+
+/** The options of a bundled plugin to which none are given. */
+export async function shippedOptions(use: string): Promise<Readonly<Record<string, unknown>>> {
+  const entry = { use, options: {}, where: use };
+  return checkedOptions(entry, await importPlugin(resolvePlugin(entry, '.'), entry));
 }
 
 /** Options when none are given; nothing where some must be. */

@@ -40,7 +40,7 @@ export function addPlugins(program: Command, run: Run): void {
     run(list, async (session) => {
       await session.withChecker(async (checker) => {
         const format = session.json ? 'json' : 'table';
-        await writeListing(session.out, checker.plugins(), { format, columns: COLUMNS, bold: session.bold });
+        await writeListing(session.out, await checker.plugins(), { format, columns: COLUMNS, bold: session.bold });
       });
     }),
   );
