@@ -4,11 +4,11 @@ import type { ParsedRecord } from '../ports/segment-store.ts';
 
 const packr = new Packr({ useRecords: false });
 
-/** Texts of up to so many UTF-16 units are encoded in one and the same place. */
-const ROOM_UNITS = 128 * 1024;
+/** Texts of up to so many UTF-16 units are encoded in the scratch buffer. */
+const SCRATCH_UNITS = 128 * 1024;
 /** UTF-8 takes no more for one. */
 const UNIT_BYTES = 3;
-let room: Buffer | null = null;
+let scratch: Buffer | null = null;
 
 /** The record as a segment stores it: a MessagePack map, the text in it binary, so that it is decoded only when it is read. */
 export function encodeParsed(record: ParsedRecord): ParsedPage {
@@ -22,7 +22,7 @@ export function encodeParsed(record: ParsedRecord): ParsedPage {
 
 /** Good until the next call. */
 function utf8(text: string): Buffer {
-  if (text.length > ROOM_UNITS) return Buffer.from(text);
-  room ??= Buffer.allocUnsafeSlow(UNIT_BYTES * ROOM_UNITS);
-  return room.subarray(0, room.write(text));
+  if (text.length > SCRATCH_UNITS) return Buffer.from(text);
+  scratch ??= Buffer.allocUnsafeSlow(UNIT_BYTES * SCRATCH_UNITS);
+  return scratch.subarray(0, scratch.write(text));
 }

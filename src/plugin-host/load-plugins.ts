@@ -29,7 +29,7 @@ export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly kind: Kind;
   readonly file: string;
   readonly bundled: boolean;
-  /** `null`: those that it ships with, which nobody has asked it for, see {@link shippedOptions}. */
+  /** `null`: the plugin was not imported here; {@link shippedOptions} tells its own. */
   readonly options: Readonly<Record<string, unknown>> | null;
   /** Of parsers and parse filters: what they make of the texts that are signed, see {@link contentTag}; empty for others. */
   readonly content: string;
@@ -106,8 +106,12 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
 
 async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<LoadedPlugin> {
   const resolved = resolvePlugin(entry, options.baseDir);
-  if (resolved.bundled && !options.kinds.has(kindOfPlugin(entry.use)) && Object.keys(entry.options).length === 0) {
-    return { name: entry.use, kind: kindOfPlugin(entry.use), ...resolved, options: null, content: '', extension: null };
+  if (resolved.bundled && Object.keys(entry.options).length === 0) {
+    // It is named as it is listed, so its kind is known without it.
+    const kind = kindOfPlugin(entry.use);
+    if (!options.kinds.has(kind)) {
+      return { name: entry.use, kind, ...resolved, options: null, content: '', extension: null };
+    }
   }
   const definition = await importPlugin(resolved, entry);
   const kind = kindOfPlugin(definition.name);

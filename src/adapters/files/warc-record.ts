@@ -14,11 +14,11 @@ export function warcinfoRecord(software: string, fileName: string, at: number): 
  * A `response` record, or a `revisit` record without payload (WARC 1.1, sections 6.3 and 6.7). The head is written as received,
  * but for `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is what went over the wire.
  * The body of an `identical-payload-digest` revisit is digested, as its profile demands, but not stored.
- * @param roomFor a buffer of that many bytes, which becomes the record
+ * @param allocate gives a buffer of that many bytes, which becomes the record
  */
 export function responseRecord(
   response: WireResponse,
-  roomFor: (bytes: number) => Buffer = Buffer.allocUnsafe,
+  allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
 ): Buffer {
   const { revisit, body } = response;
   const url = oneLine(response.url);
@@ -34,7 +34,7 @@ export function responseRecord(
   }
   // A body that was announced and not read at all has met no limit of length.
   if (response.truncated) head += `WARC-Truncated: ${body === null ? 'unspecified' : 'length'}\r\n`;
-  return warcRecord(head, httpHead(response), revisit === null ? body : null, roomFor);
+  return warcRecord(head, httpHead(response), revisit === null ? body : null, allocate);
 }
 
 /** In hexadecimal, as most tools write digests of this length. */
@@ -51,11 +51,16 @@ function recordHead(type: 'warcinfo' | 'response' | 'revisit', at: number): stri
  * Not by warcio's serialiser: it takes 1.7 ms of CPU where 0.2 suffice, and throws for a URL that contains `,,,`, its own
  * separator of repeated fields. `text` is the block, or what of it stands before the body, in Latin-1.
  */
-function warcRecord(fields: string, text: string, body: Uint8Array | null, roomFor: (bytes: number) => Buffer): Buffer {
+function warcRecord(
+  fields: string,
+  text: string,
+  body: Uint8Array | null,
+  allocate: (bytes: number) => Buffer,
+): Buffer {
   const blockBytes = text.length + (body?.length ?? 0);
   const head = `${fields}Content-Length: ${blockBytes}\r\n\r\n`;
   const headBytes = Buffer.byteLength(head);
-  const record = roomFor(headBytes + blockBytes + RECORD_END.length);
+  const record = allocate(headBytes + blockBytes + RECORD_END.length);
   record.write(head, 0);
   record.write(text, headBytes, 'latin1');
   if (body !== null) record.set(body, headBytes + text.length);

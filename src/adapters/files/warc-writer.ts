@@ -41,7 +41,7 @@ const gzipLater: (record: Buffer, options: ZlibOptions) => Promise<Buffer> = pro
  * compressing it again gains little and costs as much as the first time.
  */
 export function warcMember(response: WireResponse, gzipLevel: number): Buffer | Promise<Buffer> {
-  const record = responseRecord(response, roomFor);
+  const record = responseRecord(response, scratchFor);
   if (record.length <= STORED_BYTES) return storedMember(record);
   const isCoded = response.rawHeaders.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-encoding');
   const isWrappedOnly = isCoded && response.body !== null && response.revisit === null;
@@ -49,16 +49,16 @@ export function warcMember(response: WireResponse, gzipLevel: number): Buffer | 
   return record.length < LARGE_BYTES ? gzipSync(record, options) : gzipLater(record, options);
 }
 
-let room = Buffer.allocUnsafe(0);
+let scratch = Buffer.allocUnsafe(0);
 
 /**
  * Where a record stands while it is compressed: the same place for all that are compressed at once. Memory of its own for each would be garbage right
  * away, outside of the heap, for which V8 collects all of it.
  */
-function roomFor(bytes: number): Buffer {
+function scratchFor(bytes: number): Buffer {
   if (bytes >= LARGE_BYTES) return Buffer.allocUnsafe(bytes);
-  if (bytes > room.length) room = Buffer.allocUnsafeSlow(Math.min(LARGE_BYTES, 2 * bytes));
-  return room.subarray(0, bytes);
+  if (bytes > scratch.length) scratch = Buffer.allocUnsafeSlow(Math.min(LARGE_BYTES, 2 * bytes));
+  return scratch.subarray(0, bytes);
 }
 
 /** Appends members to `data-NNNNN.warc.gz`, held back until `flush`. */

@@ -27,16 +27,16 @@ const log = (value: number): number => (value < LOGS.length ? LOGS[value | 0]! :
 
 /**
  * A row of {@link FEATURES} for each block: what it is, what stands beside it, what it lies in, and what the page is.
- * @param roomFor an array of so many zeros, which becomes the rows
+ * @param allocate gives an array of so many zeros, which becomes the rows
  */
 export function blockFeatures(
   outline: Outline,
   page: PageShape,
   context: BlockContext,
-  roomFor: (values: number) => Float32Array = (values) => new Float32Array(values),
+  allocate: (values: number) => Float32Array = (values) => new Float32Array(values),
 ): Float32Array {
   const { blocks } = outline;
-  const rows = roomFor(blocks.length * FEATURES.length);
+  const rows = allocate(blocks.length * FEATURES.length);
   const writer = new FeatureWriter(outline, page, context, rows);
   for (let i = 0; i < blocks.length; i++) writer.write(i);
   return rows;

@@ -34,12 +34,12 @@ const LEAST_FELLOWS = 3;
  */
 export function createMainContent(trees: BoostedTrees = contentTrees()): (root: PageNode) => MainContent {
   const signsOf = createSignReader();
-  const roomFor = sameRoom();
+  const allocate = scratchRows();
   return (root) => {
     const outline = outlineOf(root, signsOf);
     const page = pageShape(outline);
     const context = blockContext(outline, page);
-    const rows = blockFeatures(outline, page, context, roomFor);
+    const rows = blockFeatures(outline, page, context, allocate);
     const likely = blockChances(outline, page, rows, trees);
     const chances = withoutComments(outline, page, withoutOthers(outline, context, likely));
     const isMain = mostLikely(page, chances);
@@ -55,16 +55,16 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
   };
 }
 
-/** Values that are kept room for from page to page: those of some hundred blocks. */
+/** The scratch rows grow up to this: the values of some hundred blocks. */
 const KEPT_VALUES = 65_536;
 
 /** The same zeros for every page: memory outside of the heap costs more to get than to clear. */
-function sameRoom(): (values: number) => Float32Array {
-  let room = new Float32Array(0);
+function scratchRows(): (values: number) => Float32Array {
+  let scratch = new Float32Array(0);
   return (values) => {
     if (values > KEPT_VALUES) return new Float32Array(values);
-    if (values > room.length) room = new Float32Array(Math.min(KEPT_VALUES, 2 * values));
-    return room.subarray(0, values).fill(0);
+    if (values > scratch.length) scratch = new Float32Array(Math.min(KEPT_VALUES, 2 * values));
+    return scratch.subarray(0, values).fill(0);
   };
 }
 
