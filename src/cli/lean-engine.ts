@@ -3,10 +3,10 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * How far the heap may grow over what is alive before old garbage is collected, per cent. V8 allows up to 300 on a machine with
- * much memory; a crawl runs beside other things. With 50 a crawl costs a tenth more. From Node 24 on, bodies of pages are hardly ever freed but by a
- * collection of the whole heap, which therefore comes sooner.
+ * much memory; a crawl runs beside other things. With 50 a crawl costs a tenth more. From Node 24 on, bodies of pages, which
+ * lie outside the heap, are mostly freed by collections of all of it, which therefore come sooner.
  */
-const GROWING_PERCENT = Number.parseInt(process.versions.node, 10) < 24 ? 120 : 80;
+const GROWING_PERCENT = Number.parseInt(process.versions.node, 10) < 24 ? 120 : 70;
 
 /**
  * Bytes of bytecode that the optimizing compiler may draw into one function from all that it calls, and from any one of them; V8 allows 920 and
@@ -19,10 +19,10 @@ const INLINED_BYTES_EACH = 150;
  * A young generation of this size is not doubled once more, bytes. It ends at 16 to 32 MiB, which is as much as Node 20 and 22 allow; Node 24 lets it
  * grow to 128 MiB, which saved no CPU that could be measured.
  */
-const YOUNG_BYTES = 16 * 2 ** 20;
+const YOUNG_GENERATION_BYTES = 16 * 2 ** 20;
 
-/** Half of the young generation that a worker begins with, MiB: what a thread of parsers may have (`page-parser.ts`). */
-const YOUNG_HALF_OF_WORKERS_MIB = 8;
+/** Half of the young generation (V8: semi-space) with which a worker begins, MiB: as much as a thread of parsers may have (`page-parser.ts`). */
+const WORKER_SEMI_SPACE_MIB = 8;
 
 /** Sets up V8 for a crawl: for the whole process and before its workers start, so it is the program's to call, not the library's. */
 export function keepEngineLean(): void {
@@ -40,10 +40,10 @@ export function keepEngineLean(): void {
  * alike; hence workers begin with what they would have grown to.
  */
 function keepYoungGenerationSmall(): void {
-  setFlagsFromString(`--min-semi-space-size=${YOUNG_HALF_OF_WORKERS_MIB}`);
+  setFlagsFromString(`--min-semi-space-size=${WORKER_SEMI_SPACE_MIB}`);
   const observer = new PerformanceObserver(() => {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
-    if (young !== undefined && young.space_size < YOUNG_BYTES) return;
+    if (young !== undefined && young.space_size < YOUNG_GENERATION_BYTES) return;
     setFlagsFromString('--semi-space-growth-factor=1');
     observer.disconnect();
   });
