@@ -157,6 +157,14 @@ describe('two crawls made one', () => {
     });
   });
 
+  it('a seed of one crawl that is an orphan of the other is due again', () => {
+    const orphan = visitedDatum(A, { lastFetchAt: 300, seed: false, state: 'orphan', nextFetchAt: null });
+    const due = { seed: true, state: 'fetched', nextFetchAt: 300 };
+    expect(mergeDatum(late, orphan)).toMatchObject(due);
+    expect(mergeDatum(orphan, late)).toMatchObject(due);
+    expect(mergeDatum(early, orphan)).toMatchObject({ state: 'orphan', nextFetchAt: null });
+  });
+
   it('a page that was never visited learns from one that was, and never the other way round', () => {
     const unvisited = newDatum({ url: A, now: 1, intervalMs: 5, metadata: { label: 'mine' } });
     const merged = mergeDatum(unvisited, visitedDatum(A, { metadata: { other: 1 } }));

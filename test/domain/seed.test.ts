@@ -62,6 +62,14 @@ describe('a seed that is known already', () => {
     expect(reinject(already, seed, 'keep', fresh)).toBe(already);
   });
 
+  it.each(['keep', 'update'] as const)('%s brings an orphan back: it is a seed, and due at once', (mode) => {
+    const orphan = { ...known, state: 'orphan' as const, digest: 'd', target: 'http://b.example/', nextFetchAt: null };
+    const due = { state: 'fetched', seed: true, depth: 0, target: null, nextFetchAt: 50 };
+    expect(reinject(orphan, { ...seed, intervalMs: null }, mode, fresh)).toMatchObject(due);
+    expect(reinject({ ...orphan, seed: true }, { ...seed, intervalMs: null }, mode, fresh)).toMatchObject(due);
+    expect(reinject({ ...orphan, digest: null }, seed, mode, fresh).state).toBe('unfetched');
+  });
+
   it('update takes what the seed names and keeps what was learnt', () => {
     expect(reinject(known, seed, 'update', fresh)).toMatchObject({
       state: 'fetched',

@@ -1,4 +1,5 @@
 import type { CrawlDatum } from './datum.ts';
+import { revived } from './revived.ts';
 
 /**
  * One record out of two of the same URL from different crawls: what was seen last is believed, how it was found is taken from the shorter way,
@@ -9,7 +10,7 @@ export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
     throw new TypeError(`records of one URL were expected, got ${mine.url} and ${theirs.url}`);
   const [later, earlier] = (theirs.lastFetchAt ?? -1) > (mine.lastFetchAt ?? -1) ? [theirs, mine] : [mine, theirs];
   const nearer = theirs.depth < mine.depth ? theirs : mine;
-  return {
+  const merged: CrawlDatum = {
     ...later,
     discoveredAt: Math.min(mine.discoveredAt, theirs.discoveredAt),
     depth: nearer.depth,
@@ -19,4 +20,6 @@ export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
     fixedIntervalMs: later.fixedIntervalMs ?? earlier.fixedIntervalMs,
     metadata: { ...earlier.metadata, ...later.metadata },
   };
+  // A seed of one crawl may be an orphan of the other.
+  return merged.seed && merged.state === 'orphan' ? revived(merged, later.lastFetchAt ?? later.discoveredAt) : merged;
 }

@@ -1,4 +1,5 @@
 import type { CrawlDatum, MetadataValue } from './datum.ts';
+import { revived } from './revived.ts';
 
 /** One seed: a URL and what the operator says of it. */
 export interface Seed {
@@ -66,8 +67,12 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
   return { url, score, intervalMs, fixedIntervalMs, metadata };
 }
 
-/** A known record after its URL was injected again. `overwrite` forgets what was learnt, `update` only what the seed names. */
-export function reinject(datum: CrawlDatum, seed: Seed, mode: InjectMode, fresh: CrawlDatum): CrawlDatum {
+/**
+ * A known record after its URL was injected again. `overwrite` forgets what was learnt, `update` only what the seed names. A seed is never
+ * an orphan: one that was is due at once.
+ */
+export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh: CrawlDatum): CrawlDatum {
+  const datum = known.state === 'orphan' ? revived(known, fresh.discoveredAt) : known;
   switch (mode) {
     case 'keep':
       return datum.seed ? datum : { ...datum, seed: true, depth: 0 };

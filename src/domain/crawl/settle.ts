@@ -1,6 +1,7 @@
 import type { CrawlDatum } from './datum.ts';
 import { type SettlePolicy, weightOf } from './next-visit.ts';
 import type { FetchOutcome, ParseOutcome } from './outcome.ts';
+import { revived } from './revived.ts';
 import { settleDenied, settleFailed, settleGone, settleRedirect } from './settle-absence.ts';
 import { settleSuccess, settleUnchanged } from './settle-answer.ts';
 import type { Settled } from './settled.ts';
@@ -81,9 +82,7 @@ const kept = (datum: CrawlDatum): Settled => ({ datum, verdict: 'kept', distance
 
 function settleLinked(datum: CrawlDatum, depth: number, now: number): CrawlDatum {
   const nearer = depth < datum.depth ? { ...datum, depth } : datum;
-  if (datum.state !== 'orphan') return nearer;
-  // What it redirected to or repeated before it was an orphan is not known any more.
-  return { ...nearer, state: datum.digest === null ? 'unfetched' : 'fetched', target: null, nextFetchAt: now };
+  return datum.state === 'orphan' ? revived(nearer, now) : nearer;
 }
 
 function settleOrphaned(datum: CrawlDatum): CrawlDatum {
