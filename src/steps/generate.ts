@@ -250,12 +250,21 @@ async function factsOf(db: CrawlDb, hosts: readonly string[]): Promise<Record<st
   return Object.fromEntries(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
 }
 
-/** `YYYYMMDDhhmmss-nnnnn`, in UTC, later than every id so far even when the clock stands still. */
+/** `YYYYMMDDhhmmss-nnnnn`, in UTC; what compacting and merging make has a suffix. Other folders do not count. */
+const NUMBERED = /^\d{14}-(\d{5,})/;
+
+/** An id later than every one so far even when the clock stands still, or was set back. */
 async function newSegmentId(room: GenerateRoom, now: number): Promise<string> {
   const stamp = new Date(now).toISOString().replace(/[-:T]/g, '').slice(0, 14);
-  const known = [...(await room.db.segments()), ...(await room.segments.list())].map((segment) => segment.id).sort();
-  const last = known.at(-1);
+  const ids = [...(await room.db.segments()), ...(await room.segments.list())].map((segment) => segment.id);
+  const last = ids
+    .filter((id) => NUMBERED.test(id))
+    .sort()
+    .at(-1);
   return last === undefined || last < stamp ? `${stamp}-00001` : idAfter(last);
 }
 
-const idAfter = (id: string): string => `${id.slice(0, 14)}-${String(Number(id.slice(15)) + 1).padStart(5, '0')}`;
+function idAfter(id: string): string {
+  const number = Number(NUMBERED.exec(id)?.[1]);
+  return `${id.slice(0, 14)}-${String(number + 1).padStart(5, '0')}`;
+}
