@@ -11,7 +11,7 @@ export interface HostLanesSettings {
 }
 
 interface Sleeper {
-  readonly at: number;
+  at: number;
   readonly order: number;
   wake(): void;
 }
@@ -42,6 +42,12 @@ class JumpingClock implements Clock {
 
   get sleeping(): number {
     return this.sleepers.length;
+  }
+
+  /** Sleepers sleep on for as long as they were to, as those of a timer do. */
+  setBack(ms: number): void {
+    this.time -= ms;
+    for (const sleeper of this.sleepers) sleeper.at -= ms;
   }
 
   /** Lets everything happen that can, then jumps, until `done` holds or nobody sleeps any more. */
@@ -146,6 +152,32 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       });
       await clock.runUntil(() => lanes.size === 0);
       expect(start - end).toBeGreaterThanOrEqual(5000);
+    });
+
+    it('a clock that is set back shortens no gap and no pause, and puts a turn off by its own delay at most', async () => {
+      const { clock, lanes } = open();
+      const hour = 3_600_000;
+      let elapsedMs = 0;
+      const gaps: number[] = [];
+      let endedAt = clock.now();
+      const task = async (): Promise<void> => {
+        gaps.push(clock.now() + elapsedMs - endedAt);
+        if (gaps.length === 1 || gaps.length === 3) {
+          clock.setBack(hour);
+          elapsedMs += hour;
+        }
+        if (gaps.length === 3) lanes.pauseUntil('a', clock.now() + 60_000);
+        endedAt = clock.now() + elapsedMs;
+      };
+      const tasks = [1, 2, 3, 4].map(() => lanes.run('a', task));
+      await clock.runUntil(() => gaps.length === 2);
+      // While one waits for its turn.
+      clock.setBack(hour);
+      elapsedMs += hour;
+      await clock.runUntil(() => lanes.size === 0);
+      await Promise.all(tasks);
+      // The third waited anew: how long it had slept when the clock was set back is not known.
+      expect(gaps).toEqual([0, 5000, 10_000, 60_000]);
     });
 
     it('starts the tasks of a host in the order in which they came', async () => {

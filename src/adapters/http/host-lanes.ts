@@ -31,6 +31,28 @@ interface Lane extends HostTurn {
   readonly alarms: Set<AbortController>;
 }
 
+/**
+ * The clock's time, going on from where it was when the clock is set back: else hosts would be waited for until it has caught up. `behind` is by how
+ * much it has been set back, ms.
+ */
+function neverBack(clock: Clock): { now(): number; behind(): number } {
+  let behind = 0;
+  let latest = Number.NEGATIVE_INFINITY;
+  const now = (): number => {
+    const told = clock.now();
+    if (told + behind < latest) behind = latest - told;
+    latest = told + behind;
+    return latest;
+  };
+  return {
+    now,
+    behind() {
+      now();
+      return behind;
+    },
+  };
+}
+
 /** {@link HostLanes} on p-queue: one queue per active host, and one over all that bounds their sum. */
 export function createHostLanes(options: HostLanesOptions): HostLanes {
   const { clock, concurrency, connectionsPerHost, defaultDelayMs } = options;
@@ -39,6 +61,7 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
   const resting = new Map<string, Pick<Lane, 'lastEndAt' | 'delayMs' | 'pausedUntil'>>();
   const all = new PQueue({ concurrency });
   const aborts = createAbortWatch();
+  const time = neverBack(clock);
   let size = 0;
   let sweepAt = SWEEP_EVERY;
   let idleWaiters: (() => void)[] = [];
@@ -76,7 +99,7 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
   }
 
   function rest(host: string, turn: Pick<Lane, 'lastEndAt' | 'delayMs' | 'pausedUntil'>): void {
-    const now = clock.now();
+    const now = time.now();
     if (quietUntil(turn) <= now) return;
     const { lastEndAt, delayMs, pausedUntil } = turn;
     resting.set(host, { lastEndAt, delayMs, pausedUntil });
@@ -88,7 +111,7 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
   /** Holds a slot of the lane, not a global one, until the host's turn has come or the task is no longer wanted. */
   async function waitForTurn(lane: Lane, isWanted: () => boolean): Promise<void> {
     for (;;) {
-      const waitMs = nextStartAt(lane) - clock.now();
+      const waitMs = nextStartAt(lane) - time.now();
       if (waitMs <= 0 || !isWanted()) return;
       const alarm = new AbortController();
       lane.alarms.add(alarm);
@@ -109,7 +132,7 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
       return await task();
     } finally {
       lane.running--;
-      lane.lastEndAt = clock.now();
+      lane.lastEndAt = time.now();
     }
   }
 
@@ -136,7 +159,7 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
         const isWaiting = (): boolean => state === 'waiting';
         const attempt = async (): Promise<void> => {
           // While it waited for a global slot the turn may have moved on (a pause, a longer delay): wait again without the slot.
-          if (!isWaiting() || nextStartAt(lane) > clock.now()) return;
+          if (!isWaiting() || nextStartAt(lane) > time.now()) return;
           state = 'started';
           forget?.();
           try {
@@ -148,7 +171,7 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
         };
         const turn = async (): Promise<void> => {
           while (isWaiting()) {
-            if (nextStartAt(lane) > clock.now()) await waitForTurn(lane, isWaiting);
+            if (nextStartAt(lane) > time.now()) await waitForTurn(lane, isWaiting);
             if (isWaiting()) await all.add(attempt);
           }
         };
@@ -173,7 +196,8 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
       wake(lane);
     },
 
-    pauseUntil(host, at) {
+    pauseUntil(host, clockTime) {
+      const at = clockTime + time.behind();
       const lane = lanes.get(host);
       if (lane !== undefined) lane.pausedUntil = Math.max(lane.pausedUntil ?? at, at);
       else rest(host, { lastEndAt: null, delayMs: 0, ...resting.get(host), pausedUntil: at });
