@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type Health, openHealthFile } from '../../src/cli/schedule/health.ts';
 import { askStatus, serveStatus, statusPath } from '../../src/cli/schedule/status-socket.ts';
 
@@ -66,6 +66,14 @@ describe('the health file', () => {
     await new Promise((done) => setImmediate(done));
     expect(written().runs).toBe(4);
   });
+});
+
+it('is written for progress after the clock was set back', async () => {
+  const path = join(root, 'back.json');
+  const file = openHealthFile(path, listening().log);
+  await file.tell(healthAt(3_600_000));
+  file.progress(healthAt(0, { runs: 1 }));
+  await vi.waitFor(() => expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ runs: 1 }));
 });
 
 describe('the status socket', () => {

@@ -14,19 +14,24 @@ const summary = {
 } as unknown as CrawlSummary;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A scheduler on a clock that jumps; `runs[i]` is what the i-th run does. */
-function simulated(runs: readonly { readonly takesMs: number; readonly error?: Error }[]) {
+/** A scheduler on a clock that jumps; `runs[i]` is what the i-th run does, `setBacks[i]` by how much the clock is set back in the i-th wait. */
+function simulated(
+  runs: readonly { readonly takesMs: number; readonly error?: Error }[],
+  setBacks: readonly number[] = [],
+) {
   let now = 0;
   const stop = new AbortController();
   const starts: number[] = [];
   const health: Health[] = [];
+  let waits = 0;
   const room: ScheduleRoom = {
     timetable: everyTimetable(MINUTE, 0, '1m'),
     startedAt: 0,
     now: () => now,
     sleepUntil: async (at) => {
+      const setBackMs = setBacks[waits++] ?? 0;
       if (starts.length === runs.length) stop.abort();
-      else now = Math.max(now, at);
+      else now = Math.max(now, at) - setBackMs;
     },
     random: () => 0.5,
     jitterMs: 0,
@@ -109,6 +114,22 @@ describe('the scheduler', () => {
     };
     await runSchedule({ ...room, crawl }, stop.signal);
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
+  });
+
+  it('finds the next run anew when the clock was set back, by years as well', async () => {
+    const year = 365 * 24 * 60 * MINUTE;
+    const waited = simulated([{ takesMs: 10 }, { takesMs: 10 }], [0, year]);
+    await runSchedule(waited.room, waited.stop.signal);
+    expect(waited.starts).toEqual([0, 2 * MINUTE - year]);
+    const ran = simulated([{ takesMs: 10 - year }, { takesMs: 10 }]);
+    await runSchedule(ran.room, ran.stop.signal);
+    expect(ran.starts).toEqual([0, MINUTE - year]);
+  });
+
+  it('gives no start twice when the clock is corrected a little', async () => {
+    const { room, starts, stop } = simulated([{ takesMs: -20 }, { takesMs: 10 }]);
+    await runSchedule(room, stop.signal);
+    expect(starts).toEqual([0, MINUTE]);
   });
 
   it('begins later by the jitter', async () => {

@@ -35,6 +35,11 @@ describe('timetables', () => {
     expect([4_999, 5_000, 64_999, 65_000].map((after) => table.next(after))).toEqual([5_000, 65_000, 65_000, 125_000]);
   });
 
+  it('every: goes on in the same distances where the clock was set back before the first start', () => {
+    const table = everyTimetable(60_000, 5_000, '1m');
+    expect(table.next(5_000 - 600_000)).toBe(5_000 - 540_000);
+  });
+
   it('counts the starts that fell into a run', () => {
     const table = everyTimetable(60_000, 0, '1m');
     expect(missedStarts(table, 60_000, 119_999)).toBe(0);

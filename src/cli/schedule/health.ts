@@ -89,7 +89,7 @@ export function openHealthFile(file: string, log: Log): HealthFile {
     tell: enqueue,
     progress(health) {
       last = health;
-      if (Date.parse(health.at) - writtenAt >= BEAT_MS) void enqueue(health);
+      if (Math.abs(Date.parse(health.at) - writtenAt) >= BEAT_MS) void enqueue(health);
     },
   };
 }

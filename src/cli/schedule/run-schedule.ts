@@ -2,6 +2,7 @@ import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
 import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
 import type { Log } from '../log.ts';
 import type { Health, RunReport } from './health.ts';
+import { SET_BACK_MS } from './sleep-until.ts';
 import { missedStarts, type Timetable } from './timetable.ts';
 
 export interface ScheduleRoom {
@@ -9,7 +10,7 @@ export interface ScheduleRoom {
   /** From then on starts count, ms since the epoch. */
   readonly startedAt: number;
   readonly now: () => number;
-  /** Resolves at `at`, or when the signal comes. */
+  /** Resolves at `at`, or before where the clock was set back, or when the signal comes. */
   readonly sleepUntil: (at: number, signal: AbortSignal) => Promise<void>;
   /** 0 to 1, for the jitter. */
   readonly random: () => number;
@@ -66,6 +67,11 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
       await tell({ state: 'stopped', nextRunAt: null });
       return { stoppedIn: 'wait', lastRun: health.lastRun };
     }
+    if (at - now() > SET_BACK_MS) {
+      after = now();
+      log.warn('the clock was set back; the next run is found anew', { missed: iso(at), now: iso(after) });
+      continue;
+    }
     const run = { at: iso(now()), round: 0, urls: 0, done: 0 };
     await tell({ state: 'running', nextRunAt: null, run });
     const onProgress = ({ round, urls, done }: CrawlProgress): void => {
@@ -89,7 +95,8 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
       await tell({ state: 'stopped' });
       return { stoppedIn: 'run', lastRun: report };
     }
-    after = Math.max(start, now());
+    // A clock that is corrected a little must not give the same start twice.
+    after = start - now() > SET_BACK_MS ? now() : Math.max(start, now());
   }
 }
 

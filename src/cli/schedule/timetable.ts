@@ -21,8 +21,8 @@ export function cronTimetable(expression: string, zone: string | undefined): Tim
 /** At once, and then at fixed distances from the first start. */
 export function everyTimetable(everyMs: number, startedAt: number, text: string): Timetable {
   return {
-    next: (after) =>
-      after < startedAt ? startedAt : startedAt + (Math.floor((after - startedAt) / everyMs) + 1) * everyMs,
+    // Also before the first start: that is where a clock that was set back may stand.
+    next: (after) => startedAt + (Math.floor((after - startedAt) / everyMs) + 1) * everyMs,
     text: `every ${text}`,
   };
 }
