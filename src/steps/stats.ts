@@ -1,5 +1,5 @@
 import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../domain/crawl/change-belief.ts';
-import { intervalOfStep, startOfHour } from '../domain/crawl/spread.ts';
+import { hourOf, intervalOfStep, startOfHour } from '../domain/crawl/spread.ts';
 import { hostOf } from '../domain/url/url-key.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
 import type { Spread } from '../ports/record-indexes.ts';
@@ -79,7 +79,8 @@ function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): 
   // The longest wait is the earliest hour.
   const waitAt = (share: number): number => seconds(Math.max(0, now - startOfHour(quantileOf(late, 1 - share) ?? 0)));
   return {
-    due: dueBy(dueKnown, now) + dueBy(dueNew, now),
+    // New URLs are due since they were found, so of theirs the whole hour that is not over counts.
+    due: dueBy(dueKnown, now) + dueBy(dueNew, startOfHour(hourOf(now) + 1)),
     overdue: dueBy(dueKnown, now - DAY) + dueBy(dueNew, now - DAY),
     interval:
       byInterval.size === 0

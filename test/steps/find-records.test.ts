@@ -238,6 +238,10 @@ describe('groups and statistics', () => {
     // Four pages fall due within the hour at NOW.
     expect(Math.abs(estimated.due - read.due)).toBeLessThanOrEqual(4);
     expect(Math.abs(estimated.overdue - read.overdue)).toBeLessThanOrEqual(4);
+    // Found within the hour at NOW: due every one, and nothing to be estimated.
+    const found = new Map([...spread.dueNew, [Math.floor(NOW / 3_600_000), 30_000] as const]);
+    const injected = await statsOf({ ...large, spread: async () => ({ ...spread, dueNew: found }) }, NOW);
+    expect(injected).toMatchObject({ estimated: true, due: estimated.due + 30_000, overdue: estimated.overdue });
     const ahead = ({ dueByDay }: DbStats): number => dueByDay.reduce((a, b) => a + b);
     expect(Math.abs(ahead(estimated) - ahead(read))).toBeLessThanOrEqual(4);
   });
