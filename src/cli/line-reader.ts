@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
 /**
@@ -20,6 +21,14 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array | string>): Asyn
   }
   rest += decoder.end();
   if (rest !== '') yield withoutReturn(rest);
+}
+
+/**
+ * As {@link linesOf}, of a file that is opened with the first line: what is wrong with it is thrown to who reads, and to nobody while nobody
+ * does.
+ */
+export async function* linesOfFile(file: string): AsyncGenerator<string> {
+  yield* linesOf(createReadStream(file));
 }
 
 const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);

@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { access, constants, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { SeedSource } from '../crawler.ts';
-import { linesOf } from './line-reader.ts';
+import { linesOf, linesOfFile } from './line-reader.ts';
 
 export type SeedArguments = { readonly sources: readonly SeedSource[] } | { readonly error: string };
 
@@ -24,7 +23,10 @@ export async function seedSources(words: readonly string[], stdin: () => Readabl
     if (kind === 'absent') return { error: `no such seed file: ${word}${hint(word)}` };
     const files = kind === 'file' ? [word] : await textFiles(word);
     if (files.length === 0) return { error: `no *.txt seed files in the folder ${word}` };
-    for (const file of files) sources.push({ name: file, lines: linesOf(createReadStream(file)) });
+    for (const file of files) {
+      if (!(await isReadable(file))) return { error: `the seed file ${file} cannot be read: permission denied` };
+      sources.push({ name: file, lines: linesOfFile(file) });
+    }
   }
   return { sources };
 }
@@ -39,6 +41,15 @@ async function kindOf(path: string): Promise<'file' | 'folder' | 'absent'> {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';
   } catch {
     return 'absent';
+  }
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linesOf } from '../../src/cli/line-reader.ts';
+import { linesOf, linesOfFile } from '../../src/cli/line-reader.ts';
 
 async function lines(chunks: readonly (string | Uint8Array)[]): Promise<string[]> {
   const all: string[] = [];
@@ -36,5 +37,13 @@ describe('lines of a stream', () => {
       },
     );
     await fc.assert(property);
+  });
+});
+
+describe('lines of a file', () => {
+  it('are read when they are asked for; a file that cannot be read is told to who asks, and ends nothing before', async () => {
+    const lines = linesOfFile('/nowhere/absent.txt');
+    await delay(50);
+    await expect(lines.next()).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -24,6 +24,7 @@ describe.concurrent('usage and configuration', () => {
     [['inject'], 'missing required argument', ''],
     [['inject', '-', '--update', '--overwrite'], 'cannot be used with', ''],
     [['inject', 'absent.txt'], 'no such seed file: absent.txt', ''],
+    [['import-db', 'absent.jsonl'], 'no such file: absent.jsonl', ''],
     [['crawl', 'example.org/news'], 'a URL begins with its scheme: https://example.org/news', ''],
     [['readdb', '--due', '--hosts'], '--due and --hosts are two questions', ''],
     [['readdb', '--stats', '--host', 'x'], 'not of --stats', ''],

@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { MergeSummary, TransferSummary } from '../../crawler.ts';
 import { asAsked, DRY_RUN, jsonOf, told } from '../dry-run.ts';
-import { linesOf } from '../line-reader.ts';
+import { linesOf, linesOfFile } from '../line-reader.ts';
 import type { Run } from '../program.ts';
 import { count } from '../render/quantities.ts';
 
@@ -35,10 +35,12 @@ export function addImportDb(program: Command, run: Run): void {
     .addHelpText('after', '\nExamples:\n  gunzip < crawldb.jsonl.gz | incrawl import-db --dir crawldb-new');
   command.action((file: string | undefined, flags: { readonly merge?: true; readonly dryRun?: boolean }) =>
     run(command, async (session) => {
-      const input = file === undefined || file === '-' ? session.surroundings.stdin() : createReadStream(file);
+      const isFile = file !== undefined && file !== '-';
+      if (isFile && !existsSync(file)) return session.refuse(`no such file: ${file}`);
+      const lines = isFile ? linesOfFile(file) : linesOf(session.surroundings.stdin());
       const { dryRun = false } = flags;
       const summary = await asAsked(session, dryRun, (crawler) =>
-        crawler.importDb(linesOf(input), flags.merge ? 'merge' : 'whole'),
+        crawler.importDb(lines, flags.merge ? 'merge' : 'whole'),
       );
       await session.out.write(
         session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${transferText(summary)}.\n`,
