@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Level } from 'level';
 import { CrawlError } from '../../domain/errors.ts';
@@ -7,6 +9,7 @@ import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { refuseHalfRepaired } from './care/half-repaired.ts';
+import { TABLE } from './db-snapshot.ts';
 import { type NearPlan, openFingerprintTables } from './fingerprint-tables.ts';
 import { isHeldBriefly, lockedError, removeHolder, writeHolder } from './holder.ts';
 import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
@@ -157,6 +160,7 @@ const BRIEF_PAUSE_MS = 50;
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
+  refuseWithoutCurrent(dir);
   for (let tries = 1; ; tries++) {
     const rows = new Level<string, Buffer>(dir, {
       keyEncoding: 'utf8',
@@ -173,6 +177,16 @@ async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptio
       await delay(BRIEF_PAUSE_MS);
     }
   }
+}
+
+/**
+ * Where the file CURRENT is missing, LevelDB takes the folder for a new db and deletes the tables that lie in it. A db that is just being made has none
+ * before it has that file.
+ */
+function refuseWithoutCurrent(dir: string): void {
+  if (!existsSync(dir) || existsSync(join(dir, 'CURRENT')) || !readdirSync(dir).some((name) => TABLE.test(name)))
+    return;
+  throw new CrawlError('db-corrupt', `the crawl db is damaged: ${dir} has tables, but no file CURRENT`);
 }
 
 /** The version that the db was written with. */

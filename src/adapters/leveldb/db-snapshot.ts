@@ -6,7 +6,7 @@ import { CrawlError } from '../../domain/errors.ts';
 const TRIES = 100;
 
 /** Tables are written once. The other files that the state of a db consists of grow. */
-const TABLE = /^\d+\.(?:ldb|sst)$/;
+export const TABLE = /^\d+\.(?:ldb|sst)$/;
 const GROWING = /^(?:\d+\.log|MANIFEST-\d+|CURRENT)$/;
 
 /**

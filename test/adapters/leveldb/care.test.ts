@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Level } from 'level';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -282,6 +282,20 @@ describe('verify and repair of the crawl db', () => {
     expect(await repaired(copy)).toMatchObject({ records: 60, rebuilt: true });
     expect(await contentIn(copy.dir)).toEqual(sound);
     expect(existsSync(join(copy.quarantine, 'db', 'CURRENT'))).toBe(true);
+  });
+
+  it('without its file CURRENT a db is no new one: nothing is deleted, and it is rebuilt', async () => {
+    const copy = copyOf();
+    const rows = await openLevelRows({ dir: copy.dir, log });
+    await (rows as unknown as Level & { compactRange(a: string, b: string): Promise<void> }).compactRange('a', 'z');
+    await rows.close();
+    const tables = tableFiles(copy.dir, /\.ldb$/);
+    rmSync(join(copy.dir, 'CURRENT'));
+    await expect(openLevelCrawlDb({ dir: copy.dir, log })).rejects.toMatchObject({ code: 'db-corrupt' });
+    expect(kindsOf(await findingsOf(copy))).toEqual(['db-unopenable']);
+    expect(tableFiles(copy.dir, /\.ldb$/)).toEqual(tables);
+    expect(await repaired(copy)).toMatchObject({ records: 60, rebuilt: true });
+    expect(await contentIn(copy.dir)).toEqual(sound);
   });
 
   it('what stood in a table that is lost is lost, the rest is sound again', async () => {
