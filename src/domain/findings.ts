@@ -26,7 +26,7 @@ export const FINDINGS = {
     repair: 'rebuilds the indexes',
   },
   'lease-stray': {
-    text: 'A URL is leased to a segment that the crawl db does not know, or has no record.',
+    text: 'A URL is leased to a segment that the crawl db does not know or is done with, or has no record.',
     repair: 'ends the lease; the URL is due again',
   },
   'lease-differs': { text: 'A lease differs from the record of its URL.', repair: 'renews it' },

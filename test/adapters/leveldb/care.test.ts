@@ -14,6 +14,7 @@ import {
   recordKey,
   rowRange,
 } from '../../../src/adapters/leveldb/keys.ts';
+import { encodeSegment } from '../../../src/adapters/leveldb/row-codecs.ts';
 import type { Rows } from '../../../src/adapters/leveldb/rows.ts';
 import { newDatum } from '../../../src/domain/crawl/datum.ts';
 import type { Finding } from '../../../src/domain/findings.ts';
@@ -214,6 +215,14 @@ describe('verify and repair of the crawl db', () => {
     const after = await contentIn(copy.dir);
     expect(after.due.map(({ url }) => url)).toContain(LEASED);
     expect(after.records).toEqual(sound.records);
+  });
+
+  it('a lease to a segment that is done with ends, and its URL is due again', async () => {
+    const row = { id: 's1', state: 'updated' as const, createdAt: 1, urls: 2, applied: 2 };
+    const copy = await damaged((rows) => rows.put(`${ROW.segment}s1`, encodeSegment(row)));
+    expect(kindsOf(await findingsOf(copy))).toEqual(['lease-stray']);
+    expect(await repaired(copy)).toMatchObject({ leasesEnded: 3 });
+    expect((await contentIn(copy.dir)).due.map(({ url }) => url)).toContain(LEASED);
   });
 
   it('an entry of the change feed that cannot be read goes to the quarantine; its number is not used again', async () => {

@@ -105,11 +105,15 @@ function whyNot(read: () => unknown): string | null {
   }
 }
 
-/** Ends leases of URLs without a record, and of segments that the db does not know. */
+/** Ends leases of URLs without a record, and of segments that the db does not know or is done with. */
 async function endStrayLeases({ rows, report }: Room): Promise<number> {
   const segments = new Set<string>();
-  for await (const batch of readRange(rows, rowRange(ROW.segment)))
-    for (const [key] of batch) segments.add(key.slice(1));
+  for await (const batch of readRange(rows, rowRange(ROW.segment))) {
+    for (const [key, bytes] of batch) {
+      const { id, state } = decodeSegment(key.slice(1), bytes);
+      if (state !== 'updated') segments.add(id);
+    }
+  }
   let ended = 0;
   for await (const batch of readRange(rows, rowRange(ROW.lease))) {
     const known = await existMany(

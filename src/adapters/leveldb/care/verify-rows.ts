@@ -1,5 +1,6 @@
 import type { Finding } from '../../../domain/findings.ts';
 import { hostRange } from '../../../domain/url/url-key.ts';
+import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Report, RowCounts } from '../../../ports/state-care.ts';
 import type { NearPlan } from '../fingerprint-tables.ts';
 import { COUNTERS_KEY, hostOfKey, parseDueKey, ROW, type RowKind, rowRange, urlKeyOfDue, urlOfRow } from '../keys.ts';
@@ -82,7 +83,7 @@ async function checkDue(rows: Rows, kind: RowKind, report: Report): Promise<void
   }
 }
 
-async function checkLeases(rows: Rows, segments: ReadonlySet<string>, report: Report): Promise<number> {
+async function checkLeases(rows: Rows, segments: ReadonlyMap<string, SegmentState>, report: Report): Promise<number> {
   let leases = 0;
   for await (const batch of readRange(rows, rowRange(ROW.lease))) {
     leases += batch.length;
@@ -98,6 +99,8 @@ async function checkLeases(rows: Rows, segments: ReadonlySet<string>, report: Re
       if (record === undefined) report({ kind: 'lease-stray', subject: url, detail: 'there is no such record' });
       else if (!segments.has(lease.segment)) {
         report({ kind: 'lease-stray', subject: url, detail: `the segment ${lease.segment} is not known` });
+      } else if (segments.get(lease.segment) === 'updated') {
+        report({ kind: 'lease-stray', subject: url, detail: `the segment ${lease.segment} is done with` });
       } else {
         const datum = storedRecord(ROW.record + key.slice(1), record);
         if (isFinding(datum)) continue;
@@ -156,15 +159,16 @@ async function checkCounters(rows: Rows, counting: HostCounting, leased: number,
   differ('leases', stored.leased, leased);
 }
 
-async function checkSegments(rows: Rows, report: Report): Promise<Set<string>> {
-  const ids = new Set<string>();
+async function checkSegments(rows: Rows, report: Report): Promise<Map<string, SegmentState>> {
+  const states = new Map<string, SegmentState>();
   for await (const batch of readRange(rows, rowRange(ROW.segment))) {
     for (const [key, bytes] of batch) {
       const id = key.slice(ROW.segment.length);
-      if (readRow(key, report, () => decodeSegment(id, bytes)) !== null) ids.add(id);
+      const row = readRow(key, report, () => decodeSegment(id, bytes));
+      if (row !== null) states.set(id, row.state);
     }
   }
-  return ids;
+  return states;
 }
 
 /** First letters that no kind of row has. */
