@@ -5,22 +5,31 @@ import type { SegmentStore } from '../ports/segment-store.ts';
 /**
  * Puts right what a crash of generate may have left, before anything else is done:
  * a fetch list without a row in the crawl db was never leased, so it is removed; a row whose segment is not on disk
- * any more (somebody deleted the folder) gives its leased URLs back.
+ * any more (somebody deleted the folder) gives its leased URLs back. A segment that was finished and lacks its mark is damaged: it is left as it is.
  */
 export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Promise<void> {
+  const rows = await db.segments();
+  const known = new Set(rows.map((row) => row.id));
+  const applied = new Set(rows.filter(({ state }) => state === 'updated').map(({ id }) => id));
+  const damaged: string[] = [];
   for (const id of await segments.listIncomplete()) {
+    if (applied.has(id)) {
+      log.warn('a segment with stored pages lacks the file that tells of it; "incrawl repair" puts it aside', {
+        segment: id,
+      });
+      damaged.push(id);
+      continue;
+    }
     log.info('removing a segment that was never finished', { segment: id });
     await segments.remove(id);
   }
-  const rows = await db.segments();
-  const known = new Set(rows.map((row) => row.id));
   const onDisk = await segments.list();
   for (const segment of onDisk) {
     if (known.has(segment.id) || segment.state !== 'generated') continue;
     log.info('removing a fetch list that was never leased', { segment: segment.id });
     await segments.remove(segment.id);
   }
-  const present = new Set(onDisk.map((segment) => segment.id));
+  const present = new Set([...onDisk.map((segment) => segment.id), ...damaged]);
   for (const row of rows) {
     if (present.has(row.id)) continue;
     const urls: string[] = [];

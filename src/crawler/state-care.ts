@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { repairSegments, verifySegments } from '../adapters/files/care/segment-care.ts';
+import { isMarkless, repairSegments, verifySegments } from '../adapters/files/care/segment-care.ts';
 import { createFileSegmentStore } from '../adapters/files/segment-store.ts';
 import { repairDb, verifyDb } from '../adapters/leveldb/care/db-care.ts';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
@@ -87,8 +87,12 @@ async function verifyInto(options: CareRoom, report: Report): Promise<{ rows: Ro
     const onDisk = new Set(infos.map(({ id }) => id));
     await withDb(options, async (opened, filter) => {
       for (const row of await opened.segments()) {
-        if (onDisk.has(row.id) || existsSync(join(dir, 'segments', row.id))) continue;
-        report({ kind: 'segment-absent', subject: row.id, detail: `${row.urls} URLs, state ${row.state}` });
+        if (onDisk.has(row.id)) continue;
+        const detail = `${row.urls} URLs, state ${row.state}`;
+        if (!existsSync(join(dir, 'segments', row.id))) report({ kind: 'segment-absent', subject: row.id, detail });
+        else if (isMarkless(join(dir, 'segments'), row.id)) {
+          report({ kind: 'segment-unreadable', subject: row.id, detail: `segment.json is missing; ${detail}` });
+        }
       }
       if (filter !== null) await verifyFilter(opened, filter, report);
     });
@@ -146,6 +150,7 @@ export async function repairState(options: StateCareOptions): Promise<RepairSumm
   const segments = await repairSegments(join(dir, 'segments'), quarantine, {
     deep: options.deep ?? false,
     appliedOf: (id) => rows.get(id)?.applied ?? 0,
+    known: [...rows.keys()],
     report: silent,
   });
   if (db !== null) {

@@ -1,5 +1,5 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySummary } from '../../src/crawler.ts';
@@ -66,6 +66,23 @@ describe('verify and repair', () => {
     expect((await json<unknown[]>(['readdb', '--due', '--dir', dir])).length).toBe(
       (await json<unknown[]>(['readdb', '--due'], { cwd })).length,
     );
+  });
+
+  it('a finished segment that has lost its mark is told, keeps its pages, and goes to the quarantine', async () => {
+    const dir = copy();
+    const folder = newestSegment(dir);
+    rmSync(join(folder, 'segment.json'));
+    const files = readdirSync(folder);
+    expect(await json<VerifySummary>(['verify', '--dir', dir], { code: 1 })).toMatchObject({
+      byKind: { 'segment-unreadable': 1 },
+    });
+    const crawled = await run(['crawl', '--dir', dir, '--allow', '127.0.0.1']);
+    expect(crawled).toMatchObject({ code: 0, stderr: expect.stringContaining('incrawl repair') });
+    expect(readdirSync(folder)).toEqual(files);
+    const repaired = await json<RepairSummary>(['repair', '--dir', dir]);
+    expect(repaired).toMatchObject({ found: { 'segment-unreadable': 1 }, left: { sound: true } });
+    expect(readdirSync(join(repaired.quarantine, 'segments', basename(folder)))).toEqual(files);
+    expect(existsSync(folder)).toBe(false);
   });
 
   it('a state directory that is not there, and one that is held, are told', async () => {

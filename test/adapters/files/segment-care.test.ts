@@ -57,7 +57,7 @@ async function findingsOf({ dir }: Copy, deep = true): Promise<Finding[]> {
 }
 
 const repair = ({ dir, quarantine }: Copy, applied = 0) =>
-  repairSegments(dir, quarantine, { deep: true, appliedOf: () => applied, report: () => {} });
+  repairSegments(dir, quarantine, { deep: true, appliedOf: () => applied, known: [], report: () => {} });
 
 async function readable({ dir }: Copy): Promise<{ urls: string[]; parsed: string[]; state: string }> {
   const segment = await storeIn(dir).open('s1', 'write');

@@ -19,6 +19,11 @@ export function segmentIds(dir: string): string[] {
     .sort();
 }
 
+/** Whether the folder of a segment is there without its mark. Of one that is known to the crawl db that is damage, not an unfinished beginning. */
+export function isMarkless(dir: string, id: string): boolean {
+  return existsSync(join(dir, id)) && !isFinished(join(dir, id));
+}
+
 /** Throws `segment-corrupt` for a folder that does not tell. */
 export function segmentInfo(folder: string): SegmentInfo {
   return readMark(folder).info;
@@ -50,13 +55,27 @@ export interface RepairedSegment {
 /**
  * Puts right what {@link verifySegments} finds. A copy of each segment that is touched goes to the quarantine first.
  * @param appliedOf how many fetched records of a segment updatedb has applied so far
+ * @param known ids of the segments that the crawl db knows
  */
 export async function repairSegments(
   dir: string,
   quarantine: string,
-  options: { readonly deep: boolean; readonly appliedOf: (id: string) => number; readonly report: Report },
+  options: {
+    readonly deep: boolean;
+    readonly appliedOf: (id: string) => number;
+    readonly known: readonly string[];
+    readonly report: Report;
+  },
 ): Promise<RepairedSegment[]> {
   const repaired: RepairedSegment[] = [];
+  const moveAside = (id: string): void => {
+    onFile(join(quarantine, 'segments', id), () => {
+      mkdirSync(join(quarantine, 'segments'), { recursive: true });
+      renameSync(join(dir, id), join(quarantine, 'segments', id));
+    });
+    repaired.push({ id, salvaged: null });
+  };
+  for (const id of options.known) if (isMarkless(dir, id)) moveAside(id);
   for (const id of segmentIds(dir)) {
     const folder = join(dir, id);
     let isDamaged = false;
@@ -67,14 +86,13 @@ export async function repairSegments(
       options.report(finding);
     });
     if (!isDamaged) continue;
-    const copy = join(quarantine, 'segments', id);
-    onFile(copy, () => mkdirSync(join(quarantine, 'segments'), { recursive: true }));
     // Without its fetch list a segment that is not finished cannot go on; its URLs become due again.
     if (info === null || isListDamaged) {
-      onFile(copy, () => renameSync(folder, copy));
-      repaired.push({ id, salvaged: null });
+      moveAside(id);
       continue;
     }
+    const copy = join(quarantine, 'segments', id);
+    onFile(copy, () => mkdirSync(join(quarantine, 'segments'), { recursive: true }));
     // What is still written to must not be one file with its copy.
     copyFolder(folder, copy, (name) => info.state === 'updated' && isWarcName(name));
     repaired.push({ id, salvaged: await salvageSegment(folder, options.appliedOf(id)) });
