@@ -117,6 +117,7 @@ async function createParse(): Promise<Parse> {
       baseDir: process.cwd(),
       signature: 'simhash',
       limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: false },
+      agent: 'incrawl',
       intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
     },
     silent,

@@ -26,6 +26,7 @@ const parserWith = (list: typeof DEFAULT_PLUGIN_LIST) =>
       baseDir: process.cwd(),
       signature: 'simhash',
       limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: true },
+      agent: 'incrawl',
       intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
     },
     silent,

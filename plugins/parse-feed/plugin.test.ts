@@ -5,10 +5,10 @@ import plugin from './plugin.ts';
 
 async function parse(
   content: string | Uint8Array,
-  options: { type?: string; url?: string; headers?: Record<string, string> } = {},
+  options: { type?: string; url?: string; headers?: Record<string, string>; agent?: string } = {},
 ): Promise<ParseResult> {
-  const { type = 'application/xml', url = 'http://a.org/dir/file.xml' } = options;
-  const parser = await plugin.setup({} as PluginHost, plugin.options!.parse({}));
+  const { type = 'application/xml', url = 'http://a.org/dir/file.xml', agent = 'incrawl' } = options;
+  const parser = await plugin.setup({ agent } as PluginHost, plugin.options!.parse({}));
   const result: ParseResult = {
     title: null,
     text: '',
@@ -150,5 +150,12 @@ describe('X-Robots-Tag', () => {
   ])('%j on a feed', async (headers, noindex, nofollow) => {
     const result = await parse('<rss><channel><title>T</title></channel></rss>', { headers });
     expect(result).toMatchObject({ noindex, nofollow });
+  });
+
+  it('means the crawl by its own name', async () => {
+    const headers = { 'x-robots-tag': 'our-bot: none' };
+    const feed = '<rss><channel><title>T</title></channel></rss>';
+    expect(await parse(feed, { headers, agent: 'Our-Bot' })).toMatchObject({ noindex: true, nofollow: true });
+    expect(await parse(feed, { headers })).toMatchObject({ noindex: false, nofollow: false });
   });
 });

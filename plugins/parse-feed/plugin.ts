@@ -13,9 +13,8 @@ const optionsSchema = z.strictObject({
   agent: z
     .string()
     .regex(/^[\w-]+$/, 'expected a product token: letters, digits, - and _')
-    .default('incrawl')
-    .transform((agent) => agent.toLowerCase())
-    .describe('Our name in X-Robots-Tag.'),
+    .optional()
+    .describe('Our name in X-Robots-Tag; by default that of the crawl (agent.name).'),
   maxUrls: z.int().min(1).max(1_000_000).default(DEFAULT_LIMITS.maxUrls).describe('Entries read of a sitemap or feed.'),
   maxBytes: z.int().min(1024).default(52_428_800).describe('Uncompressed size of a gzip file that is read, bytes.'),
   maxDepth: z.int().min(4).max(1000).default(DEFAULT_LIMITS.maxDepth).describe('Elements within each other.'),
@@ -27,7 +26,7 @@ export default definePlugin({
   name: 'parse-feed',
   api: 1,
   options: optionsSchema,
-  setup: (_host, options) => ({
+  setup: (host, options) => ({
     types: [
       'application/rss+xml',
       'application/atom+xml',
@@ -39,12 +38,12 @@ export default definePlugin({
       'application/x-gzip',
     ],
     content: 'feed1',
-    parse: (page) => parsePage(page, options),
+    parse: (page) => parsePage(page, (options.agent ?? host.agent).toLowerCase(), options),
   }),
 });
 
 /** Fills the result; the DOM stays unset, since the file is read as a stream. */
-function parsePage(page: Page, { agent, maxUrls, maxBytes, maxDepth }: Options): void {
+function parsePage(page: Page, agent: string, { maxUrls, maxBytes, maxDepth }: Options): void {
   const { noindex, nofollow } = robotsDirectives([], page.headers['x-robots-tag'], agent);
   page.result.noindex = noindex;
   page.result.nofollow = nofollow;

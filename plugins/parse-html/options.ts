@@ -1,12 +1,11 @@
 import { z } from 'zod';
 
 export const optionsSchema = z.strictObject({
-  /** Our name in robots `meta` elements and in `X-Robots-Tag`. */
+  /** Our name in robots `meta` elements and in `X-Robots-Tag`; by default that of the crawl. */
   agent: z
     .string()
     .regex(/^[\w-]+$/, 'expected a product token: letters, digits, - and _')
-    .default('incrawl')
-    .transform((agent) => agent.toLowerCase()),
+    .optional(),
   /** Elements nested deeper lie flat at this depth, as in browsers. */
   maxDepth: z.int().min(16).max(2000).default(512),
   maxAttributes: z.int().min(16).max(10_000).default(256),

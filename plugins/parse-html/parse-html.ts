@@ -10,7 +10,7 @@ import { walkPage } from './page-walk.ts';
 import { buildTree } from './tree-builder.ts';
 
 /** Builds the DOM of a page, reads it once, and fills in the result. */
-export function parseHtml(page: Page, options: Options): void {
+export function parseHtml(page: Page, options: Options & { readonly agent: string }): void {
   const { document, truncated } = buildTree(page.content, options, page.contentType === 'application/xhtml+xml');
   page.dom = document;
   const { maxText, maxLinks, agent } = options;

@@ -6,9 +6,12 @@ export default definePlugin<'parse', Options>({
   name: 'parse-html',
   api: 1,
   options: optionsSchema,
-  setup: (_host, options) => ({
-    types: ['text/html', 'application/xhtml+xml'],
-    content: 'html1',
-    parse: (page) => parseHtml(page, options),
-  }),
+  setup: (host, options) => {
+    const agent = (options.agent ?? host.agent).toLowerCase();
+    return {
+      types: ['text/html', 'application/xhtml+xml'],
+      content: 'html1',
+      parse: (page) => parseHtml(page, { ...options, agent }),
+    };
+  },
 });

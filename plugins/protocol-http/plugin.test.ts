@@ -14,6 +14,7 @@ it('offers the protocol that the host builds', async () => {
     readTextFile: () => '',
     http: { createGotProtocol: () => protocol, createUndiciProtocol: async () => protocol },
     now: () => 0,
+    agent: 'incrawl',
     intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
   };
   expect(plugin.name).toBe('protocol-http');

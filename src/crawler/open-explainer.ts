@@ -39,6 +39,7 @@ export async function openExplainer(
     baseDir,
     log,
     kinds: KINDS,
+    agent: config.agent.name,
     intervals: intervalsOf(config),
     now: () => systemClock.now(),
     http: { createGotProtocol: nothingIsFetched, createUndiciProtocol: nothingIsFetched },

@@ -30,6 +30,7 @@ export function parsingOptions(config: Config, list: PluginList, baseDir: string
       maxOutlinks: config.parse.maxOutlinks,
       storeText: config.parse.storeText,
     },
+    agent: config.agent.name,
     intervals: intervalsOf(config),
   };
 }

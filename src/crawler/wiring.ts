@@ -154,6 +154,7 @@ export async function loadMainPlugins(
     baseDir,
     log,
     kinds: MAIN_THREAD_KINDS,
+    agent: agent.name,
     intervals: intervalsOf(config),
     now: () => clock.now(),
     http: {

@@ -13,6 +13,7 @@ export interface ParsingOptions {
   /** Short name of the signature in force. */
   readonly signature: string;
   readonly limits: ParseLimits;
+  readonly agent: PluginHost['agent'];
   readonly intervals: PluginHost['intervals'];
 }
 

@@ -62,6 +62,7 @@ export interface LoadOptions {
   readonly baseDir: string;
   readonly log: Log;
   readonly http: PluginHost['http'];
+  readonly agent: PluginHost['agent'];
   readonly intervals: PluginHost['intervals'];
   readonly now: PluginHost['now'];
   /** Kinds to set up; others are imported and checked only, and bundled ones without options not even that, as there is nothing to check. */
@@ -194,7 +195,7 @@ function hostFor(name: string, options: LoadOptions): PluginHost {
     plugin: name,
     ...fields,
   });
-  const { log, http, intervals, now, baseDir } = options;
+  const { log, http, agent, intervals, now, baseDir } = options;
   return Object.freeze({
     log: {
       debug: (message: string, fields?: Readonly<Record<string, unknown>>) => log.debug(message, named(fields)),
@@ -205,6 +206,7 @@ function hostFor(name: string, options: LoadOptions): PluginHost {
     readTextFile: (path: string) => readFileSync(resolve(baseDir, path), 'utf8'),
     http,
     now,
+    agent,
     intervals,
   });
 }

@@ -184,6 +184,8 @@ export interface PluginHost {
   readonly http: { createGotProtocol(): FetchProtocol; createUndiciProtocol(): Promise<FetchProtocol> };
   /** The clock of the crawl, which may be a simulated one, ms since the epoch. */
   now(): number;
+  /** Product token of the crawl (`agent.name`): the name by which robots directives in pages and headers mean us. */
+  readonly agent: string;
   /** Start interval and bounds as configured (`schedule.*`), ms; what a schedule is built from. */
   readonly intervals: { readonly intervalMs: number; readonly minIntervalMs: number; readonly maxIntervalMs: number };
 }

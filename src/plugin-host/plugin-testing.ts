@@ -36,6 +36,7 @@ export const testHost: PluginHost = {
   },
   http: { createGotProtocol: () => noNetwork, createUndiciProtocol: async () => noNetwork },
   now: () => Date.UTC(2026, 0, 1),
+  agent: 'incrawl',
   intervals: { intervalMs: 30 * DAY, minIntervalMs: 3_600_000, maxIntervalMs: 90 * DAY },
 };
 

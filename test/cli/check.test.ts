@@ -48,6 +48,15 @@ describe.concurrent('check', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
+  it('parse: what a page says to robots counts for the name that the crawl goes by', async () => {
+    const cwd = workDir();
+    writeFileSync(join(cwd, 'page.html'), '<meta name="our-bot" content="nofollow"><p>One <a href="next">link</a>.');
+    const links = async (...args: string[]): Promise<unknown> =>
+      (await json(['check', 'parse', 'page.html', '--url', 'https://example.org/', ...args], { cwd })).outlinks;
+    expect(await links('-D', 'agent.name=Our-Bot')).toMatchObject([{ nofollow: true }]);
+    expect(await links()).toMatchObject([{ nofollow: false }]);
+  });
+
   it('parse: files with the URL they came from', async () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'page.html'), HTML);

@@ -18,6 +18,7 @@ const common = {
   baseDir: root,
   log: testHost.log,
   http: testHost.http,
+  agent: testHost.agent,
   intervals: testHost.intervals,
   now: testHost.now,
 };

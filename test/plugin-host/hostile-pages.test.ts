@@ -10,6 +10,7 @@ const parser = await createInlinePageParser(
     baseDir: process.cwd(),
     signature: 'simhash',
     limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: true },
+    agent: 'incrawl',
     intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
   },
   log,

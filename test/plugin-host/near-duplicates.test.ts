@@ -14,6 +14,7 @@ describe('pages from HTML to signature', async () => {
       baseDir: process.cwd(),
       signature: 'simhash',
       limits: { maxTextChars: 1, maxOutlinks: 1, storeText: false },
+      agent: 'incrawl',
       intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
     },
     silent,

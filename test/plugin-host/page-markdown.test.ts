@@ -9,6 +9,7 @@ const markdown = await createPageMarkdown(
     baseDir: '.',
     signature: 'simhash',
     limits: { maxTextChars: 1_000_000, maxOutlinks: 1_000, storeText: true },
+    agent: testHost.agent,
     intervals: testHost.intervals,
   },
   testHost.log,

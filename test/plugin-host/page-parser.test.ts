@@ -18,6 +18,7 @@ it('the first worker starts with the first page, and no other for the pages that
       baseDir: process.cwd(),
       signature: 'simhash',
       limits: { maxTextChars: 1_000, maxOutlinks: 10, storeText: true },
+      agent: 'incrawl',
       intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
     },
     threads: 2,

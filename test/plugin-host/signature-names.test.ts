@@ -15,6 +15,7 @@ async function signer(list = DEFAULT_PLUGIN_LIST) {
       baseDir: process.cwd(),
       signature: 'simhash',
       limits: { maxTextChars: 1, maxOutlinks: 1, storeText: false },
+      agent: 'incrawl',
       intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
     },
     silent,

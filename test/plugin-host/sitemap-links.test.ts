@@ -11,6 +11,7 @@ it('what a sitemap lists is not cut by the limit of outlinks of a page, links of
       baseDir: process.cwd(),
       signature: 'simhash',
       limits: { maxTextChars: 1, maxOutlinks: 2, storeText: false },
+      agent: 'incrawl',
       intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
     },
     silent,
