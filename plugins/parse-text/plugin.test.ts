@@ -30,6 +30,16 @@ it.each<[string, string | null, string]>([
   expect(page.outlinks).toEqual([]);
 });
 
+it.each([
+  [{}, false, false],
+  [{ 'x-robots-tag': 'noindex' }, true, false],
+  [{ 'x-robots-tag': 'otherbot: none, incrawl: nofollow' }, false, true],
+])('X-Robots-Tag counts for plain text, which has no other way to say it: %j', (headers, noindex, nofollow) => {
+  const page = samplePage('Some text', { contentType: 'text/plain', headers });
+  void (plugin.setup(testHost, plugin.options!.parse({})) as Parser).parse(page);
+  expect(page.result).toMatchObject({ noindex, nofollow });
+});
+
 it('text and title are cut', () => {
   expect(result('x'.repeat(5000), { maxText: 1000 }).text).toHaveLength(1000);
   expect(result('x'.repeat(5000)).title).toHaveLength(256);

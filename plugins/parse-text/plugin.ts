@@ -1,4 +1,4 @@
-import { definePlugin, MAX_URL_LENGTH, type Outlink, type Page } from 'incrawl/plugin';
+import { definePlugin, MAX_URL_LENGTH, type Outlink, type Page, robotsDirectives } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const optionsSchema = z.strictObject({
@@ -17,15 +17,18 @@ export default definePlugin<'parse', Options>({
   name: 'parse-text',
   api: 1,
   options: optionsSchema,
-  setup: (_host, options) => ({
+  setup: (host, options) => ({
     types: ['text/plain'],
     content: 'text1',
-    parse: (page) => parseText(page, options),
+    parse: (page) => parseText(page, host.agent.toLowerCase(), options),
   }),
 });
 
-function parseText(page: Page, { links, maxLinks, maxText }: Options): void {
+function parseText(page: Page, agent: string, { links, maxLinks, maxText }: Options): void {
   const { result } = page;
+  const { noindex, nofollow } = robotsDirectives([], page.headers['x-robots-tag'], agent);
+  result.noindex = noindex;
+  result.nofollow = nofollow;
   const text = page.content.slice(0, maxText).replaceAll(/\r\n?/g, '\n').trim();
   result.text = text;
   result.title = text.split('\n', 1)[0]!.slice(0, MAX_TITLE).trim() || null;
