@@ -115,6 +115,19 @@ describe('parseSitemap', () => {
     });
   });
 
+  it('takes no line of a text for a URL that is not one by itself, whatever the address of the file', () => {
+    const url = 'http://a.org/sitemap.xml';
+    expect(parseSitemap('Sorry, there is no sitemap here.\n/start\n', { url })).toMatchObject({
+      kind: 'none',
+      urls: [],
+    });
+    expect(parseSitemap('# ours\nhttp://a.org/1\n', { url })).toMatchObject({
+      kind: 'text',
+      urls: [{ loc: 'http://a.org/1' }],
+      errors: [{ line: 1 }],
+    });
+  });
+
   it('takes feeds for sitemaps', () => {
     const text = `<rss version="2.0"><channel><title>t</title><item><link>http://a.org/1</link>
       <pubDate>Fri, 31 May 2024 10:00:00 GMT</pubDate></item><item><title>no link</title></item></channel></rss>`;

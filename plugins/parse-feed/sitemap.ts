@@ -33,7 +33,7 @@ export function parseSitemap(input: string | Uint8Array, options: SitemapOptions
   const text = typeof input === 'string' ? input : textOf(input, maxBytes, errors);
   if (text.length > maxBytes) errors.push({ message: `longer than ${maxBytes} bytes, the rest is left out` });
   const cut = text.length > maxBytes ? text.slice(0, maxBytes) : text;
-  const sitemap = /^[\s\ufeff]*</.test(cut) ? parseXml(cut, url, maxUrls) : parseLines(cut, url, maxUrls);
+  const sitemap = /^[\s\ufeff]*</.test(cut) ? parseXml(cut, url, maxUrls) : parseLines(cut, maxUrls);
   return { ...sitemap, errors: [...errors, ...sitemap.errors] };
 }
 
@@ -68,8 +68,8 @@ function parseXml(text: string, url: string | undefined, maxUrls: number): Sitem
   };
 }
 
-/** One URL a line, nothing else. */
-function parseLines(text: string, url: string | undefined, maxUrls: number): Sitemap {
+/** One absolute URL a line, nothing else: resolved against the sitemap, every line of any text would be one. */
+function parseLines(text: string, maxUrls: number): Sitemap {
   const urls: SitemapUrl[] = [];
   const errors: XmlFault[] = [];
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/);
@@ -83,7 +83,7 @@ function parseLines(text: string, url: string | undefined, maxUrls: number): Sit
       });
       break;
     }
-    const loc = readLocation(written, url, (message) => void errors.push({ line: index + 1, message }));
+    const loc = readLocation(written, undefined, (message) => void errors.push({ line: index + 1, message }));
     if (loc !== undefined) urls.push(plainUrl(loc));
   }
   if (urls.length > 0) return { kind: 'text', urls, sitemaps: [], errors };
