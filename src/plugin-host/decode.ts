@@ -26,8 +26,8 @@ const FALLBACK = 'windows-1252';
 /**
  * Decodes a body as a browser would: byte order mark, charset of the HTTP header, declaration inside the document. What is
  * declared is believed unless the bytes plainly are another: UTF-8 where they hardly are and a text of another encoding is found, a
- * Western encoding where they are valid UTF-8 beyond chance. Undeclared bodies are UTF-8 if they are valid as that, otherwise in the
- * encoding of a late declaration, otherwise in the one whose script and commonest letters they show, otherwise windows-1252.
+ * Western encoding where they are valid UTF-8 beyond chance. Undeclared bodies are UTF-8 if they are valid as that but for slips (a body cut off
+ * within a character, a stray byte), otherwise in the encoding of a late declaration, otherwise in the one whose script and commonest letters they show, otherwise windows-1252.
  */
 export function decodeBody(body: Uint8Array, hints: DecodeHints): DecodedBody {
   const declared = declaredOutside(body, hints) ?? declaredInside(body, hints.kind, PRESCAN_BYTES);
@@ -73,7 +73,7 @@ function usable(label: string): string | null {
 }
 
 function guess(body: Uint8Array, hints: DecodeHints): string {
-  if (isUtf8(body)) return 'utf-8';
+  if (isUtf8(body) || isUtf8ButForSlips(body)) return 'utf-8';
   return (
     (body.length > PRESCAN_BYTES ? declaredInside(body, hints.kind, LATE_PRESCAN_BYTES) : null) ??
     guessEncoding(body) ??
@@ -91,10 +91,21 @@ function corrected(body: Uint8Array, declared: string): string {
   if (declared === 'windows-1252') return isUtf8(body) && sequencesIn(body) >= LEAST_SEQUENCES ? 'utf-8' : declared;
   if (declared !== 'utf-8' || isUtf8(body)) return declared;
   const sample = body.subarray(0, LATE_PRESCAN_BYTES);
+  return shareOfFaults(sample) > SLIPS ? (guessEncoding(sample) ?? declared) : declared;
+}
+
+/** Faults of a text as UTF-8, by its bytes beyond ASCII; 0 without any. */
+function shareOfFaults(sample: Uint8Array): number {
   let beyond = 0;
   for (const byte of sample) if (byte >= 0x80) beyond++;
-  const faults = decodeUtf8(sample).split('\ufffd').length - 1;
-  return faults > SLIPS * beyond ? (guessEncoding(sample) ?? declared) : declared;
+  return beyond === 0 ? 0 : (decodeUtf8(sample).split('\ufffd').length - 1) / beyond;
+}
+
+/** Looked at from the first byte beyond ASCII on: a text of another encoding may begin with much markup. */
+function isUtf8ButForSlips(body: Uint8Array): boolean {
+  const first = body.findIndex((byte) => byte >= 0x80);
+  const sample = body.subarray(first, first + LATE_PRESCAN_BYTES);
+  return sequencesIn(sample) >= LEAST_SEQUENCES && shareOfFaults(sample) <= SLIPS;
 }
 
 function sequencesIn(body: Uint8Array): number {

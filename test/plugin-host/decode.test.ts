@@ -75,6 +75,20 @@ describe('decodeBody, what is declared', () => {
       'Пр',
     ],
     ['undeclared and valid as UTF-8', bytesOf('c3a9'), { contentType: null }, 'utf-8', 'é'],
+    [
+      'undeclared and cut off within a character',
+      bytesOf('e697a5e69cace8aa9e20e69687e5ad97e382'),
+      { contentType: null },
+      'utf-8',
+      '日本語 文字\ufffd',
+    ],
+    [
+      'undeclared with a stray byte',
+      join2(Uint8Array.from(Buffer.from('été à la plage, déjà vu, où ça? '.repeat(2))), bytesOf('ff')),
+      { contentType: null },
+      'utf-8',
+      `${'été à la plage, déjà vu, où ça? '.repeat(2)}\ufffd`,
+    ],
     ['undeclared and not valid', bytesOf('e9'), { contentType: null }, 'windows-1252', 'é'],
     ['nothing at all', bytesOf(''), { contentType: null }, 'utf-8', ''],
     [
