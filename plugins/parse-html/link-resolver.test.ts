@@ -140,3 +140,21 @@ describe('resolving links', () => {
     );
   });
 });
+
+describe('queries of a page in another encoding than UTF-8', () => {
+  it.each<[string, string, string]>([
+    ['shift_jis', '/検索?q=日本#日', 'http://example.org:8080/%E6%A4%9C%E7%B4%A2?q=%93%FA%96{'],
+    ['windows-1252', '?q=café', 'http://example.org:8080/dir/page.html?q=caf%E9'],
+    ['windows-1252', ' ?q=caf\n é\t ', 'http://example.org:8080/dir/page.html?q=caf%20%E9'],
+    ['windows-1252', 'http://bücher.example/ü?ü', 'http://xn--bcher-kva.example/%C3%BC?%FC'],
+    ['windows-1252', "?q='é'&r=%C3%A9\"", 'http://example.org:8080/dir/page.html?q=%27%E9%27&r=%C3%A9%22'],
+    ['windows-1252', '?日', 'http://example.org:8080/dir/page.html?%26%2326085%3B'],
+    ['windows-1252', 'ü#?ü', 'http://example.org:8080/dir/%C3%BC'],
+    ['gbk', '?q=中文&x', 'http://example.org:8080/dir/page.html?q=%D6%D0%CE%C4&x'],
+    ['iso-2022-jp', '?日', 'http://example.org:8080/dir/page.html?%1B$BF|%1B(B'],
+    ['utf-16le', '?é', 'http://example.org:8080/dir/page.html?%C3%A9'],
+    ['utf-8', '?é', 'http://example.org:8080/dir/page.html?%C3%A9'],
+  ])('%s: %j', (charset, href, expected) => {
+    expect(createLinkResolver(BASE, charset)(href)).toBe(expected);
+  });
+});

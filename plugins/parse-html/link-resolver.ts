@@ -1,4 +1,5 @@
 import { MAX_URL_LENGTH } from 'incrawl/plugin';
+import { withQueryIn } from './legacy-query.ts';
 
 /** Resolves what pages write as links; `null` for what is no http(s) URL, too long, or a place in the page itself. */
 export type LinkResolver = (href: string) => string | null;
@@ -14,13 +15,17 @@ const OTHER_SCHEME = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
  * as they are, apart from putting the base in front, never reach it (it takes several times as long).
  *
  * @param base where relative links start from; if it is no http(s) URL (a file, say), only absolute links resolve
+ * @param charset encoding of the page: that of queries, too
  */
-export function createLinkResolver(base: string): LinkResolver {
+export function createLinkResolver(base: string, charset = 'utf-8'): LinkResolver {
   const start = parseUrl(base, undefined);
-  return start === null ? (href) => resolveByParser(href, undefined) : resolverFrom(start);
+  const legacy = charset.startsWith('utf-') ? null : charset;
+  return start === null ? (href) => resolveByParser(href, undefined, legacy) : resolverFrom(start, legacy);
 }
 
-function resolverFrom(baseUrl: URL): LinkResolver {
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
+function resolverFrom(baseUrl: URL, legacy: string | null): LinkResolver {
   const { origin, pathname, href: base } = baseUrl;
   const path = origin + pathname;
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
@@ -30,7 +35,7 @@ function resolverFrom(baseUrl: URL): LinkResolver {
     if (first === HASH) return null;
     const start = first === SLASH ? 0 : endOfOrigin(href);
     const end = start < 0 ? -1 : plainEnd(href, start);
-    if (end < 0) return resolveByParser(href, base);
+    if (end < 0) return resolveByParser(href, base, legacy);
     const rest = end === href.length ? href : href.slice(0, end);
     if (start > 0) return withinLimit(rest);
     if (first === SLASH) return withinLimit(origin + rest);
@@ -38,9 +43,9 @@ function resolverFrom(baseUrl: URL): LinkResolver {
   };
 }
 
-function resolveByParser(href: string, base: string | undefined): string | null {
+function resolveByParser(href: string, base: string | undefined, legacy: string | null): string | null {
   if (href.length > MAX_HREF_LENGTH || OTHER_SCHEME.test(href) || SAME_PAGE.test(href)) return null;
-  const url = parseUrl(href, base);
+  const url = parseUrl(legacy !== null && BEYOND_ASCII.test(href) ? withQueryIn(legacy, href) : href, base);
   if (url === null) return null;
   if (url.username !== '') url.username = '';
   if (url.password !== '') url.password = '';

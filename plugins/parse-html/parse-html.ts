@@ -31,11 +31,11 @@ export function parseHtml(page: Page, options: Options & { readonly agent: strin
 
 function addLinks(page: Page, facts: PageFacts, maxLinks: number): void {
   const { result } = page;
-  const fromPage = createLinkResolver(page.url);
+  const fromPage = createLinkResolver(page.url, page.charset);
   result.base = facts.baseHref === null ? null : fromPage(facts.baseHref);
-  const resolve = result.base === null ? fromPage : createLinkResolver(result.base);
+  const resolve = result.base === null ? fromPage : createLinkResolver(result.base, page.charset);
   // What the document says of itself goes before what the server says of it.
-  const links = facts.links.concat(headerLinks(page.headers.link, fromPage));
+  const links = facts.links.concat(headerLinks(page.headers.link, page.url));
   result.canonical = firstCanonical(links, resolve);
   const elements = new Map<string, Element[]>();
   result.outlinks = mergeOutlinks(links, resolve, maxLinks, elements);
@@ -50,10 +50,12 @@ function firstCanonical(links: readonly RawLink[], resolve: LinkResolver): strin
   return null;
 }
 
-/** Links of the `Link` header, absolute: the base of the document does not apply to them (RFC 8288 section 3.2). */
-function headerLinks(header: string | undefined, resolve: LinkResolver): RawLink[] {
+/** Links of the `Link` header, absolute: base and encoding of the document do not apply to them (RFC 8288 section 3.2). */
+function headerLinks(header: string | undefined, pageUrl: string): RawLink[] {
+  if (header === undefined) return [];
+  const resolve = createLinkResolver(pageUrl);
   const found: RawLink[] = [];
-  for (const { href: written, attributes } of header === undefined ? [] : parseLinkHeader(header)) {
+  for (const { href: written, attributes } of parseLinkHeader(header)) {
     const href = resolve(written);
     if (href === null) continue;
     readLinkElement(attributes, (rel, lang) => found.push({ href, rel, lang, nofollow: false, anchor: '' }));

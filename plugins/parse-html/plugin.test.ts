@@ -133,6 +133,21 @@ describe('what the page says of itself', () => {
   });
 });
 
+it('a query reaches the server in the bytes that stand in the page, the Link header in UTF-8', () => {
+  const body = Buffer.from('<a href="/caf\xe9?q=caf\xe9">x</a><link rel=canonical href="?\xe9">', 'latin1');
+  const page = samplePage(body, {
+    contentType: 'text/html; charset=iso-8859-1',
+    headers: { link: '</next?é>; rel=next' },
+  });
+  void (plugin.setup(testHost, optionsSchema.parse({})) as Parser).parse(page);
+  expect(page.result.canonical).toBe('http://example.org/page.html?%E9');
+  expect(page.result.outlinks.map(({ url }) => url)).toEqual([
+    'http://example.org/caf%C3%A9?q=caf%E9',
+    'http://example.org/page.html?%E9',
+    'http://example.org/next?%C3%A9',
+  ]);
+});
+
 describe('outlinks', () => {
   const link = (path: string, anchor: string, part: Partial<Outlink> = {}): Outlink => ({
     url: new URL(path, 'http://example.org/').href,
