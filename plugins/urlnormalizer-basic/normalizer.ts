@@ -24,17 +24,18 @@ export function createNormalizer(options: Options): (url: string) => string | nu
 }
 
 function createPass(options: Options): (url: string) => string {
+  const { sessionIds } = options;
   const normalizeQuery = createQueryRule(options);
   const touchesPath = options.duplicateSlashes || options.stripIndexFiles || options.dropTrailingSlash;
   return (url) => {
     const queryStart = url.indexOf('?');
-    const hasMark = options.sessionIds !== 'off' && (url.includes(';') || url.includes('/('));
+    const hasMark = sessionIds !== 'off' && (url.includes(';') || url.includes('/('));
     if (queryStart < 0 && !touchesPath && !hasMark && !options.stripWww) return url;
     const pathStart = url.indexOf('/', url.indexOf('://') + 3);
     let origin = url.slice(0, pathStart);
     let path = queryStart < 0 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
     if (options.stripWww) origin = origin.replace(/:\/\/www\.(?=[^.:]+\.)/, '://');
-    if (hasMark) path = withoutMatrixSessions(path) || '/';
+    if (hasMark) path = withoutMatrixSessions(path, sessionIds) || '/';
     if (touchesPath) path = normalizePath(path, options);
     const query = queryStart < 0 ? '' : normalizeQuery(url.slice(queryStart + 1));
     return query === '' ? origin + path : `${origin}${path}?${query}`;
@@ -68,7 +69,7 @@ function createQueryRule(options: Options): (query: string) => string {
   };
 
   return (query) => {
-    const whole = sessionIds === 'off' ? query : withoutMatrixSessions(query);
+    const whole = sessionIds === 'off' ? query : withoutMatrixSessions(query, sessionIds, kept);
     const parts = whole.split('&');
     let result = parts.filter(isKept);
     if (sortQuery) result = result.map(withoutEmptyValue).sort(byName);

@@ -15,15 +15,23 @@ export function isSessionParam(name: string, value: string, mode: 'tokens' | 'na
   return mode === 'names' || CERTAIN_NAME.test(name) || TOKEN.test(value);
 }
 
-/** `;jsessionid=...` is unmistakable, in a path as well as behind a query; a bare `;sid=` is taken for one too. */
-const MATRIX_PARAM = new RegExp(`;_?(?:${CERTAIN}|sid)=[^;/?&]*`, 'gi');
+/** In a path as well as in a query, whose parts some sites put a semicolon between: `;jsessionid=...` is unmistakable, `;sid=...` is not. */
+const MATRIX_PARAM = new RegExp(`;(_?(?:${CERTAIN}|sid))=([^;/?&]*)`, 'gi');
 /** ASP.NET without cookies: `/(S(24 characters))/page.aspx`. */
 const ASP_SEGMENT = /\/\((?:[A-Z]\([0-9a-z]{16,}\))+\)(?=\/)/gi;
 
-/** A path or query without session ids of these two kinds. */
-export function withoutMatrixSessions(part: string): string {
+/** A path or query without session ids of these two kinds, but for those whose names `isExempt`. */
+export function withoutMatrixSessions(
+  part: string,
+  mode: 'tokens' | 'names',
+  isExempt: (name: string) => boolean = () => false,
+): string {
   let kept = part;
-  if (kept.includes(';')) kept = kept.replace(MATRIX_PARAM, '');
+  if (kept.includes(';')) {
+    kept = kept.replace(MATRIX_PARAM, (whole, name: string, value: string) =>
+      isSessionParam(name, value, mode) && !isExempt(name.toLowerCase()) ? '' : whole,
+    );
+  }
   if (kept.includes('/(')) kept = kept.replace(ASP_SEGMENT, '');
   return kept;
 }
