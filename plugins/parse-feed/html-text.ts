@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2';
+import { cutText } from 'incrawl/plugin';
 
 /** Enough for a summary or an article; bounds the work on one entry. */
 const MAX_HTML_LENGTH = 20_000;
@@ -6,7 +7,7 @@ const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'nos
 
 /** The words of a piece of HTML as feeds carry it, or of plain text; white space folded. */
 export function textOfHtml(html: string): string {
-  const cut = html.length > MAX_HTML_LENGTH ? html.slice(0, MAX_HTML_LENGTH) : html;
+  const cut = cutText(html, MAX_HTML_LENGTH);
   return foldWhiteSpace(/[<&]/.test(cut) ? withoutMarkup(cut) : cut);
 }
 

@@ -1,4 +1,4 @@
-import { definePlugin, type Outlink, type Page, robotsDirectives } from 'incrawl/plugin';
+import { cutText, definePlugin, type Outlink, type Page, robotsDirectives } from 'incrawl/plugin';
 import { z } from 'zod';
 import { decodeXml, gunzip } from './decode-xml.ts';
 import type { Feed } from './feed-reader.ts';
@@ -91,6 +91,6 @@ function fillFromFeed({ result }: Page, feed: Feed): void {
 }
 
 function outlink(url: string, anchor: string, rel: Outlink['rel'], lastmod: string | null): Outlink {
-  const link = { url, anchor: anchor.slice(0, 256), rel, nofollow: false };
+  const link = { url, anchor: cutText(anchor, 256), rel, nofollow: false };
   return lastmod === null ? link : { ...link, lastModifiedAt: Date.parse(lastmod) };
 }

@@ -1,3 +1,5 @@
+import { cutText } from 'incrawl/plugin';
+
 const SPACE = 0x20;
 const NO_BREAK_SPACE = 0xa0;
 
@@ -78,13 +80,6 @@ export class FoldedText {
     const room = this.maxLength - this.folded.length;
     this.folded += piece.length <= room ? piece : cutText(piece, room);
   }
-}
-
-/** The first `length` units of a text, one less where that would cut a character in two. */
-export function cutText(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }
 
 /** White space folded to single spaces, none around. */

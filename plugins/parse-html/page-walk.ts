@@ -1,6 +1,7 @@
 import type { ChildNode, Document, Element, ParentNode } from 'domhandler';
+import { cutText } from 'incrawl/plugin';
 import { APART, BLOCK, CONCEALED, MUTED, OPAQUE, rolesOf, SPECIAL } from './element-roles.ts';
-import { cutText, FoldedText, foldText } from './folded-text.ts';
+import { FoldedText, foldText } from './folded-text.ts';
 import { readLinkElement } from './link-element.ts';
 import { readMeta } from './meta-element.ts';
 import { emptyFacts, type PageFacts, type RawLink } from './page-facts.ts';

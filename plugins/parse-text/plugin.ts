@@ -1,4 +1,4 @@
-import { definePlugin, MAX_URL_LENGTH, type Outlink, type Page, robotsDirectives } from 'incrawl/plugin';
+import { cutText, definePlugin, MAX_URL_LENGTH, type Outlink, type Page, robotsDirectives } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const optionsSchema = z.strictObject({
@@ -29,9 +29,9 @@ function parseText(page: Page, agent: string, { links, maxLinks, maxText }: Opti
   const { noindex, nofollow } = robotsDirectives([], page.headers['x-robots-tag'], agent);
   result.noindex = noindex;
   result.nofollow = nofollow;
-  const text = page.content.slice(0, maxText).replaceAll(/\r\n?/g, '\n').trim();
+  const text = cutText(page.content, maxText).replaceAll(/\r\n?/g, '\n').trim();
   result.text = text;
-  result.title = text.split('\n', 1)[0]!.slice(0, MAX_TITLE).trim() || null;
+  result.title = cutText(text.split('\n', 1)[0]!, MAX_TITLE).trim() || null;
   if (links) result.outlinks = linksIn(text, maxLinks);
 }
 

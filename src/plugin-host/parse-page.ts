@@ -1,6 +1,7 @@
 import type { ParseOutcome } from '../domain/crawl/outcome.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { blockPrints } from '../domain/page/block-prints.ts';
+import { cutText } from '../domain/page/cut-text.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../ports/segment-store.ts';
 import { failedRecord } from './failed-record.ts';
@@ -83,7 +84,7 @@ function recordOf(
     kind: 'parsed',
     signature,
     signatureName,
-    title: result.title === null ? null : result.title.slice(0, MAX_TITLE_CHARS),
+    title: result.title === null ? null : cutText(result.title, MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
     ...(result.blocks.length === 0 ? {} : { blocks: blockPrints(result.blocks) }),
     noindex: result.noindex,
@@ -97,7 +98,7 @@ function recordOf(
     charset: live.charset,
     lang: result.lang,
     canonical: result.canonical,
-    text: limits.storeText ? (result.mainText ?? result.text).slice(0, limits.maxTextChars) : '',
+    text: limits.storeText ? cutText(result.mainText ?? result.text, limits.maxTextChars) : '',
     outlinks: outlinksOf(result.outlinks, result.nofollow, limits.maxOutlinks),
   };
 }
@@ -108,7 +109,7 @@ function outlinksOf(outlinks: readonly Outlink[], nofollow: boolean, max: number
   const kept = outlinks.length <= max ? outlinks : outlinks.filter(({ rel }) => rel === 'sitemap' || left-- > 0);
   return kept.map((link) => {
     if (link.anchor.length <= MAX_ANCHOR_CHARS && (link.nofollow || !nofollow)) return link;
-    const anchor = link.anchor.length > MAX_ANCHOR_CHARS ? link.anchor.slice(0, MAX_ANCHOR_CHARS) : link.anchor;
+    const anchor = cutText(link.anchor, MAX_ANCHOR_CHARS);
     return { ...link, anchor, nofollow: link.nofollow || nofollow };
   });
 }

@@ -15,6 +15,7 @@ export {
 } from '../domain/crawl/schedules/similarity.ts';
 export { csvRow } from '../domain/csv-row.ts';
 export { type Classifier, createClassifier } from '../domain/page/boilerplate.ts';
+export { cutText } from '../domain/page/cut-text.ts';
 export { guessLanguage } from '../domain/page/guess-language.ts';
 export { hammingDistance } from '../domain/page/hamming.ts';
 export { type LinkPlace, linkPlaces, linkRatio, PUBLISHED_CUTS, TODAYS_CUTS } from '../domain/page/link-regions.ts';

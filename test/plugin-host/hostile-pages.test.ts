@@ -49,3 +49,27 @@ describe('the whole chain of parser, filters and signature takes bounded work', 
     expect((await parsed(new Uint8Array())).record.outcome).toMatchObject({ kind: 'parsed', signature: null });
   });
 });
+
+describe('what is cut to its longest length is not cut within a character', () => {
+  const HALF = /\p{Surrogate}/u;
+  it.each<[string, string, string]>([
+    [
+      'title and text of a page',
+      'text/html',
+      `<title>${'a'.repeat(511)}😀</title><p>${'a'.repeat(99_999)}😀 and more.</p>`,
+    ],
+    ['title and text of a text', 'text/plain', `${'a'.repeat(255)}😀\n${'a'.repeat(99_742)}😀 and more.`],
+    [
+      'titles in a feed',
+      'application/rss+xml',
+      `<rss><channel><item><title>${'a'.repeat(255)}😀</title><link>/a</link></item></channel></rss>`,
+    ],
+  ])('%s', async (_title, type, body) => {
+    const { record } = await parsed(bytes(body), type);
+    expect(record.text.length).toBeGreaterThan(200);
+    for (const text of [JSON.stringify(record.outcome), record.text, ...record.outlinks.map(({ anchor }) => anchor)]) {
+      expect(text).not.toMatch(HALF);
+      expect(text).not.toContain('\\ud83d');
+    }
+  });
+});
