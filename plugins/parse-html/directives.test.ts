@@ -19,6 +19,8 @@ describe('robots directives', () => {
     [[], 'googlebot: noindex, nofollow', false, false],
     [[], 'noindex, googlebot: nofollow', true, false],
     [[], 'googlebot: noindex, incrawl: nofollow', false, true],
+    [[], 'googlebot: nofollow\nnoindex', true, false],
+    [[], 'incrawl: nofollow\ngooglebot: noindex', false, true],
     [[], 'unavailable_after: 25 Jun 2010 15:00:00 PST, noindex', true, false],
     [[], 'max-snippet: 20, nofollow', false, true],
     [['noindex'], 'nofollow', true, true],

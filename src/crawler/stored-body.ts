@@ -1,3 +1,4 @@
+import { joinedFields } from '../domain/crawl/header-fields.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { isoTime } from '../steps/views.ts';
@@ -27,10 +28,7 @@ export async function storedBody(wiring: Wiring, input: string): Promise<StoredB
       if (fetched?.outcome.kind !== 'success' || fetched.warc === null) continue;
       const response = await segment.readResponse(fetched.warc);
       if (response.body === null) continue;
-      const headers: Record<string, string> = {};
-      for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {
-        headers[(response.rawHeaders[i] ?? '').toLowerCase()] = response.rawHeaders[i + 1] ?? '';
-      }
+      const headers = joinedFields(response.rawHeaders);
       const body = await wiring.undoContentCoding(response.body, headers['content-encoding']);
       const contentType = headers['content-type'] ?? null;
       return { url, segment: id, at: isoTime(fetched.outcome.at), body, contentType, headers };

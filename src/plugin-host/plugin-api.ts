@@ -85,6 +85,7 @@ export interface Page {
   readonly url: string;
   /** MIME type, lower case, without parameters. */
   readonly contentType: string;
+  /** Names lower case, repeated fields joined by `, `, those of `X-Robots-Tag` by line ends. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body, content codings undone. */
   readonly body: Uint8Array;

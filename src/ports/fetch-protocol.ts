@@ -33,7 +33,7 @@ export interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
   readonly httpVersion: string;
-  /** Names lower case, repeated fields joined by `, `. */
+  /** Names lower case, repeated fields joined by `, `; those of `X-Robots-Tag`, in which a name holds for its line alone, by line ends. */
   readonly headers: Readonly<Record<string, string>>;
   readonly rawHeaders: readonly string[];
   readonly remoteAddress: string | null;

@@ -1,3 +1,4 @@
+import { joinedFields } from '../domain/crawl/header-fields.ts';
 import type { PageParser, ParsedPage } from '../ports/page-parser.ts';
 import type { FetchItem, Segment } from '../ports/segment-store.ts';
 import type { ParseSummary } from './summaries.ts';
@@ -32,7 +33,7 @@ export async function parseSegment(room: ParseRoom, segment: Segment, signal?: A
     if (signal?.aborted || fault !== null) break;
     if (record.outcome.kind !== 'success' || record.warc === null || segment.hasParsed(record.index)) continue;
     const response = await segment.readResponse(record.warc);
-    const headers = headersOf(response.rawHeaders);
+    const headers = joinedFields(response.rawHeaders);
     const page = room.parser.parse({
       index: record.index,
       url: record.url,
@@ -58,15 +59,4 @@ export function tally(counts: { parsed: number; failed: number; outlinks: number
   if (page.failed) counts.failed++;
   else counts.parsed++;
   counts.outlinks += page.outlinks;
-}
-
-/** Lower-case names, repeated fields joined. */
-function headersOf(rawHeaders: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase();
-    const value = rawHeaders[i + 1] as string;
-    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
-  }
-  return headers;
 }

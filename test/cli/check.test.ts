@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { json, run, workDir } from './binary.ts';
@@ -55,6 +58,25 @@ describe.concurrent('check', () => {
       (await json(['check', 'parse', 'page.html', '--url', 'https://example.org/', ...args], { cwd })).outlinks;
     expect(await links('-D', 'agent.name=Our-Bot')).toMatchObject([{ nofollow: true }]);
     expect(await links()).toMatchObject([{ nofollow: false }]);
+  });
+
+  it('parse: what one line of X-Robots-Tag says to another agent takes nothing from what the next one says to all', async () => {
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.setHeader(
+        'x-robots-tag',
+        request.url === '/all' ? ['otherbot: noarchive', 'nofollow'] : 'otherbot: nofollow',
+      );
+      response.end('<p>One <a href="/next">link</a>.');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const links = async (path: string): Promise<unknown> =>
+      (await json(['check', 'parse', `http://127.0.0.1:${port}${path}`, '--allow', '127.0.0.1', '--delay', '0']))
+        .outlinks;
+    expect(await links('/all')).toMatchObject([{ nofollow: true }]);
+    expect(await links('/other')).toMatchObject([{ nofollow: false }]);
+    server.close();
   });
 
   it('parse: files with the URL they came from', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { joinedFields } from '../../domain/crawl/header-fields.ts';
 import type { ResponseHead } from '../../ports/fetch-protocol.ts';
 
 /** Reads the head of an answer that `node:http` took apart. */
@@ -13,39 +14,9 @@ export function responseHead(response: IncomingMessage): ResponseHead {
   };
 }
 
-/** Fields whose repetition makes no sense (RFC 9110); the first one counts, as with `node:http`. */
-const ONCE: ReadonlySet<string> = new Set([
-  'age',
-  'authorization',
-  'content-length',
-  'content-type',
-  'etag',
-  'expires',
-  'from',
-  'host',
-  'if-modified-since',
-  'if-unmodified-since',
-  'last-modified',
-  'location',
-  'max-forwards',
-  'proxy-authorization',
-  'referer',
-  'retry-after',
-  'server',
-  'user-agent',
-]);
-
-/** Fields by lower-case name from names and values in turn, as they came; what is repeated is joined by commas. */
+/** Fields by lower-case name from names and values in turn, as they came. */
 export function headersOf(rawHeaders: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase();
-    const value = rawHeaders[i + 1] as string;
-    const before = headers[name];
-    // Not "undefined": a field may be called like something that every object inherits.
-    if (typeof before !== 'string') headers[name] = value;
-    else if (!ONCE.has(name)) headers[name] = `${before}, ${value}`;
-  }
+  const headers = joinedFields(rawHeaders);
   if (headers.location !== undefined) headers.location = utf8Where(headers.location);
   return headers;
 }
