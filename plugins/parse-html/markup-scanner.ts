@@ -32,6 +32,8 @@ const QUESTION = 0x3f;
 const BRACKET = 0x5b;
 const DASH = 0x2d;
 const SECTION = 'CDATA[';
+/** The second one is an error that authors make and browsers forgive (WHATWG HTML, comment end bang state); htmlparser2 reads on to the next `-->`. */
+const COMMENT_END = /--!?>/g;
 
 const WHITE = 1;
 const LETTER = 2;
@@ -250,11 +252,14 @@ class MarkupScanner {
   }
 
   private comment(start: number): number {
-    // The dashes that open it may be those that close it: `<!-->`.
-    const end = this.content.indexOf('-->', start - 2);
-    if (end < 0 && start >= this.length) return this.length;
-    this.events.comment(this.content.slice(start, end < 0 ? this.length : Math.max(start, end)));
-    return end < 0 ? this.length : end + 3;
+    const { content, events, length } = this;
+    // The dashes that open it may be those that close it: `<!-->` and `<!--->`, but not `<!--!>`.
+    const isShort = content.startsWith('>', start) || content.startsWith('->', start);
+    COMMENT_END.lastIndex = isShort ? start - 2 : start;
+    const found = COMMENT_END.exec(content);
+    if (found === null && start >= length) return length;
+    events.comment(content.slice(start, found === null ? length : Math.max(start, found.index)));
+    return found === null ? length : COMMENT_END.lastIndex;
   }
 
   private section(start: number): number {

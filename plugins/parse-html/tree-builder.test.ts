@@ -99,11 +99,21 @@ describe('the tree is that of htmlparser2', () => {
     );
     fc.assert(
       fc.property(fc.array(bits, { maxLength: 25 }), (pieces) => {
-        const html = pieces.join('');
+        // Here browsers end a comment, and so do we.
+        const html = pieces.join('').replaceAll('--!>', '-->');
         expect(outline(build(html).document)).toBe(outline(parseDocument(html)));
       }),
       { numRuns: 3000 },
     );
+  });
+
+  it.each([
+    ['a<!-- b --!>c<!-- d -->e', ['text "a"', 'comment " b "', 'text "c"', 'comment " d "', 'text "e"']],
+    ['<!--!>a-->b', ['comment "!>a"', 'text "b"']],
+    ['<!----!>a', ['comment ""', 'text "a"']],
+    ['<!---!>a-->b', ['comment "-!>a"', 'text "b"']],
+  ])('but a comment ends where it does in browsers: %s', (html, expected) => {
+    expect(outline(build(html).document)).toBe(expected.join('\n'));
   });
 
   it('in XHTML, elements that close themselves are whole and CDATA is text', () => {
