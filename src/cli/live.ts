@@ -1,4 +1,5 @@
 import type { CrawlProgress } from '../crawler.ts';
+import { isWithinLast } from '../domain/within-last.ts';
 import { type Live, NO_LIVE } from './no-live.ts';
 import { progressFields, progressLines } from './render/progress.ts';
 
@@ -21,7 +22,7 @@ function recordingLive({ record, now = Date.now }: LiveOptions): Live {
   return {
     ...NO_LIVE,
     progress(progress) {
-      if (now() - last < RECORD_MS) return;
+      if (isWithinLast(RECORD_MS, last, now())) return;
       last = now();
       record('progress', progressFields(progress));
     },
@@ -38,7 +39,7 @@ async function drawingLive(terminal: NodeJS.WriteStream, now: () => number): Pro
   return {
     progress(progress) {
       shown = progress;
-      if (now() - last < REDRAW_MS) return;
+      if (isWithinLast(REDRAW_MS, last, now())) return;
       last = now();
       redraw(progress);
     },

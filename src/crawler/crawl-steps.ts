@@ -1,6 +1,7 @@
 import { parseHttpDate } from '../domain/crawl/http-date.ts';
 import { partitionOf } from '../domain/url/partition.ts';
 import { hostOf } from '../domain/url/url-key.ts';
+import { isWithinLast } from '../domain/within-last.ts';
 import { normalizedUrl } from '../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';
@@ -256,7 +257,7 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
     if (Number.isNaN(last)) {
       await db.write({ meta: { [ORPHAN_SWEEP_KEY]: String(now) } });
       if (asked === undefined) return { orphans: 0 };
-    } else if (asked === undefined && now - last < config.updatedb.orphanSweepEveryMs) {
+    } else if (asked === undefined && isWithinLast(config.updatedb.orphanSweepEveryMs, last, now)) {
       return { orphans: 0 };
     }
     const options = { mode, partitionOf: (url: string) => partitionOf(hostOf(url)), now };

@@ -3,6 +3,7 @@ import { boundsFor } from '../domain/crawl/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import { hostOf } from '../domain/url/url-key.ts';
+import { isWithinLast } from '../domain/within-last.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import { type HostSitemaps, readSitemaps } from '../steps/sitemaps.ts';
@@ -66,7 +67,7 @@ export async function discoverSitemaps(
   if (config.sitemaps.mode === 'off') return;
   await severalAtOnce(await seedOrigins(store), signal, async (origin) => {
     const last = Number((await store.db.meta(READ_KEY + origin)) ?? Number.NEGATIVE_INFINITY);
-    if (clock.now() - last < config.sitemaps.everyMs) return;
+    if (isWithinLast(config.sitemaps.everyMs, last, clock.now())) return;
     const { sitemaps } = await readOne(wiring, store, origin, signal);
     const sum = (field: 'urls' | 'added' | 'hinted'): number =>
       sitemaps.reduce((total, each) => total + each[field], 0);

@@ -8,6 +8,7 @@ import {
   isLikeNothing,
   NOTHING_LASTS_MS,
 } from '../domain/crawl/soft-404.ts';
+import { isWithinLast } from '../domain/within-last.ts';
 import type { CrawlDb, HostFacts } from '../ports/crawl-db.ts';
 import type { FetchItem, HostLesson } from '../ports/segment-store.ts';
 import type { Candidate } from './fetch-list.ts';
@@ -28,7 +29,7 @@ export function nothingToAsk(
   const items: FetchItem[] = [];
   for (const { host, entry } of list) {
     const known = facts[host]?.nothing ?? null;
-    if (asked.has(host) || (known !== null && now - known.at < NOTHING_LASTS_MS)) continue;
+    if (asked.has(host) || (known !== null && isWithinLast(NOTHING_LASTS_MS, known.at, now))) continue;
     asked.add(host);
     const url = addressOfNothing(entry.url, room.random());
     if (!room.admits(url)) continue;

@@ -21,7 +21,12 @@ beforeAll(async () => {
     Object.fromEntries(['/a', '/b', '/c', '/d'].map((path) => [path, words(`page ${path}`)])),
   );
   dir = await mkdtemp(join(tmpdir(), 'incrawl-set-back-'));
-  const config = defaultConfig(['fetch.delay=0', 'http.allowAddresses=["127.0.0.1"]', 'fetch.soft404=false']);
+  const config = defaultConfig([
+    'fetch.delay=0',
+    'http.allowAddresses=["127.0.0.1"]',
+    'fetch.soft404=false',
+    'sitemaps.mode=discover',
+  ]);
   crawler = await openCrawler({ config, dir, log: silent, clock: { now: () => now, sleep: async () => {} } });
 });
 afterAll(async () => {
@@ -41,5 +46,18 @@ describe('a clock that was set back', () => {
     await crawl('/c');
     expect((await crawl('/d')).totals.fetched).toBe(1);
     expect(await segments()).toEqual(['20260602000000-00001-c1', '20260602000000-00002', '20260602000000-00003']);
+  });
+
+  it('does not put off what is done by the calendar', async () => {
+    const map = (...paths: string[]): string => paths.map((path) => `${site.origin}${path}\n`).join('');
+    site.pages.set('/robots.txt', `Sitemap: ${site.origin}/map.txt\n`);
+    site.pages.set('/map.txt', map('/a'));
+    now = JUNE + 400 * DAY;
+    await crawl('/a');
+    site.pages.set('/e', words('page e'));
+    site.pages.set('/map.txt', map('/a', '/e'));
+    now = JUNE + 300 * DAY;
+    await crawl('/a');
+    expect(await crawler.record(`${site.origin}/e`)).toMatchObject({ state: 'fetched' });
   });
 });

@@ -23,7 +23,7 @@ export async function startChangingSite(first: Readonly<Record<string, Answer>>)
       response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location }).end();
       return;
     }
-    if (path === '/robots.txt') {
+    if (path.endsWith('.txt')) {
       response.setHeader('content-type', 'text/plain');
       response.end(answer);
       return;
