@@ -30,9 +30,12 @@ export interface RoundJobsRoom {
   readonly cpuMs: () => number;
 }
 
-/** Others have the crawl db or the segment just now: they may be dead, and their lease or lock must run out, ms. */
+/**
+ * Others have the crawl db or the segment just now: they may be dead, and their lease or lock must run out; or the server is away, perhaps only
+ * one node of several. Neither is a fault of the job. Ms.
+ */
 const LATER_MS = 500;
-const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost']);
+const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', 'redis-unreachable']);
 
 /** The job that a crawl begins with, whatever the workers before have left behind. */
 export const FIRST_JOB: Job = { id: 'generate', kind: 'generate', segments: [] };

@@ -160,8 +160,8 @@ describe('the loop as jobs', () => {
     });
   const running = new AbortController().signal;
 
-  it.each(['db-locked', 'lease-lost'] as const)(
-    'a job that meets another writer (%s) is taken up later',
+  it.each(['db-locked', 'lease-lost', 'redis-unreachable'] as const)(
+    'a job that meets another writer, or no server, is taken up later (%s)',
     async (code) => {
       const perform = fetching(async () => {
         throw new CrawlError(code, 'somebody else has it');

@@ -1,7 +1,7 @@
 import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
 import type { BullFlow, BullFlowProducer, BullJob, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
-import type { RedisClient } from './connect.ts';
+import { connectionFault, type RedisClient } from './connect.ts';
 import { redisError } from './redis-errors.ts';
 
 export interface BullJobEngineOptions {
@@ -71,7 +71,7 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
         for (const each of after) await makeRoom(each.id, ['failed']);
         await flows.add(flowOf(job, after));
       } catch (error) {
-        throw redisError(error);
+        throw redisError(error, connectionFault(redis));
       }
     },
 
@@ -114,7 +114,7 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
           failed: failed.map(({ id, failedReason }) => ({ id: String(id), reason: failedReason ?? '' })),
         };
       } catch (error) {
-        throw redisError(error);
+        throw redisError(error, connectionFault(redis));
       }
     },
 
@@ -123,7 +123,7 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
         await queue.clean(0, KEPT, 'completed');
         await queue.clean(0, KEPT, 'failed');
       } catch (error) {
-        throw redisError(error);
+        throw redisError(error, connectionFault(redis));
       }
     },
 

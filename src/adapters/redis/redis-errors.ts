@@ -3,19 +3,49 @@ import { CrawlError } from '../../domain/errors.ts';
 const FULL = /^(?:OOM|MISCONF) /;
 const REFUSED = /^(?:NOAUTH|WRONGPASS|NOPERM) /;
 const AWAY =
-  /ECONN|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EPIPE|Connection is closed|max retries per request|Command timed out|^(?:LOADING|CLUSTERDOWN|READONLY|MASTERDOWN|TRYAGAIN)\b/;
+  /ECONN|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EPIPE|Connection is closed|max retries per request|Command timed out|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Cluster is ended|^(?:LOADING|CLUSTERDOWN|READONLY|MASTERDOWN|TRYAGAIN)\b/;
+const GAVE_UP =
+  /Connection is closed|max retries per request|None of startup nodes|Failed to refresh slots|Cluster is ended/;
+const NO_DATABASE = /DB index/;
 
-/** What Redis or the way to it says, in terms of the crawl. */
-export function redisError(error: unknown): Error {
+/** What the server says to a connection that asks for a database it has not. */
+export function isNoDatabase(error: Error): boolean {
+  return NO_DATABASE.test(error.message);
+}
+
+/** A text of the client, which says that it gave up, but not why. */
+export function isGivingUp(error: Error): boolean {
+  return GAVE_UP.test(error.message);
+}
+
+/**
+ * What Redis or the way to it says, in terms of the crawl.
+ * @param fault what the connection failed by last
+ */
+export function redisError(error: unknown, fault?: Error): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
-  const text = error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  const text = fault !== undefined && GAVE_UP.test(said) ? fault.message : said;
   if (FULL.test(text)) {
     return new CrawlError('disk-full', `Redis can store nothing more: ${text}`, { cause: error });
   }
   if (REFUSED.test(text)) {
     return new CrawlError('config-invalid', `Redis does not let this crawler in: ${text}`, { cause: error });
   }
-  if (AWAY.test(`${(error as { code?: string }).code ?? ''} ${text}`) || AWAY.test(text)) {
+  if (NO_DATABASE.test(text)) {
+    return new CrawlError('config-invalid', `Redis has no database of the number that the URL ends with: ${text}`, {
+      cause: error,
+    });
+  }
+  if (/^MOVED /.test(text)) {
+    const node = `this Redis is a node of a Redis Cluster; name several of its nodes, with commas between their URLs (${text})`;
+    return new CrawlError('config-invalid', node, { cause: error });
+  }
+  if (/cluster support disabled/.test(text)) {
+    const alone = `several URLs are nodes of one Redis Cluster, and a server among them is none: ${text}`;
+    return new CrawlError('config-invalid', alone, { cause: error });
+  }
+  if (text !== said || AWAY.test(`${(error as { code?: string }).code ?? ''} ${text}`) || AWAY.test(text)) {
     return new CrawlError('redis-unreachable', `Redis does not answer: ${text}`, { cause: error });
   }
   return new CrawlError('internal', `Redis failed: ${text}`, { cause: error });

@@ -1,6 +1,6 @@
 import { CrawlError } from '../../domain/errors.ts';
 import type { OrderedRows, RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../../ports/ordered-rows.ts';
-import type { RedisClient } from './connect.ts';
+import { connectionFault, type RedisClient } from './connect.ts';
 import { redisError } from './redis-errors.ts';
 import { PagedRows } from './row-iterator.ts';
 import { HAS, PAGE, READ_AT, WRITE } from './row-scripts.ts';
@@ -58,7 +58,9 @@ export class RedisRows implements OrderedRows {
     if (keys.length === 0) return [];
     const found =
       snapshot === undefined
-        ? await this.#redis.hmgetBuffer(this.#values, ...keys).catch(asCrawlError)
+        ? await this.#redis.hmgetBuffer(this.#values, ...keys).catch((error: unknown) => {
+            throw redisError(error, connectionFault(this.#redis));
+          })
         : await this.#read(READ_AT, [this.#values, this.#snaps], [await idOf(snapshot), ...keys]);
     if (found === null) throw lostSnapshot();
     return (found as (Buffer | null)[]).map((value) => value ?? undefined);
@@ -235,8 +237,4 @@ async function idOf(snapshot: RowSnapshot): Promise<string> {
   if (!(snapshot instanceof RedisSnapshot)) throw new TypeError('a snapshot of these rows was expected');
   await snapshot.ready;
   return snapshot.id;
-}
-
-function asCrawlError(error: unknown): never {
-  throw redisError(error);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RedisClient } from './connect.ts';
+import { connectionFault, type RedisClient } from './connect.ts';
 import { redisError } from './redis-errors.ts';
 
 type Argument = string | number | Buffer;
@@ -23,11 +23,12 @@ export async function runScript(
   try {
     return await redis.callBuffer('EVALSHA', [digest, ...rest]);
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw redisError(error);
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT'))
+      throw redisError(error, connectionFault(redis));
   }
   try {
     return await redis.callBuffer('EVAL', [script, ...rest]);
   } catch (error) {
-    throw redisError(error);
+    throw redisError(error, connectionFault(redis));
   }
 }

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { crawlDbId } from '../../../src/adapters/redis/crawl-db-id.ts';
 import { createBullJobEngine } from '../../../src/adapters/redis/job-engine.ts';
 import { newDatum } from '../../../src/domain/crawl/datum.ts';
+import { CrawlError } from '../../../src/domain/errors.ts';
 import { contentOf } from '../../contracts/crawl-db-exam.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';
 import { NO_BULLMQ } from './bullmq-here.ts';
 import { openOnRedis } from './open-on-redis.ts';
-import { NO_REDIS, type RedisServer, startRedisCluster } from './redis-server.ts';
+import { NO_REDIS, type RedisServer, startRedis, startRedisCluster } from './redis-server.ts';
 
 /** Their slots lie on different nodes. */
 const NAMES = ['crawl-a', 'crawl-b', 'crawl-c', 'crawl-d'];
@@ -41,6 +43,29 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
     expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 
+  it('is told from a server alone, and one of its nodes from the whole', async () => {
+    const urls = [server.url.split(',')[0] as string, server.url.split(',')[1] as string];
+    const told = await Promise.all(
+      urls.map(async (url) => {
+        const redis = await connectRedis(url);
+        const refusal = await crawlDbId(redis, 'crawl-a', 'a').catch((error: unknown) => error);
+        redis.disconnect();
+        return refusal;
+      }),
+    );
+    expect(told.filter((each) => each instanceof CrawlError)).toMatchObject([
+      { code: 'config-invalid', message: expect.stringContaining('name several of its nodes') },
+    ]);
+    const alone = await startRedis();
+    const redis = await connectRedis(`${alone.url},${alone.url}`);
+    await expect(crawlDbId(redis, 'alone')).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining('are nodes of one Redis Cluster'),
+    });
+    redis.disconnect();
+    await alone.stop();
+  }, 30_000);
+
   it.skipIf(NO_BULLMQ !== null)(
     `has the jobs of a crawl on the node of its crawl db${NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`}`,
     async () => {
@@ -69,4 +94,15 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
     },
     20_000,
   );
+
+  it('that was away for longer than anybody waits is found again by the same client', async () => {
+    const redis = await connectRedis(server.url);
+    expect(await crawlDbId(redis, 'away', 'first')).toBe('first');
+    await server.kill();
+    await expect(crawlDbId(redis, 'away')).rejects.toMatchObject({ code: 'redis-unreachable' });
+    await server.again();
+    // Its nodes keep who has which slots, and nothing else.
+    expect(await crawlDbId(redis, 'away', 'second')).toBe('second');
+    redis.disconnect();
+  }, 30_000);
 });

@@ -12,6 +12,10 @@ export const NO_REDIS: string | null =
 
 export interface RedisServer {
   readonly url: string;
+  /** Kills it, and keeps what it has written. */
+  kill(): Promise<void>;
+  /** Starts it again where it was. */
+  again(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -19,47 +23,73 @@ export interface RedisServer {
 export async function startRedis(port?: number, more: readonly string[] = []): Promise<RedisServer> {
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-redis-'));
   const chosen = port ?? (await freePort());
-  const child = spawn(
-    'redis-server',
-    ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir, ...more],
-    { stdio: ['ignore', 'pipe', 'ignore'] },
-  );
-  await ready(child);
+  const start = async (): Promise<ChildProcess> => {
+    const started = spawn(
+      'redis-server',
+      ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir, ...more],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    await ready(started);
+    return started;
+  };
+  let child = await start();
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  };
   return {
     url: `redis://127.0.0.1:${chosen}`,
+    kill,
+    again: async () => {
+      child = await start();
+    },
     stop: async () => {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await ended;
+      await kill();
       rmSync(dir, { recursive: true, force: true });
     },
   };
 }
 
 /** A Redis Cluster of two nodes, each with half of the slots; the URL names both. */
-export async function startRedisCluster(): Promise<RedisServer> {
+export async function startRedisCluster(more: readonly string[] = []): Promise<RedisServer> {
   const ports = [await freePort(), await freePort(), await freePort(), await freePort()];
   const nodes: RedisServer[] = [];
   for (const i of [0, 1]) {
-    nodes.push(await startRedis(ports[i], ['--cluster-enabled', 'yes', '--cluster-port', String(ports[i + 2])]));
+    const options = ['--cluster-enabled', 'yes', '--cluster-port', String(ports[i + 2]), ...more];
+    nodes.push(await startRedis(ports[i], options));
   }
   const clients = nodes.map(({ url }) => new Redis(url));
   const [first, second] = clients as [Redis, Redis];
   await first.call('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
   await second.call('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
   await first.call('CLUSTER', 'MEET', '127.0.0.1', String(ports[1]), String(ports[3]));
-  const isWhole = async (client: Redis): Promise<boolean> => {
-    const info = String(await client.call('CLUSTER', 'INFO'));
-    return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2');
-  };
-  while (!(await isWhole(first)) || !(await isWhole(second))) await new Promise((resolve) => setTimeout(resolve, 50));
   for (const client of clients) client.disconnect();
+  const each = async (act: (node: RedisServer) => Promise<void>): Promise<void> => {
+    for (const node of nodes) await act(node);
+  };
+  await each(({ url }) => whole(url));
   return {
     url: nodes.map(({ url }) => url).join(','),
-    stop: async () => {
-      for (const node of nodes) await node.stop();
+    kill: () => each((node) => node.kill()),
+    again: async () => {
+      await each((node) => node.again());
+      await each(({ url }) => whole(url));
     },
+    stop: () => each((node) => node.stop()),
   };
+}
+
+/** Resolves when a node knows the other one and serves all slots. */
+async function whole(url: string): Promise<void> {
+  const client = new Redis(url);
+  for (;;) {
+    const info = String(await client.call('CLUSTER', 'INFO'));
+    if (info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2')) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  client.disconnect();
 }
 
 async function ready(child: ChildProcess): Promise<void> {

@@ -185,7 +185,16 @@ describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (s
     const taken = WriteLease.take({ redis, name: 'away', leaseMs: 1_000, waitMs: 0 });
     await expect(taken).rejects.toMatchObject({
       code: 'redis-unreachable',
-      message: expect.not.stringContaining('secret'),
+      message: expect.stringMatching(/^(?!.*secret).*ECONNREFUSED 127\.0\.0\.1:1$/),
+    });
+    redis.disconnect();
+  });
+
+  it('a database that the server has not is refused, rather than taken for its first one', async () => {
+    const redis = await connectRedis(`${server.url}/1000`);
+    await expect(WriteLease.take({ redis, name: 'elsewhere', leaseMs: 1_000, waitMs: 0 })).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining('no database of the number'),
     });
     redis.disconnect();
   });
