@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { copyRows } from '../../adapters/leveldb/care/copy-rows.ts';
 import { openCrawlDbOn } from '../../adapters/leveldb/crawl-db.ts';
 import type { LevelCrawlDb } from '../../adapters/leveldb/level-crawl-db.ts';
-import { connectRedis } from '../../adapters/redis/connect.ts';
+import { connectRedis, type RedisClient } from '../../adapters/redis/connect.ts';
 import { crawlDbId } from '../../adapters/redis/crawl-db-id.ts';
 import { RedisRows } from '../../adapters/redis/rows.ts';
 import { WriteLease } from '../../adapters/redis/write-lease.ts';
@@ -13,7 +13,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { nearPlan } from '../near.ts';
 import { configuredFilter } from '../seen.ts';
-import { readClusterMark, writeClusterMark } from './cluster-mark.ts';
+import { type ClusterMark, readClusterMark, writeClusterMark } from './cluster-mark.ts';
 
 export interface SharedDbOptions {
   readonly config: Config;
@@ -43,7 +43,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<LevelCrawl
   }
   const redis = await connectRedis(url);
   try {
-    const isNew = (await crawlDbId(redis, name)) === null && readClusterMark(dir) === null;
+    const isNew = !(await requireSharedDb(redis, dir, name));
     const mayWrite = options.access === 'write' || isNew;
     const waitMs = options.waitMs ?? 2 * leaseMs;
     const lease = mayWrite ? await WriteLease.take({ redis, name, leaseMs, waitMs, signal }) : null;
@@ -77,34 +77,54 @@ export async function copySharedDb(
 ): Promise<void> {
   const { redis: url, name } = config.cluster;
   if (url === '') throw noServer(dir);
-  const rows = new RedisRows({ redis: await connectRedis(url), name, lease: null });
+  const redis = await connectRedis(url);
+  const rows = new RedisRows({ redis, name, lease: null });
   try {
+    await requireSharedDb(redis, dir, name);
     await copyRows(rows, to);
   } finally {
     await rows.close();
   }
 }
 
+function lostData(dir: string, name: string): CrawlError {
+  return new CrawlError(
+    'config-invalid',
+    `${dir} belongs to the crawl "${name}", of which Redis has nothing: it is another server, or has lost its data`,
+  );
+}
+
 function noServer(dir: string): CrawlError {
   return new CrawlError('config-invalid', `the crawl db of ${dir} is in Redis: cluster.redis must name the server`);
 }
 
-/** Segments lie in the directory and what they mean in Redis: one without the other would lose pages. */
-async function requireOwn(db: LevelCrawlDb, dir: string, name: string, id: string | null): Promise<void> {
+/**
+ * Segments lie in the directory and what they mean in Redis: one without the other would lose pages. Rejects with
+ * `CrawlError('config-invalid')` where the two do not belong together. False: there is no such crawl yet, here or there.
+ */
+export async function requireSharedDb(redis: RedisClient, dir: string, name: string): Promise<boolean> {
+  // The mark is written after the id: in this order a crawl that just begins elsewhere is not taken for one that was lost.
   const mark = readClusterMark(dir);
-  if (mark !== null && mark.name !== name) {
+  const id = await crawlDbId(redis, name);
+  if (mark !== null) requireSame(mark, dir, name, id);
+  return id !== null || mark !== null;
+}
+
+function requireSame(mark: ClusterMark, dir: string, name: string, id: string | null): void {
+  if (mark.name !== name) {
     throw new CrawlError('config-invalid', `${dir} belongs to the crawl "${mark.name}", and cluster.name is "${name}"`);
   }
-  if (id === null) {
-    throw new CrawlError(
-      'config-invalid',
-      `${dir} belongs to the crawl "${name}", of which Redis has nothing: it is another server, or has lost its data`,
-    );
-  }
-  if (mark !== null && mark.id !== id) {
+  if (id === null) throw lostData(dir, name);
+  if (mark.id !== id) {
     throw new CrawlError('config-invalid', `${dir} and Redis hold different crawls of the name "${name}"`);
   }
-  if (mark !== null) return;
+}
+
+/** Marks a directory that is to belong to the crawl db just opened. */
+async function requireOwn(db: LevelCrawlDb, dir: string, name: string, id: string | null): Promise<void> {
+  const mark = readClusterMark(dir);
+  if (mark !== null) return requireSame(mark, dir, name, id);
+  if (id === null) throw lostData(dir, name);
   // Killed before its mark was written, a new crawl has no segments.
   if ((await db.segments()).length > 0) {
     throw new CrawlError(

@@ -17,6 +17,7 @@ import { cpuMs, systemClock } from '../system-clock.ts';
 import type { CrawlerOptions } from '../types.ts';
 import { unappliedSegments } from '../unfinished.ts';
 import { type Wiring, wire } from '../wiring.ts';
+import { requireSharedDb } from './open-shared-db.ts';
 import { sumOfProgress } from './part-progress.ts';
 import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
 
@@ -94,7 +95,10 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
       await withStore(seeds.length > 0 ? 'write' : 'look', work.signal, (store) =>
         crawlSteps(roomOf(store)).prepare(seeds),
       );
-      return workOff({ engine, clock, atOnce: config.cluster.partsAtOnce }, work, (onRound) =>
+      const requireCrawlDb = async (): Promise<void> => {
+        await requireSharedDb(redis, dir, name);
+      };
+      return workOff({ engine, clock, atOnce: config.cluster.partsAtOnce, requireCrawlDb }, work, (onRound) =>
         roundJobs(jobsRoom(work.onProgress), onRound),
       );
     },

@@ -23,6 +23,8 @@ export interface WorkRoom {
   readonly engine: JobEngine;
   readonly clock: Clock;
   readonly atOnce: number;
+  /** Rejects where the crawl db is not that of the state directory any more. */
+  requireCrawlDb(): Promise<void>;
 }
 
 /** The pause between two looks at whether there is anything left to do, ms. */
@@ -35,10 +37,11 @@ const QUIET_LOOKS = 2;
  * job up.
  */
 export async function workOff(
-  { engine, clock, atOnce }: WorkRoom,
+  room: WorkRoom,
   { signal, onRound }: WorkOptions,
   performing: (onRound: (round: RoundSummary) => void) => (job: Job, signal: AbortSignal) => Promise<JobEnd>,
 ): Promise<WorkSummary> {
+  const { engine, atOnce } = room;
   const rounds: RoundSummary[] = [];
   const jobs: Record<Job['kind'], number> = { generate: 0, fetch: 0, update: 0 };
   const perform = performing((round) => {
@@ -67,7 +70,7 @@ export async function workOff(
   });
   let state: JobState;
   try {
-    state = await untilQuiet(engine, clock, signal);
+    state = await untilQuiet(room, signal);
   } finally {
     over.abort();
     await working;
@@ -76,13 +79,26 @@ export async function workOff(
   return { rounds, totals: totalsOf(rounds), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due', jobs };
 }
 
-async function untilQuiet(engine: JobEngine, clock: Clock, signal: AbortSignal | undefined): Promise<JobState> {
+async function untilQuiet(
+  { engine, clock, requireCrawlDb }: WorkRoom,
+  signal: AbortSignal | undefined,
+): Promise<JobState> {
   let quiet = 0;
   let state: JobState = { open: 0, failed: [] };
-  while (quiet < QUIET_LOOKS && signal?.aborted !== true) {
+  while (signal?.aborted !== true) {
     await clock.sleep(LOOK_MS, signal).catch(() => {});
-    state = await engine.state();
-    quiet = state.open === 0 ? quiet + 1 : 0;
+    try {
+      state = await engine.state();
+      quiet = state.open === 0 ? quiet + 1 : 0;
+      if (quiet < QUIET_LOOKS) continue;
+      // A server that has lost its data has no jobs either.
+      if (state.failed.length === 0) await requireCrawlDb();
+      return state;
+    } catch (error) {
+      // A server that is away is waited for.
+      if (!(error instanceof CrawlError && error.code === 'redis-unreachable')) throw error;
+      quiet = 0;
+    }
   }
   return state;
 }

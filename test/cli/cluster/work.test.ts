@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
-import { type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
+import { type RedisServer, startRedis, startRedisCluster } from '../../adapters/redis/redis-server.ts';
 import { json, type Running, run, start, workDir } from '../binary.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 
@@ -153,6 +153,47 @@ describe.skipIf(NO_BULLMQ !== null)(
       expect(await endOf(where)).toHaveLength(URLS);
       requirePolite(before);
     }, 60_000);
+
+    it('all say so, and none that the crawl is done, when Redis has lost its data while they work', async () => {
+      const losing = await startRedis();
+      const dir = join(workDir(), 'losing');
+      const where = [...within(dir, 'losing'), '-D', `cluster.redis=${losing.url}`];
+      const before = hosts.asked.length;
+      await json(['inject', seeds(), ...where]);
+      const workers = Array.from({ length: 2 }, () => start(['work', '--json', ...where, ...network]));
+      await hosts.seen(before + 20);
+      const redis = await connectRedis(losing.url);
+      await redis.flushall();
+      redis.disconnect();
+      for (const { code, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
+        expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
+      }
+      for (const reading of [
+        ['readdb', '--stats'],
+        ['export', '--format', 'jsonl'],
+      ]) {
+        const { code, stderr } = await run([...reading, ...where]);
+        expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
+      }
+      await losing.stop();
+    }, 60_000);
+
+    it('wait for a Redis Cluster that is away, and go on when it is back', async () => {
+      const cluster = await startRedisCluster(['--appendonly', 'yes', '--appendfsync', 'always']);
+      const where = [...within(join(workDir(), 'waiting'), 'waiting'), '-D', `cluster.redis=${cluster.url}`];
+      const before = hosts.asked.length;
+      await json(['inject', seeds(), ...where]);
+      const workers = Array.from({ length: 2 }, () => start(['work', '--json', ...where, ...network]));
+      await hosts.seen(before + 20);
+      await cluster.kill();
+      // Longer than a command waits.
+      await new Promise((resolve) => setTimeout(resolve, 12_000));
+      await cluster.again();
+      await requireDone(workers);
+      expect(await endOf(where)).toHaveLength(URLS);
+      requirePolite(before);
+      await cluster.stop();
+    }, 90_000);
 
     it('refuses to work without a server', async () => {
       const { code, stderr } = await run(['work', '--dir', workDir()]);
