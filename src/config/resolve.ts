@@ -1,5 +1,6 @@
 import { near } from '../domain/near-name.ts';
 import { asWritten, CONFIG_KEYS, type ConfigKey, findKey } from './keys.ts';
+import { withoutPassword } from './redis-url.ts';
 import { type Config, configSchema, SECTIONS } from './schema.ts';
 import type { Setting } from './yaml-settings.ts';
 
@@ -100,6 +101,6 @@ function given(key: ConfigKey, value: unknown): string {
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = withoutPassword(JSON.stringify(value) ?? String(value));
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { withoutPassword } from '../../config/redis-url.ts';
 import type { Run } from '../program.ts';
 import { table } from '../render/table.ts';
 
@@ -11,7 +12,7 @@ export function addConfig(program: Command, run: Run): void {
   command.action((flags: { readonly origin?: true }) =>
     run(command, async (session) => {
       const origins = [...session.loaded.origins].map(
-        ([key, each]) => [key, { ...each, value: withoutPassword(each.value) }] as const,
+        ([key, each]) => [key, { ...each, value: forShow(each.value) }] as const,
       );
       if (session.json) {
         const entries = origins.map(([key, each]) => [key, flags.origin ? each : each.value]);
@@ -32,9 +33,8 @@ export function addConfig(program: Command, run: Run): void {
   );
 }
 
-/** What is shown may end up in a log or a report of a fault. */
-function withoutPassword(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/(\w+:\/\/[^/?#@,]*:)[^/?#,]*@/g, '$1***@') : value;
+function forShow(value: unknown): unknown {
+  return typeof value === 'string' ? withoutPassword(value) : value;
 }
 
 function inYaml(value: unknown): string {

@@ -1,6 +1,7 @@
 /** Sections of the configuration: memory, plugins, logs. */
 import { z } from 'zod';
 import { choice, decimal, duration, integer, size, text } from '../fields.ts';
+import { REDIS_URL } from '../redis-url.ts';
 
 export const seen = z.strictObject({
   cacheSize: integer({
@@ -22,8 +23,8 @@ export const seen = z.strictObject({
   }),
   redis: text({
     default: 'redis://127.0.0.1:6379',
-    pattern: /^rediss?:\/\/\S+$/,
-    wanted: 'a URL such as redis://127.0.0.1:6379/0',
+    pattern: REDIS_URL,
+    wanted: 'a URL such as redis://127.0.0.1:6379/0 (/ # % , in a password are written %2F %23 %25 %2C)',
     prose: 'Redis server that holds the bits of the filter.',
   }),
   redisName: text({

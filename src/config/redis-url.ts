@@ -1,0 +1,16 @@
+const USER = String.raw`(?:(?:[^\s,/?#%]|%[0-9a-fA-F]{2})*@)?`;
+const HOST = String.raw`(?:\[[0-9a-fA-F:.]+\]|[^\s,/?#@:%[\]]+)`;
+const PORT = String.raw`(?::(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?`;
+const DATABASE = String.raw`(?:/\d{0,9})?(?:\?[^\s,#]*)?`;
+const ONE = `rediss?://${USER}${HOST}${PORT}${DATABASE}`;
+
+export const REDIS_URL = new RegExp(`^${ONE}$`);
+/** With commas between them, or nothing. */
+export const REDIS_URLS = new RegExp(`^(?:${ONE}(?:,${ONE})*)?$`);
+
+/** What is shown may end up in a log or a report of a fault. The password of a URL that is none, because of it, is left out, too. */
+export function withoutPassword(text: string): string {
+  return text
+    .replace(/(rediss?:\/\/[^\s,/?#@:]*:)(?:(?!,rediss?:)\S)*@/g, '$1***@')
+    .replace(/(\w+:\/\/[^/?#@,]*:)[^/?#,]*@/g, '$1***@');
+}

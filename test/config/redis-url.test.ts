@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { REDIS_URL, REDIS_URLS, withoutPassword } from '../../src/config/redis-url.ts';
+
+describe('URLs of Redis', () => {
+  it.each([
+    'redis://127.0.0.1',
+    'redis://127.0.0.1:6379/0',
+    'rediss://user:p%2Fa%20s@redis.example:65535/15',
+    'redis://:a@b:c@[::1]:7000',
+    'redis://my_redis:6379?family=6',
+  ])('%s is one', (url) => {
+    expect(REDIS_URL.test(url)).toBe(true);
+    expect(REDIS_URLS.test(`${url},redis://10.0.0.6:7000`)).toBe(true);
+    expect(() => new URL(url)).not.toThrow();
+  });
+
+  it.each([
+    '127.0.0.1:6379',
+    'http://127.0.0.1:6379',
+    'redis://127.0.0.1:0',
+    'redis://127.0.0.1:65536',
+    'redis://127.0.0.1/first',
+    'redis://:pa/ss@127.0.0.1',
+    'redis://:pa#ss@127.0.0.1',
+    'redis://:pa%ss@127.0.0.1',
+    'redis://',
+  ])('%s is none', (url) => {
+    expect(REDIS_URL.test(url)).toBe(false);
+    expect(REDIS_URLS.test(url)).toBe(false);
+  });
+
+  it('are shown without their passwords, also where these keep them from being URLs', () => {
+    expect(withoutPassword('redis://user:se/c@r#et@a.example:1/0,rediss://:other,one@b.example')).toBe(
+      'redis://user:***@a.example:1/0,rediss://:***@b.example',
+    );
+    expect(withoutPassword('https://me:secret@example.org/@x')).toBe('https://me:***@example.org/@x');
+    expect(withoutPassword('redis://127.0.0.1:6379')).toBe('redis://127.0.0.1:6379');
+  });
+});
