@@ -47,6 +47,8 @@ export interface Exchange {
   readonly body: Uint8Array | null;
   /** The body was longer than `maxBodyBytes`, or ended before its declared length. */
   readonly truncated: boolean;
+  /** The body ended before its declared length, whoever is to blame; absent otherwise. Then `truncated` is set as well. */
+  readonly brokenOff?: true;
   /** Body bytes received over the wire. */
   readonly bodyBytes: number;
   /** Body and head bytes received (TLS and TCP overhead not counted). */

@@ -249,8 +249,8 @@ export function answersContract(create: CreateProtocol): void {
 
   describe('bodies that are too long or too short', () => {
     it('cuts off what exceeds the limit', async () => {
-      const { body, truncated } = await ask('/endless', { maxBodyBytes: 50_000 });
-      expect([body?.length, truncated]).toEqual([50_000, true]);
+      const { body, truncated, brokenOff } = await ask('/endless', { maxBodyBytes: 50_000 });
+      expect([body?.length, truncated, brokenOff]).toEqual([50_000, true, undefined]);
     });
 
     it('a body of just the limit is whole', async () => {
@@ -265,8 +265,8 @@ export function answersContract(create: CreateProtocol): void {
       ['/cut-last-chunks', 5],
       ['/reset-until-close', 10],
     ])('%s is truncated', async (path, bytes) => {
-      const { body, truncated, bodyBytes } = await ask(path);
-      expect([body?.length, bodyBytes, truncated]).toEqual([bytes, bytes, true]);
+      const { body, truncated, brokenOff, bodyBytes } = await ask(path);
+      expect([body?.length, bodyBytes, truncated, brokenOff]).toEqual([bytes, bytes, true, true]);
     });
 
     it('a body that ends with the connection is whole', async () => {

@@ -83,26 +83,26 @@ export class Answer {
     this.wireBytes += chunk.length;
     if (this.wireBytes <= this.request.maxBodyBytes) return;
     this.cut();
-    void this.deliver(true);
+    void this.deliver('limit');
   }
 
   /** The body that was read is whole. */
   onEnd(): void {
-    void this.deliver(false);
+    void this.deliver(null);
   }
 
   /** The body is none, or was dropped after as many bytes. */
   onNoBody(droppedBytes: number): void {
     if (this.isSettled) return;
     this.wireBytes = droppedBytes;
-    this.succeed(null, null, false);
+    this.succeed(null, null, false, false);
   }
 
   /** What came of a body that broke off is worth more than nothing; nothing is a failure. */
   onPrematureEnd(fault: CrawlError | null): void {
     if (this.isSettled) return;
     this.cut();
-    if (this.wireBytes > 0) void this.deliver(true);
+    if (this.wireBytes > 0) void this.deliver('connection');
     else this.fail(fault ?? new CrawlError('fetch-aborted', 'the connection broke off before the body'));
   }
 
@@ -129,7 +129,8 @@ export class Answer {
     return hasNoBody(this.request.method, head.status) ? 'none' : decision;
   }
 
-  private async deliver(isCut: boolean): Promise<void> {
+  /** `cutBy`: what kept the rest of the body away, `null` where it is whole. */
+  private async deliver(cutBy: 'limit' | 'connection' | null): Promise<void> {
     if (this.isSettled || this.head === null) return;
     this.release();
     const { chunks, head } = this;
@@ -138,15 +139,16 @@ export class Answer {
     const wireBody = joined(chunks, Math.min(this.wireBytes, maxBodyBytes));
     try {
       const codings = contentCodings(head.headers['content-encoding']);
-      if (codings.length === 0) return this.succeed(wireBody, wireBody, isCut);
-      const { body, truncated } = await decodeBody(wireBody, codings, maxBodyBytes, isCut);
-      this.succeed(wireBody, body, truncated);
+      const brokenOff = cutBy === 'connection';
+      if (codings.length === 0) return this.succeed(wireBody, wireBody, cutBy !== null, brokenOff);
+      const { body, truncated } = await decodeBody(wireBody, codings, maxBodyBytes, cutBy !== null);
+      this.succeed(wireBody, body, truncated, brokenOff);
     } catch (error) {
       this.reject(error);
     }
   }
 
-  private succeed(wireBody: Uint8Array | null, body: Uint8Array | null, truncated: boolean): void {
+  private succeed(wireBody: Uint8Array | null, body: Uint8Array | null, truncated: boolean, brokenOff: boolean): void {
     if (this.head === null) return;
     this.release();
     this.resolve({
@@ -154,6 +156,7 @@ export class Answer {
       wireBody,
       body,
       truncated,
+      ...(brokenOff ? { brokenOff } : {}),
       bodyBytes: wireBody === null ? 0 : this.wireBytes,
       receivedBytes: headBytes(this.head) + this.wireBytes,
       ms: Math.round(performance.now() - this.startedAt),

@@ -41,7 +41,8 @@ export async function fetchRobots(
         url,
         method: 'GET',
         headers: HEADERS,
-        maxBodyBytes: MAX_ROBOTS_BYTES,
+        // One more than is read tells a file that is cut from one that just fits.
+        maxBodyBytes: MAX_ROBOTS_BYTES + 1,
         timeoutMs,
       });
     } catch (error) {
@@ -50,6 +51,8 @@ export async function fetchRobots(
     traffic.receivedBytes += exchange.receivedBytes;
     const { status, headers } = exchange.head;
     if (status >= 200 && status <= 299) {
+      // What it would have forbidden is not known.
+      if (exchange.brokenOff) return { kind: 'unreachable', status, reason: 'it broke off before its end' };
       return { kind: 'found', text: decodeRobots(exchange.body ?? new Uint8Array(0)), status };
     }
     if (status < 300 || status > 399) return answerToRefusal(status);

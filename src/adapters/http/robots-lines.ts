@@ -48,11 +48,12 @@ export function robotsLines(text: string): RobotsLine[] {
   return lines;
 }
 
-/** A rule that the cut went through would be a wider one, so it is left out. */
-function withinLimit(text: string): string {
-  if (text.length <= MAX_ROBOTS_BYTES) return text;
-  const cut = text.slice(0, MAX_ROBOTS_BYTES);
-  return cut.slice(0, Math.max(cut.lastIndexOf('\n'), cut.lastIndexOf('\r')) + 1);
+const withinLimit = (text: string): string =>
+  text.length <= MAX_ROBOTS_BYTES ? text : withoutTornLine(text.slice(0, MAX_ROBOTS_BYTES));
+
+/** Of a text that was cut. A rule that the cut went through would be a wider one, so it is left out. */
+export function withoutTornLine(text: string): string {
+  return text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
 
 function withoutComment(line: string): string {

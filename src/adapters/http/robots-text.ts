@@ -1,17 +1,21 @@
-import { MAX_ROBOTS_BYTES } from './robots-lines.ts';
+import { MAX_ROBOTS_BYTES, withoutTornLine } from './robots-lines.ts';
 
 /**
  * Text of a robots.txt as it came, cut at 500 KiB. UTF-8 as RFC 9309 wants it; UTF-16 where a byte order mark says so; Latin-1
  * where the bytes are no UTF-8, so that their rules still match what they were written for.
  */
 export function decodeRobots(bytes: Uint8Array): string {
-  const data = bytes.subarray(0, MAX_ROBOTS_BYTES);
+  if (bytes.length > MAX_ROBOTS_BYTES) return withoutTornLine(textOf(bytes.subarray(0, MAX_ROBOTS_BYTES), true));
+  return textOf(bytes, false);
+}
+
+function textOf(data: Uint8Array, isCut: boolean): string {
   const [first, second] = data;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(data);
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(data);
   try {
     // A character that the cut went through is no fault of the file.
-    return new TextDecoder('utf-8', { fatal: true }).decode(data, { stream: data.length < bytes.length });
+    return new TextDecoder('utf-8', { fatal: true }).decode(data, { stream: isCut });
   } catch {
     return Buffer.from(data).toString('latin1');
   }

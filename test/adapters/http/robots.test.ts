@@ -220,6 +220,37 @@ describe('createRobots', () => {
     expect(await robots.verdict(`${site.origin}/last`)).toMatchObject({ allowed: true });
   });
 
+  it('a rule that lies across the end of 500 KiB is left out, and a character there spoils no other', async () => {
+    const across = (head: string, tail: string, before: number): string => {
+      const filler = 500 * 1024 - before - Buffer.byteLength(head) - 2;
+      return `${head}#${'x'.repeat(filler)}\n${tail}`;
+    };
+    site.answer(text(across('User-agent: *\n', 'Disallow: /private\nAllow: /\n', 'Disallow: /'.length)));
+    expect(await open().verdict(`${site.origin}/page`)).toMatchObject({ allowed: true });
+    site.answer(text(across('User-agent: *\nDisallow: /f\u00fcr-uns\n', '\u00fc\n', 1)));
+    expect(await open().verdict(`${site.origin}/f%C3%BCr-uns`)).toMatchObject({ allowed: false });
+  });
+
+  it('one that broke off may have forbidden anything, so nothing is allowed for now; an older copy goes on', async () => {
+    const whole = 'User-agent: *\nDisallow: /private\nDisallow: /desk\n';
+    const torn: Parameters<RobotsServer['answer']>[0] = (_request, response) => {
+      response.writeHead(200, { 'content-length': whole.length });
+      response.write('User-agent: *\nDisallow: /private\n', () => response.destroy());
+    };
+    site.answer(torn);
+    expect(await open().verdict(`${site.origin}/desk`)).toMatchObject({
+      code: 'robots-unreachable',
+      fault: 'it broke off before its end',
+    });
+    site.answer(text(whole));
+    const robots = open();
+    await robots.verdict(`${site.origin}/desk`);
+    site.answer(torn);
+    now += 2 * DAY;
+    expect(await robots.verdict(`${site.origin}/desk`)).toMatchObject({ code: 'robots-denied' });
+    expect(await robots.verdict(`${site.origin}/else`)).toMatchObject({ allowed: true });
+  });
+
   it.each(['', '/', '?q=private', '/#x'])('a URL that ends in %j has the origin before it', async (end) => {
     site.answer(text('User-agent: *\nDisallow: /?q=private'));
     const verdict = await open().verdict(site.origin + end);

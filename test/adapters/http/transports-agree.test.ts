@@ -37,7 +37,7 @@ type Ask = Pick<ExchangeRequest, 'method' | 'maxBodyBytes'> & { readonly read: b
 
 async function outcome(protocol: FetchProtocol, path: string, { method, maxBodyBytes, read }: Ask): Promise<unknown> {
   try {
-    const { head, body, wireBody, truncated, bodyBytes } = await protocol.exchange({
+    const { head, body, wireBody, truncated, brokenOff, bodyBytes } = await protocol.exchange({
       url: origin + path,
       method,
       headers: {},
@@ -48,7 +48,7 @@ async function outcome(protocol: FetchProtocol, path: string, { method, maxBodyB
     const [decoded, wire] = [body, wireBody].map((bytes) => bytes && Buffer.from(bytes).toString('latin1'));
     const { remoteAddress: _, ...rest } = head;
     // How much has come when a limit is passed hangs on how the packets fell.
-    return { ...rest, decoded, wire, truncated, ...(truncated ? {} : { bodyBytes }) };
+    return { ...rest, decoded, wire, truncated, brokenOff, ...(truncated ? {} : { bodyBytes }) };
   } catch (error) {
     if (error instanceof CrawlError) return error.code;
     throw error;
