@@ -1,4 +1,4 @@
-import type { Validators } from '../domain/crawl/datum.ts';
+import { NO_VALIDATORS, type Validators } from '../domain/crawl/datum.ts';
 import {
   type ConditionRecord,
   conditionalHeaders,
@@ -154,7 +154,8 @@ async function get(
     },
   });
   const { head } = result;
-  const answer = validatorsOf(head.headers);
+  // Part of a page under the validators of the whole would be "unchanged" until the page changes.
+  const answer = result.brokenOff ? NO_VALIDATORS : validatorsOf(head.headers);
   if (head.status === 304 && plan.conditional) {
     lesson.conditionalHits = 1;
     return unchanged(room, item, head, 'conditional', answer, account, lesson);

@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { defaultConfig } from '../../src/config/load.ts';
+import { type Crawler, openCrawler } from '../../src/crawler.ts';
+
+const DAY = 86_400_000;
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const PAGE = `<title>page</title><p>${'words of a page '.repeat(200)}</p><a href="/child">child</a>`;
+const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT';
+
+let closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.reverse()) await close();
+  closers = [];
+});
+
+interface Visited {
+  readonly crawler: Crawler;
+  readonly origin: string;
+  /** Methods and paths in order, robots.txt left out. */
+  readonly asked: string[];
+  /** Puts the clock on. */
+  pass(ms: number): void;
+}
+
+/** A crawler with a clock of its own, and a server that has no robots.txt and otherwise answers as told. */
+async function visiting(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  ...settings: string[]
+): Promise<Visited> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    if (request.url === '/robots.txt') return void response.writeHead(404).end();
+    asked.push(`${request.method} ${request.url}`);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const dir = await mkdtemp(join(tmpdir(), 'incrawl-'));
+  let now = Date.UTC(2026, 5, 1);
+  const crawler = await openCrawler({
+    config: defaultConfig([
+      'fetch.delay=0',
+      'fetch.auditShare=0',
+      'http.allowAddresses=["127.0.0.0/8"]',
+      'http.headTimeout=300ms',
+      ...settings,
+    ]),
+    dir,
+    log: silent,
+    clock: { now: () => now, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) },
+  });
+  closers.push(
+    () => rm(dir, { recursive: true, force: true }),
+    () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+    () => crawler.close(),
+  );
+  return {
+    crawler,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    pass(ms) {
+      now += ms;
+    },
+  };
+}
+
+const seed = (...urls: string[]) => ({ seeds: [{ name: 'test', lines: urls }] });
+
+it('a page whose transfer broke off is fetched whole at the next visit, whatever validators came with its first part', async () => {
+  let whole = false;
+  const { crawler, origin, pass } = await visiting((request, response) => {
+    if (request.url !== '/') return void response.writeHead(404).end();
+    if (request.headers['if-none-match'] !== undefined) return void response.writeHead(304).end();
+    response.writeHead(200, {
+      'content-type': 'text/html',
+      'content-length': PAGE.length,
+      etag: '"1"',
+      'last-modified': DATE,
+    });
+    if (whole) response.end(PAGE);
+    else response.write(PAGE.slice(0, 1000), () => response.destroy());
+  });
+  await crawler.crawl(seed(`${origin}/`));
+  expect(await crawler.record(`${origin}/child`)).toBeNull();
+  expect(await crawler.record(`${origin}/`)).toMatchObject({ etag: null, lastModified: null, contentLength: null });
+  whole = true;
+  pass(60 * DAY);
+  await crawler.crawl();
+  expect(await crawler.record(`${origin}/child`)).not.toBeNull();
+  expect(await crawler.record(`${origin}/`)).toMatchObject({ etag: '"1"', contentLength: PAGE.length });
+});
