@@ -11,7 +11,7 @@ import {
   wouldHaveSkipped,
 } from '../domain/crawl/ladder.ts';
 import type { AuditVerdict, FetchOutcome, UnchangedRung } from '../domain/crawl/outcome.ts';
-import { CrawlError } from '../domain/errors.ts';
+import { CrawlError, type ErrorCode } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
 import type { FetchItem, HostLesson, WireResponse } from '../ports/segment-store.ts';
@@ -108,6 +108,14 @@ async function exchange(
   return result;
 }
 
+/** Of a server that does not serve HEAD; it may well serve GET. Where it cannot be reached, nor can the page. */
+const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
+  'fetch-timeout',
+  'fetch-aborted',
+  'protocol-error',
+  'headers-too-large',
+]);
+
 /** Rung 3 by HEAD. `null`: it left doubt, the GET decides. */
 async function probeByHead(
   room: VisitRoom,
@@ -118,7 +126,17 @@ async function probeByHead(
   signal: AbortSignal | undefined,
 ): Promise<VisitResult | null> {
   const headers = conditionalHeaders(item.validators);
-  const { head } = await exchange(room, protocol, item, account, { method: 'HEAD', headers, signal });
+  let head: ResponseHead;
+  try {
+    ({ head } = await exchange(room, protocol, item, account, { method: 'HEAD', headers, signal }));
+  } catch (error) {
+    if (!(error instanceof CrawlError) || !HEAD_FAULTS.has(error.code)) throw error;
+    lesson.headMisses = 1;
+    return null;
+  }
+  const refused = head.status >= 400 ? notOk(room, item, head, account) : null;
+  // Who asks for patience is not asked again at once.
+  if (refused?.outcome.kind === 'failed' && refused.outcome.code === 'http-throttled') return refused;
   const answer = validatorsOf(head.headers);
   if (head.status === 304) {
     lesson.headHits = 1;

@@ -96,3 +96,40 @@ it('a page whose transfer broke off is fetched whole at the next visit, whatever
   expect(await crawler.record(`${origin}/child`)).not.toBeNull();
   expect(await crawler.record(`${origin}/`)).toMatchObject({ etag: '"1"', contentLength: PAGE.length });
 });
+
+it.each<[string, (response: ServerResponse) => void]>([
+  ['never', () => {}],
+  ['with a broken connection', (response) => response.destroy()],
+  ['with what is no HTTP', (response) => response.socket?.end('what?\r\n\r\n')],
+])('a page is visited all the same where HEAD is answered %s, and HEAD is given up', async (_, onHead) => {
+  let version = 1;
+  const { crawler, origin, asked, pass } = await visiting((request, response) => {
+    if (request.method === 'HEAD') return onHead(response);
+    const body = PAGE.replaceAll('page', `page${version}`);
+    const headers = { 'content-type': 'text/html', 'content-length': body.length, 'last-modified': DATE };
+    response.writeHead(request.url === '/a' ? 200 : 404, headers).end(body);
+  });
+  await crawler.crawl(seed(`${origin}/a`));
+  // The date is not honoured, so that HEAD takes the place of conditions.
+  for (let visits = 0; visits < 8; visits++) {
+    version += visits > 6 ? 9 : 0;
+    pass(200 * DAY);
+    await crawler.crawl();
+  }
+  expect(await crawler.record(`${origin}/a`)).toMatchObject({ failures: 0, title: 'page10' });
+  expect(new Set(asked.filter((each) => each.endsWith(' /a')).slice(-2))).toEqual(new Set(['GET /a']));
+  expect(asked).toContain('HEAD /a');
+});
+
+it('a HEAD that is answered by 429 is not followed by a GET', async () => {
+  const { crawler, origin, asked, pass } = await visiting((request, response) => {
+    if (request.method === 'HEAD') return void response.writeHead(429, { 'retry-after': '3600' }).end();
+    response.writeHead(200, { 'content-type': 'text/html', 'content-length': PAGE.length, 'last-modified': DATE });
+    response.end(PAGE);
+  }, 'fetch.probe=head');
+  await crawler.crawl({ ...seed(`${origin}/child`), rounds: 1 });
+  pass(200 * DAY);
+  await crawler.crawl({ rounds: 1 });
+  expect(asked).toEqual(['GET /child', 'HEAD /child']);
+  expect(await crawler.record(`${origin}/child`)).toMatchObject({ lastError: { code: 'http-throttled' } });
+});
