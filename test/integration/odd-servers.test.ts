@@ -133,3 +133,20 @@ it('a HEAD that is answered by 429 is not followed by a GET', async () => {
   expect(asked).toEqual(['GET /child', 'HEAD /child']);
   expect(await crawler.record(`${origin}/child`)).toMatchObject({ lastError: { code: 'http-throttled' } });
 });
+
+it.each([400, 412, 431])(
+  'a page whose conditions are answered by %i is asked for without them after that',
+  async (status) => {
+    const { crawler, origin, asked, pass } = await visiting((request, response) => {
+      if (request.headers['if-none-match'] !== undefined) return void response.writeHead(status).end();
+      response.writeHead(200, { 'content-type': 'text/html', 'content-length': PAGE.length, etag: '"a,b"' }).end(PAGE);
+    });
+    await crawler.crawl({ ...seed(`${origin}/child`), rounds: 1 });
+    for (let visits = 0; visits < 2; visits++) {
+      pass(200 * DAY);
+      await crawler.crawl({ rounds: 1 });
+    }
+    expect(asked).toHaveLength(3);
+    expect(await crawler.record(`${origin}/child`)).toMatchObject({ failures: 0, httpStatus: 200 });
+  },
+);

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import type { CrawlDatum, Visit } from './datum.ts';
+import { type CrawlDatum, NO_VALIDATORS, type Visit } from './datum.ts';
 import { clamp, type SettlePolicy } from './next-visit.ts';
 import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outcome.ts';
 import type { ScheduleTerm } from './schedule.ts';
@@ -92,6 +92,12 @@ function goneInARow(visits: readonly Visit[]): number {
   return count;
 }
 
+/**
+ * What servers say that dislike the request itself, of which conditions are the part that varies (an entity tag that their own filter refuses or finds
+ * too long): the next visit asks without them.
+ */
+const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 412, 431]);
+
 export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: SettlePolicy, now: number): Settled {
   const failures = datum.failures + 1;
   const pause = Math.min(policy.retryIntervalMs * 2 ** Math.min(failures - 1, 30), policy.maxRetryIntervalMs);
@@ -101,6 +107,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
     failures,
     lastError: { code: outcome.code, message: outcome.message, at: now },
     httpStatus: outcome.status ?? datum.httpStatus,
+    validators: outcome.status !== null && REFUSED_REQUEST.has(outcome.status) ? NO_VALIDATORS : datum.validators,
     // An orphan that was on its way when it lost its last link is not tried again.
     nextFetchAt: datum.state === 'orphan' ? null : nextFetchAt,
   };
