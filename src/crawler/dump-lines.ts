@@ -105,6 +105,7 @@ const facts = z.strictObject({
     .strictObject({ at: time, signature: text, signatureName: text, textChars: z.number().int().nonnegative() })
     .nullable()
     .default(null),
+  restUntil: maybeTime.default(null),
 }) satisfies z.ZodType<HostFacts>;
 
 const seq = z.number().int().positive();

@@ -167,6 +167,8 @@ export interface HostFacts {
   readonly hintMisses: number;
   /** What it answers where there is nothing; `null`: never asked. */
   readonly nothing: AnswerToNothing | null;
+  /** Until then it is asked for nothing, as it has demanded by Retry-After; `null`: it never has. */
+  readonly restUntil: number | null;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -181,6 +183,7 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   hintHits: 0,
   hintMisses: 0,
   nothing: null,
+  restUntil: null,
 });
 
 export interface Lease {

@@ -86,6 +86,8 @@ export interface HostLesson {
   readonly hintMisses?: number;
   /** What the host answered where there is nothing; not an increment, the newest holds. Never in a segment. */
   readonly nothing?: AnswerToNothing;
+  /** As {@link HostFacts.restUntil}; not an increment, the newest holds. */
+  readonly restUntil?: number;
 }
 
 /** A response as it came over the wire, to be stored as a WARC `response` or, without payload, `revisit` record. */

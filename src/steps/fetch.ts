@@ -4,12 +4,13 @@ import { CrawlError, ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type HostFacts, NO_HOST_FACTS } from '../ports/crawl-db.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
-import type { HostLanes } from '../ports/host-lanes.ts';
+import type { HostLanes, LaneTurn } from '../ports/host-lanes.ts';
 import type { Log } from '../ports/log.ts';
 import type { Robots } from '../ports/robots.ts';
 import type { FetchItem, HostLesson, Segment } from '../ports/segment-store.ts';
 import { addLesson } from './host-lessons.ts';
 import { countOutcome, noOutcomes } from './outcome-counts.ts';
+import { verdictInTurn } from './robots-turn.ts';
 import type { FetchSummary } from './summaries.ts';
 import { type VisitResult, type VisitRoom, visit } from './visit.ts';
 
@@ -62,7 +63,8 @@ class FetchRun {
   /** Of pages without an entity tag, by host, in this run. */
   private readonly dated = new Map<string, ConditionRecord>();
   private readonly failuresInARow = new Map<string, number>();
-  private readonly pausedHosts = new Map<string, { code: ErrorCode; message: string; retryAt: number | null }>();
+  /** Hosts that are left alone for the rest of the step, and why. */
+  private readonly failingHosts = new Map<string, string>();
   private failuresOverAll = 0;
   /** Aborted when no further visit may start; visits in flight go on. */
   private readonly noMore = new AbortController();
@@ -122,7 +124,7 @@ class FetchRun {
   private start(item: FetchItem): void {
     this.active++;
     this.room.lanes
-      .run(item.host, () => this.visitItem(item), this.noMore.signal)
+      .run(item.host, (turn) => this.visitItem(item, turn), this.noMore.signal)
       .catch((error: unknown) => {
         if (error === this.noMore.signal.reason && this.noMore.signal.aborted) return;
         this.fault ??= error;
@@ -136,22 +138,25 @@ class FetchRun {
       });
   }
 
-  private async visitItem(item: FetchItem): Promise<void> {
-    const refusal = await this.refusal(item);
+  private async visitItem(item: FetchItem, turn: LaneTurn): Promise<void> {
+    const refusal = await this.refusal(item, turn);
     if (refusal !== null) {
       await this.store(item, { outcome: refusal, response: null, body: null, headers: {}, lesson: null });
       return;
     }
     const protocol = this.room.protocols.get(item.url.slice(0, item.url.indexOf(':')));
     if (protocol === undefined) {
+      turn.spare();
       const denied = this.denied('scheme-unsupported', ERRORS['scheme-unsupported'].text, null);
       await this.store(item, { outcome: denied, response: null, body: null, headers: {}, lesson: null });
       return;
     }
     const facts = this.factsOf(item.host);
-    const result = await visit(this.room, protocol, item, facts, this.dated.get(item.host));
+    const nextTurn = (): Promise<void> => turn.next();
+    const visited = await visit(this.room, protocol, item, facts, this.dated.get(item.host), nextTurn);
+    const restUntil = this.judgeHost(item.host, visited.outcome);
+    const result = restUntil === null ? visited : { ...visited, lesson: { ...visited.lesson, restUntil } };
     if (result.lesson !== null) this.learn(item, facts, result.lesson);
-    this.judgeHost(item.host, result.outcome);
     await this.store(item, result);
   }
 
@@ -172,11 +177,16 @@ class FetchRun {
   }
 
   /** The reason not to ask for this page at all, if there is one. */
-  private async refusal(item: FetchItem): Promise<FetchOutcome | null> {
-    const paused = this.pausedHosts.get(item.host);
-    if (paused !== undefined) return this.denied(paused.code, paused.message, paused.retryAt);
-    const verdict = this.room.robots.cachedVerdict(item.url) ?? (await this.room.robots.verdict(item.url));
-    this.room.lanes.setDelay(item.host, Math.max(this.options.delayMs, verdict.crawlDelayMs ?? 0));
+  private async refusal(item: FetchItem, turn: LaneTurn): Promise<FetchOutcome | null> {
+    const { restUntil } = this.factsOf(item.host);
+    const isResting = (restUntil ?? 0) > this.room.clock.now();
+    if (isResting || this.failingHosts.has(item.host)) {
+      turn.spare();
+      return isResting
+        ? this.denied('http-throttled', 'the host asked for a pause', restUntil)
+        : this.denied('host-failing', this.failingHosts.get(item.host) ?? '', null);
+    }
+    const verdict = await verdictInTurn(this.room, item, this.options.delayMs, turn);
     if (verdict.allowed) return null;
     const code = verdict.code ?? 'robots-denied';
     const { rule, fault } = verdict;
@@ -189,8 +199,11 @@ class FetchRun {
     return { kind: 'denied', code, message, retryAt, at, requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
   }
 
-  /** Leaves a host alone that asks for it or that fails over and over; ends the step when nothing at all can be reached. */
-  private judgeHost(host: string, outcome: FetchOutcome): void {
+  /**
+   * Leaves a host alone that asks for it or that fails over and over; ends the step when nothing at all can be reached. Answers until when a host
+   * wants to be left alone, where that is too long to wait for.
+   */
+  private judgeHost(host: string, outcome: FetchOutcome): number | null {
     const isFault = outcome.kind === 'failed' && HOST_FAULTS.has(outcome.code);
     this.failuresOverAll = isFault ? this.failuresOverAll + 1 : 0;
     if (this.failuresOverAll >= this.options.failureLimit) {
@@ -204,19 +217,19 @@ class FetchRun {
     if (failures === 0) this.failuresInARow.delete(host);
     else this.failuresInARow.set(host, failures);
     if (failures >= this.options.hostFailureLimit) {
-      this.pauseHost(host, 'host-failing', `${failures} failures in a row`, null);
+      this.failingHosts.set(host, `${failures} failures in a row`);
+      const message = `${failures} failures in a row`;
+      this.room.log.warn('host left alone for this round', { host, code: 'host-failing', message });
     } else if (outcome.kind === 'failed' && outcome.code === 'http-throttled') {
       const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
-      if (until - outcome.at <= this.options.patienceMs) this.room.lanes.pauseUntil(host, until);
-      else this.pauseHost(host, 'http-throttled', 'the host asked for a pause', until);
+      if (until - outcome.at > this.options.patienceMs) {
+        const told = { host, code: outcome.code, until: new Date(until).toISOString() };
+        this.room.log.warn('host left alone as it asked', told);
+        return until;
+      }
+      this.room.lanes.pauseUntil(host, until);
     }
-  }
-
-  private pauseHost(host: string, code: ErrorCode, message: string, retryAt: number | null): void {
-    this.pausedHosts.set(host, { code, message, retryAt });
-    // Nothing more is asked of this host, so its waiting URLs need not wait for turns.
-    this.room.lanes.setDelay(host, 0);
-    this.room.log.warn('host left alone for this round', { host, code, message });
+    return null;
   }
 
   private async store(item: FetchItem, result: VisitResult): Promise<void> {

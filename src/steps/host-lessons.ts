@@ -16,6 +16,8 @@ export function addLesson(facts: HostFacts, lesson: HostLesson): HostFacts {
     hintHits: facts.hintHits + (lesson.hintHits ?? 0),
     hintMisses: facts.hintMisses + (lesson.hintMisses ?? 0),
     nothing: lesson.nothing ?? facts.nothing,
+    // Segments of older versions do not tell it.
+    restUntil: lesson.restUntil ?? facts.restUntil ?? null,
   };
 }
 

@@ -8,6 +8,7 @@ import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { HostLanes } from '../ports/host-lanes.ts';
 import type { Robots } from '../ports/robots.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
+import { askRobots, verdictInTurn } from './robots-turn.ts';
 import type { UrlChain } from './url-chain.ts';
 
 /** A sitemap as the parser reads it. */
@@ -82,7 +83,8 @@ export async function readSitemaps(
   options: SitemapOptions,
   signal?: AbortSignal,
 ): Promise<HostSitemaps> {
-  const { sitemaps: named } = await room.robots.verdict(`${origin}/`);
+  const named = await sitemapsNamed(room, origin, options.delayMs, signal);
+  if (named === null) return { origin, sitemaps: [] };
   const first = named.length > 0 ? named : [`${origin}/sitemap.xml`];
   const queue = first.map((url) => ({ url, depth: 0 }));
   const visited = new Set<string>();
@@ -103,6 +105,31 @@ export async function readSitemaps(
     reports.push(await apply(room, next.url, read));
   }
   return { origin, sitemaps: reports };
+}
+
+/** By robots.txt; `null`: the signal came before it could be asked. */
+async function sitemapsNamed(
+  room: SitemapRoom,
+  origin: string,
+  delayMs: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[] | null> {
+  const url = `${origin}/`;
+  const host = room.hostOf(url);
+  try {
+    return await room.lanes.run(
+      host,
+      async (turn) => {
+        const { verdict, isFetched } = await askRobots(room, url, host, delayMs);
+        if (!isFetched) turn.spare();
+        return verdict.sitemaps;
+      },
+      signal,
+    );
+  } catch (error) {
+    if (signal?.aborted && error === signal.reason) return null;
+    throw error;
+  }
 }
 
 const NOTHING: Omit<SitemapReport, 'sitemap'> = {
@@ -147,22 +174,24 @@ async function askOnce(
     const host = room.hostOf(url);
     const refusal = room.refusal(host);
     if (refusal !== null) return refusal;
-    const verdict = await room.robots.verdict(url);
-    if (!verdict.allowed) return `robots.txt does not allow it (${verdict.code ?? 'robots-denied'})`;
-    room.lanes.setDelay(host, Math.max(options.delayMs, verdict.crawlDelayMs ?? 0));
-    const { head, body } = await room.lanes.run(
+    const answer = await room.lanes.run(
       host,
-      () =>
-        protocol.exchange({
+      async (turn) => {
+        const verdict = await verdictInTurn(room, { url, host }, options.delayMs, turn);
+        if (!verdict.allowed) return `robots.txt does not allow it (${verdict.code ?? 'robots-denied'})`;
+        return protocol.exchange({
           url,
           method: 'GET',
           headers: {},
           maxBodyBytes: options.maxBytes,
           timeoutMs: options.timeoutMs,
           ...(signal === undefined ? {} : { signal }),
-        }),
+        });
+      },
       signal,
     );
+    if (typeof answer === 'string') return answer;
+    const { head, body } = answer;
     const target = head.status >= 300 && head.status < 400 ? head.headers.location : undefined;
     if (target !== undefined) {
       const moved = canonicalUrl(target, url);

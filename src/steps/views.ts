@@ -72,6 +72,8 @@ export interface HostView {
   /** `lastmod` of sitemaps that proved right, and wrong. */
   readonly hintHits: number;
   readonly hintMisses: number;
+  /** Until then it is asked for nothing, as it has demanded; `null`: it may be asked. */
+  readonly restUntil: string | null;
   /** Major changes expected of its pages, by what is believed of them; `null` when nothing is. */
   readonly changesPerDay: number | null;
 }
@@ -134,7 +136,8 @@ export function dueView(entry: DueEntry): DueView {
 }
 
 export function hostView(row: HostRow, now: number, changesPerDay: number | null = null): HostView {
-  const { distrustedUntil, ...facts } = row.facts;
+  const { distrustedUntil, restUntil, ...known } = row.facts;
+  const facts = { ...known, restUntil: restUntil === null || now >= restUntil ? null : isoTime(restUntil) };
   const headersTrusted = distrustedUntil === null || now >= distrustedUntil;
   const rate = changesPerDay === null ? null : Number(changesPerDay.toPrecision(3));
   return { host: row.host, urls: row.urls, byState: row.byState, headersTrusted, ...facts, changesPerDay: rate };

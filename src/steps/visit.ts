@@ -42,12 +42,14 @@ interface Account {
   requests: number;
   bodyBytes: number;
   receivedBytes: number;
-  readonly startedAt: number;
+  /** Put off by what was waited for between two requests. */
+  startedAt: number;
 }
 
 /**
  * Visits one URL by the ladder of change, cheapest rung first. Never rejects for what a server or the network does.
  *
+ * @param nextTurn waits until the host may be asked once more for this URL; what it rejects with ends the visit without a result
  * @param dated how the host answers conditional requests for pages without an entity tag, as far as that is known apart
  */
 export async function visit(
@@ -56,26 +58,38 @@ export async function visit(
   item: FetchItem,
   host: HeaderRecord,
   dated: ConditionRecord = host,
+  nextTurn: () => Promise<void> = async () => {},
   signal?: AbortSignal,
 ): Promise<VisitResult> {
   const account: Account = { requests: 0, bodyBytes: 0, receivedBytes: 0, startedAt: room.clock.now() };
   const plan = planProbe(item, host, room.probe, item.audit, account.startedAt, dated);
   const lesson: Mutable<HostLesson> = {};
-  try {
-    if (plan.head) {
-      const probed = await probeByHead(room, protocol, item, account, lesson, signal);
-      if (probed !== null) return probed;
+  const orFailure = async <Result>(work: Promise<Result>): Promise<Result | VisitResult> => {
+    try {
+      return await work;
+    } catch (error) {
+      return failed(room, account, error);
     }
-    return await get(room, protocol, item, plan, account, lesson, signal);
-  } catch (error) {
-    if (!(error instanceof CrawlError)) throw error;
-    const base = { at: room.clock.now(), ...costs(room, account) };
-    const outcome: FetchOutcome =
-      error.consequence === 'drop-url'
-        ? { kind: 'denied', code: error.code, message: error.message, retryAt: null, ...base }
-        : { kind: 'failed', code: error.code, message: error.message, status: null, retryAt: null, ...base };
-    return { outcome, response: null, body: null, headers: {}, lesson: null };
+  };
+  if (plan.head) {
+    const probed = await orFailure(probeByHead(room, protocol, item, account, lesson, signal));
+    if (probed !== null) return probed;
+    const probedAt = room.clock.now();
+    await nextTurn();
+    account.startedAt += room.clock.now() - probedAt;
   }
+  return orFailure(get(room, protocol, item, plan, account, lesson, signal));
+}
+
+/** Throws what is no fault of a server or the network. */
+function failed(room: VisitRoom, account: Account, error: unknown): VisitResult {
+  if (!(error instanceof CrawlError)) throw error;
+  const base = { at: room.clock.now(), ...costs(room, account) };
+  const outcome: FetchOutcome =
+    error.consequence === 'drop-url'
+      ? { kind: 'denied', code: error.code, message: error.message, retryAt: null, ...base }
+      : { kind: 'failed', code: error.code, message: error.message, status: null, retryAt: null, ...base };
+  return { outcome, response: null, body: null, headers: {}, lesson: null };
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -90,9 +90,12 @@ export function queriesContract(exam: CrawlDbExam): void {
       await exam.insert(visitedDatum(A));
       const row = { host: 'a.example', urls: 1, byState: { fetched: 1 }, facts };
       expect(await exam.db.hostRows(['a.example'])).toEqual([row]);
-      const newer = { ...facts, distrustedUntil: null };
+      const newer = { ...facts, distrustedUntil: null, restUntil: 1.8e12 };
       await exam.db.write({ hostFacts: [{ host: 'a.example', facts: newer }], deletes: await exam.present([A]) });
       expect(await listOf(exam.db.hosts())).toEqual([{ host: 'a.example', urls: 0, byState: {}, facts: newer }]);
+      const nothing = { at: 1.7e12, signature: null, signatureName: null, textChars: 0 };
+      await exam.db.write({ hostFacts: [{ host: 'a.example', facts: { ...newer, nothing } }] });
+      expect(await exam.db.hostRows(['a.example'])).toMatchObject([{ facts: { ...newer, nothing } }]);
     });
 
     it('list hosts in key order, by prefix and limit', async () => {

@@ -265,6 +265,54 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       },
     );
 
+    it('a task that asked for nothing costs no delay, and leaves that of the task before', async () => {
+      const { clock, lanes } = open();
+      await lanes.run('a', quick);
+      const end = clock.now();
+      const spared = Array.from({ length: 20 }, () => lanes.run('a', async (turn) => turn.spare()));
+      const next = lanes.run('a', async () => clock.now());
+      await clock.runUntil(() => lanes.size === 0);
+      await Promise.all(spared);
+      expect((await next) - end).toBe(5000);
+    });
+
+    it('a task that takes further turns keeps the gap, goes before those that wait, and holds no global slot', async () => {
+      const { clock, lanes } = open({ concurrency: 1 });
+      const started: [string, number][] = [];
+      const note = async (name: string): Promise<void> => void started.push([name, clock.now()]);
+      const start = clock.now();
+      const twice = lanes.run('a', async (turn) => {
+        await note('first');
+        await turn.next();
+        await note('second');
+        return 'done';
+      });
+      const after = lanes.run('a', () => note('after'));
+      const other = lanes.run('b', () => note('other'));
+      await clock.runUntil(() => lanes.size === 0);
+      await Promise.all([after, other]);
+      expect(await twice).toBe('done');
+      expect(started).toEqual([
+        ['first', start],
+        ['other', start],
+        ['second', start + 5000],
+        ['after', start + 10_000],
+      ]);
+    });
+
+    it('an abort ends the wait for a further turn, and the task settles as it will', async () => {
+      const { clock, lanes } = open();
+      const stop = new AbortController();
+      const told = lanes.run('a', (turn) => turn.next().catch((error: unknown) => error), stop.signal);
+      const failing = lanes.run('b', (turn) => turn.next(), stop.signal);
+      await nextTurn();
+      const reason = new Error('stop');
+      stop.abort(reason);
+      expect(await told).toBe(reason);
+      await expect(failing).rejects.toBe(reason);
+      expect([lanes.size, lanes.sizeOf('a'), clock.sleeping]).toEqual([0, 0, 0]);
+    });
+
     it('an aborted task that has not started is given up at once, one under way goes on', async () => {
       const { clock, lanes } = open();
       const stop = new AbortController();

@@ -23,24 +23,31 @@ interface Visited {
   readonly origin: string;
   /** Methods and paths in order, robots.txt left out. */
   readonly asked: string[];
+  /** When each request came, robots.txt included. */
+  readonly askedAt: number[];
+  now(): number;
   /** Puts the clock on. */
   pass(ms: number): void;
 }
 
-/** A crawler with a clock of its own, and a server that has no robots.txt and otherwise answers as told. */
+const robots = 'User-agent: *\nDisallow: /private\n';
+
+/** A crawler with a clock of its own, which jumps to where somebody sleeps until, and a server that answers as told. */
 async function visiting(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   ...settings: string[]
 ): Promise<Visited> {
   const asked: string[] = [];
+  const askedAt: number[] = [];
+  let now = Date.UTC(2026, 5, 1);
   const server = createServer((request, response) => {
-    if (request.url === '/robots.txt') return void response.writeHead(404).end();
+    if (request.url === '/robots.txt') return void response.writeHead(200).end(robots);
     asked.push(`${request.method} ${request.url}`);
     answer(request, response);
   });
+  server.prependListener('request', () => askedAt.push(now));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const dir = await mkdtemp(join(tmpdir(), 'incrawl-'));
-  let now = Date.UTC(2026, 5, 1);
   const crawler = await openCrawler({
     config: defaultConfig([
       'fetch.delay=0',
@@ -51,7 +58,13 @@ async function visiting(
     ]),
     dir,
     log: silent,
-    clock: { now: () => now, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) },
+    clock: {
+      now: () => now,
+      sleep: async (ms) => {
+        await new Promise(setImmediate);
+        now += ms;
+      },
+    },
   });
   closers.push(
     () => rm(dir, { recursive: true, force: true }),
@@ -65,6 +78,8 @@ async function visiting(
     crawler,
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
+    askedAt,
+    now: () => now,
     pass(ms) {
       now += ms;
     },
@@ -150,3 +165,60 @@ it.each([400, 412, 431])(
     expect(await crawler.record(`${origin}/child`)).toMatchObject({ failures: 0, httpStatus: 200 });
   },
 );
+
+it('the pause between two requests is kept after robots.txt, and between a HEAD and the GET that follows it', async () => {
+  let version = 1;
+  const { crawler, origin, asked, askedAt, pass } = await visiting(
+    (request, response) => {
+      const body = `${PAGE}<p>${'more '.repeat(version)}`;
+      const headers = { 'content-type': 'text/html', 'content-length': body.length, 'last-modified': DATE };
+      response.writeHead(200, headers).end(request.method === 'HEAD' ? undefined : body);
+    },
+    'fetch.delay=5s',
+    'fetch.probe=head',
+  );
+  await crawler.crawl({ ...seed(`${origin}/a`, `${origin}/b`), rounds: 1 });
+  pass(200 * DAY);
+  version++;
+  await crawler.crawl({ rounds: 1 });
+  expect(asked).toEqual(expect.arrayContaining(['HEAD /a', 'HEAD /b', 'GET /child']));
+  expect(askedAt.length).toBe(asked.length + 2);
+  const pauses = askedAt.slice(1).map((at, i) => at - (askedAt[i] as number));
+  expect(pauses.every((pause) => pause >= 5_000)).toBe(true);
+  expect(await crawler.segmentRecord(`${origin}/a`)).toMatchObject({ fetched: { outcome: { requests: 2, ms: 0 } } });
+});
+
+it('pages that robots.txt forbids cost no pause', async () => {
+  const { crawler, origin, asked, now } = await visiting(
+    (_request, response) => void response.writeHead(404).end(),
+    'fetch.delay=5s',
+  );
+  const start = now();
+  const pages = Array.from({ length: 50 }, (_, i) => `${origin}/private/${i}`);
+  const { totals } = await crawler.crawl({ ...seed(...pages, `${origin}/open`), rounds: 1 });
+  expect([totals.robotsDenied, asked]).toEqual([50, ['GET /open']]);
+  expect(now() - start).toBeLessThanOrEqual(10_000);
+});
+
+it('a host that asks for an hour of rest has it, in further rounds and runs too, and then goes on', async () => {
+  const HOUR = DAY / 24;
+  let isBusy = true;
+  const { crawler, origin, asked, askedAt, pass, now } = await visiting((_request, response) => {
+    if (isBusy) return void response.writeHead(503, { 'retry-after': '3600' }).end();
+    response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
+  }, 'fetch.delay=5s');
+  const round = { rounds: 1, topN: 1 };
+  await crawler.crawl({ ...round, ...seed(...Array.from('abcdef', (name) => `${origin}/${name}`)) });
+  const restUntil = now() + HOUR;
+  for await (const host of crawler.hosts()) expect(Date.parse(host.restUntil ?? '')).toBeLessThanOrEqual(restUntil);
+  await crawler.crawl(round);
+  pass(HOUR / 2);
+  await crawler.crawl(round);
+  expect(asked).toHaveLength(1);
+  isBusy = false;
+  pass(HOUR / 2);
+  await crawler.crawl(round);
+  expect(asked).toHaveLength(2);
+  expect((askedAt.at(-1) ?? 0) - (askedAt[1] ?? 0)).toBeGreaterThanOrEqual(HOUR);
+  for await (const host of crawler.hosts()) expect(host.restUntil).toBeNull();
+});

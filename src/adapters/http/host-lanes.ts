@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { type HostTurn, nextStartAt, quietUntil } from '../../domain/crawl/host-turn.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { HostLanes } from '../../ports/host-lanes.ts';
+import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import { createAbortWatch } from './abort-watch.ts';
 
 export interface HostLanesOptions {
@@ -125,58 +125,93 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
     }
   }
 
-  async function perform<T>(lane: Lane, task: () => Promise<T>): Promise<T> {
-    lane.waiting--;
-    lane.running++;
-    try {
-      return await task();
-    } finally {
-      lane.running--;
-      lane.lastEndAt = time.now();
-    }
-  }
-
   const wake = (lane: Lane): void => {
     for (const alarm of lane.alarms) alarm.abort();
   };
 
   return {
-    run<T>(host: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal): Promise<T> {
       if (signal?.aborted) return Promise.reject(signal.reason);
       const lane = laneOf(host);
-      lane.waiting++;
       size++;
       return new Promise<T>((resolve, reject) => {
-        let state: 'waiting' | 'started' | 'cancelled' = 'waiting';
+        let state: 'waiting' | 'running' | 'done' | 'cancelled' = 'waiting';
+        let hasAsked = true;
+        let endTurn = (): void => {};
+        // What the turn that is waited for sets going, and what becomes of it when there will be none.
+        let go: () => void = start;
+        let giveUp: (reason: unknown) => void = (reason) => {
+          leave(host, lane);
+          reject(reason);
+        };
+        let forget: (() => void) | undefined;
         const cancel = (reason: unknown): void => {
           state = 'cancelled';
           lane.waiting--;
           wake(lane);
-          leave(host, lane);
-          reject(reason);
+          giveUp(reason);
         };
-        const forget = signal === undefined ? undefined : aborts.watch(signal, cancel);
-        const isWaiting = (): boolean => state === 'waiting';
-        const attempt = async (): Promise<void> => {
-          // While it waited for a global slot the turn may have moved on (a pause, a longer delay): wait again without the slot.
-          if (!isWaiting() || nextStartAt(lane) > time.now()) return;
-          state = 'started';
-          forget?.();
-          try {
-            resolve(await perform(lane, task));
-          } catch (error) {
-            reject(error);
+        const wait = (): void => {
+          state = 'waiting';
+          lane.waiting++;
+          forget = signal === undefined ? undefined : aborts.watch(signal, cancel);
+        };
+        const leaveTurn = (): void => {
+          lane.running--;
+          if (hasAsked) lane.lastEndAt = time.now();
+          endTurn();
+        };
+        const end = (settle: () => void): void => {
+          if (state === 'running') {
+            state = 'done';
+            leaveTurn();
           }
+          settle();
           leave(host, lane);
         };
-        const turn = async (): Promise<void> => {
+        const turn: LaneTurn = {
+          spare() {
+            hasAsked = false;
+          },
+          next: () =>
+            new Promise((resume, refuse) => {
+              if (signal?.aborted) return refuse(signal.reason);
+              go = resume;
+              giveUp = refuse;
+              wait();
+              leaveTurn();
+            }),
+        };
+        function start(): void {
+          const result = (async () => task(turn))();
+          result.then(
+            (value) => end(() => resolve(value)),
+            (error: unknown) => end(() => reject(error)),
+          );
+        }
+        const isWaiting = (): boolean => state === 'waiting';
+        const attempt = (): Promise<void> => {
+          // While it waited for a global slot the turn may have moved on (a pause, a longer delay): wait again without the slot.
+          if (!isWaiting() || nextStartAt(lane) > time.now()) return Promise.resolve();
+          state = 'running';
+          forget?.();
+          lane.waiting--;
+          lane.running++;
+          hasAsked = true;
+          return new Promise((ended) => {
+            endTurn = ended;
+            go();
+          });
+        };
+        const turns = async (): Promise<void> => {
           while (isWaiting()) {
             if (nextStartAt(lane) > time.now()) await waitForTurn(lane, isWaiting);
             if (isWaiting()) await all.add(attempt);
           }
         };
-        lane.queue.add(turn).catch((error: unknown) => {
-          // Only a clock that fails to sleep comes here; the task never started.
+        wait();
+        lane.queue.add(turns).catch((error: unknown) => {
+          // Only a clock that fails to sleep comes here; the task never started, or waits for its next turn.
           if (isWaiting()) cancel(error);
         });
       });

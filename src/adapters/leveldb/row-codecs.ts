@@ -96,6 +96,7 @@ export interface StoredHost {
   readonly facts: HostFacts | null;
 }
 
+type AnswerTuple = readonly [at: number, signature: string | null, signatureName: string | null, textChars: number];
 type FactsTuple = readonly [
   audits: number,
   lies: number,
@@ -108,7 +109,8 @@ type FactsTuple = readonly [
   /** Rows written before sitemaps were read end here. */
   hintHits?: number,
   hintMisses?: number,
-  nothing?: readonly [at: number, signature: string | null, signatureName: string | null, textChars: number],
+  nothing?: AnswerTuple | null,
+  restUntil?: number,
 ];
 
 export function encodeHost({ tally, facts }: StoredHost): Buffer {
@@ -124,11 +126,17 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
     facts.bytesSaved,
     facts.hintHits,
     facts.hintMisses,
-    ...(facts.nothing === null
-      ? ([] as const)
-      : ([[facts.nothing.at, facts.nothing.signature, facts.nothing.signatureName, facts.nothing.textChars]] as const)),
+    ...seldomTold(facts),
   ];
   return pack([tally, tuple]);
+}
+
+/** The end of a row, left out where there is nothing to tell. */
+function seldomTold({ nothing, restUntil }: HostFacts): [] | [AnswerTuple] | [AnswerTuple | null, number] {
+  const answer: AnswerTuple | null =
+    nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars];
+  if (restUntil !== null) return [answer, restUntil];
+  return answer === null ? [] : [answer];
 }
 
 export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
@@ -140,13 +148,11 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
-  const [, , , , , , , , hintHits = 0, hintMisses = 0, answer] = tuple;
+  const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null] = tuple;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
   const nothing =
-    answer === undefined
-      ? null
-      : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
-  return { audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing };
+    answer === null ? null : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
+  return { audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil };
 }
 
 export interface StoredCounters {

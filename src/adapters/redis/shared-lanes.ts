@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
-import type { HostLanes } from '../../ports/host-lanes.ts';
+import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import type { RedisClient } from './connect.ts';
 import { KEEP_HOST, LEAVE_HOST, TAKE_HOST } from './host-scripts.ts';
 import { runScript } from './run-script.ts';
@@ -93,13 +93,29 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
     }
   }
 
-  async function perform<T>(host: string, task: () => Promise<T>): Promise<T | typeof AGAIN> {
+  async function perform<T>(
+    host: string,
+    task: (turn: LaneTurn) => Promise<T>,
+    turn: LaneTurn,
+  ): Promise<T | typeof AGAIN> {
     if (!(await entered(host))) return AGAIN;
-    const entry = held.get(host);
+    let entry = held.get(host);
     if (entry === undefined) return AGAIN;
     entry.running++;
+    const next = async (): Promise<void> => {
+      let taken: HeldHost | undefined;
+      do {
+        await turn.next();
+        taken = (await entered(host)) ? held.get(host) : undefined;
+      } while (taken === undefined);
+      if (taken === entry || entry === undefined) return;
+      // The host was lost meanwhile, and is held anew.
+      entry.running--;
+      taken.running++;
+      entry = taken;
+    };
     try {
-      return await task();
+      return await task({ spare: turn.spare, next });
     } finally {
       entry.running--;
       if (entry.running === 0 && lanes.sizeOf(host) <= 1 && held.get(host) === entry) await leave(host, entry);
@@ -107,9 +123,9 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   }
 
   return {
-    async run<T>(host: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    async run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal): Promise<T> {
       for (;;) {
-        const result = await lanes.run(host, () => perform(host, task), signal);
+        const result = await lanes.run(host, (turn) => perform(host, task, turn), signal);
         if (result !== AGAIN) return result as T;
       }
     },

@@ -3,6 +3,7 @@ import { createHostLanes } from '../../../src/adapters/http/host-lanes.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { createSharedLanes, type SharedLanes } from '../../../src/adapters/redis/shared-lanes.ts';
 import { systemClock } from '../../../src/crawler/system-clock.ts';
+import type { LaneTurn } from '../../../src/ports/host-lanes.ts';
 import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -44,13 +45,19 @@ describe.skipIf(NO_REDIS !== null)(
         const delayMs = 30;
         const workers = [await worker(delayMs, 500), await worker(delayMs, 500), await worker(delayMs, 500)];
         const visits: { host: string; from: number; to: number }[] = [];
-        const visit = (host: string) => async () => {
+        const request = async (host: string): Promise<void> => {
           const from = performance.now();
           await sleep(5);
           visits.push({ host, from, to: performance.now() });
         };
+        const visit = (host: string) => async (turn: LaneTurn) => {
+          await request(host);
+          if (host !== 'b') return;
+          await turn.next();
+          await request(host);
+        };
         await Promise.all(workers.flatMap((lanes) => ['a', 'a', 'b', 'a'].map((host) => lanes.run(host, visit(host)))));
-        expect(visits).toHaveLength(12);
+        expect(visits).toHaveLength(15);
         for (const host of ['a', 'b']) {
           const own = visits.filter((each) => each.host === host).sort((x, y) => x.from - y.from);
           for (const [i, { from }] of own.entries()) {

@@ -1,0 +1,39 @@
+import type { Clock } from '../ports/clock.ts';
+import type { HostLanes, LaneTurn } from '../ports/host-lanes.ts';
+import type { Robots, RobotsVerdict } from '../ports/robots.ts';
+
+export interface RobotsRoom {
+  readonly robots: Robots;
+  readonly lanes: HostLanes;
+  readonly clock: Clock;
+}
+
+/** The verdict on a URL, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs`. */
+export async function askRobots(
+  { robots, lanes, clock }: RobotsRoom,
+  url: string,
+  host: string,
+  delayMs: number,
+): Promise<{ readonly verdict: RobotsVerdict; readonly isFetched: boolean }> {
+  const startedAt = clock.now();
+  const cached = robots.cachedVerdict(url);
+  const verdict = cached ?? (await robots.verdict(url));
+  lanes.setDelay(host, Math.max(delayMs, verdict.crawlDelayMs ?? 0));
+  return { verdict, isFetched: cached === undefined && verdict.fetchedAt >= startedAt };
+}
+
+/**
+ * The verdict on a URL that is to be asked for in this turn of its host. robots.txt is a request like any other: where it was fetched, what it allows
+ * waits for the next turn. Where nothing is asked at all the turn is spared.
+ */
+export async function verdictInTurn(
+  room: RobotsRoom,
+  { url, host }: { readonly url: string; readonly host: string },
+  delayMs: number,
+  turn: LaneTurn,
+): Promise<RobotsVerdict> {
+  const { verdict, isFetched } = await askRobots(room, url, host, delayMs);
+  if (verdict.allowed && isFetched) await turn.next();
+  else if (!verdict.allowed && !isFetched) turn.spare();
+  return verdict;
+}
