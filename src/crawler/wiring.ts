@@ -103,8 +103,9 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
     },
     sha256Of: (body) => createHash('sha256').update(body).digest('hex'),
     parseRetryAfter,
+    // Of stored bodies, which may be cut: they were taken as they came, so what they hold is given again.
     undoContentCoding: async (body, codings) =>
-      (await decodeBody(body, contentCodings(codings), config.http.maxBodyBytes, false)).body,
+      (await decodeBody(body, contentCodings(codings), config.http.maxBodyBytes, true)).body,
     monotonicNow: () => performance.now(),
     policy: policyOf(config, schedule),
     isOwnHost: (host) => isOwnHost(host, config.http.allowAddresses),

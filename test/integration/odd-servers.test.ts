@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, expect, it } from 'vitest';
 import { defaultConfig } from '../../src/config/load.ts';
 import { type Crawler, openCrawler } from '../../src/crawler.ts';
@@ -221,4 +222,20 @@ it('a host that asks for an hour of rest has it, in further rounds and runs too,
   expect(asked).toHaveLength(2);
   expect((askedAt.at(-1) ?? 0) - (askedAt[1] ?? 0)).toBeGreaterThanOrEqual(HOUR);
   for await (const host of crawler.hosts()) expect(host.restUntil).toBeNull();
+});
+
+it('a coded body that broke off is read from the segment as it was from the wire', async () => {
+  const coded = gzipSync(`<title>torn</title><p>${Array.from({ length: 20_000 }, (_, i) => i * i).join(' ')}</p>`);
+  const { crawler, origin } = await visiting((_request, response) => {
+    const headers = { 'content-type': 'text/html', 'content-encoding': 'gzip', 'content-length': coded.length };
+    response.writeHead(200, headers);
+    response.write(coded.subarray(0, 20_000), () => response.destroy());
+  });
+  await crawler.inject(seed(`${origin}/torn`).seeds);
+  await crawler.generate();
+  await crawler.fetch({ parse: false });
+  expect(await crawler.parse()).toMatchObject({ parsed: 1, failed: 0 });
+  await crawler.updatedb();
+  expect(await crawler.record(`${origin}/torn`)).toMatchObject({ state: 'fetched', title: 'torn' });
+  expect((await crawler.segmentRecord(`${origin}/torn`))?.response?.body).toContain('<title>torn');
 });
