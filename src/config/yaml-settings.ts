@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import { isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml';
 
 /** A value as the operator gave it, and where. */
 export interface Setting {
@@ -29,6 +29,15 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
     return `${file}:${line}:${col}`;
   };
   const errors = document.errors.map((error) => `${at(error.pos[0])} ${error.message}`);
+  // `*` begins an alias, also where a pattern such as *.example.org was meant: the parser leaves it to whoever asks for the value.
+  visit(document, {
+    Alias(_, alias, path) {
+      const meant = alias.resolve(document);
+      if (meant !== undefined && !path.includes(meant)) return;
+      const fault = meant === undefined ? `there is no anchor &${alias.source}` : 'the alias stands in what it names';
+      errors.push(`${at(alias.range?.[0])} *${alias.source}: ${fault}; text that begins with "*" needs quotes`);
+    },
+  });
   const root = document.contents;
   if (errors.length > 0 || root === null) return { settings: [], errors };
   if (!isMap(root))
@@ -38,12 +47,13 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
   const add = (key: string, pair: Pair): void => {
     const keyOrigin = at((pair.key as Node | null)?.range?.[0]);
     const value = pair.value as Node | null;
-    settings.push({
-      key,
-      value: value?.toJS(document),
-      origin: value?.range ? at(value.range[0]) : keyOrigin,
-      keyOrigin,
-    });
+    const origin = value?.range ? at(value.range[0]) : keyOrigin;
+    try {
+      settings.push({ key, value: value?.toJS(document), origin, keyOrigin });
+    } catch (error) {
+      // Aliases of aliases that would make too much of a few lines.
+      errors.push(`${origin} ${key}: ${(error as Error).message}`);
+    }
   };
   for (const pair of root.items) {
     const section = nameOf(pair);

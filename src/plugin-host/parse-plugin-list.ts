@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { CrawlError } from '../domain/errors.ts';
 import { near } from '../domain/near-name.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
@@ -6,7 +6,7 @@ import type { PluginList, PluginListEntry } from './plugin-list.ts';
 /** Reads `plugins.yaml`. Throws `config-invalid` with file, line and column of every fault. */
 export function parsePluginList(text: string, file: string): PluginList {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
     const faults = document.errors.map((error) => `${file}:${position(lines, error.pos[0])} ${error.message}`);
     throw new CrawlError('config-invalid', faults.join('\n'));
@@ -21,9 +21,9 @@ export function parsePluginList(text: string, file: string): PluginList {
     for (const { key, value } of root.items) {
       const name = isScalar(key) ? String(key.value) : '';
       if (name === 'plugins' && isSeq(value)) {
-        for (const item of value.items) {
-          const entry = entryOf(item, at(item));
-          if (typeof entry === 'string') errors.push(`${at(item)} plugins[${entries.length}]: ${entry}`);
+        for (const [i, item] of value.items.entries()) {
+          const entry = entryOf(item, at(item), document);
+          if (typeof entry === 'string') errors.push(`${at(item)} plugins[${i}]: ${entry}`);
           else entries.push(entry);
         }
       } else if (name === 'winners' && (isMap(value) || (isScalar(value) && value.value === null))) {
@@ -49,10 +49,16 @@ const position = (lines: LineCounter, offset: number): string => {
   return `${line}:${col}`;
 };
 
-function entryOf(item: unknown, where: string): PluginListEntry | string {
+function entryOf(item: unknown, where: string, document: Document.Parsed): PluginListEntry | string {
   if (isScalar(item) && typeof item.value === 'string') return { use: item.value, options: {}, where };
   if (!isMap(item)) return 'expected a plugin name, a name with options, or use: with a path';
-  const value = item.toJSON() as Record<string, unknown>;
+  let value: Record<string, unknown>;
+  try {
+    value = item.toJS(document) as Record<string, unknown>;
+  } catch (error) {
+    // An alias without its anchor: mostly a pattern such as *.example.org, for which YAML wants quotes.
+    return `${(error as Error).message}; text that begins with "*" needs quotes`;
+  }
   const keys = Object.keys(value);
   const isOptions = (options: unknown): options is Record<string, unknown> =>
     typeof options === 'object' && options !== null && !Array.isArray(options);

@@ -167,6 +167,25 @@ describe('faults', () => {
     expect((await faults({ overrides: [override] }))[0]).toContain(message);
   });
 
+  it('says where an alias leads nowhere, most often a pattern without its quotes', async () => {
+    write('incrawl.yaml', 'schedule:\n  bounds: [*.example.org]\nfetch: *shared\n');
+    const quotes = 'text that begins with "*" needs quotes';
+    expect(await faults({})).toEqual([
+      `incrawl.yaml:2:12 *.example.org: there is no anchor &.example.org; ${quotes}`,
+      `incrawl.yaml:3:8 *shared: there is no anchor &shared; ${quotes}`,
+    ]);
+    write('incrawl.yaml', 'http:\n  allowAddresses: &own [*own]\n');
+    expect(await faults({})).toEqual([`incrawl.yaml:2:25 *own: the alias stands in what it names; ${quotes}`]);
+  });
+
+  it('refuses aliases of aliases that make too much of a few lines, and follows others', async () => {
+    const nine = (text: string): string => `[${Array(9).fill(text).join(', ')}]`;
+    write('incrawl.yaml', `a: &a ${nine('x')}\nb: &b ${nine('*a')}\nc: &c ${nine('*b')}\nd: ${nine('*c')}\n`);
+    expect((await faults({}))[0]).toContain('incrawl.yaml:4:4 d: ');
+    write('incrawl.yaml', 'http:\n  timeout: &long 30s\n  headTimeout: *long\n');
+    expect((await loadConfig({ cwd })).config.http).toMatchObject({ timeoutMs: 30_000, headTimeoutMs: 30_000 });
+  });
+
   it('says where YAML itself is broken, and which file is missing', async () => {
     write('conf/incrawl.yaml', 'fetch:\n  delay: [1s\n');
     expect((await faults({}))[0]).toMatch(/^conf\/incrawl\.yaml:\d+:\d+ /);

@@ -18,6 +18,23 @@ test('an entry is a name, a name with options, or a path', () => {
   ]);
 });
 
+test('aliases stand for what their anchors name', () => {
+  const text = 'plugins:\n  - a: { hosts: &hosts [example.org] }\n  - b: { hosts: *hosts }\n';
+  const hosts = ['example.org'];
+  expect(parsePluginList(text, 'p.yaml').entries.map(({ options }) => options)).toEqual([{ hosts }, { hosts }]);
+});
+
+test('an option that begins with "*" without quotes is refused with its place in the list', () => {
+  const text = 'plugins:\n  - 7\n  - b: { hosts: [*.example.org] }\n';
+  expect(() => parsePluginList(text, 'p.yaml')).toThrow(
+    /^p\.yaml:2:5 plugins\[0\]: .*\np\.yaml:3:5 plugins\[1\]: .*\.example\.org; text that begins with "\*" needs quotes$/,
+  );
+});
+
+test('a fault of YAML is told in one line', () => {
+  expect(() => parsePluginList('plugins:\n\t- a\n', 'p.yaml')).toThrow(/^p\.yaml:2:1 Tabs [^\n]*$/);
+});
+
 test.each([
   ['- a\n', 'p.yaml:1:1 expected the keys plugins and winners'],
   ['plugin:\n  - a\n', 'p.yaml:1:1 plugin: unknown key, did you mean plugins?'],
