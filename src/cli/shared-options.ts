@@ -3,6 +3,7 @@ import type { Override } from '../config/override.ts';
 import { DURATION_EXAMPLES, parseDuration } from '../config/units.ts';
 import { CRAWL_STATES, type CrawlState } from '../domain/crawl/datum.ts';
 import { near } from '../domain/near-name.ts';
+import { typedDomain, typedHost, typedUrlPrefix } from '../domain/url/typed-url.ts';
 
 /** Parser of an option's value: a whole number. */
 export function wholeNumber(min: number): (text: string) => number {
@@ -48,6 +49,30 @@ export function crawlState(text: string): CrawlState {
 /** States separated by commas. */
 export function crawlStates(text: string): CrawlState[] {
   return text.split(',').map(crawlState);
+}
+
+/** What the options say of a wrong value; the live view says the same of its form. */
+export const HOST_EXPECTED = 'Expected a host such as www.example.org or www.example.org:8080.';
+export const URL_PREFIX_EXPECTED =
+  'Expected the beginning of a URL, with scheme and host, such as https://example.org/news/.';
+
+/** A host, with its port where that is not the default: `www.example.org:8080`. */
+export function hostName(text: string): string {
+  const host = typedHost(text);
+  if (host !== null) return host;
+  throw new InvalidArgumentError(HOST_EXPECTED);
+}
+
+export function domainName(text: string): string {
+  const domain = typedDomain(text);
+  if (domain !== null) return domain;
+  throw new InvalidArgumentError('Expected a domain such as example.org.');
+}
+
+export function urlPrefix(text: string): string {
+  const prefix = typedUrlPrefix(text);
+  if (prefix !== null) return prefix;
+  throw new InvalidArgumentError(URL_PREFIX_EXPECTED);
 }
 
 /** Names separated by commas. */

@@ -41,6 +41,15 @@ beforeAll(async () => {
 const ask = (...args: string[]) => ['readdb', ...args, '--dir', dir];
 
 describe('readdb', () => {
+  it('takes hosts, domains and beginnings of URLs in the spelling of people', async () => {
+    const rows = async (...args: string[]): Promise<number> => (await json<RecordView[]>(ask(...args))).length;
+    expect(await rows('--host', 'WWW.Large.Example')).toBe(30);
+    expect(await rows('--host', 'www.large.example:80')).toBe(30);
+    expect(await rows('--domain', 'Large.example')).toBe(60);
+    expect(await rows('--prefix', 'HTTPS://Small.test/page/1')).toBe(11);
+    expect(await rows('--prefix', 'https://small.test')).toBe(30);
+  });
+
   it('--stats, and by host, domain, top-level domain', async () => {
     expect(await json<DbStats>(ask('--stats'))).toMatchObject({
       urls: 90,

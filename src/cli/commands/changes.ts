@@ -12,7 +12,7 @@ import { CHANGE_COLUMNS } from '../render/columns.ts';
 import { type ListFormat, writeListing } from '../render/listing.ts';
 import { count } from '../render/quantities.ts';
 import type { Session } from '../session.ts';
-import { durationMs, wholeNumber } from '../shared-options.ts';
+import { durationMs, hostName, wholeNumber } from '../shared-options.ts';
 
 interface ChangesFlags {
   readonly since?: FeedStart;
@@ -44,7 +44,7 @@ export function addChanges(program: Command, run: Run): void {
       feedStart,
     )
     .option('--kind <kinds>', 'only these kinds, separated by commas', changeKinds)
-    .option('--host <host>', 'only pages of this host (host or host:port)')
+    .option('--host <host>', 'only pages of this host (host or host:port)', hostName)
     .option('--min-distance <bits>', 'leave out modifications with a smaller distance', wholeNumber(0))
     .option('--limit <n>', 'entries at most', wholeNumber(1))
     .addOption(

@@ -5,7 +5,7 @@ import { jsonOf, told } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { bytes, count } from '../render/quantities.ts';
-import { crawlStates } from '../shared-options.ts';
+import { crawlStates, hostName } from '../shared-options.ts';
 import { listenForStop } from '../stop-signal.ts';
 
 interface ExportFlags {
@@ -34,7 +34,7 @@ export function addExport(program: Command, run: Run): void {
       'a file, which appears when it is whole; for some formats a folder or a URL; default: stdout',
     )
     .option('--status <states>', 'only pages in these states, separated by commas', crawlStates)
-    .option('--host <host>', 'only pages of this host')
+    .option('--host <host>', 'only pages of this host', hostName)
     .option(
       '--since <time>',
       'only pages that changed since, and the URLs of those that went away: a time, how long ago (2h, 3d), or a number of the change feed',

@@ -2,7 +2,15 @@ import { type Command, Option } from 'commander';
 import type { Run } from '../new-program.ts';
 import { answer } from '../readdb/answer.ts';
 import { questionOf, type ReaddbFlags } from '../readdb/flags.ts';
-import { collectList, crawlState, durationMs, wholeNumber } from '../shared-options.ts';
+import {
+  collectList,
+  crawlState,
+  domainName,
+  durationMs,
+  hostName,
+  urlPrefix,
+  wholeNumber,
+} from '../shared-options.ts';
 
 export function addReaddb(program: Command, run: Run): void {
   const command = program
@@ -22,10 +30,10 @@ export function addReaddb(program: Command, run: Run): void {
     )
     .option('--hosts', 'hosts with their counts and what fetching taught about them')
     .option('--seen', 'how new URLs are told from known ones: cache, filter with its leaves, reads')
-    .option('--host <host>', 'only records of this host (host or host:port)')
-    .option('--domain <domain>', 'only records of this domain and the hosts below it')
+    .option('--host <host>', 'only records of this host (host or host:port)', hostName)
+    .option('--domain <domain>', 'only records of this domain and the hosts below it', domainName)
     .option('--status <state>', 'only records in this state', crawlState)
-    .option('--prefix <url>', 'only records whose URL begins so')
+    .option('--prefix <url>', 'only records whose URL begins so', urlPrefix)
     .option('--retry-min <n>', 'only records with at least so many failed visits in a row', wholeNumber(1))
     .option('--where <expr>', 'only records of which this is true, such as "depth > 3 and title ~ login"')
     .option('--sample <n>', 'so many of them, each with the same chance', wholeNumber(1))

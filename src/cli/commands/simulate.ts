@@ -4,7 +4,7 @@ import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { bytes, count } from '../render/quantities.ts';
 import { table } from '../render/table.ts';
-import { collect } from '../shared-options.ts';
+import { collect, hostName } from '../shared-options.ts';
 
 interface SimulateFlags {
   readonly schedule?: readonly string[];
@@ -20,7 +20,7 @@ export function addSimulate(program: Command, run: Run): void {
       'Replay the stored visits through other schedules: fetches, changes found, time out of date. Changes nothing.',
     )
     .option('--schedule <name>', 'a schedule to replay; repeatable; default: those that ship with incrawl', collect)
-    .option('--host <host>', 'only pages of this host')
+    .option('--host <host>', 'only pages of this host', hostName)
     .addHelpText('after', '\nExample:\n  incrawl simulate --schedule adaptive --schedule freshness');
   command.action(({ schedule: schedules = DEFAULT_SCHEDULES, host }: SimulateFlags) =>
     run(command, async (session) => {

@@ -11,7 +11,7 @@ import { count } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
 import { table } from '../render/table.ts';
 import type { Session } from '../session.ts';
-import { crawlState, moment, wholeNumber } from '../shared-options.ts';
+import { crawlState, hostName, moment, wholeNumber } from '../shared-options.ts';
 
 interface SkippedFlags {
   readonly reason?: readonly SkipReason[];
@@ -34,7 +34,7 @@ export function addSkipped(program: Command, run: Run): void {
     )
     .option('--reason <reasons>', 'only these, separated by commas', skipReasons)
     .option('--since <when>', 'only what was reported since then: 2026-03-01, or 2d', moment)
-    .option('--host <host>', 'only URLs of this host (host or host:port)')
+    .option('--host <host>', 'only URLs of this host (host or host:port)', hostName)
     .option('--url <url>', 'only this one; "incrawl explain" tells more, and takes longer')
     .option('--limit <n>', 'entries at most', wholeNumber(1))
     .option('--counts', 'how many there were of each reason, those included that are not listed')
@@ -115,7 +115,7 @@ export function addRetry(program: Command, run: Run): void {
       'those whose last visit brought nothing for these reasons, separated by commas',
       skipReasons,
     )
-    .option('--host <host>', 'only URLs of this host (host or host:port)')
+    .option('--host <host>', 'only URLs of this host (host or host:port)', hostName)
     .option('--limit <n>', 'URLs at most', wholeNumber(1))
     .option('--dry-run', 'tell which, and change nothing')
     .addHelpText(

@@ -3,7 +3,9 @@ import type { CrawlReader } from '../../crawler/questions.ts';
 import type { ChangesQuery, ChangeView, Crawler } from '../../crawler.ts';
 import { CRAWL_STATES } from '../../domain/crawl/datum.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
+import { typedHost, typedUrlPrefix } from '../../domain/url/typed-url.ts';
 import { isForeseen } from '../exit.ts';
+import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../shared-options.ts';
 import type { ServeRoom } from './app.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
 import { differencePage } from './pages/difference.ts';
@@ -62,13 +64,20 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
   app.get('/pages', (c) => {
     const status = CRAWL_STATES.find((each) => each === c.req.query('status')) ?? null;
     const [host, prefix] = [c.req.query('host')?.trim() ?? '', c.req.query('prefix')?.trim() ?? ''];
+    const asked = { status, host, prefix };
+    const place: Place = { title: 'Pages', section: '/pages' };
+    const [ofHost, from] = [host === '' ? '' : typedHost(host), prefix === '' ? '' : typedUrlPrefix(prefix)];
+    if (ofHost === null || from === null) {
+      const notice = ofHost === null ? HOST_EXPECTED : URL_PREFIX_EXPECTED;
+      return c.html(page({ ...place, notice, content: pagesPage({ rows: [], links: null }, asked) }), 400);
+    }
     const query = {
       ...(status === null ? {} : { status }),
-      ...(host === '' ? {} : { host }),
-      ...(prefix === '' ? {} : { prefix }),
+      ...(ofHost === '' ? {} : { host: ofHost }),
+      ...(from === '' ? {} : { prefix: from }),
     };
-    return answer(c, { title: 'Pages', section: '/pages' }, async (crawler) =>
-      pagesPage(await listPage(c, (limit) => crawler.records({ ...query, limit })), { status, host, prefix }),
+    return answer(c, place, async (crawler) =>
+      pagesPage(await listPage(c, (limit) => crawler.records({ ...query, limit })), asked),
     );
   });
   app.get('/duplicates', (c) =>

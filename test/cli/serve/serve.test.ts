@@ -99,6 +99,18 @@ describe('serve', () => {
     expect((await fetch(`${view}/nowhere`)).status).toBe(404);
   });
 
+  it('says what a form expects, and keeps what was typed', async () => {
+    for (const typed of ['prefix=example.org%2Fnews', 'prefix=https%3A%2F%2F%5B', 'host=a%2Fb']) {
+      const answer = await fetch(`${view}/pages?${typed}`);
+      expect(answer.status).toBe(400);
+      const html = await answer.text();
+      expect(html).toContain(typed.startsWith('host') ? 'Expected a host' : 'Expected the beginning of a URL');
+      expect(html).toContain(`value="${decodeURIComponent(typed.slice(typed.indexOf('=') + 1))}"`);
+    }
+    const upper = await text(`/pages?prefix=${encodeURIComponent(origin.toUpperCase())}`);
+    expect(upper).toContain(`${origin}/1?q=%3Cscript%3E`);
+  });
+
   it('keeps hostile titles, URLs and texts inert, and loads and runs nothing but its own files', async () => {
     const blocks = `/blocks?u=${encodeURIComponent(`${origin}/1?q=%3Cscript%3E`)}`;
     for (const path of [
