@@ -5,6 +5,7 @@ import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { Log } from '../ports/log.ts';
 import { contentTag } from './content-tag.ts';
+import { heldToPromise } from './hold-to-promise.ts';
 import {
   type ContentSource,
   type Exporter,
@@ -132,7 +133,12 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
     const content = isContentSource(kind, extension)
       ? contentTag(extension, shortName(definition.name), given, defaultsOf(definition))
       : '';
-    return { ...base, options: given, content, extension };
+    return {
+      ...base,
+      options: given,
+      content,
+      extension: base.bundled ? extension : heldToPromise(kind, base.name, extension),
+    };
   } catch (error) {
     throw new CrawlError(
       'plugin-broken',

@@ -1,0 +1,90 @@
+import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/schedule.ts';
+import { CrawlError } from '../domain/errors.ts';
+import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import type { ExtensionByKind, PluginKind, Scoring } from './plugin-api.ts';
+import { textOf } from './resolve-plugin.ts';
+
+/**
+ * An extension of the main thread whose answers go into records, or decide them: what it throws names the plugin, and numbers that are none never
+ * reach the crawl db, where a page without a time of its next visit would be lost. Parsers, filters and exporters are guarded where they are asked.
+ */
+export function heldToPromise<Kind extends PluginKind>(
+  kind: Kind,
+  name: string,
+  extension: ExtensionByKind[Kind],
+): ExtensionByKind[Kind] {
+  const held: Partial<Record<PluginKind, () => unknown>> = {
+    schedule: () => heldSchedule(name, extension as FetchSchedule),
+    scoring: () => heldScoring(name, extension as Scoring),
+    protocol: () => heldProtocol(name, extension as FetchProtocol),
+  };
+  return (held[kind]?.() ?? extension) as ExtensionByKind[Kind];
+}
+
+function heldSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
+  const { initialIntervalMs } = schedule;
+  if (!(Number.isFinite(initialIntervalMs) && initialIntervalMs > 0)) {
+    throw new TypeError(`setup must return initialIntervalMs, ms above 0, not ${String(initialIntervalMs)}`);
+  }
+  return {
+    name: schedule.name,
+    initialIntervalMs,
+    onVisit: (memory, visit) =>
+      asked(name, 'onVisit', () => {
+        const decision: ScheduleDecision = schedule.onVisit(memory, visit);
+        const { intervalMs, belief } = decision.memory;
+        number('memory.intervalMs', intervalMs);
+        if (belief !== null)
+          for (const key of ['a', 'b', 'noise'] as const) number(`memory.belief.${key}`, belief[key]);
+        number('nextFetchAt', decision.nextFetchAt);
+        if (!Array.isArray(decision.terms)) throw new TypeError('terms must be a list');
+        return decision;
+      }),
+    ...(schedule.worth === undefined
+      ? {}
+      : { worth: (...args) => asked(name, 'worth', () => number('its answer', schedule.worth?.(...args))) }),
+  };
+}
+
+function heldScoring(name: string, scoring: Scoring): Scoring {
+  return {
+    seedScore: (...args) => asked(name, 'seedScore', () => number('its answer', scoring.seedScore(...args))),
+    outlinkScore: (...args) => asked(name, 'outlinkScore', () => number('its answer', scoring.outlinkScore(...args))),
+    rank: (...args) => asked(name, 'rank', () => number('its answer', scoring.rank(...args))),
+  };
+}
+
+/** A protocol rejects with `CrawlError`; anything else is the plugin's own fault, and costs the visit alone. */
+function heldProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
+  return {
+    schemes: protocol.schemes,
+    exchange: async (request) => {
+      try {
+        const answer = await protocol.exchange(request);
+        if (typeof answer?.head?.status !== 'number') throw new TypeError('the answer has no head with a status');
+        return answer;
+      } catch (error) {
+        const isCalledOff = request.signal?.aborted === true;
+        if (isCalledOff || (error instanceof Error && error.name === 'CrawlError')) throw error;
+        throw failed(name, 'exchange', error);
+      }
+    },
+    close: () => protocol.close(),
+  };
+}
+
+function asked<Answer>(name: string, method: string, ask: () => Answer): Answer {
+  try {
+    return ask();
+  } catch (error) {
+    throw failed(name, method, error);
+  }
+}
+
+const failed = (name: string, method: string, cause: unknown): CrawlError =>
+  new CrawlError('plugin-failed', `${name}: ${method}: ${textOf(cause)}`, { cause });
+
+function number(what: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw new TypeError(`${what} must be a number, not ${String(value)}`);
+}

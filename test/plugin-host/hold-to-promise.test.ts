@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { CrawlError } from '../../src/domain/errors.ts';
+import { heldToPromise } from '../../src/plugin-host/hold-to-promise.ts';
+import type { ExtensionByKind } from '../../src/plugin-host/plugin-api.ts';
+
+type Schedule = ExtensionByKind['schedule'];
+const DAY = 86_400_000;
+const memory = { intervalMs: DAY, belief: null };
+const visit = { now: 0, elapsedMs: null, outcome: 'new', evidence: 'first', distance: null } as const;
+const first = { ...visit, changedAt: 0, lastModifiedAt: null };
+
+const schedule = (onVisit: () => unknown, initialIntervalMs = DAY): Schedule =>
+  heldToPromise('schedule', 'schedule-mine', { name: 'mine', initialIntervalMs, onVisit } as Schedule);
+const thrower = (): never => {
+  throw new Error('boom');
+};
+
+describe('a plugin that does not keep its promise', () => {
+  it.each([
+    ['throws', thrower, 'schedule-mine: onVisit: boom'],
+    [
+      'gives no interval',
+      () => ({ memory: { ...memory, intervalMs: 0 / 0 }, nextFetchAt: 1, terms: [] }),
+      'intervalMs',
+    ],
+    ['gives no time', () => ({ memory, nextFetchAt: undefined, terms: [] }), 'nextFetchAt must be a number'],
+    ['gives no terms', () => ({ memory, nextFetchAt: 1 }), 'terms must be a list'],
+    ['gives half a belief', () => ({ memory: { ...memory, belief: { a: 1 } }, nextFetchAt: 1, terms: [] }), 'belief.b'],
+    ['gives nothing', () => undefined, 'schedule-mine: onVisit: '],
+  ])('a schedule that %s is named, and nothing of it is kept', (_what, onVisit, words) => {
+    const ask = (): unknown => schedule(onVisit).onVisit(memory, first);
+    expect(ask).toThrow(CrawlError);
+    expect(ask).toThrow(expect.objectContaining({ code: 'plugin-failed', message: expect.stringContaining(words) }));
+  });
+
+  it.each([undefined, Number.NaN, 0, -1])('a schedule that begins with an interval of %s cannot be set up', (ms) => {
+    const broken = { name: 'mine', initialIntervalMs: ms, onVisit: thrower } as unknown as Schedule;
+    expect(() => heldToPromise('schedule', 'schedule-mine', broken)).toThrow('setup must return initialIntervalMs');
+  });
+
+  it('a scoring that answers with no number is named', () => {
+    const scoring = heldToPromise('scoring', 'scoring-mine', {
+      seedScore: () => Number.NaN,
+      outlinkScore: thrower,
+      rank: () => undefined as unknown as number,
+    });
+    expect(() => scoring.seedScore('http://example.org/')).toThrow(
+      'scoring-mine: seedScore: its answer must be a number',
+    );
+    expect(() => scoring.outlinkScore({} as never, {} as never, 1)).toThrow('scoring-mine: outlinkScore: boom');
+    expect(() => scoring.rank({} as never, 0)).toThrow('scoring-mine: rank: its answer must be a number');
+  });
+
+  it('a protocol that rejects costs the visit, but errors of the table and an abort pass as they are', async () => {
+    const protocolOf = (exchange: () => unknown) =>
+      heldToPromise('protocol', 'protocol-mine', {
+        schemes: ['http'],
+        exchange: async () => exchange() as never,
+        close: async () => {},
+      });
+    const request = { url: 'http://example.org/', method: 'GET', headers: {}, maxBodyBytes: 1, timeoutMs: 1 } as const;
+    const expected = { code: 'plugin-failed', message: 'protocol-mine: exchange: boom' };
+    await expect(protocolOf(thrower).exchange(request)).rejects.toMatchObject(expected);
+    await expect(protocolOf(() => ({})).exchange(request)).rejects.toMatchObject({ code: 'plugin-failed' });
+    const known = new CrawlError('dns-failed', 'no such host');
+    const fails = (error: unknown) => () => {
+      throw error;
+    };
+    await expect(protocolOf(fails(known)).exchange(request)).rejects.toBe(known);
+    const stop = new AbortController();
+    stop.abort();
+    const { reason } = stop.signal;
+    await expect(protocolOf(fails(reason)).exchange({ ...request, signal: stop.signal })).rejects.toBe(reason);
+  });
+
+  it('answers that keep it go through', () => {
+    const decision = { memory: { ...memory, belief: { a: 1, b: 2, noise: 0 } }, nextFetchAt: DAY, terms: [] };
+    expect(schedule(() => decision).onVisit(memory, first)).toBe(decision);
+    const plain = { seedScore: () => 2, outlinkScore: () => 1, rank: () => 0 };
+    expect(heldToPromise('scoring', 'scoring-mine', plain).seedScore('http://example.org/')).toBe(2);
+  });
+});
