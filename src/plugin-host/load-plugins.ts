@@ -6,6 +6,7 @@ import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { Log } from '../ports/log.ts';
 import { contentTag } from './content-tag.ts';
 import { heldToPromise } from './hold-to-promise.ts';
+import { optionFaults } from './option-faults.ts';
 import {
   type ContentSource,
   type Exporter,
@@ -182,10 +183,11 @@ function checkedOptions(
   }
   const result = definition.options.safeParse(entry.options);
   if (result.success) return deepFreeze(result.data as Record<string, unknown>);
-  const faults = result.error?.issues.map(
-    (issue) => `${entry.where} ${[definition.name, ...issue.path].join('.')}: ${issue.message}`,
+  const faults = optionFaults(definition.options, result.error?.issues ?? []);
+  throw new CrawlError(
+    'config-invalid',
+    faults.map(({ path, message }) => `${entry.where} ${[definition.name, ...path].join('.')}: ${message}`).join('\n'),
   );
-  throw new CrawlError('config-invalid', (faults ?? []).join('\n'));
 }
 
 function deepFreeze<Value>(value: Value): Value {

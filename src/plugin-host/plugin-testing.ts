@@ -10,6 +10,7 @@ import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
 import { examineExporter } from './exporter-exam.ts';
 import { LivePage } from './live-page.ts';
+import { optionFaults } from './option-faults.ts';
 import {
   type ExtensionByKind,
   kindOfPlugin,
@@ -61,11 +62,26 @@ export async function testPlugin<Kind extends PluginKind, Options>(
   given: PluginTestOptions = {},
 ): Promise<ExtensionByKind[Kind]> {
   const kind = kindOfPlugin(plugin.name);
-  const options = (plugin.options === undefined ? {} : plugin.options.parse(given.options ?? {})) as Options;
-  const extension = await plugin.setup(given.host ?? testHost, Object.freeze(options) as Options);
+  const options = Object.freeze(checkedOptions(plugin, given.options ?? {}));
+  const extension = await plugin.setup(given.host ?? testHost, options);
   const exam = EXAMS[kind] as (extension: unknown, given: PluginTestOptions) => void | Promise<void>;
   await exam(extension, given);
   return extension;
+}
+
+function checkedOptions<Kind extends PluginKind, Options>(
+  { name, options }: PluginDefinition<Kind, Options>,
+  given: Readonly<Record<string, unknown>>,
+): Options {
+  if (options === undefined) {
+    const [key] = Object.keys(given);
+    if (key !== undefined) throw new TypeError(`${name}.${key}: this plugin has no options`);
+    return {} as Options;
+  }
+  const result = options.safeParse(given);
+  if (result.success) return result.data;
+  const faults = optionFaults(options, result.error.issues);
+  throw new TypeError(faults.map(({ path, message }) => `${[name, ...path].join('.')}: ${message}`).join('\n'));
 }
 
 const URLS = [

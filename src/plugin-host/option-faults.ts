@@ -1,0 +1,27 @@
+import type { z } from 'zod';
+import { near } from '../domain/near-name.ts';
+
+export interface OptionFault {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Issues that a schema of options found, one for each misspelt name, with the name that was probably meant. */
+export function optionFaults(schema: unknown, issues: readonly z.core.$ZodIssue[]): OptionFault[] {
+  return issues.flatMap((issue): OptionFault[] => {
+    if (issue.code !== 'unrecognized_keys') return [issue];
+    const known = namesAt(schema, issue.path);
+    return issue.keys.map((key) => {
+      const guess = near(key, known);
+      const path = [...issue.path, key];
+      return { path, message: `unknown option${guess === undefined ? '' : `, did you mean ${guess}?`}` };
+    });
+  });
+}
+
+/** Names that an object schema knows below a path; none where the schema does not tell. It may come from another copy of zod. */
+function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  let at = schema as { readonly shape?: Readonly<Record<PropertyKey, unknown>> } | undefined;
+  for (const key of path) at = at?.shape?.[key] as typeof at;
+  return Object.keys(at?.shape ?? {});
+}
