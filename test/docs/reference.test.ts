@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandTree } from '../../src/cli/completion/command-tree.ts';
+import { findKey } from '../../src/config/keys.ts';
+import { SECTIONS } from '../../src/config/schema.ts';
 
 const reference = new URL('../../docs/reference/', import.meta.url);
 const { referencePages } = (await import(new URL('../../scripts/reference-pages.mjs', import.meta.url).href)) as {
@@ -16,6 +18,32 @@ describe('docs/reference', () => {
   // A command, option, key, error or exit code that is undocumented, or documented and gone, shows here: npm run docs.
   it.each([...pages])('%s says what the program has', (name, text) => {
     expect(readFileSync(new URL(name, reference), 'utf8')).toBe(text);
+  });
+});
+
+describe('the docs', () => {
+  it('name no configuration key that is none', () => {
+    const docs = new URL('../../docs/', import.meta.url);
+    const pages = [
+      new URL('../../README.md', import.meta.url),
+      ...readdirSync(docs)
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => new URL(name, docs)),
+    ];
+    const unknown = pages.flatMap((page) =>
+      readFileSync(page, 'utf8')
+        .split('\n')
+        // Keys of Nutch stand in the first column of its tables, in backticks, too.
+        .map((line) => (page.pathname.endsWith('from-nutch.md') ? line.replace(/^\|[^|]*\|/, '') : line))
+        .flatMap((line) => [...line.matchAll(/`([a-z]+\.[a-z][a-zA-Z]+)(?:[:=] ?[^`]*)?`/g)])
+        .map(([, key]) => key!)
+        .filter(
+          (key) => !key.endsWith('.sock') && !key.endsWith('.yaml') && Object.hasOwn(SECTIONS, key.split('.')[0]!),
+        )
+        .filter((key) => findKey(key) === undefined)
+        .map((key) => `${page.pathname.split('/').at(-1)}: ${key}`),
+    );
+    expect(unknown).toEqual([]);
   });
 });
 
