@@ -21,6 +21,19 @@ describe('docs/reference', () => {
   });
 });
 
+describe('defaults', () => {
+  it('of durations carry their unit, since a bare number counts seconds', async () => {
+    const { createProgram } = await import('../../src/cli/program.ts');
+    const { stdout, stderr } = process;
+    const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
+    const bare = tree.children
+      .flatMap(({ name, options }) => options.map((option) => ({ name, ...option })))
+      .filter(({ flags, defaultText }) => /[<[]duration/.test(flags) && /^\d+$/.test(defaultText ?? ''))
+      .map(({ name, flags, defaultText }) => `${name} ${flags}: ${defaultText}`);
+    expect(bare).toEqual([]);
+  });
+});
+
 describe('the docs', () => {
   it('name no configuration key that is none', () => {
     const docs = new URL('../../docs/', import.meta.url);

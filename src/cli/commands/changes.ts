@@ -66,7 +66,11 @@ export function addChanges(program: Command, run: Run): void {
       wholeNumber(0),
       5,
     )
-    .option('--timeout <duration>', 'longest wait for an answer to a message', durationMs, 15_000)
+    .addOption(
+      new Option('--timeout <duration>', 'longest wait for an answer to a message')
+        .argParser(durationMs)
+        .default(15_000, '15s'),
+    )
     .addHelpText(
       'after',
       `

@@ -49,7 +49,7 @@ function optionNode(option: Option): OptionNode {
     takesValue: option.required || option.optional,
     takesFile: FILE_VALUE.test(option.flags),
     choices: option.argChoices ?? [],
-    defaultText: isPlain ? String(option.defaultValue) : null,
+    defaultText: option.defaultValueDescription ?? (isPlain ? String(option.defaultValue) : null),
   };
 }
 
