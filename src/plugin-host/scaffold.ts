@@ -84,7 +84,10 @@ ${SETUP[kind].replaceAll('NAME', name.slice(kind.length + 1))}
 });
 `;
 
-const testText = (name: string): string => `// Run it with: node --test (Node 22.18 or newer), or with vitest.
+const testText = (
+  name: string,
+): string => `// Run it with: node --test (Node 22.18 or newer, "type": "module" in package.json), or with vitest. It finds incrawl where npm
+// has installed it, in this folder or above: npm install incrawl.
 import { test } from 'node:test';
 import { testPlugin } from 'incrawl/plugin-testing';
 import plugin from './plugin.ts';
