@@ -1,4 +1,14 @@
-import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  createReadStream,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CDXIndexer, WARCParser } from 'warcio';
@@ -137,4 +147,35 @@ describe('export --format tree and markdown', () => {
     const { code, stderr } = await run(['export', '--format', 'tree'], { cwd });
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'incrawl: --format tree needs --output, a folder\n' });
   });
+});
+
+describe('where an export goes', () => {
+  it.runIf(process.platform !== 'win32')('a pipe or a device is written to, not replaced by a file', async () => {
+    const fifo = join(cwd, 'pages.fifo');
+    execFileSync('mkfifo', [fifo]);
+    const [read, { code, stderr }] = await Promise.all([
+      readFile(fifo, 'utf8'),
+      run(['export', '-o', 'pages.fifo'], { cwd }),
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('pages') });
+    expect(read.trimEnd().split('\n').length).toBeGreaterThan(3);
+    expect(lstatSync(fifo).isFIFO()).toBe(true);
+    expect(existsSync(`${fifo}.partial`)).toBe(false);
+  });
+
+  it('behind a link the file is replaced, and the link stays', async () => {
+    writeFileSync(join(cwd, 'real.jsonl'), 'before\n');
+    symlinkSync('real.jsonl', join(cwd, 'latest.jsonl'));
+    expect((await run(['export', '-o', 'latest.jsonl', '--quiet'], { cwd })).code).toBe(0);
+    expect(lstatSync(join(cwd, 'latest.jsonl')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(cwd, 'real.jsonl'), 'utf8')).toMatch(/^\{/);
+  });
+
+  it.each(['jsonl', 'csv', 'markdown'])(
+    'a file of %s that cannot be written is an error with its reason',
+    async (format) => {
+      const { code, stderr } = await run(['export', '--format', format, '-o', 'absent/pages.out'], { cwd });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('ENOENT') });
+    },
+  );
 });

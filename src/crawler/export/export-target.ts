@@ -1,4 +1,4 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream, realpathSync, statSync, type WriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sortedLines } from '../../adapters/files/external-sort.ts';
@@ -23,12 +23,13 @@ export interface TargetOptions {
   readonly tempDir: string;
 }
 
-/** A file is written under another name first: whoever waits for it never sees half of it. */
+/** A file is written under another name first: whoever waits for it never sees half of it. A device or a pipe is written to as it is. */
 export function openTarget({ place, isIncremental, write, tempDir }: TargetOptions): OpenTarget {
   let file: WriteStream | null = null;
   let failure: Error | null = null;
   let bytes = 0;
-  const partial = `${place}.partial`;
+  const { file: whole, isReplaced } = place === null ? { file: '', isReplaced: false } : destination(place);
+  const partial = isReplaced ? `${whole}.partial` : whole;
   const opened = (): WriteStream => {
     file ??= createWriteStream(partial).on('error', (error) => {
       failure ??= error;
@@ -45,6 +46,8 @@ export function openTarget({ place, isIncremental, write, tempDir }: TargetOptio
     async write(chunk) {
       bytes += Buffer.byteLength(chunk);
       if (place === null) return write(chunk);
+      // A stream that has failed, as one that could not be opened, neither drains nor says so again.
+      if (failure !== null) throw failure;
       const stream = opened();
       if (!stream.write(chunk)) await new Promise<void>((resolve) => drained(stream, resolve));
       if (failure !== null) throw failure;
@@ -55,21 +58,31 @@ export function openTarget({ place, isIncremental, write, tempDir }: TargetOptio
       const stream = file;
       await new Promise<void>((resolve) => stream.end(resolve).once('error', () => resolve()));
       if (failure !== null) throw failure;
-      await rename(partial, place);
+      if (isReplaced) await rename(partial, whole);
     },
     async abandon() {
       if (file === null) return;
       const stream = file;
       if (!stream.closed) await new Promise<void>((resolve) => stream.once('close', resolve).destroy());
-      await rm(partial, { force: true });
+      if (isReplaced) await rm(partial, { force: true });
     },
   };
 }
 
+/** The file behind a link, and whether another may take its place: /dev/null or a named pipe must stay what it is. */
+function destination(place: string): { readonly file: string; readonly isReplaced: boolean } {
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (found === undefined) return { file: place, isReplaced: true };
+  const isReplaced = found.isFile() || found.isDirectory();
+  return { file: isReplaced ? realpathSync(place) : place, isReplaced };
+}
+
 function drained(stream: WriteStream, resolve: () => void): void {
   const settle = (): void => {
-    stream.off('drain', settle).off('error', settle);
+    stream.off('drain', settle).off('close', settle);
     resolve();
   };
-  stream.on('drain', settle).on('error', settle);
+  // After an error, too, a stream closes.
+  stream.on('drain', settle).on('close', settle);
+  if (stream.closed) settle();
 }
