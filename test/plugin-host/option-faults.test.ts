@@ -32,9 +32,9 @@ test('a misspelt option in plugins.yaml is refused with file, line and the near 
   const baseDir = mkdtempSync(join(tmpdir(), 'incrawl-options-'));
   onTestFinished(() => rmSync(baseDir, { recursive: true }));
   const list = parsePluginList('plugins:\n  - urlfilter-scope: { modee: host }\n', 'plugins.yaml');
-  const { log, http, intervals, now } = testHost;
+  const { log, http, agent, intervals, now } = testHost;
   await expect(
-    loadPlugins({ list, baseDir, log, http, intervals, now, kinds: MAIN_THREAD_KINDS }),
+    loadPlugins({ list, baseDir, log, http, agent, intervals, now, kinds: MAIN_THREAD_KINDS }),
   ).rejects.toMatchObject({
     code: 'config-invalid',
     message: 'plugins.yaml:2:5 urlfilter-scope.modee: unknown option, did you mean mode?',

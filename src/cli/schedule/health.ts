@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, stat, writeFile } from 'node:fs/promises';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../log.ts';
 
@@ -67,6 +67,9 @@ export function openHealthFile(file: string, log: Log): HealthFile {
   const write = async (health: Health): Promise<void> => {
     const partial = `${file}.${health.pid}.partial`;
     try {
+      // A device or a pipe must stay what it is.
+      const found = await stat(file).catch(() => null);
+      if (found !== null && !found.isFile()) throw new Error('it is no regular file');
       await writeFile(partial, `${JSON.stringify(health, null, 2)}\n`);
       await rename(partial, file);
       hasWritten = true;
