@@ -82,7 +82,7 @@ export function settleSuccess(
     textChars: parsed !== null ? (parsed.textChars ?? null) : changed ? null : datum.textChars,
     target: isStillDuplicate ? datum.target : null,
     lastError: parseFailed === null ? null : { code: parseFailed.code, message: parseFailed.message, at: now },
-    metadata: parsed === null ? datum.metadata : { ...datum.metadata, ...parsed.metadata },
+    metadata: parsed === null ? datum.metadata : metadataAfter(datum, parsed),
   };
   const visitOutcome: VisitOutcome =
     parseFailed !== null ? 'parse-failed' : first ? 'new' : changed ? 'modified' : 'unchanged-digest';
@@ -92,6 +92,15 @@ export function settleSuccess(
     distance: first ? null : distance,
     terms: scheduled.terms,
   };
+}
+
+/** What a page asked for once holds no longer than it asks. */
+function metadataAfter(
+  { metadata }: CrawlDatum,
+  parsed: Extract<ParseOutcome, { kind: 'parsed' }>,
+): CrawlDatum['metadata'] {
+  const { noindex: _, ...kept } = metadata;
+  return { ...kept, ...parsed.metadata };
 }
 
 const UNCHANGED_VISIT = {

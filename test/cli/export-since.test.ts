@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { json, run, workDir } from './binary.ts';
+import { type ChangingSite, startChangingSite } from './changing-site.ts';
+
+const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
+const page = (title: string, head = ''): string =>
+  `<!doctype html><html lang="en"><head>${head}<title>${title}</title></head><main><h1>${title}</h1><p>${WORDS}</p></main></html>`;
+
+const network = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
+const sites: ChangingSite[] = [];
+let cwd: string;
+
+beforeEach(() => {
+  cwd = workDir();
+});
+afterEach(async () => {
+  for (const site of sites.splice(0)) await site.close();
+});
+
+async function crawled(pages: Readonly<Record<string, string>>): Promise<ChangingSite> {
+  const site = await startChangingSite(pages);
+  sites.push(site);
+  await run(['crawl', ...Object.keys(pages).map((path) => site.origin + path), ...network], { cwd });
+  return site;
+}
+
+async function visitAgain(...urls: readonly string[]): Promise<void> {
+  await run(['touch', ...urls], { cwd });
+  await run(['crawl', ...network], { cwd });
+}
+
+interface Exported {
+  readonly pages: string[];
+  readonly deleted: string[];
+}
+
+async function exported(...args: readonly string[]): Promise<Exported> {
+  const { stdout } = await run(['export', ...args], { cwd });
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { url?: string; deleted?: string });
+  return {
+    pages: lines.flatMap(({ url }) => url ?? []).sort(),
+    deleted: lines.flatMap(({ deleted }) => deleted ?? []).sort(),
+  };
+}
+
+const seqNow = async (): Promise<string> =>
+  String((await json<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
+
+describe('export --since', () => {
+  it('a page that may not be indexed any more is removed, and one that may be again is given', async () => {
+    const site = await crawled({ '/asks': page('Asks') });
+    const url = `${site.origin}/asks`;
+    const first = await seqNow();
+    site.pages.set('/asks', page('Asks', '<meta name="robots" content="noindex">'));
+    await visitAgain(url);
+    expect(await exported()).toEqual({ pages: [], deleted: [] });
+    expect(await exported('--since', first)).toEqual({ pages: [], deleted: [url] });
+    const second = await seqNow();
+    site.pages.set('/asks', page('Asks again'));
+    await visitAgain(url);
+    expect(await exported()).toEqual({ pages: [url], deleted: [] });
+    expect(await exported('--since', second)).toEqual({ pages: [url], deleted: [] });
+  });
+});
