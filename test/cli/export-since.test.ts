@@ -64,4 +64,16 @@ describe('export --since', () => {
     expect(await exported()).toEqual({ pages: [url], deleted: [] });
     expect(await exported('--since', second)).toEqual({ pages: [url], deleted: [] });
   });
+
+  it('--host tells nothing of the pages of other hosts', async () => {
+    const here = await crawled({ '/stays': page('Stays'), '/goes': page('Goes') });
+    const there = await crawled({ '/other': page('Other'), '/lost': page('Lost') });
+    here.pages.delete('/goes');
+    there.pages.delete('/lost');
+    await visitAgain(`${here.origin}/goes`, `${there.origin}/lost`);
+    expect(await exported('--since', '0', '--host', new URL(here.origin).host)).toEqual({
+      pages: [`${here.origin}/stays`],
+      deleted: [`${here.origin}/goes`],
+    });
+  });
 });

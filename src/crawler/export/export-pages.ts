@@ -78,6 +78,8 @@ export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: 
     }
     if (changed !== null && !outlet.isClosed?.()) {
       for await (const page of changed.removed(shownBy(query))) {
+        // Pages of other hosts are not this export's: they may be alive, and shown by another one into the same place.
+        if (!isOfHost(page.url, query.host)) continue;
         await sink.removed(page);
         counts.removed++;
         outlet.signal?.throwIfAborted();
@@ -125,11 +127,10 @@ async function* pagesOf(
 
 function shownBy({ status, host }: ExportQuery): (datum: CrawlDatum) => boolean {
   const states = new Set(status ?? ['fetched', 'notmodified']);
-  return (datum) =>
-    states.has(datum.state) &&
-    datum.metadata.noindex !== true &&
-    (host === undefined || new URL(datum.url).host === host);
+  return (datum) => states.has(datum.state) && datum.metadata.noindex !== true && isOfHost(datum.url, host);
 }
+
+const isOfHost = (url: string, host: string | undefined): boolean => host === undefined || new URL(url).host === host;
 
 async function layersOf(db: CrawlDb, isWanted: (datum: CrawlDatum) => boolean): Promise<number[]> {
   const layers = new Set<number>();
