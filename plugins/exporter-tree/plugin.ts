@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { definePlugin, filePathOf, openFileTree } from 'incrawl/plugin';
 
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -21,6 +23,8 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'image/webp': 'webp',
 };
 
+const ALL_ENDINGS: readonly string[] = [...new Set([...Object.values(ENDINGS), 'xml', 'txt', 'bin'])];
+
 /** By the type alone: it is known of pages that are gone, too. */
 function endingOf(contentType: string | null): string {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
@@ -37,14 +41,27 @@ export default definePlugin({
     open: async ({ place, isIncremental }) => {
       if (place === null) throw new TypeError('a folder is needed');
       const tree = await openFileTree(place, isIncremental);
+      /** Files that the page had under other types: no other URL has one of these paths, and the list names the last one alone. */
+      const removeOthers = async (url: string, ending: string): Promise<void> => {
+        if (!isIncremental) return;
+        for (const other of ALL_ENDINGS) {
+          if (other !== ending) await rm(join(place, filePathOf(url, other)), { force: true });
+        }
+      };
       return {
         async document({ url, title, contentType, fetchedAt, changedAt }, content) {
           const response = await content.response();
           if (response === null) return;
           const entry = { url, title, contentType, fetchedAt, changedAt };
-          await tree.put(filePathOf(url, endingOf(contentType)), await response.body(), entry);
+          const ending = endingOf(contentType);
+          await tree.put(filePathOf(url, ending), await response.body(), entry);
+          await removeOthers(url, ending);
         },
-        removed: ({ url, contentType }) => tree.remove(filePathOf(url, endingOf(contentType)), url),
+        async removed({ url, contentType }) {
+          const ending = endingOf(contentType);
+          await tree.remove(filePathOf(url, ending), url);
+          await removeOthers(url, ending);
+        },
         close: () => tree.close(),
         abandon: () => tree.abandon(),
       };

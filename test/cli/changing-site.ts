@@ -6,6 +6,8 @@ export interface ChangingSite {
   readonly origin: string;
   /** Bodies by path; what is missing is answered with 404, what begins with `http` or `/` with a redirect. HTML unless the path says otherwise. */
   readonly pages: Map<string, string>;
+  /** Content types by path, for those that say another than their path. */
+  readonly types: Map<string, string>;
   close(): Promise<void>;
 }
 
@@ -17,13 +19,14 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
 /** A site whose pages the test changes between two crawls. */
 export async function startChangingSite(pages: Readonly<Record<string, string>>): Promise<ChangingSite> {
   const stored = new Map(Object.entries(pages));
+  const types = new Map<string, string>();
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
     const body = stored.get(path);
     if (body === undefined) response.writeHead(404).end();
     else if (/^(?:https?:|\/)/.test(body)) response.writeHead(301, { location: body }).end();
     else {
-      const type = TYPES.find(([pattern]) => pattern.test(path))?.[1] ?? 'text/html; charset=utf-8';
+      const type = types.get(path) ?? TYPES.find(([pattern]) => pattern.test(path))?.[1] ?? 'text/html; charset=utf-8';
       response.writeHead(200, { 'content-type': type }).end(body);
     }
   });
@@ -32,6 +35,7 @@ export async function startChangingSite(pages: Readonly<Record<string, string>>)
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     pages: stored,
+    types,
     async close() {
       server.closeAllConnections();
       server.close();

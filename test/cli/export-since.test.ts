@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { json, run, workDir } from './binary.ts';
 import { type ChangingSite, startChangingSite } from './changing-site.ts';
@@ -75,5 +77,20 @@ describe('export --since', () => {
       pages: [`${here.origin}/stays`],
       deleted: [`${here.origin}/goes`],
     });
+  });
+
+  it('into a tree: the file of a page that has another type now is deleted with the page', async () => {
+    const site = await crawled({ '/typed': page('Typed') });
+    const url = `${site.origin}/typed`;
+    const since = await seqNow();
+    await run(['export', '--format', 'tree', '-o', 'tree'], { cwd });
+    const files = (): string[] => readFileSync(join(cwd, 'tree/index.jsonl'), 'utf8').trim().split('\n');
+    const old = (JSON.parse(files()[0] ?? '') as { file: string }).file;
+    expect(existsSync(join(cwd, 'tree', old))).toBe(true);
+    site.types.set('/typed', 'text/plain');
+    site.pages.set('/typed', `${WORDS} ${WORDS}`);
+    await visitAgain(url);
+    await run(['export', '--format', 'tree', '-o', 'tree', '--since', since], { cwd });
+    expect(existsSync(join(cwd, 'tree', old))).toBe(false);
   });
 });
