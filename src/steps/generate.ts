@@ -1,4 +1,4 @@
-import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
+import { type CrawlDatum, type CrawlState, NO_VALIDATORS } from '../domain/crawl/datum.ts';
 import type { FetchSchedule } from '../domain/crawl/schedule.ts';
 import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -229,7 +229,10 @@ async function* fetchItems(
 
 function fetchItem(room: GenerateRoom, index: number, candidate: Candidate, record: CrawlDatum | undefined): FetchItem {
   if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
-  const { validators, digest } = record;
+  // What a gone page held may have been pruned: should it be back, its content is wanted, not that it is what it was.
+  const isHeld = record.state !== 'gone';
+  const validators = isHeld ? record.validators : NO_VALIDATORS;
+  const digest = isHeld ? record.digest : null;
   const isAuditable = digest !== null && (validators.etag !== null || validators.lastModified !== null);
   return {
     index,
