@@ -1,6 +1,7 @@
 import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/schedule.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import { atOnce } from './at-once.ts';
 import type { ExtensionByKind, PluginKind, Scoring } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
 
@@ -31,7 +32,7 @@ function heldSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
     initialIntervalMs,
     onVisit: (memory, visit) =>
       asked(name, 'onVisit', () => {
-        const decision: ScheduleDecision = schedule.onVisit(memory, visit);
+        const decision: ScheduleDecision = atOnce('it', schedule.onVisit(memory, visit));
         const { intervalMs, belief } = decision.memory;
         number('memory.intervalMs', intervalMs);
         if (belief !== null)
@@ -86,5 +87,5 @@ const failed = (name: string, method: string, cause: unknown): CrawlError =>
 
 function number(what: string, value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new TypeError(`${what} must be a number, not ${String(value)}`);
+  throw new TypeError(`${what} must be a number, not ${String(atOnce('it', value))}`);
 }

@@ -1,5 +1,6 @@
 import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical-url.ts';
 import type { Log } from '../ports/log.ts';
+import { atOnce } from './at-once.ts';
 import type { LoadedPlugins } from './load-plugins.ts';
 import type { UrlAdmissionVerdict, UrlContext, UrlVerdict } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
@@ -76,7 +77,7 @@ export function explainUrlChain(
 
 function normalizeBy(plugin: LoadedPlugins['normalizers'][number], url: string): UrlResult {
   try {
-    const next: unknown = plugin.extension.normalize(url);
+    const next: unknown = atOnce('normalize', plugin.extension.normalize(url));
     if (next === url) return { url, reason: null };
     if (next === null) return { url: null, reason: `${plugin.name} refuses it` };
     if (typeof next !== 'string') throw new TypeError(`normalize must return a URL or null, not ${typeof next}`);
@@ -98,7 +99,7 @@ function normalizerSteps(
   const whole = { name: plugin.name, before, after: next.url, note: next.reason ?? undefined };
   let rules: readonly { readonly rule: string; readonly after: string }[] = [];
   try {
-    rules = plugin.extension.explain?.(before) ?? [];
+    rules = atOnce('explain', plugin.extension.explain?.(before)) ?? [];
   } catch {
     return [whole];
   }
@@ -112,7 +113,7 @@ function normalizerSteps(
 
 function filterBy(plugin: LoadedPlugins['filters'][number], url: string, context: UrlContext): UrlVerdict {
   try {
-    const verdict = plugin.extension.filter(url, context);
+    const verdict = atOnce('filter', plugin.extension.filter(url, context));
     if (typeof verdict?.accept !== 'boolean') throw new TypeError('filter must return {accept: boolean}');
     return verdict;
   } catch (error) {
@@ -137,8 +138,9 @@ export function admissionGates({ filters }: Pick<LoadedPlugins, 'filters'>, log:
     return [
       {
         name,
-        admit: (url: string) => guarded((): UrlAdmissionVerdict => extension.admit?.(url) ?? ADMIT, ADMIT),
-        learn: (url: string) => guarded(() => extension.learn?.(url), undefined),
+        admit: (url: string) =>
+          guarded((): UrlAdmissionVerdict => atOnce('admit', extension.admit?.(url)) ?? ADMIT, ADMIT),
+        learn: (url: string) => guarded(() => atOnce('learn', extension.learn?.(url)), undefined),
       },
     ];
   });

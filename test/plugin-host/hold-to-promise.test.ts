@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { CrawlError } from '../../src/domain/errors.ts';
+import { openSink } from '../../src/plugin-host/export-sink.ts';
 import { heldToPromise } from '../../src/plugin-host/hold-to-promise.ts';
 import type { ExtensionByKind } from '../../src/plugin-host/plugin-api.ts';
+import { admissionGates, applyUrlChain } from '../../src/plugin-host/url-chain.ts';
 
 type Schedule = ExtensionByKind['schedule'];
 const DAY = 86_400_000;
@@ -49,6 +51,48 @@ describe('a plugin that does not keep its promise', () => {
     );
     expect(() => scoring.outlinkScore({} as never, {} as never, 1)).toThrow('scoring-mine: outlinkScore: boom');
     expect(() => scoring.rank({} as never, 0)).toThrow('scoring-mine: rank: its answer must be a number');
+  });
+
+  // A rejection that nobody takes would end the process, and fail this file.
+  const rejects = (async () => {
+    throw new Error('boom');
+  }) as () => never;
+  const atOnce = 'must answer at once, not with a promise';
+
+  it('a schedule or a scoring that answers with a promise is named, and its rejection ends nothing', () => {
+    expect(() => schedule(rejects).onVisit(memory, first)).toThrow(`schedule-mine: onVisit: it ${atOnce}`);
+    const scoring = heldToPromise('scoring', 'scoring-mine', {
+      seedScore: rejects,
+      outlinkScore: rejects,
+      rank: rejects,
+    });
+    expect(() => scoring.rank({} as never, 0)).toThrow(`scoring-mine: rank: it ${atOnce}`);
+  });
+
+  it('a URL filter or normaliser that answers with a promise is named, and its rejection ends nothing', () => {
+    const chain = (normalizers: object[], filters: object[]) =>
+      applyUrlChain({ normalizers, filters } as never, 'http://example.org/', {
+        from: null,
+        depth: 0,
+        seedHosts: new Set(),
+      });
+    const mine = (extension: object) => ({ name: 'mine', extension });
+    expect(chain([mine({ normalize: rejects })], []).reason).toBe(`plugin-failed: mine: normalize ${atOnce}`);
+    expect(chain([], [mine({ filter: rejects })]).reason).toBe(`plugin-failed: mine: filter ${atOnce}`);
+    const told: unknown[] = [];
+    const log = { warn: (_: string, fields: object) => void told.push(fields) } as never;
+    const [gate] = admissionGates({ filters: [mine({ admit: rejects, learn: rejects })] } as never, log);
+    expect(gate?.admit('http://example.org/')).toEqual({ admit: true });
+    gate?.learn('http://example.org/');
+    expect(told).toEqual([{ plugin: 'mine', error: `admit ${atOnce}` }]);
+  });
+
+  it('an exporter of text that answers with a promise is told so, and its rejection ends nothing', async () => {
+    const target = { place: null, isIncremental: false, software: '', write: async () => {} } as never;
+    const exporter = { format: 'mine', fileExtension: 'txt', document: rejects };
+    const sink = await openSink(exporter, target);
+    await expect(sink.document({} as never, {} as never)).rejects.toThrow(`document ${atOnce}`);
+    await expect(openSink({ ...exporter, begin: rejects }, target)).rejects.toThrow(`begin ${atOnce}`);
   });
 
   it('a protocol that rejects costs the visit, but errors of the table and an abort pass as they are', async () => {

@@ -88,7 +88,10 @@ export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: 
     await sink.close();
     await target.finish();
   } catch (error) {
-    await sink?.abandon?.();
+    // What went wrong first is what is told; the half file goes away whatever the exporter does.
+    await Promise.resolve()
+      .then(() => sink?.abandon?.())
+      .catch(() => {});
     await target.abandon();
     outlet.signal?.throwIfAborted();
     if (error instanceof CrawlError || (error instanceof Error && 'syscall' in error)) throw error;
