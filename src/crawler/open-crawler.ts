@@ -4,6 +4,7 @@ import { crawlAnswers } from './crawl-answers.ts';
 import type { CrawlRoom, Store } from './crawl-room.ts';
 import { crawlSteps } from './crawl-steps.ts';
 import { crawlUpkeep } from './crawl-upkeep.ts';
+import { keepRests } from './host-rests.ts';
 import { openStore } from './open-store.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
@@ -26,14 +27,22 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   try {
     const { snapshotDir } = options;
     const place = snapshotDir === undefined ? {} : { snapshotDir };
-    return opened(dir, wiring, await openStore(wiring, { dir, access, ...place }), random);
+    const store = await openStore(wiring, { dir, access, ...place });
+    const isWriting = access === 'write' && snapshotDir === undefined;
+    return opened(dir, wiring, store, random, isWriting ? await keepRests(store.db, wiring) : undefined);
   } catch (error) {
     await wiring.close();
     throw error;
   }
 }
 
-function opened(dir: string, wiring: Wiring, store: Store | null, random: () => number): Crawler {
+function opened(
+  dir: string,
+  wiring: Wiring,
+  store: Store | null,
+  random: () => number,
+  beforeClose?: () => Promise<void>,
+): Crawler {
   const room: CrawlRoom = {
     dir,
     wiring,
@@ -49,6 +58,7 @@ function opened(dir: string, wiring: Wiring, store: Store | null, random: () => 
     ...crawlUpkeep(room),
     close: async () => {
       await wiring.close();
+      await beforeClose?.();
       await store?.db.close();
     },
   };

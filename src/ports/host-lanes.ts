@@ -26,5 +26,7 @@ export interface HostLanes {
   sizeOf(host: string): number;
   /** The hosts with most tasks, for the live view. */
   busiest(limit: number): readonly { readonly host: string; readonly waiting: number; readonly running: number }[];
+  /** Hosts that must not be asked before a time yet to come (ms since the epoch), and that time: what the next process has to know. */
+  resting(): readonly (readonly [host: string, until: number])[];
   onIdle(): Promise<void>;
 }

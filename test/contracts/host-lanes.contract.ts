@@ -154,6 +154,27 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       expect(start - end).toBeGreaterThanOrEqual(5000);
     });
 
+    it('tells which hosts rest, and until when, as long as it matters', async () => {
+      const { clock, lanes } = open();
+      const start = clock.now();
+      lanes.pauseUntil('b', start + 7000);
+      await lanes.run('a', quick);
+      expect(lanes.resting()).toEqual(
+        expect.arrayContaining([
+          ['a', clock.now() + 5000],
+          ['b', start + 7000],
+        ]),
+      );
+      const after = lanes.run('a', quick);
+      await clock.runUntil(() => lanes.size === 0);
+      await after;
+      expect(lanes.resting()).toEqual(expect.arrayContaining([['a', clock.now() + 5000]]));
+      const last = lanes.run('c', (turn) => clock.sleep(9000).then(() => turn.spare()));
+      await clock.runUntil(() => lanes.size === 0);
+      await last;
+      expect(lanes.resting()).toEqual([]);
+    });
+
     it('a clock that is set back shortens no gap and no pause, and puts a turn off by its own delay at most', async () => {
       const { clock, lanes } = open();
       const hour = 3_600_000;

@@ -27,6 +27,8 @@ interface Visited {
   /** When each request came, robots.txt included. */
   readonly askedAt: number[];
   now(): number;
+  /** Closes the crawler and opens the next one on the same state, as another process does, with the clock put by so much. */
+  reopen(ms?: number): Promise<Crawler>;
   /** Puts the clock on. */
   pass(ms: number): void;
 }
@@ -49,7 +51,7 @@ async function visiting(
   server.prependListener('request', () => askedAt.push(now));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const dir = await mkdtemp(join(tmpdir(), 'incrawl-'));
-  const crawler = await openCrawler({
+  const options = {
     config: defaultConfig([
       'fetch.delay=0',
       'fetch.auditShare=0',
@@ -61,19 +63,21 @@ async function visiting(
     log: silent,
     clock: {
       now: () => now,
-      sleep: async (ms) => {
+      sleep: async (ms: number) => {
         await new Promise(setImmediate);
         now += ms;
       },
     },
-  });
+  };
+  const crawler = await openCrawler(options);
+  let current = crawler;
   closers.push(
     () => rm(dir, { recursive: true, force: true }),
     () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));
     },
-    () => crawler.close(),
+    () => current.close(),
   );
   return {
     crawler,
@@ -81,6 +85,12 @@ async function visiting(
     asked,
     askedAt,
     now: () => now,
+    async reopen(ms = 0) {
+      await current.close();
+      now += ms;
+      current = await openCrawler(options);
+      return current;
+    },
     pass(ms) {
       now += ms;
     },
@@ -187,6 +197,26 @@ it('the pause between two requests is kept after robots.txt, and between a HEAD 
   const pauses = askedAt.slice(1).map((at, i) => at - (askedAt[i] as number));
   expect(pauses.every((pause) => pause >= 5_000)).toBe(true);
   expect(await crawler.segmentRecord(`${origin}/a`)).toMatchObject({ fetched: { outcome: { requests: 2, ms: 0 } } });
+});
+
+it('the pause between two requests is kept from one process to the next, but not by a clock set back meanwhile', async () => {
+  const { crawler, origin, askedAt, now, pass, reopen } = await visiting(
+    (_request, response) => void response.writeHead(404).end(),
+    'fetch.delay=5s',
+  );
+  const round = { rounds: 1, topN: 1 };
+  await crawler.crawl({ ...round, ...seed(`${origin}/a`, `${origin}/b`, `${origin}/c`) });
+  pass(1000);
+  await (await reopen()).crawl(round);
+  // Whoever asks for nothing leaves the pause as it is.
+  await reopen();
+  const next = await reopen();
+  await next.crawl(round);
+  expect(askedAt.slice(1).map((at, i) => at - (askedAt[i] as number))).toEqual([5_000, 5_000, 5_000]);
+  const setBack = await reopen(-DAY);
+  const start = now();
+  await setBack.crawl({ ...round, ...seed(`${origin}/d`) });
+  expect(askedAt[4]).toBe(start);
 });
 
 it('pages that robots.txt forbids cost no pause', async () => {

@@ -254,6 +254,14 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
         .slice(0, limit);
     },
 
+    resting() {
+      const now = time.now();
+      return [...resting, ...lanes].flatMap(([host, turn]) => {
+        const until = quietUntil(turn);
+        return until > now ? [[host, until - time.behind()] as const] : [];
+      });
+    },
+
     onIdle() {
       return size === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve));
     },

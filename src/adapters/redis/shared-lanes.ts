@@ -152,6 +152,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
     },
     sizeOf: (host) => lanes.sizeOf(host),
     busiest: (limit) => lanes.busiest(limit),
+    resting: () => lanes.resting(),
     onIdle: () => lanes.onIdle(),
 
     async close() {
