@@ -26,7 +26,7 @@ export async function sitemapsOf(
   signal: AbortSignal | undefined,
 ): Promise<HostSitemaps[]> {
   const { config, isOwnHost } = wiring;
-  const asked = origins === undefined ? await seedOrigins(store) : origins.map(originOf);
+  const asked = origins === undefined ? await seedOrigins(store) : await originsOf(store, origins);
   requireContact(
     config.agent.contact,
     asked.map((origin) => hostOf(`${origin}/`)),
@@ -106,18 +106,30 @@ async function readOne(
   return read;
 }
 
-/** A host is known by name only: its pages tell by which scheme it is spoken to. */
 async function seedOrigins({ db, seedHosts }: SitemapStore): Promise<string[]> {
   const origins: string[] = [];
   for (const host of seedHosts) {
-    for await (const { url } of db.scan({ host, limit: 1 })) origins.push(new URL(url).origin);
+    const origin = await knownOrigin(db, host);
+    if (origin !== null) origins.push(origin);
   }
   return origins;
 }
 
-/** Of a URL, or of a bare host, which is taken to speak https. */
-function originOf(text: string): string {
-  const canonical = canonicalUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
-  if ('error' in canonical) throw new CrawlError('url-invalid', `${text}: ${canonical.error}`);
-  return new URL(canonical.url).origin;
+/** A host is known by name only: its pages tell by which scheme it is spoken to. */
+async function knownOrigin(db: CrawlDb, host: string): Promise<string | null> {
+  for await (const { url } of db.scan({ host, limit: 1 })) return new URL(url).origin;
+  return null;
+}
+
+/** Of URLs, or of bare hosts: one of which no page is known is taken to speak https. */
+async function originsOf({ db }: SitemapStore, texts: readonly string[]): Promise<string[]> {
+  const origins: string[] = [];
+  for (const text of texts) {
+    const isBare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+    const canonical = canonicalUrl(isBare ? `https://${text}` : text);
+    if ('error' in canonical) throw new CrawlError('url-invalid', `${text}: ${canonical.error}`);
+    const { host, origin } = new URL(canonical.url);
+    origins.push((isBare ? await knownOrigin(db, host) : null) ?? origin);
+  }
+  return origins;
 }

@@ -152,8 +152,8 @@ export interface Crawler {
   /** Injects seeds and sees to it that `crawl` may begin; bad lines are logged. Rejects with `contact-missing` when it may not. */
   prepare(seeds?: readonly SeedSource[]): Promise<void>;
   /**
-   * Reads the sitemaps of origins (`https://example.org`) or hosts; default: the hosts of the seeds. New URLs enter like outlinks,
-   * `lastmod` brings known pages forward as far as it has proven right on the host.
+   * Reads the sitemaps of origins (`https://example.org`), or of hosts, whose known pages tell the scheme (else https); default: the hosts of the
+   * seeds. New URLs enter like outlinks, `lastmod` brings known pages forward as far as it has proven right on the host.
    */
   sitemaps(origins?: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<HostSitemaps[]>;
   /** Brings the next visit of known URLs forward to `at` (default: now). */

@@ -165,3 +165,10 @@ it('takes dates that are all the same, or in the future, for none', async () => 
   for (const [i, path] of ['/p/1', '/p/2', '/p/3', '/p/4'].entries()) dates.set(path, now + (i + 1) * DAY);
   expect(await a()).toMatchObject({ datesIgnored: true, hinted: 0 });
 });
+
+it('a host named without a scheme is asked by that of its known pages, and by https where none is known', async () => {
+  const [read] = await crawler.sitemaps([origin.slice('http://'.length)]);
+  expect(read).toEqual((await crawler.sitemaps([origin]))[0]);
+  const [unknown] = await crawler.sitemaps(['127.0.0.1:9']);
+  expect(unknown?.sitemaps.map(({ sitemap }) => sitemap)).toEqual(['https://127.0.0.1:9/sitemap.xml']);
+});
