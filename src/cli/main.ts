@@ -43,6 +43,11 @@ function tell(error: unknown): void {
   const lines = shortLines(safeLines(message)).split('\n');
   const text = lines.length === 1 ? ` ${lines[0]}` : `\n${lines.map((line) => `  ${line}`).join('\n')}`;
   stderr.write(`incrawl:${text}\n`);
+  if (isForeseen(error) && error.code === 'db-corrupt' && !message.includes('incrawl repair')) {
+    stderr.write(
+      '"incrawl verify" tells what is damaged, "incrawl repair" mends what can be mended and keeps the rest.\n',
+    );
+  }
   if (isForeseen(error) && !verbose) return;
   if (verbose && error instanceof Error) stderr.write(`${safeLines(error.stack ?? '')}\n`);
   else stderr.write('This is a fault of incrawl; --verbose shows where it happened.\n');

@@ -85,6 +85,18 @@ describe('verify and repair', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
+  it('a crawl db that cannot be opened is refused with the commands that look into it and mend it', async () => {
+    const dir = copy();
+    for (const name of readdirSync(join(dir, 'db'))) if (name.startsWith('MANIFEST-')) rmSync(join(dir, 'db', name));
+    const refused = await run(['readdb', '--stats', '--dir', dir]);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/is damaged: .*\n"incrawl verify" .*"incrawl repair"/),
+    });
+    expect(await json<RepairSummary>(['repair', '--dir', dir])).toMatchObject({ left: { sound: true } });
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+  });
+
   it('a state directory that is not there, and one that is held, are told', async () => {
     const missing = await run(['verify', '--dir', join(workDir(), 'nowhere')]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no state directory') });
