@@ -68,6 +68,18 @@ describe('the scheduler', () => {
     expect(health.filter(({ state }) => state === 'running')).toHaveLength(3);
   });
 
+  it('tells starts that passed in a sleep of the machine apart from those that fell into a run', async () => {
+    const { room, health, stop } = simulated([{ takesMs: 10 }, { takesMs: 2.5 * MINUTE }], [0, -3.5 * MINUTE]);
+    const warned: unknown[] = [];
+    const log = { ...silent, warn: (text: string, fields?: object) => void warned.push([text, fields]) };
+    await runSchedule({ ...room, log }, stop.signal);
+    expect(warned).toEqual([
+      ['starts were skipped, since their time had passed', { skipped: 3 }],
+      ['starts were skipped, since the run was still going', { skipped: 3 }],
+    ]);
+    expect(health.at(-1)?.skippedStarts).toBe(6);
+  });
+
   it('goes on after a run that failed, and tells what was wrong', async () => {
     const { room, starts, health, stop } = simulated([{ takesMs: 5, error: new Error('no route') }, { takesMs: 5 }]);
     await runSchedule(room, stop.signal);

@@ -73,6 +73,8 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
       continue;
     }
     const run = { at: iso(now()), round: 0, urls: 0, done: 0 };
+    const asleep = missedStarts(timetable, start, now());
+    if (asleep > 0) log.warn('starts were skipped, since their time had passed', { skipped: asleep });
     await tell({ state: 'running', nextRunAt: null, run });
     const onProgress = ({ round, urls, done }: CrawlProgress): void => {
       health = { ...health, at: iso(now()), run: { at: run.at, round, urls, done } };
@@ -80,7 +82,8 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
     };
     const { report, fault } = await oneRun(room, signal, onProgress);
     const skipped = missedStarts(timetable, start, now());
-    if (skipped > 0) log.warn('starts were skipped, since the run was still going', { skipped });
+    const during = skipped - asleep;
+    if (during > 0) log.warn('starts were skipped, since the run was still going', { skipped: during });
     log[report.ok ? 'info' : 'error']('run done', { ...report });
     await tell({
       state: fault === undefined ? 'waiting' : 'stopped',
