@@ -6,11 +6,12 @@ import { near } from '../domain/near-name.ts';
 import { typedDomain, typedHost, typedUrlPrefix } from '../domain/url/typed-url.ts';
 
 /** Parser of an option's value: a whole number. */
-export function wholeNumber(min: number): (text: string) => number {
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= min) return value;
-    throw new InvalidArgumentError(`Expected a whole number, at least ${min}.`);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
+    throw new InvalidArgumentError(`Expected a whole number, ${range}.`);
   };
 }
 

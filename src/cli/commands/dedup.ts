@@ -96,7 +96,7 @@ export function addNear(program: Command, run: Run): void {
     .description(
       'Pages whose signatures are near that of a page, nearest first. Up to 3 bits the tables of signatures answer at once; beyond, and beyond the scope of dedup.scope, records are read.',
     )
-    .option('-k, --distance <bits>', 'largest distance, 0 to 64', wholeNumber(0), 3)
+    .option('-k, --distance <bits>', 'largest distance, 0 to 64', wholeNumber(0, 64), 3)
     .addOption(scopeOption())
     .option('--limit <n>', 'pages at most', wholeNumber(1), 50)
     .addHelpText(

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CrawlState, GenerateSummary } from '../../crawler.ts';
 import { asAsked, jsonOf } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
@@ -31,7 +31,7 @@ export function addGenerate(program: Command, run: Run): void {
     .option('--min-score <score>', 'pass over URLs with a lower score', anyNumber)
     .option('--min-interval <duration>', 'pass over URLs that are visited more often', durationMs)
     .option('--status <states>', 'only URLs in these states, separated by commas', crawlStates)
-    .option('--add-days <days>', 'pretend that it is so many days later', anyNumber)
+    .option('--add-days <days>', 'pretend that it is so many days later', daysLater)
     .option('--budget <n>', 'fetches of this round, spent where they win most freshness', wholeNumber(1))
     .option('--dry-run', 'show the fetch list, change nothing')
     .addHelpText(
@@ -52,6 +52,12 @@ export function addGenerate(program: Command, run: Run): void {
       return summary.selected === 0 ? EXIT.nothingDue : EXIT.done;
     }),
   );
+}
+
+function daysLater(text: string): number {
+  const days = anyNumber(text);
+  if (days >= 0) return days;
+  throw new InvalidArgumentError('Expected a number of days, at least 0.');
 }
 
 export function generateText(summary: GenerateSummary): string {

@@ -10,11 +10,14 @@ interface PlanFlags {
   readonly budgetPerDay?: number;
 }
 
+/** Ten years: each visit ahead is counted one by one. */
+const MAX_DAYS = 3650;
+
 export function addPlan(program: Command, run: Run): void {
   const command = program
     .command('plan')
     .description('What the next days will ask for, by day and host, against the budget. Changes nothing.')
-    .option('--days <n>', 'how far to look', wholeNumber(1), 7)
+    .option('--days <n>', 'how far to look, 1 to 3650', wholeNumber(1, MAX_DAYS), 7)
     .option('--budget-per-day <n>', 'suppose this budget (generate.budgetPerDay)', wholeNumber(1))
     .addHelpText('after', '\nExample:\n  incrawl plan --days 7 --budget-per-day 5000');
   command.action((flags: PlanFlags) =>
