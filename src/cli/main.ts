@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
+import { CrawlError } from '../domain/errors.ts';
 import { EXIT, exitCodeOf, isForeseen } from './exit.ts';
 import { keepEngineLean } from './lean-engine.ts';
 import { programFor } from './program-for.ts';
@@ -10,20 +12,61 @@ const LINGER_MS = 3_000;
 
 keepEngineLean();
 const { argv, env, stdout, stderr } = process;
+/** Told already: what a command could not write rejects the command as well. */
+const told = new WeakSet<object>();
+let lostOutput: number | null = null;
 // A reader that went away (`| head`) must not end the process with a stack: what is written from then on is lost, no more.
-stdout.on('error', ignoreGoneReader);
-stderr.on('error', ignoreGoneReader);
+stdout.on('error', tellLostOutput);
+stderr.on('error', countLostOutput);
+process.on('uncaughtException', endByStray);
+process.on('unhandledRejection', endByStray);
 // Stands until `main` is through. Not a top-level await: Node ends with 13, our "forced stop", when one is never settled.
 process.exitCode = EXIT.error;
 void main().then((code) => {
-  process.exitCode = code;
+  process.exitCode = code === EXIT.done ? (lostOutput ?? code) : code;
   // Not at once: what is still being written to a pipe would be lost.
   setTimeout(() => process.exit(), LINGER_MS).unref();
 });
 
-function ignoreGoneReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') process.exitCode = EXIT.error;
+function tellLostOutput(error: NodeJS.ErrnoException): void {
+  countLostOutput(error);
+  if (error.code !== 'EPIPE') tell(error);
 }
+
+function countLostOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return;
+  lostOutput ??= exitCodeOf(error);
+  process.exitCode = lostOutput;
+}
+
+/**
+ * What nobody waited for has failed, so no one can say what is missing now: the process ends, as by a kill, which the state directory stands.
+ * Mostly it is a plugin that let a promise go; the file tells which.
+ */
+function endByStray(error: unknown): void {
+  const file = error instanceof Error ? foreignFrame(error.stack ?? '') : null;
+  if (file === null) tell(error);
+  else {
+    tell(
+      new CrawlError('plugin-failed', `${file}: a failure that the plugin let go: ${messageOf(error)}`, {
+        cause: error,
+      }),
+    );
+  }
+  process.exit(EXIT.error);
+}
+
+/** The first place of a stack that is neither ours nor Node's nor a package's. */
+function foreignFrame(stack: string): string | null {
+  const own = fileURLToPath(new URL('../..', import.meta.url));
+  for (const line of stack.split('\n')) {
+    const place = /^\s+at .*?\(?((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1]?.replace(/^file:\/\//, '');
+    if (place !== undefined && !place.startsWith(own) && !place.includes('/node_modules/')) return place;
+  }
+  return null;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function main(): Promise<number> {
   const program = await programFor({ argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr });
@@ -38,8 +81,12 @@ async function main(): Promise<number> {
 }
 
 function tell(error: unknown): void {
+  if (typeof error === 'object' && error !== null) {
+    if (told.has(error)) return;
+    told.add(error);
+  }
   const verbose = argv.includes('--verbose') || argv.includes('-v');
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const lines = shortLines(safeLines(message)).split('\n');
   const text = lines.length === 1 ? ` ${lines[0]}` : `\n${lines.map((line) => `  ${line}`).join('\n')}`;
   stderr.write(`incrawl:${text}\n`);

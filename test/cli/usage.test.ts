@@ -108,6 +108,46 @@ describe.concurrent('usage and configuration', () => {
     expect(stderr).toContain('longer than 2048 characters');
   });
 
+  it.skipIf(process.platform === 'win32').each([['--help'], ['--version'], ['help'], ['config']])(
+    '%s into a file that cannot grow ends with an error that says so, once',
+    async (command) => {
+      const cwd = workDir();
+      const child = spawn('sh', ['-c', `ulimit -f 0; exec "$0" "$1" ${command} > out`, process.execPath, BINARY], {
+        cwd,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let stderr = '';
+      child.stderr.on('data', (text) => {
+        stderr += text;
+      });
+      const code = await new Promise((resolve) => child.on('close', resolve));
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^incrawl: EFBIG: [^\n]*\n$/);
+    },
+  );
+
+  it('what a plugin let go and then failed is told as the fault of its file, without a stack', async () => {
+    const cwd = workDir();
+    mkdirSync(join(cwd, 'conf', 'plugins', 'urlfilter-stray'), { recursive: true });
+    writeFileSync(
+      join(cwd, 'conf', 'plugins', 'urlfilter-stray', 'plugin.ts'),
+      `import { definePlugin } from 'incrawl/plugin';
+      async function ask(): Promise<void> { throw new Error('boom'); }
+      export default definePlugin({ name: 'urlfilter-stray', api: 1, setup: () => ({ filter: () => { void ask(); return { accept: true }; } }) });
+      `,
+    );
+    writeFileSync(
+      join(cwd, 'conf', 'plugins.yaml'),
+      'plugins:\n  - protocol-http\n  - parse-html\n  - signature-simhash\n  - schedule-freshness\n  - urlfilter-stray\n',
+    );
+    const { code, stderr } = await run(['inject', 'http://example.org/'], { cwd });
+    expect(stderr).toMatch(
+      /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: a failure that the plugin let go: boom\n$/,
+    );
+    expect(code).toBe(1);
+    expect((await run(['verify'], { cwd })).code).toBe(0);
+  });
+
   it('a crawl that knows no URL says what is missing', async () => {
     const { code, stderr } = await run(['crawl'], { cwd: workDir() });
     expect(code).toBe(0);
