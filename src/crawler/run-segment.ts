@@ -9,7 +9,7 @@ import type { Segment } from '../ports/segment-store.ts';
 import { type FetchRoom, fetchSegment } from '../steps/fetch.ts';
 import { type ParseRoom, parseSegment, tally } from '../steps/parse.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../steps/summaries.ts';
-import type { VisitRoom } from '../steps/visit.ts';
+import type { VisitRoom } from '../steps/visit-result.ts';
 import { progressMeter } from './progress.ts';
 
 /** What fetching and parsing a segment needs, whichever command asks for it. */

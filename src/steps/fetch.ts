@@ -12,7 +12,8 @@ import { addLesson } from './host-lessons.ts';
 import { countOutcome, noOutcomes } from './outcome-counts.ts';
 import { verdictInTurn } from './robots-turn.ts';
 import type { FetchSummary } from './summaries.ts';
-import { type VisitResult, type VisitRoom, visit } from './visit.ts';
+import { visit } from './visit.ts';
+import type { VisitResult, VisitRoom } from './visit-result.ts';
 
 export interface FetchOptions {
   /** URLs of the list held in memory at a time. */
@@ -217,8 +218,8 @@ class FetchRun {
     if (failures === 0) this.failuresInARow.delete(host);
     else this.failuresInARow.set(host, failures);
     if (failures >= this.options.hostFailureLimit) {
-      this.failingHosts.set(host, `${failures} failures in a row`);
       const message = `${failures} failures in a row`;
+      this.failingHosts.set(host, message);
       this.room.log.warn('host left alone for this round', { host, code: 'host-failing', message });
     } else if (outcome.kind === 'failed' && outcome.code === 'http-throttled') {
       const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
