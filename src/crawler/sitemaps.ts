@@ -6,7 +6,7 @@ import { hostOf } from '../domain/url/url-key.ts';
 import { isWithinLast } from '../domain/within-last.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
-import { type HostSitemaps, readSitemaps } from '../steps/sitemaps.ts';
+import { type HostSitemaps, readSitemaps, restReason } from '../steps/sitemaps.ts';
 import { requireContact } from './own-hosts.ts';
 import type { Wiring } from './wiring.ts';
 
@@ -68,6 +68,7 @@ export async function discoverSitemaps(
   await severalAtOnce(await seedOrigins(store), signal, async (origin) => {
     const last = Number((await store.db.meta(READ_KEY + origin)) ?? Number.NEGATIVE_INFINITY);
     if (isWithinLast(config.sitemaps.everyMs, last, clock.now())) return;
+    if ((await restReason({ db: store.db, clock }, hostOf(`${origin}/`))) !== null) return;
     const { sitemaps } = await readOne(wiring, store, origin, signal);
     const sum = (field: 'urls' | 'added' | 'hinted'): number =>
       sitemaps.reduce((total, each) => total + each[field], 0);

@@ -83,6 +83,8 @@ export async function readSitemaps(
   options: SitemapOptions,
   signal?: AbortSignal,
 ): Promise<HostSitemaps> {
+  const rest = await restReason(room, room.hostOf(`${origin}/`));
+  if (rest !== null) return { origin, sitemaps: [{ ...NOTHING, sitemap: `${origin}/sitemap.xml`, error: rest }] };
   const named = await sitemapsNamed(room, origin, options.delayMs, signal);
   if (named === null) return { origin, sitemaps: [] };
   const first = named.length > 0 ? named : [`${origin}/sitemap.xml`];
@@ -132,6 +134,17 @@ async function sitemapsNamed(
   }
 }
 
+/** Why a host is asked for nothing just now, where it has asked for a rest (Retry-After). */
+export async function restReason(
+  { db, clock }: Pick<SitemapRoom, 'db' | 'clock'>,
+  host: string,
+): Promise<string | null> {
+  const [row] = await db.hostRows([host]);
+  const restUntil = row?.facts.restUntil ?? null;
+  if (restUntil === null || restUntil <= clock.now()) return null;
+  return `the host asked for a pause until ${new Date(restUntil).toISOString()}`;
+}
+
 const NOTHING: Omit<SitemapReport, 'sitemap'> = {
   error: null,
   kind: null,
@@ -172,7 +185,7 @@ async function askOnce(
   if (protocol === undefined) return 'no protocol plugin serves its scheme';
   try {
     const host = room.hostOf(url);
-    const refusal = room.refusal(host);
+    const refusal = room.refusal(host) ?? (await restReason(room, host));
     if (refusal !== null) return refusal;
     const answer = await room.lanes.run(
       host,

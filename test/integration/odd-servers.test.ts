@@ -245,6 +245,10 @@ it('a host that asks for an hour of rest has it, in further rounds and runs too,
   await crawler.crawl(round);
   pass(HOUR / 2);
   await crawler.crawl(round);
+  const requests = askedAt.length;
+  const [read] = await crawler.sitemaps([origin]);
+  expect(read?.sitemaps).toMatchObject([{ error: expect.stringContaining('asked for a pause until') }]);
+  expect(askedAt).toHaveLength(requests);
   expect(asked).toHaveLength(1);
   isBusy = false;
   pass(HOUR / 2);
