@@ -78,6 +78,7 @@ const record = z.strictObject({
   lastError: z.strictObject({ code: z.string(), message: z.string(), at: time }).nullable(),
   httpStatus: z.number().int().nullable(),
   contentType: text,
+  robotsTag: text.default(null),
   validators: z.strictObject({ etag: text, lastModified: text, contentLength: z.number().nullable() }),
   digest: text,
   signature: text,

@@ -1,4 +1,5 @@
 import type { Validators } from '../domain/crawl/datum.ts';
+import type { HeaderClaims } from '../domain/crawl/header-claims.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/outcome.ts';
 import type { AnswerToNothing } from '../domain/crawl/soft-404.ts';
 import type { HostFacts, SegmentState } from './crawl-db.ts';
@@ -50,6 +51,8 @@ export interface FetchItem {
   readonly score: number;
   readonly validators: Validators;
   readonly digest: string | null;
+  /** What the headers said of a page that is known; absent in lists of older versions. */
+  readonly claims?: HeaderClaims;
   /** Fetch in full even where headers say "unchanged". */
   readonly audit: boolean;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;

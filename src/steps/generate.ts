@@ -243,6 +243,7 @@ function fetchItem(room: GenerateRoom, index: number, candidate: Candidate, reco
     score: record.score,
     validators,
     digest,
+    ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
     audit: isAuditable && room.random() < room.auditShare,
     metadata: record.metadata,
   };

@@ -20,6 +20,7 @@ export interface RecordView {
   readonly lastError: { readonly code: string; readonly message: string; readonly at: string } | null;
   readonly httpStatus: number | null;
   readonly contentType: string | null;
+  readonly robotsTag: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly contentLength: number | null;
@@ -100,6 +101,7 @@ export function recordView(datum: CrawlDatum): RecordView {
     lastError: datum.lastError === null ? null : { ...datum.lastError, at: isoTime(datum.lastError.at) },
     httpStatus: datum.httpStatus,
     contentType: datum.contentType,
+    robotsTag: datum.robotsTag,
     etag: datum.validators.etag,
     lastModified: datum.validators.lastModified,
     contentLength: datum.validators.contentLength,

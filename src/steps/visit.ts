@@ -1,4 +1,5 @@
 import { NO_VALIDATORS, type Validators } from '../domain/crawl/datum.ts';
+import { areClaimsKept, areClaimsKeptBy304, claimsOf } from '../domain/crawl/header-claims.ts';
 import {
   type ConditionRecord,
   conditionalHeaders,
@@ -51,15 +52,27 @@ export async function visit(
       return failed(room, account, error);
     }
   };
-  if (plan.head) {
-    const probed = await orFailure(probeByHead(room, protocol, item, account, lesson, signal));
-    if (probed !== null) return probed;
-    const probedAt = room.clock.now();
+  const inTurn = async (): Promise<void> => {
+    const askedAt = room.clock.now();
     await nextTurn();
-    account.startedAt += room.clock.now() - probedAt;
+    account.startedAt += room.clock.now() - askedAt;
+  };
+  let answer: VisitResult | Doubt = plan.head
+    ? await orFailure(probeByHead(room, protocol, item, account, lesson, signal))
+    : 'page';
+  if (answer === 'page') {
+    if (account.requests > 0) await inTurn();
+    answer = await orFailure(get(room, protocol, item, plan, account, lesson, signal));
   }
-  return orFailure(get(room, protocol, item, plan, account, lesson, signal));
+  if (answer !== 'claims') return answer;
+  await inTurn();
+  const whole = { ...plan, conditional: false, drop: false };
+  // To a request without a condition a 304 is no answer, so no doubt is left.
+  return (await orFailure(get(room, protocol, item, whole, account, lesson, signal))) as VisitResult;
 }
+
+/** What an answer left open: whether the page changed, or what it means now that the headers claim something else of the same bytes. */
+type Doubt = 'page' | 'claims';
 
 async function exchange(
   room: VisitRoom,
@@ -97,7 +110,7 @@ const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'headers-too-large',
 ]);
 
-/** Rung 3 by HEAD. `null`: it left doubt, the GET decides. */
+/** Rung 3 by HEAD. Where it leaves a doubt, a GET decides. */
 async function probeByHead(
   room: VisitRoom,
   protocol: FetchProtocol,
@@ -105,7 +118,7 @@ async function probeByHead(
   account: Account,
   lesson: Mutable<HostLesson>,
   signal: AbortSignal | undefined,
-): Promise<VisitResult | null> {
+): Promise<VisitResult | Doubt> {
   const headers = conditionalHeaders(item.validators);
   let head: ResponseHead;
   try {
@@ -113,7 +126,7 @@ async function probeByHead(
   } catch (error) {
     if (!(error instanceof CrawlError) || !HEAD_FAULTS.has(error.code)) throw error;
     lesson.headMisses = 1;
-    return null;
+    return 'page';
   }
   const refused = head.status >= 400 ? notOk(room, item, head, account) : null;
   // Who asks for patience is not asked again at once.
@@ -121,16 +134,23 @@ async function probeByHead(
   const answer = validatorsOf(head.headers);
   if (head.status === 304) {
     lesson.headHits = 1;
+    if (!isClaimedBy304(item, head)) return 'claims';
     return unchanged(room, item, head, 'conditional', answer, account, lesson);
   }
-  const conclusive = head.status === 200 && answer.lastModified !== null && answer.contentLength !== null;
+  const isClaimed = isClaimedBy(item, head);
+  const conclusive = isClaimed && head.status === 200 && answer.lastModified !== null && answer.contentLength !== null;
   if (conclusive) lesson.headHits = 1;
   else lesson.headMisses = 1;
   if (conclusive && saysUnchanged(item.validators, answer)) {
     return unchanged(room, item, head, 'headers', answer, account, lesson);
   }
-  return null;
+  return head.status !== 200 || isClaimed ? 'page' : 'claims';
 }
+
+const isClaimedBy = ({ claims }: FetchItem, { headers }: ResponseHead): boolean =>
+  claims === undefined || areClaimsKept(claims, claimsOf(headers));
+const isClaimedBy304 = ({ claims }: FetchItem, { headers }: ResponseHead): boolean =>
+  claims === undefined || areClaimsKeptBy304(claims, claimsOf(headers));
 
 async function get(
   room: VisitRoom,
@@ -140,7 +160,7 @@ async function get(
   account: Account,
   lesson: Mutable<HostLesson>,
   signal: AbortSignal | undefined,
-): Promise<VisitResult> {
+): Promise<VisitResult | 'claims'> {
   let dropped = false;
   const result = await exchange(room, protocol, item, account, {
     method: 'GET',
@@ -148,7 +168,11 @@ async function get(
     signal,
     onHead: (head) => {
       if (head.status < 200 || head.status > 299) return 'drop';
-      dropped = plan.drop && head.status === 200 && saysUnchanged(item.validators, validatorsOf(head.headers));
+      dropped =
+        plan.drop &&
+        head.status === 200 &&
+        saysUnchanged(item.validators, validatorsOf(head.headers)) &&
+        isClaimedBy(item, head);
       return dropped ? 'drop' : 'read';
     },
   });
@@ -157,6 +181,7 @@ async function get(
   const answer = result.brokenOff ? NO_VALIDATORS : validatorsOf(head.headers);
   if (head.status === 304 && plan.conditional) {
     lesson.conditionalHits = 1;
+    if (!isClaimedBy304(item, head)) return 'claims';
     return unchanged(room, item, head, 'conditional', answer, account, lesson);
   }
   if (dropped) {
@@ -193,7 +218,7 @@ function answered(
   if (plan.conditional && equal) lesson.conditionalMisses = 1;
   // Nothing was undone: what was digested is what went over the wire.
   const wireDigest = result.wireBody === body ? { bodySha256: sha256 } : {};
-  if (equal) {
+  if (equal && isClaimedBy(item, result.head)) {
     const payload = { body: result.wireBody, truncated: result.truncated, ...wireDigest };
     return unchanged(room, item, result.head, 'digest', answer, account, lesson, { audit, payload });
   }
@@ -201,7 +226,7 @@ function answered(
     outcome: {
       kind: 'success',
       status: result.head.status,
-      contentType: result.head.headers['content-type'] ?? null,
+      ...claimsOf(result.head.headers),
       validators: answer,
       digest,
       truncated: result.truncated,

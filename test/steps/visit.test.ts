@@ -1,12 +1,37 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { NO_VALIDATORS } from '../../src/domain/crawl/datum.ts';
+import { validatorsOf } from '../../src/domain/crawl/ladder.ts';
+import type { FetchOutcome } from '../../src/domain/crawl/outcome.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import type { FetchProtocol, ResponseHead } from '../../src/ports/fetch-protocol.ts';
 import type { FetchItem, WireResponse } from '../../src/ports/segment-store.ts';
 import { visit } from '../../src/steps/visit.ts';
+import type { VisitRoom } from '../../src/steps/visit-result.ts';
 
 const sha256Of = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 const BODY = Buffer.from('<p>the same as ever');
+
+const ITEM: FetchItem = {
+  index: 0,
+  url: 'http://a.org/',
+  host: 'a.org',
+  partition: 0,
+  depth: 0,
+  score: 1,
+  metadata: {},
+  validators: NO_VALIDATORS,
+  digest: sha256Of(BODY).slice(0, 32),
+  audit: false,
+};
+const ROOM: VisitRoom = {
+  clock: { now: () => 0, sleep: async () => {} },
+  sha256Of,
+  parseRetryAfter: () => null,
+  probe: 'auto',
+  maxBodyBytes: 1_000,
+  timeoutMs: 1_000,
+};
 
 /** What is stored of an answer; the protocol obeys `drop`, as the real one does. */
 async function storedOf(
@@ -32,27 +57,7 @@ async function storedOf(
       return { head, ...given, truncated: false, bodyBytes: 0, receivedBytes: 0, ms: 0 };
     },
   };
-  const item: FetchItem = {
-    index: 0,
-    url: 'http://a.org/',
-    host: 'a.org',
-    partition: 0,
-    depth: 0,
-    score: 1,
-    metadata: {},
-    validators: { etag: null, lastModified: null, contentLength: null },
-    digest: sha256Of(BODY).slice(0, 32),
-    audit: false,
-  };
-  const room = {
-    clock: { now: () => 0, sleep: async () => {} },
-    sha256Of,
-    parseRetryAfter: () => null,
-    probe: 'auto',
-    maxBodyBytes: 1_000,
-    timeoutMs: 1_000,
-  } as const;
-  const { response } = await visit(room, protocol, item, NO_HOST_FACTS);
+  const { response } = await visit(ROOM, protocol, ITEM, NO_HOST_FACTS);
   return response as WireResponse;
 }
 
@@ -82,5 +87,94 @@ describe('what a visit stores', () => {
       coded,
       undefined,
     ]);
+  });
+});
+
+const SINCE = { 'last-modified': 'Mon, 02 Nov 2026 10:00:00 GMT', 'content-length': '3' };
+const TAG = { etag: '"1"' };
+
+/** A page of known claims is asked for; the server answers as the test says, by method and whether there is a condition. */
+async function claimed(
+  probe: 'headers' | 'head',
+  validators: Readonly<Record<string, string>>,
+  robotsTag: string | null,
+  answer: (method: string, isConditional: boolean) => { status: number; headers: Record<string, string> },
+): Promise<{ asked: string[]; outcome: FetchOutcome; turns: number }> {
+  const asked: string[] = [];
+  const protocol: FetchProtocol = {
+    schemes: ['http'],
+    close: async () => {},
+    async exchange({ method, headers, onHead }) {
+      const isConditional = Object.keys(headers).some((name) => name.startsWith('if-'));
+      asked.push(isConditional ? `${method} if` : method);
+      const head: ResponseHead = {
+        ...answer(method, isConditional),
+        statusText: '',
+        httpVersion: '1.1',
+        rawHeaders: [],
+        remoteAddress: null,
+      };
+      const isRead = method === 'GET' && onHead?.(head) !== 'drop';
+      const given = isRead ? { body: BODY, wireBody: BODY } : { body: null, wireBody: null };
+      return { head, ...given, truncated: false, bodyBytes: 0, receivedBytes: 0, ms: 0 };
+    },
+  };
+  const item: FetchItem = {
+    ...ITEM,
+    validators: validatorsOf(validators),
+    claims: { contentType: 'text/html; charset=utf-8', robotsTag },
+  };
+  let turns = 0;
+  const nextTurn = async (): Promise<void> => {
+    turns++;
+  };
+  const { outcome } = await visit({ ...ROOM, probe }, protocol, item, NO_HOST_FACTS, NO_HOST_FACTS, nextTurn);
+  return { asked, outcome, turns };
+}
+
+describe('what headers alone say of the same bytes', () => {
+  const noindex = { 'x-robots-tag': 'noindex' };
+  it.each<['headers' | 'head', Record<string, string>, number, string[]]>([
+    ['headers', {}, 200, ['GET']],
+    ['headers', SINCE, 200, ['GET if']],
+    ['headers', TAG, 304, ['GET if', 'GET']],
+    ['head', SINCE, 200, ['HEAD if', 'GET']],
+    ['head', { ...SINCE, ...TAG }, 304, ['HEAD if', 'GET']],
+  ])('a new tag is found by %s with %j, answered by %i', async (probe, validators, status, requests) => {
+    const answer = (_: string, isConditional: boolean) => ({
+      status: isConditional ? status : 200,
+      headers: { ...validators, ...noindex },
+    });
+    const { asked, outcome, turns } = await claimed(probe, validators, null, answer);
+    expect(asked).toEqual(requests);
+    expect(turns).toBe(requests.length - 1);
+    expect(outcome).toMatchObject({ kind: 'success', robotsTag: 'noindex' });
+    const again = await claimed(probe, validators, 'NoIndex', answer);
+    expect(again.asked).toEqual(requests.slice(0, 1));
+    expect(again.outcome.kind).toBe('unchanged');
+  });
+
+  it.each<[string, Record<string, string>, 'success' | 'unchanged']>([
+    ['none', {}, 'unchanged'],
+    ['in another spelling', { 'content-type': 'TEXT/html;Charset="UTF8"; x=y' }, 'unchanged'],
+    ['of another charset', { 'content-type': 'text/html; charset=koi8-r' }, 'success'],
+    ['of another kind', { 'content-type': 'text/plain; charset=utf-8' }, 'success'],
+  ])('a type: %s', async (_, type, kind) => {
+    const { outcome } = await claimed('headers', SINCE, null, () => ({ status: 200, headers: { ...SINCE, ...type } }));
+    expect(outcome.kind).toBe(kind);
+  });
+
+  it('a 304 need not repeat the tag, and its type tells nothing', async () => {
+    const headers = { ...TAG, 'content-type': 'text/plain' };
+    const { asked, outcome } = await claimed('headers', TAG, 'noindex', () => ({ status: 304, headers }));
+    expect(asked).toEqual(['GET if']);
+    expect(outcome.kind).toBe('unchanged');
+  });
+
+  it('where HEAD and GET never agree, the page is unchanged all the same', async () => {
+    const answer = (method: string) => ({ status: 200, headers: method === 'HEAD' ? { ...SINCE, ...noindex } : SINCE });
+    const { asked, outcome } = await claimed('head', SINCE, null, answer);
+    expect(asked).toEqual(['HEAD if', 'GET']);
+    expect(outcome.kind).toBe('unchanged');
   });
 });

@@ -80,6 +80,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     packVisits(datum.visits),
     datum.textChars,
     packBlocks(datum.blocks),
+    datum.robotsTag,
   ];
   let length = tuple.length;
   while (tuple[length - 1] === null) length--;
@@ -142,6 +143,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     lastError: lastErrorOf(at(12)),
     httpStatus: at(13),
     contentType: at(16),
+    robotsTag: at(29),
     validators: tuple.length <= 18 ? NO_VALIDATORS : { etag: at(18), lastModified: at(19), contentLength: at(20) },
     digest: bytesToHex(at(21)),
     signature: bytesToHex(at(22)),

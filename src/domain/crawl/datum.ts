@@ -104,6 +104,8 @@ export interface CrawlDatum {
   readonly lastError: LastError | null;
   readonly httpStatus: number | null;
   readonly contentType: string | null;
+  /** `X-Robots-Tag` of the last full answer, as in {@link HeaderClaims}. */
+  readonly robotsTag: string | null;
   readonly validators: Validators;
   /** First 128 bits of the SHA-256 of the decoded body, 32 hex digits. */
   readonly digest: string | null;
@@ -154,6 +156,7 @@ export function newDatum(init: NewDatum): CrawlDatum {
     lastError: null,
     httpStatus: null,
     contentType: null,
+    robotsTag: null,
     validators: NO_VALIDATORS,
     digest: null,
     signature: null,

@@ -24,6 +24,8 @@ export interface FetchSuccess extends OutcomeBase {
   readonly kind: 'success';
   readonly status: number;
   readonly contentType: string | null;
+  /** As {@link CrawlDatum.robotsTag}; absent in segments of older versions. */
+  readonly robotsTag?: string | null;
   readonly validators: Validators;
   /** As {@link CrawlDatum.digest}. */
   readonly digest: string;

@@ -1,9 +1,11 @@
 import type { CrawlDatum, CrawlState } from './datum.ts';
+import { isReadOtherwise } from './header-claims.ts';
 
 /** What can happen to a page, as the change feed tells it. The names are stable; a script may rely on them. */
 export const CHANGES = {
   new: 'The page was fetched for the first time.',
-  modified: 'Its body differs from the one before; the distance says by how much.',
+  modified:
+    'Its body differs from the one before, by as much as the distance says; or the headers have it read otherwise (`X-Robots-Tag`, type, charset).',
   moved: 'It redirects now, or to another target than before.',
   gone: 'The server says that it is gone (404, 410).',
   back: 'It is there again after it was gone, moved, or marked as a duplicate.',
@@ -92,7 +94,7 @@ function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
 function contentKind(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
   if (before.digest === null) return after.digest === null ? null : 'new';
   if (before.state === 'gone' || isRedirect(before.state)) return 'back';
-  if (before.digest !== after.digest) return 'modified';
+  if (before.digest !== after.digest || isReadOtherwise(before, after)) return 'modified';
   return before.state === 'duplicate' ? 'back' : null;
 }
 

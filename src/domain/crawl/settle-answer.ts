@@ -1,6 +1,7 @@
 import { hammingDistance } from '../page/hamming.ts';
 import { learnBlocks } from './block-memory.ts';
 import type { CrawlDatum, Validators, VisitOutcome } from './datum.ts';
+import { isReadOtherwise } from './header-claims.ts';
 import type { SettlePolicy } from './next-visit.ts';
 import type { FetchSuccess, FetchUnchanged, ParseOutcome } from './outcome.ts';
 import { settleFailed } from './settle-absence.ts';
@@ -22,8 +23,9 @@ export function settleSuccess(
   now: number,
 ): Settled {
   const first = datum.digest === null;
-  const changed = datum.digest !== outcome.digest;
   const parsed = parse?.kind === 'parsed' ? parse : null;
+  const claims = { contentType: outcome.contentType, robotsTag: outcome.robotsTag ?? null };
+  const changed = datum.digest !== outcome.digest || isReadOtherwise(datum, { ...datum, ...parsed, ...claims });
   const comparable =
     parsed !== null &&
     datum.signature !== null &&
@@ -72,7 +74,7 @@ export function settleSuccess(
           ? 'fetched'
           : 'notmodified',
     changedAt: changed ? now : datum.changedAt,
-    contentType: outcome.contentType,
+    ...claims,
     validators: outcome.validators,
     digest: outcome.digest,
     signature: parsed !== null ? parsed.signature : changed ? null : datum.signature,

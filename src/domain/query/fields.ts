@@ -48,6 +48,7 @@ const ROWS: readonly Row[] = [
   ['errorAt', 'time', 'when it happened', (datum) => datum.lastError?.at ?? null],
   ['httpStatus', 'number', 'status of the last answer', (datum) => datum.httpStatus],
   ['contentType', 'text', 'as the server names it', (datum) => datum.contentType],
+  ['robotsTag', 'text', '`X-Robots-Tag` of the last full answer', (datum) => datum.robotsTag],
   ['contentLength', 'size', 'as declared', (datum) => datum.validators.contentLength],
   ['etag', 'text', 'validator', (datum) => datum.validators.etag],
   ['lastModified', 'text', 'validator, verbatim', (datum) => datum.validators.lastModified],

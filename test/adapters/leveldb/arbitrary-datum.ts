@@ -26,6 +26,7 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   lastError: maybe(fc.record({ code: fc.string(), message: fc.string({ unit: 'grapheme' }), at: time })),
   httpStatus: maybe(fc.integer({ min: 100, max: 599 })),
   contentType: maybe(fc.string()),
+  robotsTag: maybe(fc.string()),
   validators: fc.record({
     etag: maybe(fc.string()),
     lastModified: maybe(fc.string()),
