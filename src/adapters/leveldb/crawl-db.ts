@@ -9,13 +9,14 @@ import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { refuseHalfRepaired } from './care/half-repaired.ts';
+import { isFinding, storedRecord } from './care/stored-record.ts';
 import { TABLE } from './db-snapshot.ts';
 import { type NearPlan, openFingerprintTables } from './fingerprint-tables.ts';
 import { isHeldBriefly, lockedError, removeHolder, writeHolder } from './holder.ts';
-import { FORMAT_VERSION_FACT, ROW } from './keys.ts';
+import { FORMAT_VERSION_FACT, ROW, rowRange } from './keys.ts';
 import { LevelCrawlDb } from './level-crawl-db.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
-import type { Rows } from './rows.ts';
+import { type Rows, readRange } from './rows.ts';
 import { forgetting, LevelSeenFilter } from './seen-filter.ts';
 import { SEEN_TREE_KEY } from './seen-rows.ts';
 import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
@@ -106,13 +107,14 @@ export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): 
 
 /**
  * The rows themselves, for who verifies or repairs them; closing them gives the lock back. Rejects as {@link openLevelCrawlDb} does, but not
- * for a repair that was cut short.
+ * for a repair that was cut short, and with `usage-invalid` for some other LevelDB: there is nothing to put right in it.
  * @param isRebuilt LevelDB has just made the db anew from its tables, and may have lost the row that tells the format. Records tell their
  * versions themselves, and the rest is made from them.
  */
 export async function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): Promise<Rows> {
   const rows = await openRows(options);
   try {
+    if (await isForeign(rows)) throw new CrawlError('usage-invalid', `${options.dir} ${FOREIGN}`);
     if (isRebuilt && !(await rows.hasMany([FORMAT_KEY]))[0]) await writeFormat(rows);
     await migrate(rows, await checkFormat(rows, options.dir), options.log);
     await tellHolder(options);
@@ -189,12 +191,26 @@ function refuseWithoutCurrent(dir: string): void {
   throw new CrawlError('db-corrupt', `the crawl db is damaged: ${dir} has tables, but no file CURRENT`);
 }
 
+const FOREIGN = 'holds a LevelDB that is not a crawl db; "incrawl repair" leaves it as it is';
+
+const hasAny = async (rows: Rows): Promise<boolean> => (await rows.keys({ limit: 1 }).all()).length > 0;
+
+/** Whether it holds something, and neither the row that tells the format, which a damaged crawl db may have lost, nor any record. */
+async function isForeign(rows: Rows): Promise<boolean> {
+  if ((await rows.hasMany([FORMAT_KEY]))[0] || !(await hasAny(rows))) return false;
+  for await (const batch of readRange(rows, rowRange(ROW.record))) {
+    if (batch.some(([key, bytes]) => !isFinding(storedRecord(key, bytes)))) return false;
+  }
+  return true;
+}
+
 /** The version that the db was written with. */
 async function checkFormat(rows: Rows, name: string): Promise<number> {
   const [stored] = await rows.getMany([FORMAT_KEY]);
   if (stored === undefined) {
-    if ((await rows.keys({ limit: 1 }).all()).length > 0) {
-      throw new CrawlError('db-corrupt', `${name} holds a LevelDB that is not a crawl db`);
+    if (await isForeign(rows)) throw new CrawlError('db-corrupt', `${name} ${FOREIGN}`);
+    if (await hasAny(rows)) {
+      throw new CrawlError('db-corrupt', `the crawl db ${name} is damaged: the row that tells its format is missing`);
     }
     await writeFormat(rows);
     return DB_FORMAT_VERSION;

@@ -1,12 +1,13 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Level } from 'level';
+import { Level } from 'level';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { repairDb, verifyDb } from '../../../src/adapters/leveldb/care/db-care.ts';
 import { changeKey, FEED_ENDS_KEY } from '../../../src/adapters/leveldb/change-rows.ts';
 import { openLevelCrawlDb, openLevelRows } from '../../../src/adapters/leveldb/crawl-db.ts';
 import {
   COUNTERS_KEY,
+  FORMAT_VERSION_FACT,
   hostKey,
   leaseKey,
   linksKey,
@@ -323,6 +324,34 @@ describe('verify and repair of the crawl db', () => {
     expect(await repaired(copy)).toMatchObject({ rebuilt: true, records: 1 });
     expect((await contentIn(copy.dir)).records).toEqual([datum]);
   });
+});
+
+it('a LevelDB of somebody else is refused, and nothing in it is touched', async () => {
+  const dir = join(newFolder(), 'db');
+  const theirs = new Level<string, string>(dir);
+  const rows = [
+    ['mail:1', 'one'],
+    ['settings', 'two'],
+    ['user:1', 'three'],
+    ['zeta', 'four'],
+  ] as const;
+  await theirs.batch(rows.map(([key, value]) => ({ type: 'put', key, value })));
+  await theirs.close();
+  const quarantine = join(newFolder(), 'quarantine');
+  const refused = { code: 'usage-invalid', message: expect.stringContaining('not a crawl db') };
+  await expect(verifyDb({ dir, log }, () => {})).rejects.toMatchObject(refused);
+  await expect(repairDb({ dir, log }, quarantine, () => {})).rejects.toMatchObject(refused);
+  expect(existsSync(quarantine)).toBe(false);
+  const again = new Level<string, string>(dir);
+  expect(await again.iterator().all()).toEqual(rows);
+  await again.close();
+});
+
+it('a crawl db that has lost the row of its format is repaired', async () => {
+  const copy = await damaged((rows) => rows.del(`${ROW.meta}${FORMAT_VERSION_FACT}`));
+  expect(kindsOf(await findingsOf(copy))).toEqual(['db-unopenable']);
+  expect(await repaired(copy)).toMatchObject({ records: 60 });
+  expect(await contentIn(copy.dir)).toEqual(sound);
 });
 
 it('a URL that nobody has visited yet keeps its place among the new ones', async () => {
