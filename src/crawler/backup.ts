@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type BackedUpFile, copyDigested, digestFile, filesBelow } from '../adapters/files/care/backup-files.ts';
 import { copyRows, digestRows } from '../adapters/leveldb/care/copy-rows.ts';
@@ -19,6 +19,8 @@ const MANIFEST = 'backup.json';
 const VERSION = 1;
 /** What a state directory consists of beside the crawl db. Locks, sockets, reports of health and the quarantine belong to the machine. */
 const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
+/** Where a restore brings together what it has not finished. */
+const RESTORING = '.restoring';
 const isLock = (path: string): boolean => path.endsWith('.lock') || path.endsWith('.new');
 
 const manifestSchema = z.object({
@@ -107,7 +109,8 @@ async function withRows<Value>(dir: string, room: Room, use: (rows: Rows) => Pro
 
 /**
  * Makes a state directory of a backup. Everything is held against `backup.json` first and again in the copy; the directory appears, whole, at the
- * very end. Rejects with `usage-invalid` for a folder that is no whole backup, and for a state directory that has something in it.
+ * very end. One that is there already stays, with its owner, as a link or as the place of a volume: all is brought together below it and then moved
+ * up, the crawl db last. Rejects with `usage-invalid` for a folder that is no whole backup, and for a state directory that has something in it.
  */
 export async function restoreState(
   backup: string,
@@ -117,10 +120,12 @@ export async function restoreState(
   const from = resolve(backup);
   const dir = resolve(state);
   const manifest = await readManifest(from);
-  requireEmpty(dir, 'a backup is restored into a new state directory');
+  const isNew = !existsSync(dir);
+  const left = isNew ? [] : leftByRestore(dir);
+  if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
   if (dryRun) return { ...(await checkBackup(from, { log, clock })), dir };
-  const fresh = `${dir}.restoring`;
-  await rm(fresh, { recursive: true, force: true });
+  const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
+  for (const path of [fresh, ...left]) await rm(path, { recursive: true, force: true });
   await mkdir(fresh, { recursive: true });
   try {
     for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
@@ -131,14 +136,26 @@ export async function restoreState(
       snapshot.close();
     }
     await requireSameRows(join(fresh, 'db'), manifest, { log, clock });
-    await rm(dir, { recursive: true, force: true });
-    await mkdir(dirname(dir), { recursive: true });
-    await rename(fresh, dir);
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
     throw error;
   }
+  if (isNew) await rename(fresh, dir);
+  else await moveUp(fresh, dir);
   return summaryOf(dir, manifest);
+}
+
+/** What a restore that was cut short has left in a folder that was there before it; none when there is a crawl db, or something else. */
+function leftByRestore(dir: string): string[] {
+  const names = readdirSync(dir);
+  const isLeft = names.includes(RESTORING) && names.every((name) => name === RESTORING || FOLDERS.includes(name));
+  return isLeft ? names.map((name) => join(dir, name)) : [];
+}
+
+async function moveUp(from: string, to: string): Promise<void> {
+  const names = (await readdir(from)).sort((a, b) => Number(a === 'db') - Number(b === 'db'));
+  for (const name of names) await rename(join(from, name), join(to, name));
+  await rmdir(from);
 }
 
 async function requireSameRows(dir: string, { db }: Manifest, room: Room): Promise<void> {

@@ -1,4 +1,15 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -135,6 +146,29 @@ describe('backup and restore', () => {
     // Neither goes over something that is there.
     expect((await run(['backup', folder], { cwd })).code).toBe(2);
     expect((await run(['restore', folder, '--dir', dir])).code).toBe(2);
+  });
+
+  it('a restore keeps the folder that it is told: a link, or the place of a volume', async () => {
+    const folder = join(workDir(), 'backup');
+    await json(['backup', folder], { cwd });
+    const disk = workDir();
+    const dir = join(workDir(), 'linked');
+    symlinkSync(disk, dir);
+    const { ino } = statSync(disk);
+    // What a kill may have left.
+    mkdirSync(join(disk, '.restoring', 'db'), { recursive: true });
+    mkdirSync(join(disk, 'segments', 'half'), { recursive: true });
+    await json(['restore', folder, '--dir', dir]);
+    expect(lstatSync(dir).isSymbolicLink()).toBe(true);
+    expect(statSync(disk).ino).toBe(ino);
+    expect(readdirSync(disk).sort()).toEqual(readdirSync(join(cwd, 'crawldb')).sort());
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    mkdirSync(join(disk, '.restoring'));
+    expect(await run(['restore', folder, '--dir', dir])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is not empty'),
+    });
   });
 
   it('a backup that was damaged, or cut short, is not restored', async () => {
