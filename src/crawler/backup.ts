@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type BackedUpFile, copyDigested, digestFile, filesBelow } from '../adapters/files/care/backup-files.ts';
 import { copyRows, digestRows } from '../adapters/leveldb/care/copy-rows.ts';
-import { DB_FORMAT_VERSION, openLevelRows } from '../adapters/leveldb/crawl-db.ts';
+import { DB_FORMAT_VERSION, openLevelRows, openStoredRows } from '../adapters/leveldb/crawl-db.ts';
 import { removeHolder } from '../adapters/leveldb/holder.ts';
 import type { Rows } from '../adapters/leveldb/rows.ts';
 import { packageVersion } from '../config/package-version.ts';
@@ -67,7 +67,7 @@ export async function backupState(
   const snapshot = snapshotState(dir);
   try {
     if (!dryRun) await mkdir(to, { recursive: true });
-    const db = await withRows(join(snapshot.dir, 'db'), { log, clock }, (rows) =>
+    const db = await withRows(openLevelRows, join(snapshot.dir, 'db'), { log, clock }, (rows) =>
       dryRun ? digestRows(rows) : copyRows(rows, join(to, 'db')),
     );
     const files: BackedUpFile[] = [];
@@ -97,8 +97,13 @@ function filesToKeep(dir: string): string[] {
   return FOLDERS.flatMap((folder) => filesBelow(dir, folder).reverse()).filter((path) => !isLock(path));
 }
 
-async function withRows<Value>(dir: string, room: Room, use: (rows: Rows) => Promise<Value>): Promise<Value> {
-  const rows = await openLevelRows({ dir, log: room.log, clock: room.clock ?? systemClock });
+async function withRows<Value>(
+  openRows: typeof openStoredRows,
+  dir: string,
+  room: Room,
+  use: (rows: Rows) => Promise<Value>,
+): Promise<Value> {
+  const rows = await openRows({ dir, log: room.log, clock: room.clock ?? systemClock });
   try {
     return await use(rows);
   } finally {
@@ -131,7 +136,9 @@ export async function restoreState(
     for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
     const snapshot = snapshotState(from);
     try {
-      await withRows(join(snapshot.dir, 'db'), { log, clock }, (rows) => copyRows(rows, join(fresh, 'db')));
+      await withRows(openStoredRows, join(snapshot.dir, 'db'), { log, clock }, (rows) =>
+        copyRows(rows, join(fresh, 'db')),
+      );
     } finally {
       snapshot.close();
     }
@@ -158,8 +165,9 @@ async function moveUp(from: string, to: string): Promise<void> {
   await rmdir(from);
 }
 
+/** Of the rows as they were written: a db of an older version is brought up to date when it is first opened for use. */
 async function requireSameRows(dir: string, { db }: Manifest, room: Room): Promise<void> {
-  const found = await withRows(dir, room, digestRows);
+  const found = await withRows(openStoredRows, dir, room, digestRows);
   if (found.sha256 === db.sha256) return;
   throw new CrawlError(
     'usage-invalid',

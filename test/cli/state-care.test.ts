@@ -13,6 +13,8 @@ import {
 import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestRows } from '../../src/adapters/leveldb/care/copy-rows.ts';
+import type { Rows } from '../../src/adapters/leveldb/rows.ts';
 import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySummary } from '../../src/crawler.ts';
 import type { RecordView } from '../../src/steps/views.ts';
 import { json, run, start, workDir } from './binary.ts';
@@ -169,6 +171,23 @@ describe('backup and restore', () => {
       code: 2,
       stderr: expect.stringContaining('is not empty'),
     });
+  });
+
+  it('a backup of an older version is whole, and is restored', async () => {
+    const folder = join(workDir(), 'backup');
+    await json(['backup', folder], { cwd });
+    const rows = new Level<string, Buffer>(join(folder, 'db'), { valueEncoding: 'buffer' });
+    for (const kind of ['t', 'v', 'x']) await rows.clear({ gte: kind, lt: `${kind}\uffff` });
+    await rows.put('mformatVersion', Buffer.from('3'));
+    const db = await digestRows(rows as unknown as Rows);
+    await rows.close();
+    const manifest = join(folder, 'backup.json');
+    writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), dbFormat: 3, db }));
+    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: db.rows });
+    const dir = join(workDir(), 'restored');
+    await json(['restore', folder, '--dir', dir]);
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
   });
 
   it('a backup that was damaged, or cut short, is not restored', async () => {

@@ -111,12 +111,23 @@ export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): 
  * @param isRebuilt LevelDB has just made the db anew from its tables, and may have lost the row that tells the format. Records tell their
  * versions themselves, and the rest is made from them.
  */
-export async function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): Promise<Rows> {
+export function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): Promise<Rows> {
+  return openedRows(options, async (rows) => {
+    if (isRebuilt && !(await rows.hasMany([FORMAT_KEY]))[0]) await writeFormat(rows);
+    await migrate(rows, await checkFormat(rows, options.dir), options.log);
+  });
+}
+
+/** The same as they were written, by this version or an older one. */
+export function openStoredRows(options: LevelCrawlDbOptions): Promise<Rows> {
+  return openedRows(options, (rows) => checkFormat(rows, options.dir));
+}
+
+async function openedRows(options: LevelCrawlDbOptions, prepare: (rows: Rows) => Promise<unknown>): Promise<Rows> {
   const rows = await openRows(options);
   try {
     if (await isForeign(rows)) throw new CrawlError('usage-invalid', `${options.dir} ${FOREIGN}`);
-    if (isRebuilt && !(await rows.hasMany([FORMAT_KEY]))[0]) await writeFormat(rows);
-    await migrate(rows, await checkFormat(rows, options.dir), options.log);
+    await prepare(rows);
     await tellHolder(options);
     return rows;
   } catch (error) {
