@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { copySegment, segmentIds, segmentInfo } from '../adapters/files/care/segment-care.ts';
+import { copySegment, isSameSegment, segmentIds, segmentInfo } from '../adapters/files/care/segment-care.ts';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -12,7 +12,7 @@ import { snapshotState } from './shadow-state.ts';
 
 export interface MergeSummary extends TransferSummary {
   readonly from: string;
-  /** Segments copied, by their ids here. */
+  /** Segments copied, by their ids here; those that an earlier merge has brought are not copied again. */
   readonly segments: readonly string[];
 }
 
@@ -27,19 +27,22 @@ export async function mergeState(
   { log, clock }: { readonly log: Log; readonly clock: Clock },
 ): Promise<MergeSummary> {
   const from = resolve(other);
-  if (from === resolve(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
   refuseClusterState(from, 'a merge');
   if (!existsSync(join(from, 'db'))) throw new CrawlError('usage-invalid', `${from} holds no crawl db`);
+  if (realpathSync(from) === realpathSync(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
   const snapshot = snapshotState(from);
   try {
     const theirs = await openLevelCrawlDb({ dir: join(snapshot.dir, 'db'), log, clock });
     const summary = await importLines(db, dumpLines(theirs, clock.now()), 'merge').finally(() => theirs.close());
     const segments: string[] = [];
+    const known = new Set((await db.segments()).map(({ id }) => id));
     for (const id of segmentIds(join(from, 'segments'))) {
       const { state, createdAt, urls } = segmentInfo(join(from, 'segments', id));
       if (state !== 'updated') continue;
-      const own = freeId(join(dir, 'segments'), id);
-      copySegment(join(from, 'segments', id), join(dir, 'segments', own), own);
+      const { own, isCopied } = placeFor(join(from, 'segments', id), join(dir, 'segments'), id);
+      if (isCopied && known.has(own)) continue;
+      // A merge that was cut short may have copied it and not told so.
+      if (!isCopied) copySegment(join(from, 'segments', id), join(dir, 'segments', own), own);
       await db.write({ segments: [{ id: own, state: 'updated', createdAt, urls, applied: urls }] }, { durable: true });
       segments.push(own);
     }
@@ -49,8 +52,12 @@ export async function mergeState(
   }
 }
 
-/** The id, or the id with the first suffix that nobody has. */
-function freeId(dir: string, id: string): string {
-  if (!existsSync(join(dir, id))) return id;
-  for (let number = 1; ; number++) if (!existsSync(join(dir, `${id}-m${number}`))) return `${id}-m${number}`;
+/** The id, or the id with the first suffix, that nobody has but the same segment, which has been copied then. */
+function placeFor(folder: string, dir: string, id: string): { readonly own: string; readonly isCopied: boolean } {
+  for (let number = 0; ; number++) {
+    const own = number === 0 ? id : `${id}-m${number}`;
+    const place = join(dir, own);
+    if (!existsSync(place)) return { own, isCopied: false };
+    if (isSameSegment(folder, place)) return { own, isCopied: true };
+  }
 }

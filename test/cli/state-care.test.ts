@@ -268,9 +268,27 @@ describe('moving a crawl', () => {
     const from = join(cwd, 'crawldb');
     const [first] = await json<MergeSummary[]>(['merge', from, '--dir', dir]);
     expect(first).toMatchObject({ merged: 0 });
-    const [second] = await json<MergeSummary[]>(['merge', from, '--dir', dir]);
+    // Another crawl, whose segments happen to be called the same.
+    const other = copy();
+    for (const id of first!.segments) {
+      const mark = join(other, 'segments', id, 'segment.json');
+      const info = JSON.parse(readFileSync(mark, 'utf8')) as { createdAt: number };
+      writeFileSync(mark, JSON.stringify({ ...info, createdAt: info.createdAt + 1 }));
+    }
+    const [second] = await json<MergeSummary[]>(['merge', other, '--dir', dir]);
     expect(second).toMatchObject({ merged: first!.records });
     expect(second!.segments).toEqual(first!.segments.map((id) => `${id}-m1`));
+    // What has been merged before is not copied again, nor a crawl into itself under another name.
+    for (const known of [from, other])
+      expect(await json(['merge', known, '--dir', dir])).toMatchObject([{ merged: first!.records, segments: [] }]);
+    const alias = join(workDir(), 'alias');
+    symlinkSync(dir, alias);
+    for (const more of [[], ['--dry-run']]) {
+      expect(await run(['merge', alias, '--dir', dir, ...more])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('is this crawl itself'),
+      });
+    }
     const pages = (text: string): unknown[] =>
       text
         .trim()

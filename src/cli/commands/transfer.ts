@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { MergeSummary, TransferSummary } from '../../crawler.ts';
@@ -58,7 +58,7 @@ export function addMerge(program: Command, run: Run): void {
     .addHelpText('after', '\nExamples:\n  incrawl merge ../news/crawldb ../blogs/crawldb --dir crawldb');
   command.action((dirs: readonly string[], { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
-      const own = dirs.find((dir) => resolve(dir) === resolve(session.options.dir));
+      const own = dirs.find((dir) => placeOf(dir) === placeOf(session.options.dir));
       if (own !== undefined) return session.refuse(`${own} is this crawl itself`);
       const summaries = await asAsked(session, dryRun, async (crawler) => {
         const done: MergeSummary[] = [];
@@ -72,6 +72,9 @@ export function addMerge(program: Command, run: Run): void {
     }),
   );
 }
+
+/** Two names may lead to one folder. */
+const placeOf = (dir: string): string => (existsSync(dir) ? realpathSync(dir) : resolve(dir));
 
 function transferText({ records, links, hosts, merged }: TransferSummary): string {
   const both = merged === 0 ? '' : ` (${count(merged)} were here already)`;

@@ -4,7 +4,8 @@ import type { SegmentInfo } from '../../../ports/segment-store.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { copyFolder } from '../copy-folder.ts';
 import { onFile } from '../file-errors.ts';
-import { FETCH_LIST, INFO, isFinished, readMark, writeMark } from '../segment-folder.ts';
+import { readFrames } from '../frame-reader.ts';
+import { FETCH_LIST, FETCHED, INFO, isFinished, readMark, writeMark } from '../segment-folder.ts';
 import { LOCK } from '../segment-lock.ts';
 import { isWarcName } from '../warc-writer.ts';
 import { type Salvaged, salvageSegment } from './salvage-segment.ts';
@@ -34,6 +35,31 @@ export function copySegment(from: string, to: string, id: string): void {
   const { info, synced } = readMark(from);
   copyFolder(from, to, isWarcName, (name) => name !== INFO && !name.startsWith(LOCK));
   writeMark(to, { info: { ...info, id }, synced });
+}
+
+/** Whether both folders hold the outcomes of one and the same round: one is a copy of the other, whatever its id. */
+export function isSameSegment(a: string, b: string): boolean {
+  if (!isFinished(a) || !isFinished(b)) return false;
+  const [one, other] = [readMark(a), readMark(b)];
+  const isAlike =
+    one.info.createdAt === other.info.createdAt &&
+    one.info.urls === other.info.urls &&
+    one.info.state === other.info.state &&
+    one.synced.fetched === other.synced.fetched;
+  return isAlike && haveEqualFrames(join(a, FETCHED), join(b, FETCHED));
+}
+
+function haveEqualFrames(a: string, b: string): boolean {
+  const [one, other] = [readFrames(a), readFrames(b)];
+  for (;;) {
+    const [left, right] = [one.next(), other.next()];
+    if (left.done || right.done) return left.done === right.done;
+    if (left.value.index !== right.value.index || !left.value.payload.equals(right.value.payload)) {
+      one.return(undefined);
+      other.return(undefined);
+      return false;
+    }
+  }
 }
 
 /** Verifies all segments in a folder; gives those that can be told. */
