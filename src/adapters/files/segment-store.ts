@@ -10,7 +10,16 @@ import { FrameLog } from './frame-log.ts';
 import { readFrames } from './frame-reader.ts';
 import { encodeRecord } from './record-codec.ts';
 import { FileSegment } from './segment.ts';
-import { FETCH_LIST, FETCHED, isFinished, PARSED, readMark, type SegmentMark, writeMark } from './segment-folder.ts';
+import {
+  FETCH_LIST,
+  FETCHED,
+  INFO,
+  isFinished,
+  PARSED,
+  readMark,
+  type SegmentMark,
+  writeMark,
+} from './segment-folder.ts';
 import { lockSegment } from './segment-lock.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import type { WarcOptions } from './warc-writer.ts';
@@ -69,7 +78,11 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
     },
     async remove(id): Promise<void> {
       if (!ID.test(id)) return;
-      onFile(folderOf(id), () => rmSync(folderOf(id), { recursive: true, force: true }));
+      // The mark first: what a kill leaves of the folder is then no segment any more, rather than a damaged one.
+      onFile(folderOf(id), () => {
+        rmSync(join(folderOf(id), INFO), { force: true });
+        rmSync(folderOf(id), { recursive: true, force: true });
+      });
     },
   };
 
