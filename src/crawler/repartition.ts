@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import { CrawlError } from '../domain/errors.ts';
@@ -12,6 +12,9 @@ import { dumpLines, importLines } from './db-transfer.ts';
 import { domainOf } from './domain-of.ts';
 import type { DumpLine } from './dump-lines.ts';
 import { temporaryState } from './shadow-state.ts';
+
+/** Crawl dbs that are being written: half of one would look like a whole one. No node can be called so. */
+const UNFINISHED = '.unfinished~';
 
 export interface RepartitionOptions {
   readonly nodes: readonly string[];
@@ -32,8 +35,8 @@ export interface RepartitionSummary {
 
 /**
  * Cuts a crawl db into one for each node, `OUT/NODE/db`: the records, outlinks, facts and changes of a host, or of a registrable domain, all go to one. When a
- * node is added later, about 1/(n+1) of the hosts move. Segments stay where they are. Rejects with `usage-invalid` for names that cannot be
- * folders, and for a folder that is not empty.
+ * node is added later, about 1/(n+1) of the hosts move. They appear when all are whole. Segments stay where they are. Rejects with
+ * `usage-invalid` for names that cannot be folders, and for a folder that is not empty.
  */
 export async function repartition(
   db: CrawlDb,
@@ -52,12 +55,14 @@ export async function repartition(
       `names of nodes were expected, each once, of letters, digits, "_", "-" and ".", got ${nodes.join(',')}`,
     );
   }
-  if (existsSync(target) && readdirSync(target).length > 0) {
+  const unfinished = join(target, UNFINISHED);
+  if (existsSync(target) && readdirSync(target).some((name) => name !== UNFINISHED)) {
     throw new CrawlError('usage-invalid', `${target} is not empty; the crawl dbs of the nodes go into a new folder`);
   }
   const elsewhere = options.dryRun ? temporaryState('dry-run') : null;
+  const place = elsewhere?.dir ?? unfinished;
   try {
-    const place = elsewhere?.dir ?? target;
+    await rm(place, { recursive: true, force: true });
     const nodeOfHost = (host: string): string => nodeOf(partitionOf(by === 'domain' ? domainOf(host) : host), nodes);
     const summaries: RepartitionSummary['nodes'][number][] = [];
     for (const node of nodes) {
@@ -72,7 +77,14 @@ export async function repartition(
         await own.close();
       }
     }
+    if (elsewhere === null) {
+      for (const node of nodes) await rename(join(unfinished, node), join(target, node));
+      await rmdir(unfinished);
+    }
     return { out: target, nodes: summaries };
+  } catch (error) {
+    await rm(place, { recursive: true, force: true });
+    throw error;
   } finally {
     elsewhere?.close();
   }

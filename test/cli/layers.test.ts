@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -111,10 +111,14 @@ describe('repartition', () => {
     writeFileSync(join(cwd, 'seeds.txt'), hosts.map((url) => `${url}\n${url}page\n`).join(''));
     await json(['inject', 'seeds.txt'], { cwd });
     const out = join(cwd, 'shares');
+    // What a run that was cut short has written; none of it looks like the crawl db of a node.
+    mkdirSync(join(out, '.unfinished~', 'north', 'db'), { recursive: true });
+    writeFileSync(join(out, '.unfinished~', 'north', 'db', '000005.ldb'), 'half');
     const { nodes } = await json<RepartitionSummary>(['repartition', '--nodes', 'north,south,east', '--out', out], {
       cwd,
     });
     expect(nodes.reduce((sum, { records }) => sum + records, 0)).toBe(80);
+    expect(readdirSync(out).sort()).toEqual(['east', 'north', 'south']);
     const seen: string[] = [];
     for (const { dir, records } of nodes) {
       const own = await json<RecordView[]>(['readdb', '--dump', '--dir', dir]);
