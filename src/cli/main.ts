@@ -60,7 +60,10 @@ function endByStray(error: unknown): void {
 function foreignFrame(stack: string): string | null {
   const own = fileURLToPath(new URL('../..', import.meta.url));
   for (const line of stack.split('\n')) {
-    const place = /^\s+at .*?\(?((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1]?.replace(/^file:\/\//, '');
+    // Node's own places are no paths: `node:internal/fs/promises:637:25`.
+    const place = /^\s+at (?:async |.*\()?((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/
+      .exec(line)?.[1]
+      ?.replace(/^file:\/\//, '');
     if (place !== undefined && !place.startsWith(own) && !place.includes('/node_modules/')) return place;
   }
   return null;

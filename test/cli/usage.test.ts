@@ -129,13 +129,15 @@ describe.concurrent('usage and configuration', () => {
   it('what a plugin let go and then failed is told as the fault of its file, without a stack', async () => {
     const cwd = workDir();
     mkdirSync(join(cwd, 'conf', 'plugins', 'urlfilter-stray'), { recursive: true });
-    writeFileSync(
-      join(cwd, 'conf', 'plugins', 'urlfilter-stray', 'plugin.ts'),
-      `import { definePlugin } from 'incrawl/plugin';
-      async function ask(): Promise<void> { throw new Error('boom'); }
+    const letGo = (body: string): void =>
+      writeFileSync(
+        join(cwd, 'conf', 'plugins', 'urlfilter-stray', 'plugin.ts'),
+        `import { definePlugin } from 'incrawl/plugin';
+      async function ask(): Promise<void> { ${body} }
       export default definePlugin({ name: 'urlfilter-stray', api: 1, setup: () => ({ filter: () => { void ask(); return { accept: true }; } }) });
       `,
-    );
+      );
+    letGo("throw new Error('boom');");
     writeFileSync(
       join(cwd, 'conf', 'plugins.yaml'),
       'plugins:\n  - protocol-http\n  - parse-html\n  - signature-simhash\n  - schedule-freshness\n  - urlfilter-stray\n',
@@ -146,6 +148,14 @@ describe.concurrent('usage and configuration', () => {
     );
     expect(code).toBe(1);
     expect((await run(['verify'], { cwd })).code).toBe(0);
+    // Where Node's own code threw it, whose places look a little like paths.
+    letGo("await (await import('node:fs/promises')).open('/nowhere/at-all');");
+    expect(await run(['inject', 'http://example.org/'], { cwd })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: a failure that the plugin let go: ENOENT[^\n]*\n$/,
+      ),
+    });
   });
 
   it('a crawl that knows no URL says what is missing', async () => {
