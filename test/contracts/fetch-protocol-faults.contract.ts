@@ -1,4 +1,6 @@
+import dns from 'node:dns';
 import { createServer as createTlsServer } from 'node:https';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { ExchangeRequest } from '../../src/ports/fetch-protocol.ts';
@@ -62,6 +64,26 @@ export function faultsContract(create: CreateProtocol): void {
 
     it('a name that does not exist', async () => {
       expect(await failure(ask('http://nowhere.invalid/', { timeoutMs: 5000 }))).toBe('dns-failed');
+    });
+
+    it('of several addresses the first is not given up after a quarter of a second', async () => {
+      const { lookup } = dns;
+      const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+      const slowly = (_name: string, _options: object, done: (fault: null, found: typeof addresses) => void): void => {
+        // Timers come before sockets once a check of the loop is over, so a busy loop is as good as a slow network.
+        setImmediate(() => {
+          done(null, addresses);
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+        });
+      };
+      dns.lookup = slowly as unknown as typeof lookup;
+      syncBuiltinESMExports();
+      try {
+        expect(await failure(ask(`http://far.example:${exam.site.port}/ok`))).toMatchObject({ status: 200 });
+      } finally {
+        dns.lookup = lookup;
+        syncBuiltinESMExports();
+      }
     });
 
     it('TLS with a server that speaks none', async () => {

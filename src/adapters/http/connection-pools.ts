@@ -14,6 +14,8 @@ export interface ConnectionPoolOptions {
   readonly maxIdleSockets: number;
   /** An idle connection is closed after this time, ms. */
   readonly idleTimeoutMs: number;
+  /** Of a host with several addresses, each but the last is tried for no longer, ms. */
+  readonly attemptTimeoutMs: number;
 }
 
 export interface ConnectionPool {
@@ -54,6 +56,7 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
     maxFreeSockets: options.maxSockets,
     scheduling: 'lifo',
     timeout: options.idleTimeoutMs,
+    autoSelectFamilyAttemptTimeout: options.attemptTimeoutMs,
   };
   const unlessListed = { ...keepAlive, allowIPAddressList: exceptions };
   const any = { ...keepAlive, allowPrivateIPAddress: true, allowMetaIPAddress: true };

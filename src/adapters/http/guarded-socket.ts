@@ -21,9 +21,10 @@ type Phase = 'lookup' | 'connect' | 'secureConnect';
 
 /**
  * Sockets behind two checks: the resolved addresses before one is connected to, and the address that a connection has led to before a byte is sent
- * over it. Resolution, connection and TLS handshake each end after `timeoutMs` with an error whose `event` is the phase.
+ * over it. Resolution, connection and TLS handshake each end after `timeoutMs` with an error whose `event` is the phase. Where a name has several
+ * addresses, each but the last is tried for no longer than `attemptTimeoutMs`.
  */
-export function createSocketMaker(guard: AddressGuard, timeoutMs: number): SocketMaker {
+export function createSocketMaker(guard: AddressGuard, timeoutMs: number, attemptTimeoutMs: number): SocketMaker {
   const sessions = createTlsSessions();
   return (target, done) => {
     const { isSecure, hostname, port, isNamed } = target;
@@ -46,7 +47,13 @@ export function createSocketMaker(guard: AddressGuard, timeoutMs: number): Socke
     const onError = (fault: Error): void => settle(fault, null);
     const onClose = (): void => settle(new Error('the connection was given up'), null);
 
-    const tcp = connect({ host: hostname, port, lookup, noDelay: true });
+    const tcp = connect({
+      host: hostname,
+      port,
+      lookup,
+      noDelay: true,
+      autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
+    });
     enter(isIP(hostname) === 0 ? 'lookup' : 'connect');
     tcp.once('lookup', () => enter('connect'));
     tcp.on('error', onError);

@@ -25,6 +25,8 @@ export interface HttpProtocolSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxHeaderBytes: number;
   readonly connectTimeoutMs: number;
+  /** Of a host with several addresses, each but the last is tried for no longer, ms. */
+  readonly attemptTimeoutMs: number;
   readonly headTimeoutMs: number;
   readonly stallTimeoutMs: number;
   readonly allowAddresses: readonly string[];
@@ -37,6 +39,7 @@ export interface HttpProtocolSettings {
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSettings {
+  const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   return {
     headers: {
       'user-agent': options.userAgent,
@@ -45,7 +48,9 @@ export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSett
       ...(options.acceptLanguage ? { 'accept-language': options.acceptLanguage } : {}),
     },
     maxHeaderBytes: options.maxHeaderBytes ?? 32 * 1024,
-    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    connectTimeoutMs,
+    // Node gives an address up after 250 ms and does not come back to it: too soon for half the globe, a lost packet, or a busy event loop.
+    attemptTimeoutMs: Math.ceil(connectTimeoutMs / 4),
     headTimeoutMs: options.headTimeoutMs ?? 20_000,
     stallTimeoutMs: options.stallTimeoutMs ?? 20_000,
     allowAddresses: options.allowAddresses ?? [],

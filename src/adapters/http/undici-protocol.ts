@@ -20,7 +20,7 @@ export async function createUndiciProtocol(options: HttpProtocolOptions): Promis
     ...settings,
     guard,
     client: await loadUndici(),
-    makeSocket: createSocketMaker(guard, settings.connectTimeoutMs),
+    makeSocket: createSocketMaker(guard, settings.connectTimeoutMs, settings.attemptTimeoutMs),
   });
   return {
     schemes: ['http', 'https'],

@@ -36,7 +36,8 @@ export const http = z.strictObject({
     default: '10s',
     min: '100ms',
     max: '10m',
-    prose: 'Longest wait for name resolution, connection and TLS handshake, each.',
+    prose:
+      'Longest wait for name resolution, connection and TLS handshake, each. Of several addresses of a host each but the last is tried for a quarter of it.',
   }),
   headTimeoutMs: duration({
     default: '20s',

@@ -25,6 +25,7 @@ describe('createGotProtocol', () => {
       maxSockets: 1,
       maxIdleSockets: 1,
       idleTimeoutMs: 1000,
+      attemptTimeoutMs: 1000,
     });
     const status = (): Promise<unknown> =>
       new Promise((resolve) => {

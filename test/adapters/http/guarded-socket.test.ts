@@ -27,7 +27,11 @@ const make = (
 ): Promise<Socket | string> =>
   new Promise((done) => {
     const guard = createAddressGuard(allow, undefined, resolve);
-    createSocketMaker(guard, timeoutMs)(target(given), (fault, socket) => done(socket ?? networkFault(fault).code));
+    createSocketMaker(
+      guard,
+      timeoutMs,
+      timeoutMs,
+    )(target(given), (fault, socket) => done(socket ?? networkFault(fault).code));
   });
 
 describe('guarded sockets', () => {
@@ -55,7 +59,11 @@ describe('guarded sockets', () => {
     const faults: (Error | null)[] = [];
     const guard = createAddressGuard(['127.0.0.1'], undefined, never);
     await new Promise<void>((done) => {
-      const socket = createSocketMaker(guard, 5000)(target({ hostname: 'slow.example' }), (fault) => {
+      const socket = createSocketMaker(
+        guard,
+        5000,
+        5000,
+      )(target({ hostname: 'slow.example' }), (fault) => {
         faults.push(fault);
         setImmediate(done);
       });
