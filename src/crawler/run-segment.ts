@@ -29,7 +29,7 @@ export interface SegmentRoom {
 }
 
 /** A Retry-After or a 429 without one that is no longer than this is waited for within the round, ms. */
-const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 60_000;
 
 /** Pages on their way to or in the parser at a time; more would only hold bodies in memory. */
 const PARSE_WINDOW = 32;

@@ -6,8 +6,10 @@ import { hostOf } from '../domain/url/url-key.ts';
 import { isWithinLast } from '../domain/within-last.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
-import { type HostSitemaps, readSitemaps, restReason } from '../steps/sitemaps.ts';
+import { restReason } from '../steps/host-rest.ts';
+import { type HostSitemaps, readSitemaps } from '../steps/sitemaps.ts';
 import { requireContact } from './own-hosts.ts';
+import { PATIENCE_MS } from './run-segment.ts';
 import type { Wiring } from './wiring.ts';
 
 interface SitemapStore {
@@ -100,7 +102,8 @@ async function readOne(
         : `${host} is on the open web, and no contact is set`,
     newScore: plugins.scoring?.seedScore(`${origin}/`) ?? 1,
   };
-  const limits = { delayMs: config.fetch.delayMs, timeoutMs: config.http.timeoutMs, maxFiles, maxBytes };
+  const { delayMs } = config.fetch;
+  const limits = { delayMs, timeoutMs: config.http.timeoutMs, patienceMs: PATIENCE_MS, maxFiles, maxBytes };
   const read = await readSitemaps(room, origin, limits, signal);
   // A reading that was broken off has to be done again.
   if (!signal?.aborted) await store.db.write({ meta: { [READ_KEY + origin]: String(wiring.clock.now()) } });

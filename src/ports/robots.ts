@@ -25,6 +25,8 @@ export interface RobotsVerdict {
   /** Status of the answer to robots.txt; `null` when there was none. */
   readonly status: number | null;
   readonly fetchedAt: number;
+  /** Until when the host asked to be left alone as robots.txt was asked for (429 or 503 with Retry-After), ms since the epoch; absent where it did not. */
+  readonly restUntil?: number;
 }
 
 /** Where robots.txt copies outlive the process. Losing them costs a request each, nothing else. */
@@ -42,4 +44,6 @@ export interface StoredRobots {
   readonly usableAt: number | null;
   /** As {@link RobotsVerdict.fault}; absent where the newest answer was usable, and in copies of older versions. */
   readonly fault?: string;
+  /** As {@link RobotsVerdict.restUntil}. */
+  readonly restUntil?: number;
 }

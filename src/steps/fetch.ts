@@ -10,7 +10,7 @@ import type { Robots } from '../ports/robots.ts';
 import type { FetchItem, HostLesson, Segment } from '../ports/segment-store.ts';
 import { addLesson } from './host-lessons.ts';
 import { countOutcome, noOutcomes } from './outcome-counts.ts';
-import { verdictInTurn } from './robots-turn.ts';
+import { restAsked, verdictInTurn } from './robots-turn.ts';
 import type { FetchSummary } from './summaries.ts';
 import { visit } from './visit.ts';
 import type { VisitResult, VisitRoom } from './visit-result.ts';
@@ -141,16 +141,11 @@ class FetchRun {
 
   private async visitItem(item: FetchItem, turn: LaneTurn): Promise<void> {
     const refusal = await this.refusal(item, turn);
-    if (refusal !== null) {
-      await this.store(item, { outcome: refusal, response: null, body: null, headers: {}, lesson: null });
-      return;
-    }
+    if (refusal !== null) return this.store(item, refusal);
     const protocol = this.room.protocols.get(item.url.slice(0, item.url.indexOf(':')));
     if (protocol === undefined) {
       turn.spare();
-      const denied = this.denied('scheme-unsupported', ERRORS['scheme-unsupported'].text, null);
-      await this.store(item, { outcome: denied, response: null, body: null, headers: {}, lesson: null });
-      return;
+      return this.store(item, this.denied('scheme-unsupported', ERRORS['scheme-unsupported'].text));
     }
     const facts = this.factsOf(item.host);
     const nextTurn = (): Promise<void> => turn.next();
@@ -178,26 +173,39 @@ class FetchRun {
   }
 
   /** The reason not to ask for this page at all, if there is one. */
-  private async refusal(item: FetchItem, turn: LaneTurn): Promise<FetchOutcome | null> {
-    const { restUntil } = this.factsOf(item.host);
-    const isResting = (restUntil ?? 0) > this.room.clock.now();
-    if (isResting || this.failingHosts.has(item.host)) {
+  private async refusal(item: FetchItem, turn: LaneTurn): Promise<VisitResult | null> {
+    const { host } = item;
+    const { clock } = this.room;
+    const facts = this.factsOf(host);
+    const restUntil = facts.restUntil ?? 0;
+    const failing = this.failingHosts.get(host);
+    if (restUntil > clock.now() || failing !== undefined) {
       turn.spare();
-      return isResting
-        ? this.denied('http-throttled', 'the host asked for a pause', restUntil)
-        : this.denied('host-failing', this.failingHosts.get(item.host) ?? '', null);
+      return restUntil > clock.now() ? this.resting(restUntil) : this.denied('host-failing', failing ?? '');
     }
     const verdict = await verdictInTurn(this.room, item, this.options.delayMs, turn);
+    const restAskedUntil = restAsked(verdict, clock);
+    if (restAskedUntil !== null) {
+      const lesson = { restUntil: restAskedUntil };
+      this.tellRest(host, restAskedUntil);
+      this.learn(item, facts, lesson);
+      return { ...this.resting(restAskedUntil), lesson };
+    }
     if (verdict.allowed) return null;
     const code = verdict.code ?? 'robots-denied';
     const { rule, fault } = verdict;
     const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
-    return this.denied(code, `${ERRORS[code].text}${detail}`, null);
+    return this.denied(code, `${ERRORS[code].text}${detail}`);
   }
 
-  private denied(code: ErrorCode, message: string, retryAt: number | null): FetchOutcome {
-    const at = this.room.clock.now();
-    return { kind: 'denied', code, message, retryAt, at, requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
+  private resting(until: number): VisitResult {
+    return this.denied('http-throttled', 'the host asked for a pause', until);
+  }
+
+  private denied(code: ErrorCode, message: string, retryAt: number | null = null): VisitResult {
+    const costs = { at: this.room.clock.now(), requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
+    const outcome: FetchOutcome = { kind: 'denied', code, message, retryAt, ...costs };
+    return { outcome, response: null, body: null, headers: {}, lesson: null };
   }
 
   /**
@@ -224,13 +232,17 @@ class FetchRun {
     } else if (outcome.kind === 'failed' && outcome.code === 'http-throttled') {
       const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
       if (until - outcome.at > this.options.patienceMs) {
-        const told = { host, code: outcome.code, until: new Date(until).toISOString() };
-        this.room.log.warn('host left alone as it asked', told);
+        this.tellRest(host, until);
         return until;
       }
       this.room.lanes.pauseUntil(host, until);
     }
     return null;
+  }
+
+  private tellRest(host: string, until: number): void {
+    const told = { host, code: 'http-throttled', until: new Date(until).toISOString() };
+    this.room.log.warn('host left alone as it asked', told);
   }
 
   private async store(item: FetchItem, result: VisitResult): Promise<void> {

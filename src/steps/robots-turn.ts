@@ -33,7 +33,12 @@ export async function verdictInTurn(
   turn: LaneTurn,
 ): Promise<RobotsVerdict> {
   const { verdict, isFetched } = await askRobots(room, url, host, delayMs);
-  if (verdict.allowed && isFetched) await turn.next();
-  else if (!verdict.allowed && !isFetched) turn.spare();
+  const mayAsk = verdict.allowed && restAsked(verdict, room.clock) === null;
+  if (mayAsk && isFetched) await turn.next();
+  else if (!mayAsk && !isFetched) turn.spare();
   return verdict;
 }
+
+/** Until when the host wants to be left alone, as it said when it was asked for robots.txt; pages that an older copy allows wait as well. */
+export const restAsked = ({ restUntil }: RobotsVerdict, clock: Clock): number | null =>
+  restUntil !== undefined && restUntil > clock.now() ? restUntil : null;

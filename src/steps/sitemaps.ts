@@ -4,11 +4,13 @@ import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS } from '../ports/crawl-db.ts';
-import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import type { FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
 import type { HostLanes } from '../ports/host-lanes.ts';
 import type { Robots } from '../ports/robots.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
-import { askRobots, verdictInTurn } from './robots-turn.ts';
+import { noteRest, restReason } from './host-rest.ts';
+import { askRobots, restAsked, verdictInTurn } from './robots-turn.ts';
+import { type ParseRetryAfter, restAskedFor } from './status-outcome.ts';
 import type { UrlChain } from './url-chain.ts';
 
 /** A sitemap as the parser reads it. */
@@ -28,6 +30,7 @@ export interface SitemapRoom {
   readonly lanes: HostLanes;
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
   readonly parse: (body: Uint8Array, url: string) => ReadSitemap;
+  readonly parseRetryAfter: ParseRetryAfter;
   readonly hostOf: (url: string) => string;
   readonly seedHosts: ReadonlySet<string>;
   readonly initialIntervalMs: number;
@@ -41,6 +44,8 @@ export interface SitemapRoom {
 export interface SitemapOptions {
   readonly delayMs: number;
   readonly timeoutMs: number;
+  /** A Retry-After no longer than this is waited for; a longer one leaves the host alone, ms. */
+  readonly patienceMs: number;
   /** Sitemap files of one host at most, those of indexes included. */
   readonly maxFiles: number;
   /** Of one file, content codings undone. */
@@ -124,6 +129,8 @@ async function sitemapsNamed(
       async (turn) => {
         const { verdict, isFetched } = await askRobots(room, url, host, delayMs);
         if (!isFetched) turn.spare();
+        const restUntil = restAsked(verdict, room.clock);
+        if (restUntil !== null) await noteRest(room.db, host, restUntil);
         return verdict.sitemaps;
       },
       signal,
@@ -132,17 +139,6 @@ async function sitemapsNamed(
     if (signal?.aborted && error === signal.reason) return null;
     throw error;
   }
-}
-
-/** Why a host is asked for nothing just now, where it has asked for a rest (Retry-After). */
-export async function restReason(
-  { db, clock }: Pick<SitemapRoom, 'db' | 'clock'>,
-  host: string,
-): Promise<string | null> {
-  const [row] = await db.hostRows([host]);
-  const restUntil = row?.facts.restUntil ?? null;
-  if (restUntil === null || restUntil <= clock.now()) return null;
-  return `the host asked for a pause until ${new Date(restUntil).toISOString()}`;
 }
 
 const NOTHING: Omit<SitemapReport, 'sitemap'> = {
@@ -191,6 +187,8 @@ async function askOnce(
       host,
       async (turn) => {
         const verdict = await verdictInTurn(room, { url, host }, options.delayMs, turn);
+        const restUntil = restAsked(verdict, room.clock);
+        if (restUntil !== null) return noteRest(room.db, host, restUntil);
         if (!verdict.allowed) return `robots.txt does not allow it (${verdict.code ?? 'robots-denied'})`;
         return protocol.exchange({
           url,
@@ -205,6 +203,7 @@ async function askOnce(
     );
     if (typeof answer === 'string') return answer;
     const { head, body } = answer;
+    await keepRest(room, host, head, options.patienceMs);
     const target = head.status >= 300 && head.status < 400 ? head.headers.location : undefined;
     if (target !== undefined) {
       const moved = canonicalUrl(target, url);
@@ -216,6 +215,15 @@ async function askOnce(
     if (error instanceof CrawlError) return `${error.code}: ${error.message}`;
     throw error;
   }
+}
+
+/** Where the answer asks for patience: a short rest is waited for by whatever is asked next, a long one is noted. */
+async function keepRest(room: SitemapRoom, host: string, head: ResponseHead, patienceMs: number): Promise<void> {
+  const now = room.clock.now();
+  const until = restAskedFor(head, now, patienceMs, room.parseRetryAfter);
+  if (until === null) return;
+  if (until - now > patienceMs) await noteRest(room.db, host, until);
+  else room.lanes.pauseUntil(host, until);
 }
 
 async function apply(room: SitemapRoom, sitemap: string, read: ReadSitemap): Promise<SitemapReport> {

@@ -5,15 +5,14 @@ import { CrawlError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ResponseHead } from '../ports/fetch-protocol.ts';
 import type { FetchItem, HostLesson, WireResponse } from '../ports/segment-store.ts';
-import { statusOutcome, type VisitCosts } from './status-outcome.ts';
+import { type ParseRetryAfter, statusOutcome, type VisitCosts } from './status-outcome.ts';
 import { wireResponse } from './wire-response.ts';
 
 export interface VisitRoom {
   readonly clock: Clock;
   /** SHA-256 as 64 hex digits. */
   readonly sha256Of: (body: Uint8Array) => string;
-  /** Retry-After (RFC 9110 section 10.2.3) to ms since the epoch; `null` when it cannot be read. */
-  readonly parseRetryAfter: (value: string, now: number) => number | null;
+  readonly parseRetryAfter: ParseRetryAfter;
   readonly probe: ProbeMode;
   readonly maxBodyBytes: number;
   readonly timeoutMs: number;

@@ -37,9 +37,16 @@ export function createFileRobotsStore(dir: string): RobotsStore {
 function entryOf(read: unknown, origin: string): StoredRobots | undefined {
   const stored = read as (Partial<StoredRobots> & { origin?: unknown }) | null;
   if (stored?.origin !== origin) return undefined;
-  const { text, status, fetchedAt, usableAt, fault } = stored;
+  const { text, status, fetchedAt, usableAt, fault, restUntil } = stored;
   const isNumberOrNull = (value: unknown): value is number | null => value === null || typeof value === 'number';
   const isWhole = typeof text === 'string' && typeof fetchedAt === 'number';
   if (!isWhole || !isNumberOrNull(status) || !isNumberOrNull(usableAt)) return undefined;
-  return { text, status, fetchedAt, usableAt, ...(typeof fault === 'string' && { fault }) };
+  return {
+    text,
+    status,
+    fetchedAt,
+    usableAt,
+    ...(typeof fault === 'string' && { fault }),
+    ...(typeof restUntil === 'number' && { restUntil }),
+  };
 }

@@ -1,6 +1,9 @@
+import { parseRetryAfter } from '../../domain/crawl/http-date.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isUrl } from '../../domain/url/is-url.ts';
-import type { Exchange, FetchProtocol } from '../../ports/fetch-protocol.ts';
+import { hostOf } from '../../domain/url/url-key.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Exchange, FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
 import { MAX_ROBOTS_BYTES } from './robots-lines.ts';
 import { decodeRobots } from './robots-text.ts';
 
@@ -10,8 +13,13 @@ export type RobotsAnswer =
   | { readonly kind: 'found'; readonly text: string; readonly status: number }
   /** There is none, which allows everything. */
   | { readonly kind: 'none'; readonly status: number | null }
-  /** Nobody can tell, which forbids everything for now. */
-  | { readonly kind: 'unreachable'; readonly status: number | null; readonly reason: string };
+  /** Nobody can tell, which forbids everything for now. `restUntil`: the host asked for a rest, ms since the epoch. */
+  | {
+      readonly kind: 'unreachable';
+      readonly status: number | null;
+      readonly reason: string;
+      readonly restUntil: number | null;
+    };
 
 export interface RobotsTraffic {
   requests: number;
@@ -31,6 +39,7 @@ export async function fetchRobots(
   origin: string,
   timeoutMs: number,
   traffic: RobotsTraffic,
+  clock: Clock,
 ): Promise<RobotsAnswer> {
   let url = `${origin}/robots.txt`;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -49,13 +58,20 @@ export async function fetchRobots(
       return answerToFailure(error, hop);
     }
     traffic.receivedBytes += exchange.receivedBytes;
-    const { status, headers } = exchange.head;
+    const { head } = exchange;
+    const { status, headers } = head;
     if (status >= 200 && status <= 299) {
       // What it would have forbidden is not known.
-      if (exchange.brokenOff) return { kind: 'unreachable', status, reason: 'it broke off before its end' };
+      if (exchange.brokenOff) {
+        return { kind: 'unreachable', status, reason: 'it broke off before its end', restUntil: null };
+      }
       return { kind: 'found', text: decodeRobots(exchange.body ?? new Uint8Array(0)), status };
     }
-    if (status < 300 || status > 399) return answerToRefusal(status);
+    if (status < 300 || status > 399) {
+      // What another host asks for is no matter of this one.
+      const isOwn = hostOf(url) === hostOf(origin);
+      return answerToRefusal(status, isOwn ? restAskedFor(head, clock.now()) : null);
+    }
     const target = redirectTarget(headers.location, url);
     if (target === null) return { kind: 'none', status };
     url = target;
@@ -64,16 +80,21 @@ export async function fetchRobots(
 }
 
 /** 429 is a server in distress, not one without rules. */
-function answerToRefusal(status: number): RobotsAnswer {
+function answerToRefusal(status: number, restUntil: number | null): RobotsAnswer {
   if (status >= 400 && status <= 499 && status !== 429) return { kind: 'none', status };
-  return { kind: 'unreachable', status, reason: `status ${status}` };
+  return { kind: 'unreachable', status, reason: `status ${status}`, restUntil };
+}
+
+function restAskedFor({ status, headers }: ResponseHead, now: number): number | null {
+  const retryAfter = headers['retry-after'];
+  return retryAfter !== undefined && (status === 429 || status === 503) ? parseRetryAfter(retryAfter, now) : null;
 }
 
 function answerToFailure(error: unknown, hop: number): RobotsAnswer {
   if (!(error instanceof CrawlError)) throw error;
   // The guard refuses every page of this origin as well, and says so in terms that help more than "robots.txt unreachable".
   if (error.code === 'address-blocked' && hop === 0) return { kind: 'none', status: null };
-  return { kind: 'unreachable', status: null, reason: `${error.code}: ${error.message}` };
+  return { kind: 'unreachable', status: null, reason: `${error.code}: ${error.message}`, restUntil: null };
 }
 
 function redirectTarget(location: string | undefined, base: string): string | null {

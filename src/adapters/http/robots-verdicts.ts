@@ -22,7 +22,7 @@ export function createOriginRules(
   hasCopy: boolean,
   options: VerdictOptions,
 ): OriginRules {
-  const { text, status, fetchedAt, fault = null } = stored;
+  const { text, status, fetchedAt, fault = null, restUntil } = stored;
   if (!hasCopy) {
     const denied: RobotsVerdict = Object.freeze({
       allowed: false,
@@ -33,6 +33,7 @@ export function createOriginRules(
       sitemaps: [],
       status,
       fetchedAt,
+      ...(restUntil !== undefined && { restUntil }),
     });
     return { verdictOn: () => denied };
   }
@@ -50,6 +51,7 @@ export function createOriginRules(
       sitemaps,
       status,
       fetchedAt,
+      ...(restUntil !== undefined && { restUntil }),
     });
   const verdicts = new Map<RobotsDecision, RobotsVerdict>();
   const verdictFor = (decision: RobotsDecision): RobotsVerdict => {

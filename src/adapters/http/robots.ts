@@ -72,7 +72,7 @@ export function createRobots(options: RobotsOptions): Robots {
       const cached = remember(origin, known);
       if (isFresh(cached)) return cached;
     }
-    const answer = await fetchRobots(protocol, origin, options.timeoutMs, traffic);
+    const answer = await fetchRobots(protocol, origin, options.timeoutMs, traffic, clock);
     const entry = storedFrom(answer, known, clock.now());
     if (answer.kind === 'unreachable') {
       log.debug('robots.txt unreachable', { origin, reason: answer.reason, hasCopy: entry.usableAt !== null });
@@ -125,8 +125,9 @@ export function createRobots(options: RobotsOptions): Robots {
 /** An answer that tells nothing keeps the text that the last usable one gave. */
 function storedFrom(answer: RobotsAnswer, known: StoredRobots | undefined, now: number): StoredRobots {
   if (answer.kind === 'unreachable') {
-    const { status, reason: fault } = answer;
-    return { text: known?.text ?? '', status, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
+    const { status, reason: fault, restUntil } = answer;
+    const entry = { text: known?.text ?? '', status, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
+    return restUntil === null ? entry : { ...entry, restUntil };
   }
   const text = answer.kind === 'found' ? answer.text : '';
   return { text, status: answer.status, fetchedAt: now, usableAt: now };

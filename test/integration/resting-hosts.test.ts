@@ -1,0 +1,73 @@
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { DAY, PAGE, seed, visiting } from './visiting.ts';
+
+const HOUR = DAY / 24;
+
+const page = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
+};
+const throttle = (response: ServerResponse, seconds: number): void => {
+  response.writeHead(429, { 'retry-after': String(seconds) }).end();
+};
+
+it('a host that asks for an hour of rest with its sitemap has it', async () => {
+  let isBusy = true;
+  const { crawler, origin, asked, askedAt, now, pass } = await visiting((_request, response) =>
+    isBusy ? throttle(response, 3600) : page(response),
+  );
+  const start = seed(`${origin}/`);
+  await crawler.inject(start.seeds);
+  const [read] = await crawler.sitemaps([origin]);
+  expect(read?.sitemaps).toMatchObject([{ error: 'status 429' }]);
+  const restUntil = now() + HOUR;
+  expect((await crawler.sitemaps([origin]))[0]?.sitemaps).toMatchObject([
+    { error: expect.stringContaining('asked for a pause until') },
+  ]);
+  await crawler.crawl();
+  expect(asked).toEqual(['GET /sitemap.xml']);
+  isBusy = false;
+  pass(HOUR + 1);
+  await crawler.crawl({ rounds: 1 });
+  expect(asked).toEqual(['GET /sitemap.xml', 'GET /']);
+  expect(askedAt.at(-1)).toBeGreaterThanOrEqual(restUntil);
+});
+
+it('a rest that is short enough to wait for lies between two sitemaps', async () => {
+  const { crawler, origin, robots, asked, askedAt } = await visiting((_request, response) => throttle(response, 30));
+  robots((_request, response) => response.end(`Sitemap: ${origin}/a.xml\nSitemap: ${origin}/b.xml\n`));
+  await crawler.sitemaps([origin]);
+  expect(asked).toEqual(['GET /a.xml', 'GET /b.xml']);
+  const [, first = 0, second = 0] = askedAt;
+  expect(second - first).toBeGreaterThanOrEqual(30_000);
+});
+
+it.each([
+  ['no copy', false],
+  ['an older copy that allows its pages', true],
+])('a host that asks for an hour of rest with its robots.txt has it, where there is %s', async (_, hasCopy) => {
+  const { crawler, origin, robots, askedAt, now, pass, reopen } = await visiting((_request, response) =>
+    page(response),
+  );
+  if (hasCopy) {
+    await crawler.crawl({ rounds: 1, ...seed(`${origin}/known`) });
+    pass(2 * DAY);
+  }
+  robots((_request, response) => throttle(response, 3600));
+  const before = askedAt.length;
+  await crawler.crawl({ rounds: 1, ...seed(`${origin}/a`, `${origin}/b`) });
+  const restUntil = now() + HOUR;
+  expect(askedAt.length - before).toBe(1);
+  pass(HOUR / 2);
+  const next = await reopen();
+  await next.crawl(seed(`${origin}/c`));
+  expect((await next.sitemaps([origin]))[0]?.sitemaps).toMatchObject([
+    { error: expect.stringContaining('asked for a pause until') },
+  ]);
+  expect(askedAt.length - before).toBe(1);
+  robots((_request, response) => response.writeHead(404).end());
+  pass(HOUR / 2 + 1);
+  await next.crawl({ rounds: 1 });
+  expect(askedAt[before + 1]).toBeGreaterThanOrEqual(restUntil);
+  expect(await next.record(`${origin}/a`)).toMatchObject({ failures: 0, httpStatus: 200 });
+});

@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { defaultConfig } from '../../src/config/load.ts';
+import { type Crawler, openCrawler } from '../../src/crawler.ts';
+
+export const DAY = 86_400_000;
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+export const PAGE = `<title>page</title><p>${'words of a page '.repeat(200)}</p><a href="/child">child</a>`;
+
+let closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.reverse()) await close();
+  closers = [];
+});
+
+export interface Visited {
+  readonly crawler: Crawler;
+  readonly origin: string;
+  /** Methods and paths in order, robots.txt left out. */
+  readonly asked: string[];
+  /** When each request came, robots.txt included. */
+  readonly askedAt: number[];
+  now(): number;
+  /** Closes the crawler and opens the next one on the same state, as another process does, with the clock put by so much. */
+  reopen(ms?: number): Promise<Crawler>;
+  /** How robots.txt is answered from now on. */
+  robots(answer: Answer): void;
+  /** Puts the clock on. */
+  pass(ms: number): void;
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const robots: Answer = (_request, response) => {
+  response.writeHead(200).end('User-agent: *\nDisallow: /private\n');
+};
+
+/** A crawler with a clock of its own, which jumps to where somebody sleeps until, and a server that answers as told. */
+export async function visiting(answer: Answer, ...settings: string[]): Promise<Visited> {
+  const asked: string[] = [];
+  const askedAt: number[] = [];
+  let now = Date.UTC(2026, 5, 1);
+  let answerRobots = robots;
+  const server = createServer((request, response) => {
+    if (request.url === '/robots.txt') return answerRobots(request, response);
+    asked.push(`${request.method} ${request.url}`);
+    answer(request, response);
+  });
+  server.prependListener('request', () => askedAt.push(now));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const dir = await mkdtemp(join(tmpdir(), 'incrawl-'));
+  const options = {
+    config: defaultConfig([
+      'fetch.delay=0',
+      'fetch.auditShare=0',
+      'http.allowAddresses=["127.0.0.0/8"]',
+      'http.headTimeout=300ms',
+      ...settings,
+    ]),
+    dir,
+    log: silent,
+    clock: {
+      now: () => now,
+      sleep: async (ms: number) => {
+        await new Promise(setImmediate);
+        now += ms;
+      },
+    },
+  };
+  const crawler = await openCrawler(options);
+  let current = crawler;
+  closers.push(
+    () => rm(dir, { recursive: true, force: true }),
+    () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+    () => current.close(),
+  );
+  return {
+    crawler,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    askedAt,
+    now: () => now,
+    async reopen(ms = 0) {
+      await current.close();
+      now += ms;
+      current = await openCrawler(options);
+      return current;
+    },
+    robots(other) {
+      answerRobots = other;
+    },
+    pass(ms) {
+      now += ms;
+    },
+  };
+}
+
+export const seed = (...urls: string[]) => ({ seeds: [{ name: 'test', lines: urls }] });
