@@ -19,7 +19,7 @@ import { touch } from '../steps/touch.ts';
 import { updateFromSegment } from '../steps/updatedb.ts';
 import type { CrawlRoom } from './crawl-room.ts';
 import { domainOf } from './domain-of.ts';
-import { repeatRoom } from './near.ts';
+import { repeatOptions, repeatRoom } from './near.ts';
 import { requireContact } from './own-hosts.ts';
 import { roundKeeper } from './round-log.ts';
 import { runFetch, runParse } from './run-segment.ts';
@@ -237,11 +237,7 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
         maxLayers: options.maxLayers ?? Number.POSITIVE_INFINITY,
         distrustMs: config.fetch.distrustMs,
         soft404: config.fetch.soft404,
-        repeats: {
-          distance: config.dedup.maxDistance,
-          keep: config.dedup.keep,
-          skipOutlinks: config.dedup.mode === 'skip-outlinks',
-        },
+        repeats: { ...repeatOptions(config), skipOutlinks: config.dedup.mode === 'skip-outlinks' },
       },
     );
   }
@@ -260,8 +256,10 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
     } else if (asked === undefined && isWithinLast(config.updatedb.orphanSweepEveryMs, last, now)) {
       return { orphans: 0 };
     }
-    const options = { mode, partitionOf: (url: string) => partitionOf(hostOf(url)), now };
-    const { orphaned, purged } = await sweepOrphans({ db, seen, policy }, options);
+    const near = repeatRoom(config, db);
+    const repeats = repeatOptions(config);
+    const options = { mode, partitionOf: (url: string) => partitionOf(hostOf(url)), repeats, now };
+    const { orphaned, purged } = await sweepOrphans({ db, seen, policy, near }, options);
     await db.write({ meta: { [ORPHAN_SWEEP_KEY]: String(now) } });
     return { orphans: orphaned + purged };
   }

@@ -9,7 +9,7 @@ import type { NearGroupingOptions } from '../ports/near-grouping.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 import { type DedupOptions, type DedupSummary, type DuplicateView, dedup } from '../steps/dedup.ts';
 import { type NearOptions, type NearPage, nearPages } from '../steps/near-pages.ts';
-import type { RepeatRoom } from '../steps/repeats.ts';
+import type { RepeatOptions, RepeatRoom } from '../steps/repeats.ts';
 import { domainOf } from './domain-of.ts';
 import { fetchedUrls } from './map-reduce/crawl-links.ts';
 
@@ -33,6 +33,10 @@ function scopesOf(scope: Config['dedup']['scope']): (url: string) => string {
 export function repeatRoom(config: Config, db: LevelCrawlDb): Pick<RepeatRoom, 'tables' | 'scopeOf'> | null {
   const { fingerprints } = db;
   return fingerprints === null ? null : { tables: fingerprints, scopeOf: scopesOf(config.dedup.scope) };
+}
+
+export function repeatOptions({ dedup: { maxDistance, keep } }: Config): RepeatOptions {
+  return { distance: maxDistance, keep };
 }
 
 /** Options of a batch run that are not given are those of the configuration. */

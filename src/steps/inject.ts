@@ -4,6 +4,7 @@ import { isUrl } from '../domain/url/is-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
+import { changesOf } from './change-feed.ts';
 import type { InjectSummary, SeedError } from './summaries.ts';
 import { countingRejections, type UrlChain } from './url-chain.ts';
 
@@ -110,7 +111,11 @@ async function writeSeeds(
     if (datum !== previous) puts.push({ datum, previous });
     room.seedHosts.add(room.hostOf(url));
   }
-  await room.db.write({ puts, meta: { [SEED_HOSTS_KEY]: JSON.stringify([...room.seedHosts]) } }, { durable: true });
+  await room.db.write(
+    // An orphan that a seed brings back may be told.
+    { puts, meta: { [SEED_HOSTS_KEY]: JSON.stringify([...room.seedHosts]) }, ...changesOf(puts, now) },
+    { durable: true },
+  );
   room.seen.add(urls);
 }
 

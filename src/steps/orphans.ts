@@ -1,10 +1,19 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { pageDropped } from '../domain/crawl/page-change.ts';
+import { pageChange, pageDropped } from '../domain/crawl/page-change.ts';
 import { type SettlePolicy, settle } from '../domain/crawl/settle.ts';
 import { UrlSet } from '../domain/url/url-set.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import { noted } from './change-feed.ts';
+import { judgeRepeats, type RepeatOptions, type RepeatRoom, type VisitedPage } from './repeats.ts';
+
+export interface SweepRoom {
+  readonly db: CrawlDb;
+  readonly seen: SeenUrls;
+  readonly policy: SettlePolicy;
+  /** The tables of signatures; `null` where none are kept. */
+  readonly near: Pick<RepeatRoom, 'tables' | 'scopeOf'> | null;
+}
 
 export interface OrphanSummary {
   readonly orphaned: number;
@@ -23,8 +32,13 @@ const WRITE_WINDOW = 1_000;
  * million URLs, so it runs by the calendar, not with every update.
  */
 export async function sweepOrphans(
-  room: { readonly db: CrawlDb; readonly seen: SeenUrls; readonly policy: SettlePolicy },
-  options: { readonly mode: 'mark' | 'purge'; readonly partitionOf: (url: string) => number; readonly now: number },
+  room: SweepRoom,
+  options: {
+    readonly mode: 'mark' | 'purge';
+    readonly partitionOf: (url: string) => number;
+    readonly repeats: Pick<RepeatOptions, 'distance'>;
+    readonly now: number;
+  },
 ): Promise<OrphanSummary> {
   const { db } = room;
   const { urls } = await db.counters();
@@ -34,24 +48,27 @@ export async function sweepOrphans(
     const isOfPass = (url: string): boolean => passes === 1 || options.partitionOf(url) % passes === pass;
     const linked = await linkedTargets(db, isOfPass);
     let puts: CrawlDbPut[] = [];
+    let wanted: VisitedPage[] = [];
     let deletes: CrawlDatum[] = [];
     const flush = async (): Promise<void> => {
-      if (puts.length + deletes.length === 0) return;
+      if (puts.length + wanted.length + deletes.length === 0) return;
       const dropped = deletes.flatMap((datum) => pageDropped(datum, options.now) ?? []);
       const links = deletes.map(({ url }) => ({ url, targets: [] }));
-      await db.write({ puts, deletes, links, ...noted(dropped, options.now) });
+      const alive = await compared(room, wanted, options.repeats);
+      const told = alive.flatMap((datum, i) => pageChange(wanted[i]!.previous, datum, options.now) ?? []);
+      const revived = alive.map((datum, i) => ({ datum, previous: wanted[i]!.previous }));
+      await db.write({ puts: [...puts, ...revived], deletes, links, ...noted([...dropped, ...told], options.now) });
       room.seen.remove(deletes.map(({ url }) => url));
       puts = [];
+      wanted = [];
       deletes = [];
     };
     for await (const datum of db.scan()) {
       if (datum.seed || !isOfPass(datum.url)) continue;
       if (linked.has(datum.url)) {
         if (datum.state !== 'orphan') continue;
-        puts.push({
-          datum: settle(datum, { kind: 'linked', depth: datum.depth }, room.policy, options.now).datum,
-          previous: datum,
-        });
+        const { datum: alive } = settle(datum, { kind: 'linked', depth: datum.depth }, room.policy, options.now);
+        wanted.push({ previous: datum, datum: alive });
         summary.revived++;
       } else if (options.mode === 'purge') {
         deletes.push(datum);
@@ -62,11 +79,24 @@ export async function sweepOrphans(
         puts.push({ datum: orphan, previous: datum });
         summary.orphaned++;
       }
-      if (puts.length + deletes.length >= WRITE_WINDOW) await flush();
+      if (puts.length + wanted.length + deletes.length >= WRITE_WINDOW) await flush();
     }
     await flush();
   }
   return summary;
+}
+
+/**
+ * Orphans that are wanted again, as they are to be stored: duplicates of what they repeat. A visit compares only pages whose text has changed since, so
+ * it would find none of them. Who was there meanwhile represents, so that no other record changes.
+ */
+async function compared(
+  { db, near }: SweepRoom,
+  wanted: readonly VisitedPage[],
+  { distance }: Pick<RepeatOptions, 'distance'>,
+): Promise<readonly CrawlDatum[]> {
+  if (near === null || wanted.length === 0) return wanted.map(({ datum }) => datum);
+  return (await judgeRepeats({ db, ...near }, wanted, { distance, keep: 'first' })).visited;
 }
 
 /**

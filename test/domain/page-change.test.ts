@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CRAWL_STATES, type CrawlDatum, newDatum } from '../../src/domain/crawl/datum.ts';
+import { CRAWL_STATES, type CrawlDatum, newDatum, type VisitOutcome } from '../../src/domain/crawl/datum.ts';
 import { type ChangeKind, pageChange } from '../../src/domain/crawl/page-change.ts';
 
 const URL = 'https://a.example/';
@@ -21,6 +21,14 @@ const elsewhere: CrawlDatum = { ...moved, state: 'redir_temp', target: 'https://
 const repeats: CrawlDatum = { ...page, state: 'duplicate', target: 'https://b.example/' };
 const unreadable: CrawlDatum = { ...other, state: 'parse_failed' };
 const orphan: CrawlDatum = { ...page, state: 'orphan' };
+const visit = (outcome: VisitOutcome) => ({ at: 5, outcome, distance: null, elapsedMs: 1, bytes: 1, intervalMs: 1 });
+const movedOrphan: CrawlDatum = {
+  ...moved,
+  state: 'orphan',
+  httpStatus: 301,
+  visits: [visit('new'), visit('redirect'), visit('failed')],
+};
+const repeatingOrphan: CrawlDatum = { ...repeats, state: 'orphan', visits: [visit('new')] };
 const neverThere: CrawlDatum = { ...fresh, state: 'gone', lastFetchAt: 5, httpStatus: 404 };
 const neverPage: CrawlDatum = { ...fresh, state: 'redir_perm', lastFetchAt: 5, target: 'https://b.example/' };
 const failing: CrawlDatum = { ...page, failures: 3 };
@@ -55,6 +63,11 @@ describe('what a consumer is told', () => {
     ['a duplicate at first sight', fresh, repeats, 'duplicate'],
     ['an orphan visited on its way', orphan, other, 'modified'],
     ['a page that becomes an orphan', page, orphan, null],
+    ['an orphan that had moved and is a page again, as it was', movedOrphan, same, 'back'],
+    ['an orphan that had moved and still does', movedOrphan, moved, null],
+    ['an orphan that repeated a page and stands for itself', repeatingOrphan, page, 'back'],
+    ['an orphan that repeated a page and still does', repeatingOrphan, repeats, null],
+    ['an orphan that is wanted again', orphan, page, null],
   ];
   it.each(table)('%s', (_, before, after, kind) => {
     expect(pageChange(before, after, NOW)?.kind ?? null).toBe(kind);
@@ -68,8 +81,8 @@ describe('what a consumer is told', () => {
   });
 
   it('carries the distance of the visit that found it, and of no other', () => {
-    const visit = { at: 5, outcome: 'modified', distance: 7, elapsedMs: 1, bytes: 1, intervalMs: 1 } as const;
-    const change = pageChange(same, { ...other, visits: [visit] }, NOW);
+    const found = { ...visit('modified'), distance: 7 };
+    const change = pageChange(same, { ...other, visits: [found] }, NOW);
     expect(change).toEqual({
       kind: 'modified',
       url: URL,
@@ -80,6 +93,6 @@ describe('what a consumer is told', () => {
       target: null,
       title: 'A title',
     });
-    expect(pageChange({ ...page, visits: [visit] }, { ...repeats, visits: [visit] }, NOW)?.distance).toBeNull();
+    expect(pageChange({ ...page, visits: [found] }, { ...repeats, visits: [found] }, NOW)?.distance).toBeNull();
   });
 });

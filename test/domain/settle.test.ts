@@ -306,6 +306,17 @@ describe('settle: what each visit leaves in the record', () => {
     expect(targetAfter('unchanged 304', orphan)).toBeNull();
   });
 
+  it('an orphan that is wanted again is the redirect that it was, not a page that has not been visited since', () => {
+    const away = settle(datumIn('fetched'), EVENTS['permanent redirect'] as CrawlEvent, policy, NOW).datum;
+    const failing = settle(away, EVENTS.failed as CrawlEvent, policy, NOW).datum;
+    const orphan = settle(failing, EVENTS.orphaned as CrawlEvent, policy, NOW).datum;
+    const wanted = settle(orphan, EVENTS.linked as CrawlEvent, policy, NOW).datum;
+    expect(wanted).toMatchObject({ state: 'redir_perm', target: 'http://h.example/c', nextFetchAt: NOW });
+    const broken = settle(datumIn('fetched'), EVENTS['success, parse failed'] as CrawlEvent, policy, NOW).datum;
+    const left = settle(broken, EVENTS.orphaned as CrawlEvent, policy, NOW).datum;
+    expect(settle(left, EVENTS.linked as CrawlEvent, policy, NOW).datum.state).toBe('parse_failed');
+  });
+
   it('a 304 renews the validators that it names and keeps the others', () => {
     const before = datumIn('fetched', { validators: { etag: '"1"', lastModified: 'then', contentLength: 9 } });
     const event = visited({

@@ -1,5 +1,6 @@
 import type { CrawlDatum, CrawlState } from './datum.ts';
 import { isReadOtherwise } from './header-claims.ts';
+import { stateWhenOrphaned } from './revived.ts';
 
 /** What can happen to a page, as the change feed tells it. The names are stable; a script may rely on them. */
 export const CHANGES = {
@@ -71,31 +72,33 @@ export function pageDropped(
 }
 
 function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
+  // Nobody is told of an orphan: for a consumer the page still is what it was.
+  const was = before.state === 'orphan' ? stateWhenOrphaned(before) : before.state;
   // The first answer for a URL is no move and no loss: nobody has been told of a page there.
-  const wasKnown = before.state !== 'unfetched' && before.lastFetchAt !== null;
+  const wasKnown = was !== 'unfetched' && before.lastFetchAt !== null;
   switch (after.state) {
     case 'unfetched':
     case 'orphan':
       return null;
     case 'redir_perm':
     case 'redir_temp':
-      return wasKnown && !(isRedirect(before.state) && before.target === after.target) ? 'moved' : null;
+      return wasKnown && !(isRedirect(was) && before.target === after.target) ? 'moved' : null;
     case 'gone':
-      return wasKnown && before.state !== 'gone' ? 'gone' : null;
+      return wasKnown && was !== 'gone' ? 'gone' : null;
     case 'duplicate':
-      return before.state === 'duplicate' && before.target === after.target ? null : 'duplicate';
+      return was === 'duplicate' && before.target === after.target ? null : 'duplicate';
     case 'fetched':
     case 'notmodified':
     case 'parse_failed':
-      return contentKind(before, after);
+      return contentKind(was, before, after);
   }
 }
 
-function contentKind(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
+function contentKind(was: CrawlState, before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
   if (before.digest === null) return after.digest === null ? null : 'new';
-  if (before.state === 'gone' || isRedirect(before.state)) return 'back';
+  if (was === 'gone' || isRedirect(was)) return 'back';
   if (before.digest !== after.digest || isReadOtherwise(before, after)) return 'modified';
-  return before.state === 'duplicate' ? 'back' : null;
+  return was === 'duplicate' ? 'back' : null;
 }
 
 const isRedirect = (state: CrawlState): boolean => state === 'redir_perm' || state === 'redir_temp';
