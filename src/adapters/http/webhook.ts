@@ -25,19 +25,22 @@ export function createWebhook({ url, secret, userAgent, timeoutMs }: WebhookOpti
         'webhook-timestamp': secondsOf(message),
       };
       if (key !== null) headers['webhook-signature'] = signature(key, message);
+      // Joined signals do not keep what they are made of: a limit that nobody else holds is lost with the next garbage collection.
+      const limit = AbortSignal.timeout(timeoutMs);
       try {
         const answer = await fetch(url, {
           method: 'POST',
           headers,
           body: message.body,
           redirect: 'manual',
-          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+          signal: AbortSignal.any([signal, limit]),
         });
         // What a receiver has to say beside its status is of no use, and may be without end.
         await answer.body?.cancel();
         return outcomeOf(answer, message.at);
       } catch (error) {
-        return { isTaken: false, status: null, reason: reasonOf(error, timeoutMs), retryAfterMs: null, isFinal: false };
+        const reason = limit.aborted ? `no answer within ${timeoutMs} ms` : reasonOf(error);
+        return { isTaken: false, status: null, reason, retryAfterMs: null, isFinal: false };
       }
     },
   };
@@ -64,9 +67,8 @@ function outcomeOf(answer: Response, now: number): Delivery {
   return { isTaken: false, status, reason, retryAfterMs, isFinal: status === 410 };
 }
 
-function reasonOf(error: unknown, timeoutMs: number): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
   const cause = error.cause instanceof Error ? error.cause.message : '';
   return cause === '' ? error.message : `${error.message}: ${cause}`;
 }

@@ -1,7 +1,12 @@
 import { createHmac } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWebhook } from '../../../src/adapters/http/webhook.ts';
 import { type HookReceiver, startHookReceiver } from '../../site/hook-receiver.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 let receiver: HookReceiver;
 beforeAll(async () => {
@@ -59,6 +64,12 @@ describe('a webhook', () => {
       status: null,
       reason: 'no answer within 50 ms',
     });
+    receiver.script.push('hang');
+    const before = receiver.received.length;
+    const late = hook(null, 300).deliver(message, never);
+    await receiver.seen(before + 1);
+    collectGarbage();
+    expect(await late).toMatchObject({ reason: 'no answer within 300 ms' });
     const nobody = await hook(null, 5_000, 'http://127.0.0.1:1/').deliver(message, never);
     expect(nobody).toMatchObject({ isTaken: false, status: null, isFinal: false });
     expect(nobody.isTaken ? '' : nobody.reason).toMatch(/fetch failed: |bad port/);
