@@ -141,6 +141,15 @@ describe('schedule', () => {
     expect((await run(['schedule', '--status', '--dir', dir])).code).toBe(1);
   });
 
+  it('that is started twice at the same moment goes on in one process', async () => {
+    const dir = workDir();
+    const both = [0, 1].map(() => start(['schedule', '--every', '1h', '--dir', dir, ...own]));
+    const second = await Promise.race(both.map(async (each) => ({ each, ...(await each.finished) })));
+    expect(second.code).toBe(5);
+    for (const first of both) if (first !== second.each) first.child.kill('SIGTERM');
+    expect((await Promise.all(both.map((each) => each.finished))).map(({ code }) => code).sort()).toEqual([0, 5]);
+  });
+
   it('--once runs once; wrong usage starts nothing', async () => {
     const dir = workDir();
     const once = await json<{ ok: boolean; requests: number }>([

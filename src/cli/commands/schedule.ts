@@ -1,15 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
-import { CrawlError } from '../../domain/errors.ts';
+import type { CrawlOptions, CrawlSummary, SeedSource } from '../../crawler.ts';
 import { EXIT, exitCodeOf, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { announcedCrawl } from '../run-status/announced-crawl.ts';
 import { type Health, openHealthFile } from '../schedule/health.ts';
-import { reportOf, runSchedule, type ScheduleRoom } from '../schedule/run-schedule.ts';
+import { firstHealth, reportOf, runSchedule, type ScheduleRoom } from '../schedule/run-schedule.ts';
 import { sleepUntil } from '../schedule/sleep-until.ts';
-import { askStatus, serveStatus, statusPath } from '../schedule/status-socket.ts';
+import { askStatus, heldBy, schedulerPlace, statusPath } from '../schedule/status-socket.ts';
 import { reportLine, statusText } from '../schedule/status-text.ts';
 import { cronTimetable, everyTimetable, type Timetable } from '../schedule/timetable.ts';
 import { seedSources } from '../seed-sources.ts';
@@ -64,54 +63,66 @@ function everyOption(text: string): { ms: number; text: string } {
 }
 
 async function schedule(session: Session, seeds: readonly string[], flags: ScheduleFlags): Promise<number> {
-  const path = statusPath(session.options.dir);
-  const other = await askStatus(path);
+  const { dir } = session.options;
+  const other = await askStatus(statusPath(dir));
   if (flags.status) return tellStatus(session, other);
-  if (other !== null) {
-    throw new CrawlError('db-locked', `process ${other.pid} runs the schedule of ${session.options.dir} already`);
-  }
+  if (other !== null) throw heldBy(other, dir);
   const startedAt = Date.now();
   const timetable = timetableOf(session, flags, startedAt);
   const named = await seedSources(seeds, session.surroundings.stdin);
   if ('error' in named) return session.refuse(named.error);
-  await mkdir(session.options.dir, { recursive: true });
+  await mkdir(dir, { recursive: true });
   const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
   try {
-    // What is wrong with the configuration, the seeds or the state directory shows now, and not in the night.
+    if (timetable !== null) {
+      const begin = { pid: process.pid, timetable, startedAt };
+      return await runsOf(session, named.sources, flags, begin, stop.signal);
+    }
     await session.withCrawler((crawler) => crawler.prepare(named.sources));
-    const crawl: ScheduleRoom['crawl'] = (signal, onProgress) => crawlOnce(session, flags, signal, onProgress);
-    if (timetable === null) {
-      const report = reportOf(await crawl(stop.signal, () => {}), startedAt, Date.now());
-      await session.out.write(session.json ? `${JSON.stringify(report)}\n` : `${reportLine(report)}\n`);
-      return exitCodeOfStop(report.stoppedBy ?? '');
-    }
-    const log = await session.log();
-    const health = openHealthFile(flags.health ?? join(session.options.dir, 'health.json'), log);
-    const socket = await serveStatus(path, () => health.last);
-    try {
-      const end = await runSchedule(
-        {
-          timetable,
-          startedAt,
-          now: Date.now,
-          sleepUntil,
-          random: Math.random,
-          jitterMs: flags.jitter ?? 0,
-          log,
-          crawl,
-          pid: process.pid,
-          isFatal: (error) => exitCodeOf(error) === EXIT.usage,
-          onHealth: health.tell,
-          onProgress: health.progress,
-        },
-        stop.signal,
-      );
-      return end.stoppedIn === 'run' ? EXIT.stopped : EXIT.done;
-    } finally {
-      await socket.close();
-    }
+    const report = reportOf(await crawlOnce(session, flags, { signal: stop.signal }), startedAt, Date.now());
+    await session.out.write(session.json ? `${JSON.stringify(report)}\n` : `${reportLine(report)}\n`);
+    return exitCodeOfStop(report.stoppedBy ?? '');
   } finally {
     stop.release();
+  }
+}
+
+async function runsOf(
+  session: Session,
+  seeds: readonly SeedSource[],
+  flags: ScheduleFlags,
+  begin: Pick<ScheduleRoom, 'pid' | 'timetable' | 'startedAt'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const { dir } = session.options;
+  const log = await session.log();
+  const health = openHealthFile(flags.health ?? join(dir, 'health.json'), log);
+  const first = firstHealth(begin);
+  const place = schedulerPlace(dir, () => health.last ?? first);
+  try {
+    // What is wrong with the configuration, the seeds or the state directory shows now, and not in the night.
+    await session.withCrawler(async (crawler) => {
+      await place.hold();
+      await crawler.prepare(seeds);
+    });
+    const end = await runSchedule(
+      {
+        ...begin,
+        now: Date.now,
+        sleepUntil,
+        random: Math.random,
+        jitterMs: flags.jitter ?? 0,
+        log,
+        crawl: (signal, onProgress) => crawlOnce(session, flags, { signal, onProgress }),
+        isFatal: (error) => exitCodeOf(error) === EXIT.usage,
+        onHealth: health.tell,
+        onProgress: health.progress,
+      },
+      signal,
+    );
+    return end.stoppedIn === 'run' ? EXIT.stopped : EXIT.done;
+  } finally {
+    await place.close();
   }
 }
 
@@ -119,13 +130,11 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
 function crawlOnce(
   session: Session,
   { rounds, budgetPerDay }: ScheduleFlags,
-  signal: AbortSignal,
-  onProgress: (progress: CrawlProgress) => void,
+  watch: Pick<CrawlOptions, 'signal' | 'onProgress'>,
 ): Promise<CrawlSummary> {
   return session.withCrawler((crawler) =>
     announcedCrawl(session, crawler, 'schedule', {
-      signal,
-      onProgress,
+      ...watch,
       ...(rounds === undefined ? {} : { rounds }),
       ...(budgetPerDay === undefined ? {} : { generate: { budgetPerDay } }),
     }),

@@ -34,19 +34,7 @@ export type ScheduleEnd = { readonly stoppedIn: 'wait' | 'run'; readonly lastRun
  */
 export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Promise<ScheduleEnd> {
   const { timetable, now, log } = room;
-  let health: Health = {
-    pid: room.pid,
-    state: 'waiting',
-    at: iso(room.startedAt),
-    startedAt: iso(room.startedAt),
-    timetable: timetable.text,
-    runs: 0,
-    failedRuns: 0,
-    skippedStarts: 0,
-    nextRunAt: null,
-    run: null,
-    lastRun: null,
-  };
+  let health = firstHealth(room);
   const tell = async (change: Partial<Health>): Promise<void> => {
     health = { ...health, ...change, at: iso(now()) };
     await room.onHealth(health);
@@ -127,6 +115,27 @@ async function oneRun(
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** Before the first run. */
+export function firstHealth({
+  pid,
+  timetable,
+  startedAt,
+}: Pick<ScheduleRoom, 'pid' | 'timetable' | 'startedAt'>): Health {
+  return {
+    pid,
+    state: 'waiting',
+    at: iso(startedAt),
+    startedAt: iso(startedAt),
+    timetable: timetable.text,
+    runs: 0,
+    failedRuns: 0,
+    skippedStarts: 0,
+    nextRunAt: null,
+    run: null,
+    lastRun: null,
+  };
 }
 
 export function reportOf({ totals, rounds, stoppedBy }: CrawlSummary, startedAt: number, endedAt: number): RunReport {

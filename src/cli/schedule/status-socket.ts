@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { CrawlError } from '../../domain/errors.ts';
 import { isAbsent, type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
 import type { Health } from './health.ts';
 
@@ -41,3 +42,33 @@ export function serveStatus(path: string, health: () => Health | null): Promise<
     socket.end(`${JSON.stringify(health())}\n`);
   });
 }
+
+/** The place of the one scheduler of a state directory. */
+export interface SchedulerPlace {
+  /**
+   * Answers there from now on, also where the state directory was replaced since. Called with the crawl db open, which one process has at a time:
+   * of two schedulers that start at once, the second finds the first. Rejects with `db-locked` when another one answers.
+   */
+  hold(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function schedulerPlace(dir: string, health: () => Health): SchedulerPlace {
+  const path = statusPath(dir);
+  let socket: LocalSocket | null = null;
+  return {
+    async hold() {
+      const holder = await askStatus(path);
+      if (holder?.pid === health().pid) return;
+      if (holder !== null) throw heldBy(holder, dir);
+      await socket?.close();
+      socket = await serveStatus(path, health);
+    },
+    async close() {
+      await socket?.close();
+    },
+  };
+}
+
+export const heldBy = (holder: Health, dir: string): CrawlError =>
+  new CrawlError('db-locked', `process ${holder.pid} runs the schedule of ${dir} already`);
