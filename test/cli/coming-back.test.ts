@@ -1,6 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Health } from '../../src/cli/schedule/health.ts';
+import { askStatus, statusPath } from '../../src/cli/schedule/status-socket.ts';
 import { json, run, start, workDir } from './binary.ts';
 import { type LocalSite, startSite } from './local-site.ts';
 
@@ -148,6 +150,34 @@ describe('schedule', () => {
     expect(second.code).toBe(5);
     for (const first of both) if (first !== second.each) first.child.kill('SIGTERM');
     expect((await Promise.all(both.map((each) => each.finished))).map(({ code }) => code).sort()).toEqual([0, 5]);
+  });
+
+  it('begins no new crawl where its state directory has gone, and goes on when it is back', async () => {
+    const dir = join(workDir(), 'state');
+    const scheduler = start(['schedule', `${site.origin}/`, '--every', '3s', '--dir', dir, ...own]);
+    const health = (): Health => JSON.parse(readFileSync(join(dir, 'health.json'), 'utf8')) as Health;
+    const patience = { timeout: 50_000, interval: 20 };
+    // Well before the next run: what one has open goes with the folder.
+    await vi.waitFor(() => {
+      const { lastRun, nextRunAt } = health();
+      expect(lastRun?.ok).toBe(true);
+      expect(Date.parse(nextRunAt ?? '') - Date.now()).toBeGreaterThan(1_000);
+      renameSync(dir, `${dir}-away`);
+    }, patience);
+    await new Promise<void>((failed) => {
+      scheduler.child.stderr?.on('data', (text: string) => text.includes('there is no crawl db in') && failed());
+    });
+    expect(existsSync(dir)).toBe(false);
+    // A copy has no socket of its own.
+    cpSync(`${dir}-away`, `${dir}-copy`, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+    renameSync(`${dir}-copy`, dir);
+    await vi.waitFor(() => {
+      expect(health().failedRuns).toBeGreaterThan(0);
+      expect(health().lastRun?.ok).toBe(true);
+    }, patience);
+    expect(await askStatus(statusPath(dir))).toMatchObject({ pid: scheduler.child.pid });
+    scheduler.child.kill('SIGTERM');
+    expect([0, 11]).toContain((await scheduler.finished).code);
   });
 
   it('--once runs once; wrong usage starts nothing', async () => {

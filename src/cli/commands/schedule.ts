@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -113,7 +114,10 @@ async function runsOf(
         random: Math.random,
         jitterMs: flags.jitter ?? 0,
         log,
-        crawl: (signal, onProgress) => crawlOnce(session, flags, { signal, onProgress }),
+        crawl: async (signal, onProgress) => {
+          requireCrawlDb(dir);
+          return crawlOnce(session, flags, { signal, onProgress }, place.hold);
+        },
         isFatal: (error) => exitCodeOf(error) === EXIT.usage,
         onHealth: health.tell,
         onProgress: health.progress,
@@ -131,14 +135,22 @@ function crawlOnce(
   session: Session,
   { rounds, budgetPerDay }: ScheduleFlags,
   watch: Pick<CrawlOptions, 'signal' | 'onProgress'>,
+  begin: () => Promise<void> = async () => {},
 ): Promise<CrawlSummary> {
-  return session.withCrawler((crawler) =>
-    announcedCrawl(session, crawler, 'schedule', {
+  return session.withCrawler(async (crawler) => {
+    await begin();
+    return announcedCrawl(session, crawler, 'schedule', {
       ...watch,
       ...(rounds === undefined ? {} : { rounds }),
       ...(budgetPerDay === undefined ? {} : { generate: { budgetPerDay } }),
-    }),
-  );
+    });
+  });
+}
+
+/** It was there when the scheduler started. An empty one in its place would hide that it has gone, and may come back. */
+function requireCrawlDb(dir: string): void {
+  if (existsSync(join(dir, 'db')) || existsSync(join(dir, 'cluster.json'))) return;
+  throw new Error(`there is no crawl db in ${dir} any more: was it moved, or is its disk not mounted?`);
 }
 
 /** `null`: one run and no more. */
