@@ -35,6 +35,7 @@ export type { CrawlState } from './domain/crawl/datum.ts';
 export type { ChangeKind } from './domain/crawl/page-change.ts';
 export type { SkipReason } from './domain/crawl/skip-reasons.ts';
 export { CrawlError, type ErrorCode } from './domain/errors.ts';
+export { makeFolder } from './plugin-host/make-folder.ts';
 export { scaffoldPlugin } from './plugin-host/scaffold.ts';
 export type { DedupSummary, DuplicateView } from './steps/dedup.ts';
 export type { Explanation } from './steps/explain.ts';

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type BackedUpFile, copyDigested, digestFile, filesBelow } from '../adapters/files/care/backup-files.ts';
@@ -9,6 +9,7 @@ import { removeHolder } from '../adapters/leveldb/holder.ts';
 import type { Rows } from '../adapters/leveldb/rows.ts';
 import { packageVersion } from '../config/package-version.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { makeFolder } from '../plugin-host/make-folder.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import { refuseClusterState } from './cluster/cluster-mark.ts';
@@ -66,7 +67,7 @@ export async function backupState(
   requireEmpty(to, 'a backup goes into a new folder');
   const snapshot = snapshotState(dir);
   try {
-    if (!dryRun) await mkdir(to, { recursive: true });
+    if (!dryRun) await makeFolder(to);
     const db = await withRows(openLevelRows, join(snapshot.dir, 'db'), { log, clock }, (rows) =>
       dryRun ? digestRows(rows) : copyRows(rows, join(to, 'db')),
     );
@@ -131,7 +132,7 @@ export async function restoreState(
   if (dryRun) return { ...(await checkBackup(from, { log, clock })), dir };
   const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
   for (const path of [fresh, ...left]) await rm(path, { recursive: true, force: true });
-  await mkdir(fresh, { recursive: true });
+  await makeFolder(fresh);
   try {
     for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
     const snapshot = snapshotState(from);

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { makeFolder } from '../plugin-host/make-folder.ts';
 import { crawlAnswers } from './crawl-answers.ts';
 import type { CrawlRoom, Store } from './crawl-room.ts';
 import { crawlSteps } from './crawl-steps.ts';
@@ -19,7 +19,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const dir = resolve(options.dir);
   const baseDir = options.baseDir ?? process.cwd();
   const isReading = options.access === 'read' || options.snapshotDir !== undefined;
-  if (!isReading) await mkdir(dir, { recursive: true });
+  if (!isReading) await makeFolder(dir);
   const wiring = await wire({ config: options.config, dir, baseDir, log: options.log, clock });
   const random = options.random ?? Math.random;
   const { access = 'write' } = options;

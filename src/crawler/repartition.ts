@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
+import { rename, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { nodeOf, partitionOf } from '../domain/url/partition.ts';
 import { hostOf } from '../domain/url/url-key.ts';
+import { makeFolder } from '../plugin-host/make-folder.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
@@ -66,7 +67,7 @@ export async function repartition(
     const nodeOfHost = (host: string): string => nodeOf(partitionOf(by === 'domain' ? domainOf(host) : host), nodes);
     const summaries: RepartitionSummary['nodes'][number][] = [];
     for (const node of nodes) {
-      await mkdir(join(place, node), { recursive: true });
+      await makeFolder(join(place, node));
       const own = await openLevelCrawlDb({ dir: join(place, node, 'db'), log, clock });
       try {
         const lines = linesOfNode(dumpLines(db, clock.now()), (host) => nodeOfHost(host) === node);

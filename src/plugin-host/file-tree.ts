@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 
 /** A folder of files and a list of them, `index.jsonl`, whose last line about a URL counts. */
 export interface FileTree {
@@ -23,7 +24,7 @@ const MAX_FOLDERS = 10_000;
 /** `isIncremental`: the list goes on, else it begins anew and replaces the old one at the end. */
 export async function openFileTree(folder: string, isIncremental: boolean): Promise<FileTree> {
   const root = resolve(folder);
-  await mkdir(root, { recursive: true });
+  await makeFolder(root);
   const list = join(root, LIST);
   const written = isIncremental ? list : `${list}.partial`;
   const lines: FileHandle = await open(written, isIncremental ? 'a' : 'w');

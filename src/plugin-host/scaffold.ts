@@ -1,6 +1,7 @@
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CrawlError } from '../domain/errors.ts';
+import { makeFolder } from './make-folder.ts';
 import { kindOfPlugin, type PluginKind } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
 
@@ -134,7 +135,7 @@ export async function scaffoldPlugin(name: string, dir: string, dryRun = false):
     'README.md': readmeText(name),
   };
   if (dryRun) return Object.keys(files).map((file) => join(folder, file));
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const written: string[] = [];
   for (const [file, text] of Object.entries(files)) {
     const path = join(folder, file);

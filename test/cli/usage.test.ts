@@ -86,6 +86,16 @@ describe.concurrent('usage and configuration', () => {
     });
   });
 
+  it
+    .skipIf(!existsSync('/proc/self'))
+    .each([[['init', '/proc/incrawl/x']], [['schedule', '--once', '--dir', '/proc/incrawl/x']]])(
+    'ends where no folder can be made: %j',
+    async (args) => {
+      const cwd = workDir();
+      expect(await run(args, { cwd })).toMatchObject({ code: 1, stderr: expect.stringContaining('/proc/incrawl') });
+    },
+  );
+
   it.each([
     [['crawl', '\u001b[31mevil\u202e']],
     [['readdb', '--\u001b[31mevil\u202e']],

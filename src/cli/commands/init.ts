@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
@@ -26,12 +26,13 @@ export function addInit(program: Command, run: Run): void {
     );
   command.action((dir: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
+      const { makeFolder } = await import('../../crawler.ts');
       const source = dirname(createRequire(import.meta.url).resolve('incrawl/package.json'));
       const written: string[] = [];
       const kept: string[] = [];
       for (const [from, to] of FILES) {
         const path = join(dir, to);
-        if (!dryRun) await mkdir(dirname(path), { recursive: true });
+        if (!dryRun) await makeFolder(dirname(path));
         const isNew = dryRun ? !existsSync(path) : await copyNew(join(source, from), path);
         (isNew ? written : kept).push(path);
       }

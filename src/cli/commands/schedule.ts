@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CrawlOptions, CrawlSummary, SeedSource } from '../../crawler.ts';
@@ -72,7 +71,6 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
   const timetable = timetableOf(session, flags, startedAt);
   const named = await seedSources(seeds, session.surroundings.stdin);
   if ('error' in named) return session.refuse(named.error);
-  await mkdir(dir, { recursive: true });
   const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
   try {
     if (timetable !== null) {

@@ -1,10 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { loadBullMq } from '../../adapters/redis/bullmq.ts';
 import { connectRedis } from '../../adapters/redis/connect.ts';
 import { createBullJobEngine } from '../../adapters/redis/job-engine.ts';
 import { createSharedLanes } from '../../adapters/redis/shared-lanes.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { makeFolder } from '../../plugin-host/make-folder.ts';
 import { countFetched } from '../../steps/outcome-counts.ts';
 import { type RoundJobsRoom, type RoundSteps, roundJobs } from '../../steps/round-jobs.ts';
 import type { CrawlProgress } from '../../steps/summaries.ts';
@@ -39,7 +39,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { redis: url, name, leaseMs } = config.cluster;
   if (url === '') throw noServer();
   const bullmq = await loadBullMq();
-  await mkdir(dir, { recursive: true });
+  await makeFolder(dir);
   const own = await wire({ config, dir, baseDir: options.baseDir ?? process.cwd(), log, clock });
   const redis = await connectRedis(url);
   const { lanes } = own;
