@@ -2,12 +2,14 @@ import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/schedule.t
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import { atOnce } from './at-once.ts';
-import type { ExtensionByKind, PluginKind, Scoring } from './plugin-api.ts';
+import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
+import { resultFault } from './result-fault.ts';
 
 /**
- * An extension of the main thread whose answers go into records, or decide them: what it throws names the plugin, and numbers that are none never
- * reach the crawl db, where a page without a time of its next visit would be lost. Parsers, filters and exporters are guarded where they are asked.
+ * An extension whose answers go into records, or decide them: what it throws names the plugin, and numbers that are none never reach the crawl db,
+ * where a page without a time of its next visit would be lost; nor does a page that is not as promised reach a segment. What parsers and
+ * parse filters throw is named where they are asked, as are URL filters and exporters.
  */
 export function heldToPromise<Kind extends PluginKind>(
   kind: Kind,
@@ -18,6 +20,9 @@ export function heldToPromise<Kind extends PluginKind>(
     schedule: () => heldSchedule(name, extension as FetchSchedule),
     scoring: () => heldScoring(name, extension as Scoring),
     protocol: () => heldProtocol(name, extension as FetchProtocol),
+    parse: () => heldParser(extension as Parser),
+    parsefilter: () => heldParseFilter(extension as ParseFilter),
+    signature: () => heldSignature(name, extension as Signature),
   };
   return (held[kind]?.() ?? extension) as ExtensionByKind[Kind];
 }
@@ -72,6 +77,36 @@ function heldProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
     },
     close: () => protocol.close(),
   };
+}
+
+function heldParser(parser: Parser): Parser {
+  return {
+    types: parser.types,
+    parse: async (page) => {
+      await parser.parse(page);
+      checkResult(page);
+    },
+  };
+}
+
+function heldParseFilter(filter: ParseFilter): ParseFilter {
+  return {
+    filter: async (page) => {
+      await filter.filter(page);
+      checkResult(page);
+    },
+  };
+}
+
+function checkResult({ result }: Page): void {
+  const fault = resultFault(result);
+  if (fault !== null) throw new TypeError(fault);
+}
+
+function heldSignature(name: string, signature: Signature): Signature {
+  const { id } = signature as { readonly id: unknown };
+  if (typeof id !== 'string' || id === '') throw new TypeError(`setup must return id, a name, not ${String(id)}`);
+  return { id, sign: (page) => asked(name, 'sign', () => atOnce('it', signature.sign(page))) };
 }
 
 function asked<Answer>(name: string, method: string, ask: () => Answer): Answer {

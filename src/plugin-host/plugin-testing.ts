@@ -19,6 +19,7 @@ import {
   type PluginHost,
   type PluginKind,
 } from './plugin-api.ts';
+import { resultFault } from './result-fault.ts';
 
 const DAY = 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -115,12 +116,9 @@ export function samplePage(body: string | Uint8Array, part: Partial<PageToParse>
 
 function checkResult(page: Page): void {
   const { result } = page;
-  promise(typeof result.text === 'string', 'result.text is a string', result.text);
-  promise(result.title === null || typeof result.title === 'string', 'result.title is a string or null', result.title);
-  for (const link of result.outlinks) {
-    promise(isUrl(link.url), 'outlinks are absolute URLs', link.url);
-    promise(typeof link.anchor === 'string', 'an outlink has the text of its anchor', link);
-  }
+  const fault = resultFault(result);
+  if (fault !== null) throw new Error(fault);
+  for (const { url } of result.outlinks) promise(isUrl(url), 'outlinks are absolute URLs', url);
 }
 
 const VISITS: readonly Partial<ScheduleVisit>[] = [

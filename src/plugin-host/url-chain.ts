@@ -115,6 +115,7 @@ function filterBy(plugin: LoadedPlugins['filters'][number], url: string, context
   try {
     const verdict = atOnce('filter', plugin.extension.filter(url, context));
     if (typeof verdict?.accept !== 'boolean') throw new TypeError('filter must return {accept: boolean}');
+    if (!verdict.accept) checkReason(verdict.reason);
     return verdict;
   } catch (error) {
     return { accept: false, reason: `plugin-failed: ${plugin.name}: ${textOf(error)}` };
@@ -139,7 +140,7 @@ export function admissionGates({ filters }: Pick<LoadedPlugins, 'filters'>, log:
       {
         name,
         admit: (url: string) =>
-          guarded((): UrlAdmissionVerdict => atOnce('admit', extension.admit?.(url)) ?? ADMIT, ADMIT),
+          guarded((): UrlAdmissionVerdict => admissionOf(atOnce('admit', extension.admit?.(url))), ADMIT),
         learn: (url: string) => guarded(() => atOnce('learn', extension.learn?.(url)), undefined),
       },
     ];
@@ -147,3 +148,17 @@ export function admissionGates({ filters }: Pick<LoadedPlugins, 'filters'>, log:
 }
 
 const ADMIT: UrlAdmissionVerdict = Object.freeze({ admit: true });
+
+function admissionOf(verdict: UrlAdmissionVerdict | undefined): UrlAdmissionVerdict {
+  if (typeof verdict?.admit !== 'boolean') throw new TypeError('admit must return {admit: boolean}');
+  if (!verdict.admit || verdict.reason !== undefined) checkReason(verdict.reason);
+  if (verdict.admit && verdict.demote !== undefined && !(verdict.demote > 0 && verdict.demote < 1)) {
+    throw new TypeError(`demote must be above 0 and below 1, not ${String(verdict.demote)}`);
+  }
+  return verdict;
+}
+
+/** It is counted, listed and cut to length by what follows. */
+function checkReason(reason: unknown): void {
+  if (typeof reason !== 'string') throw new TypeError(`reason must be a string, not ${String(reason)}`);
+}

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { CrawlError } from '../../src/domain/errors.ts';
 import { openSink } from '../../src/plugin-host/export-sink.ts';
 import { heldToPromise } from '../../src/plugin-host/hold-to-promise.ts';
-import type { ExtensionByKind } from '../../src/plugin-host/plugin-api.ts';
+import { definePlugin, type ExtensionByKind, type Page, type Signature } from '../../src/plugin-host/plugin-api.ts';
+import { samplePage, testPlugin } from '../../src/plugin-host/plugin-testing.ts';
 import { admissionGates, applyUrlChain } from '../../src/plugin-host/url-chain.ts';
 
 type Schedule = ExtensionByKind['schedule'];
@@ -85,6 +86,57 @@ describe('a plugin that does not keep its promise', () => {
     expect(gate?.admit('http://example.org/')).toEqual({ admit: true });
     gate?.learn('http://example.org/');
     expect(told).toEqual([{ plugin: 'mine', error: `admit ${atOnce}` }]);
+  });
+
+  it('a URL filter whose refusal has no reason, or whose admission is none, is named', () => {
+    const filter = (verdict: unknown) => ({ name: 'mine', extension: { filter: () => verdict, admit: () => verdict } });
+    const context = { from: null, depth: 0, seedHosts: new Set<string>() };
+    const asked = (verdict: unknown) =>
+      applyUrlChain({ normalizers: [], filters: [filter(verdict)] } as never, 'http://example.org/', context);
+    const noReason = 'reason must be a string, not';
+    expect(asked({ accept: false }).reason).toBe(`plugin-failed: mine: ${noReason} undefined`);
+    expect(asked({ accept: false, reason: 5 }).reason).toBe(`plugin-failed: mine: ${noReason} 5`);
+    const admitted = (verdict: unknown) => {
+      const told: { error?: string }[] = [];
+      const log = { warn: (_: string, fields: object) => void told.push(fields) } as never;
+      const [gate] = admissionGates({ filters: [filter(verdict)] } as never, log);
+      return [gate?.admit('http://example.org/'), told[0]?.error];
+    };
+    const admit = { admit: true };
+    expect(admitted(5)).toEqual([admit, 'admit must return {admit: boolean}']);
+    expect(admitted({ admit: false })).toEqual([admit, `${noReason} undefined`]);
+    expect(admitted({ admit: true, demote: 'x' })).toEqual([admit, 'demote must be above 0 and below 1, not x']);
+    expect(admitted({ admit: true, demote: 0.5 })).toEqual([{ admit: true, demote: 0.5 }, undefined]);
+  });
+
+  it.each([
+    ['title', 7, 'a string or null, not 7'],
+    ['text', null, 'a string'],
+    ['lang', undefined, 'a string or null, not undefined'],
+    ['canonical', {}, 'a string or null'],
+    ['noindex', 'false', 'true or false, not false'],
+    ['metadata', null, 'a map'],
+    ['outlinks', [{ url: 5, anchor: '', rel: 'link', nofollow: false }], 'a list of links'],
+    ['outlinks', [null], 'a list of links'],
+    ['blocks', [{}], 'a list of blocks'],
+  ])('a parser or parse filter that leaves %s as %j costs its page, and is named', async (key, value, words) => {
+    const spoil = (page: Page) => void Object.assign(page.result, { [key]: value });
+    const parser = heldToPromise('parse', 'parse-mine', { types: ['text/html'], parse: spoil });
+    const filter = heldToPromise('parsefilter', 'parsefilter-mine', { filter: spoil });
+    const message = `result.${key} must be ${words}`;
+    await expect(parser.parse(samplePage(''))).rejects.toThrow(message);
+    await expect(filter.filter(samplePage(''))).rejects.toThrow(message);
+    const plugin = definePlugin({ name: 'parsefilter-mine', api: 1, setup: () => ({ filter: spoil }) });
+    await expect(testPlugin(plugin)).rejects.toThrow(message);
+  });
+
+  it('a signature without an id cannot be set up, and one that throws or promises is named', () => {
+    const signature = (extension: object) => heldToPromise('signature', 'signature-mine', extension as Signature);
+    expect(() => signature({ sign: thrower })).toThrow('setup must return id, a name, not undefined');
+    expect(() => signature({ id: 'm', sign: thrower }).sign(samplePage(''))).toThrow('signature-mine: sign: boom');
+    expect(() => signature({ id: 'm', sign: rejects }).sign(samplePage(''))).toThrow(
+      `signature-mine: sign: it ${atOnce}`,
+    );
   });
 
   it('an exporter of text that answers with a promise is told so, and its rejection ends nothing', async () => {
