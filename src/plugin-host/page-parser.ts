@@ -11,6 +11,7 @@ import { PageBatches, type RunBatch } from './page-batches.ts';
 import type { parseLive } from './parse-page.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
 import { textOf } from './resolve-plugin.ts';
+import type { PageBatch } from './worker.ts';
 
 export interface PageParserOptions {
   readonly parsing: ParsingOptions;
@@ -19,6 +20,8 @@ export interface PageParserOptions {
   readonly timeoutMs: number;
 }
 
+/** In this a worker must have loaded its plugins and begun with a page; a plugin whose setup never ends would keep the crawl for ever. */
+const START_LIMIT_MS = 120_000;
 /** Heap of one worker; a page that needs more fails, and the worker is replaced. */
 const WORKER_HEAP_MB = 192;
 
@@ -29,19 +32,39 @@ const WORKER_HEAP_MB = 192;
 export function createPageParser(options: PageParserOptions): PageParser {
   const filename = workerFile();
   let pool: Piscina | null = null;
+  /** By number: what is done when a worker has begun with a batch. */
+  const begins = new Map<number, () => void>();
+  let numbers = 0;
+  const open = (): Piscina => {
+    const opened = startPool(filename, options);
+    opened.on('message', (batch: number) => begins.get(batch)?.());
+    return opened;
+  };
   const run: RunBatch = async (pages, { handOver }) => {
     const sent = pages.map((page) => ({ ...page, body: handOver ? ownBuffer(page.body) : page.body }));
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
+    const batch = numbers++;
+    let timer = setTimeout(() => deadline.abort(), START_LIMIT_MS);
+    begins.set(batch, () => {
+      clearTimeout(timer);
+      begins.delete(batch);
+      timer = setTimeout(() => deadline.abort(), options.timeoutMs);
+    });
     try {
-      pool ??= startPool(filename, options);
+      pool ??= open();
       const transferList = handOver ? sent.map(({ body }) => body.buffer as ArrayBuffer) : [];
-      return (await pool.run(sent, { transferList, signal: deadline.signal })) as ParsedPage[];
+      const work: PageBatch = { batch, pages: sent };
+      return (await pool.run(work, { transferList, signal: deadline.signal })) as ParsedPage[];
     } catch (error) {
       if (!deadline.signal.aborted) throw error;
+      if (begins.has(batch)) {
+        const reason = `none was ready within ${START_LIMIT_MS / 1_000} s; does the setup of a plugin never end?`;
+        throw new Error(`${PLUGINS_BROKEN}${reason}`, { cause: error });
+      }
       throw new CrawlError('parse-timeout', `parsing took longer than ${options.timeoutMs} ms`, { cause: error });
     } finally {
       clearTimeout(timer);
+      begins.delete(batch);
     }
   };
   const batches = new PageBatches(options.threads, run, (page, error) => {

@@ -1,5 +1,5 @@
 /** Runs in a worker thread: parses pages one after the other with parsers, filters and signature of its own. */
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../ports/page-parser.ts';
 import { encodeParsed } from './encode-parsed.ts';
@@ -15,11 +15,18 @@ const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing,
   error: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
 });
 
-export default async function parse(pages: readonly PageToParse[]): Promise<unknown> {
+export interface PageBatch {
+  /** Said to the main thread when work on the pages begins: their time counts from then, not from the start of the thread. */
+  readonly batch: number;
+  readonly pages: readonly PageToParse[];
+}
+
+export default async function parse({ batch, pages }: PageBatch): Promise<unknown> {
   const { plugins, signature, limits } = await parsing.catch((error: unknown) => {
     // Codes of errors do not cross the border between threads; the text does.
     throw new Error(`${PLUGINS_BROKEN}${textOf(error)}`);
   });
+  parentPort?.postMessage(batch);
   const answers: ParsedPage[] = [];
   for (const page of pages) answers.push(encodeParsed(await parsePage(page, plugins, signature, limits)));
   const transfer = answers.map(({ encoded }) => encoded.buffer);
