@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { CrawlError } from '../../domain/errors.ts';
 import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
 import { BloomTree, type StoredLeaf, type TreeShape } from '../../domain/url/bloom-tree.ts';
@@ -36,7 +37,8 @@ export async function readTree(
       hash,
       epoch,
       plan: JSON.stringify(plan),
-      version: 1,
+      // Never that of an earlier tree: who knows that one must not take this one's bits for its own.
+      version: randomInt(2 ** 47),
       nextId: plan.leaves,
       adds: 0,
       splits: 0,

@@ -109,6 +109,19 @@ describe.skipIf(NO_REDIS !== null)(`leaves in Redis${NO_REDIS === null ? '' : ` 
     await filter.close();
   });
 
+  it('one that another crawl of its name has cleared and filled denies nothing that was put in: it is an error', async () => {
+    const filter = await open(EXAMPLE, 'cleared');
+    await filter.add(md5Digests(numbered(0, 20)));
+    const other = await open(EXAMPLE, 'cleared');
+    await other.mark();
+    await other.clear();
+    await other.add(md5Digests(numbered(100, 130)));
+    await expect(filter.probe(md5Digests(numbered(0, 20)))).rejects.toThrow('has lost');
+    await expect(filter.add(md5Digests(numbered(20, 21)))).rejects.toThrow('has lost');
+    expect((await other.stats()).urls).toBe(30);
+    await Promise.all([filter.close(), other.close()]);
+  });
+
   it('a server that goes away is an error, and one that comes back empty too', async () => {
     const own = await startRedis();
     const redis = await connectRedis(own.url);
