@@ -24,7 +24,7 @@ export function isGivingUp(error: Error): boolean {
  */
 export function redisError(error: unknown, fault?: Error): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
-  const said = error instanceof Error ? error.message : String(error);
+  const said = reasonOf(error);
   const text = fault !== undefined && GAVE_UP.test(said) ? fault.message : said;
   if (FULL.test(text)) {
     return new CrawlError('disk-full', `Redis can store nothing more: ${text}`, { cause: error });
@@ -49,4 +49,11 @@ export function redisError(error: unknown, fault?: Error): Error {
     return new CrawlError('redis-unreachable', `Redis does not answer: ${text}`, { cause: error });
   }
   return new CrawlError('internal', `Redis failed: ${text}`, { cause: error });
+}
+
+/** A transaction that was discarded says why only in the errors of its commands. */
+function reasonOf(error: unknown): string {
+  const [first] = (error as { previousErrors?: readonly Error[] } | undefined)?.previousErrors ?? [];
+  const telling = first ?? error;
+  return telling instanceof Error ? telling.message : String(telling);
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCrawlDbOn } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { redisError } from '../../../src/adapters/redis/redis-errors.ts';
 import { RedisRows } from '../../../src/adapters/redis/rows.ts';
 import { WriteLease } from '../../../src/adapters/redis/write-lease.ts';
 import { newDatum } from '../../../src/domain/crawl/datum.ts';
@@ -205,6 +206,9 @@ describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (s
     await redis.config('SET', 'maxmemory', '1');
     try {
       await expect(rows.put('a', Buffer.alloc(1_000))).rejects.toMatchObject({ code: 'disk-full' });
+      // As jobs are put.
+      const discarded = await redis.multi().set('b', 'b').exec().catch(redisError);
+      expect(discarded).toMatchObject({ code: 'disk-full', message: expect.stringContaining('OOM') });
     } finally {
       await redis.config('SET', 'maxmemory', '0');
     }
