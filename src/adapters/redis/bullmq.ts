@@ -12,7 +12,7 @@ export interface BullJob<Data> {
   readonly finishedOn?: number;
   getState(): Promise<string>;
   remove(options: { readonly removeChildren: boolean }): Promise<void>;
-  moveToDelayed(at: number, token?: string): Promise<void>;
+  moveToWait(token?: string): Promise<unknown>;
 }
 
 export interface BullJobOptions {
@@ -74,7 +74,7 @@ export interface BullMq {
       readonly drainDelay: number;
     },
   ) => BullWorker;
-  readonly DelayedError: new () => Error;
+  readonly WaitingError: new () => Error;
 }
 
 const PACKAGE = 'bullmq';

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
 import type { BullFlow, BullFlowProducer, BullJob, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
@@ -25,6 +26,8 @@ const BACKOFF_MS = 1_000;
 const MAX_STALLED = 10;
 /** Jobs that have ended and are remembered. */
 const KEPT = 1_000;
+/** Since a job ended, ms: by this clock perhaps in times to come, since it is the clock of whoever ended it that tells. */
+const WHENEVER_MS = -10 * 365 * 86_400_000;
 const OPEN = ['waiting', 'active', 'delayed', 'waiting-children', 'prioritized', 'paused'];
 
 /** {@link JobEngine} on BullMQ, which has the locks, the retries, the search for jobs of dead workers, and jobs that wait for others. */
@@ -81,8 +84,10 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
         const { kind, segments } = job.data;
         const end: JobEnd = await perform({ id: String(job.id), kind, segments }, wanted);
         if (end === 'done') return end;
-        await job.moveToDelayed(Date.now() + end.laterMs, token);
-        throw new bullmq.DelayedError();
+        // A job that BullMQ delays is due by the clock of this machine: were that ahead, nobody else would take it for so long.
+        await delay(end.laterMs, undefined, { signal: wanted }).catch(() => {});
+        await job.moveToWait(token);
+        throw new bullmq.WaitingError();
       };
       const worker = new bullmq.Worker<Data>(QUEUE, run, {
         ...place,
@@ -120,8 +125,8 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
 
     async forgetEnded() {
       try {
-        await queue.clean(0, KEPT, 'completed');
-        await queue.clean(0, KEPT, 'failed');
+        await queue.clean(WHENEVER_MS, KEPT, 'completed');
+        await queue.clean(WHENEVER_MS, KEPT, 'failed');
       } catch (error) {
         throw redisError(error, connectionFault(redis));
       }

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { createBullJobEngine } from '../../../src/adapters/redis/job-engine.ts';
-import type { JobEngine } from '../../../src/ports/job-engine.ts';
+import type { JobEnd, JobEngine } from '../../../src/ports/job-engine.ts';
 import { jobEngineContract } from '../../contracts/job-engine.contract.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';
 import { NO_BULLMQ } from './bullmq-here.ts';
@@ -42,6 +42,45 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
     },
     isShared: true,
   });
+
+  it('the clock of a worker that is ahead holds nobody up: what it gives back is taken at once, and what failed there forgotten', async () => {
+    const [ahead, other] = [await open('ahead'), await open('ahead')];
+    const start = { id: 'generate', kind: 'generate', segments: [] } as const;
+    const untilClosed = async (engine: JobEngine, perform: () => Promise<JobEnd>, isOver: () => Promise<boolean>) => {
+      const stop = new AbortController();
+      const working = engine.work(perform, { atOnce: 1, signal: stop.signal });
+      while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 10));
+      stop.abort();
+      await working;
+    };
+    const isOver = async (): Promise<boolean> => (await other.state()).open === 0;
+    const now = Date.now.bind(Date);
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+    let taken = 0;
+    try {
+      await ahead.put(start);
+      await untilClosed(
+        ahead,
+        async () => ({ laterMs: ++taken }),
+        async () => taken > 1,
+      );
+    } finally {
+      clock.mockRestore();
+    }
+    await untilClosed(other, async () => 'done', isOver);
+
+    await ahead.put(start);
+    clock.mockImplementation(() => now() + 600_000);
+    try {
+      await untilClosed(ahead, () => Promise.reject(new Error('disk-full: no room')), isOver);
+    } finally {
+      clock.mockRestore();
+    }
+    expect((await other.state()).failed).toHaveLength(1);
+    await other.forgetEnded();
+    expect((await other.state()).failed).toEqual([]);
+    await Promise.all([ahead.close(), other.close()]);
+  }, 20_000);
 
   it('all keys of a crawl carry its hash tag', async () => {
     const engine = await open('tagged');
