@@ -42,12 +42,17 @@ return {count, redis.call('HINCRBY', KEYS[1], 'adds', count)}`;
 
 /**
  * The switch at the end of a replacement. KEYS tree, lock, old bits, old set, then bits and set of each new leaf. ARGV version, token, length of
- * the old set, shape, leaves, field to count. 1: done; 0: the tree is another one by now; -1: the lock is somebody else's, or the set has grown.
+ * the old set, shape, leaves, field to count. 1: done; 0: the tree is another one by now; -1: the lock is somebody else's, the set has grown, or
+ * a new leaf is gone, as keys may be that expire.
  */
 export const SWITCH = `
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
 if redis.call('GET', KEYS[2]) ~= ARGV[2] then return -1 end
 if redis.call('STRLEN', KEYS[4]) ~= tonumber(ARGV[3]) then return -1 end
+if redis.call('EXISTS', unpack(KEYS, 5)) < #KEYS - 4 then
+  redis.call('DEL', KEYS[2])
+  return -1
+end
 for i = 5, #KEYS do redis.call('PERSIST', KEYS[i]) end
 redis.call('HSET', KEYS[1], 'shape', ARGV[4], 'leaves', ARGV[5])
 redis.call('HINCRBY', KEYS[1], 'version', 1)

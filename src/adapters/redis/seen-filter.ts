@@ -8,6 +8,7 @@ import { DigestList } from '../../domain/url/digest-list.ts';
 import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/url-digest.ts';
 import type { SeenFilterStats, SharedSeenFilter } from '../../ports/seen-filter.ts';
 import type { RedisClient } from './connect.ts';
+import { evictionPolicy } from './eviction.ts';
 import { ADD, PROBE, SWITCH } from './scripts.ts';
 import { readTree, type SharedTree } from './seen-tree.ts';
 
@@ -151,6 +152,7 @@ export class RedisSeenFilter implements SharedSeenFilter {
 
   async #tree(): Promise<SharedTree> {
     if (this.#known !== null) return this.#known;
+    await this.#requireKept();
     const known = await readTree(this.#redis, this.#key('tree'), this.#plan, this.#hash, randomUUID());
     if ((this.#epoch !== null && known.epoch !== this.#epoch) || known.adds < this.#adds) {
       throw new CrawlError('internal', 'Redis has lost what was put into the filter of seen URLs');
@@ -159,6 +161,16 @@ export class RedisSeenFilter implements SharedSeenFilter {
     this.#adds = known.adds;
     this.#known = known;
     return known;
+  }
+
+  /** A leaf without its bits would deny what was put in. Other policies take only keys that expire, which no leaf of the tree does. */
+  async #requireKept(): Promise<void> {
+    const policy = await evictionPolicy(this.#redis, this.#key('tree'));
+    if (!policy?.startsWith('allkeys-')) return;
+    throw new CrawlError(
+      'config-invalid',
+      `Redis may throw bits of the filter away when its memory is full: its maxmemory-policy is ${policy}, and must be noeviction`,
+    );
   }
 
   /** Replaces a full leaf, or waits for whoever does. */

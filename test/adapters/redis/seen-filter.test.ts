@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMemorySeenFilter } from '../../../src/adapters/memory/seen-filter.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { SWITCH } from '../../../src/adapters/redis/scripts.ts';
 import { RedisSeenFilter } from '../../../src/adapters/redis/seen-filter.ts';
 import { type BloomPlan, planBloom, planGrowingBloom } from '../../../src/domain/url/bloom-sizing.ts';
 import { digestUrls } from '../../../src/domain/url/url-digest.ts';
@@ -120,6 +121,40 @@ describe.skipIf(NO_REDIS !== null)(`leaves in Redis${NO_REDIS === null ? '' : ` 
     await expect(filter.add(md5Digests(numbered(20, 21)))).rejects.toThrow('has lost');
     expect((await other.stats()).urls).toBe(30);
     await Promise.all([filter.close(), other.close()]);
+  });
+
+  it('is not kept by a server that may throw bits away', async () => {
+    const redis = await connectRedis(server.url);
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lfu');
+    const filter = await open(EXAMPLE);
+    try {
+      await expect(filter.add(md5Digests(numbered(0, 5)))).rejects.toThrow('must be noeviction');
+      await redis.config('SET', 'maxmemory-policy', 'volatile-lru');
+      await filter.add(md5Digests(numbered(0, 5)));
+    } finally {
+      await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    }
+    await filter.close();
+    redis.disconnect();
+  });
+
+  it('new leaves that have expired before the switch are made again', async () => {
+    const redis = await connectRedis(server.url);
+    const filter = new RedisSeenFilter({ redis, name: 'expired', plan: EXAMPLE, hash: 'md5' });
+    await filter.add(md5Digests(numbered(0, 31)));
+    const run = redis.eval.bind(redis) as (...args: unknown[]) => Promise<unknown>;
+    let isFirst = true;
+    redis.eval = (async (...args: unknown[]) => {
+      if (isFirst && args[0] === SWITCH) {
+        isFirst = false;
+        await redis.del('{expired}:bits:4');
+      }
+      return run(...args);
+    }) as typeof redis.eval;
+    await filter.add(md5Digests(numbered(31, 60)));
+    expect(isFirst).toBe(false);
+    expect((await filter.probe(md5Digests(numbered(0, 60)))).every((each) => each === 1)).toBe(true);
+    await filter.close();
   });
 
   it('a server that goes away is an error, and one that comes back empty too', async () => {
