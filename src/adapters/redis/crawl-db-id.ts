@@ -10,3 +10,12 @@ export async function crawlDbId(redis: RedisClient, name: string, proposed = '')
   const id = await runScript(redis, KEEP, [`{${name}}:db:id`], [proposed]);
   return id === null ? null : String(id);
 }
+
+const IS_WHOLE = `
+local rows = redis.call('HLEN', KEYS[1])
+return (rows > 0 and rows == redis.call('ZCARD', KEYS[2])) and 1 or 0`;
+
+/** Whether a crawl db that has an id has its rows, too: a server that throws keys away when its memory is full takes each as a whole. */
+export async function isCrawlDbWhole(redis: RedisClient, name: string): Promise<boolean> {
+  return (await runScript(redis, IS_WHOLE, [`{${name}}:db:values`, `{${name}}:db:order`], [])) === 1;
+}

@@ -5,7 +5,8 @@ import { copyRows } from '../../adapters/leveldb/care/copy-rows.ts';
 import { openCrawlDbOn } from '../../adapters/leveldb/crawl-db.ts';
 import type { LevelCrawlDb } from '../../adapters/leveldb/level-crawl-db.ts';
 import { connectRedis, type RedisClient } from '../../adapters/redis/connect.ts';
-import { crawlDbId } from '../../adapters/redis/crawl-db-id.ts';
+import { crawlDbId, isCrawlDbWhole } from '../../adapters/redis/crawl-db-id.ts';
+import { evictionPolicy } from '../../adapters/redis/eviction.ts';
 import { RedisRows } from '../../adapters/redis/rows.ts';
 import { WriteLease } from '../../adapters/redis/write-lease.ts';
 import type { Config } from '../../config/schema.ts';
@@ -45,6 +46,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<LevelCrawl
   try {
     const isNew = !(await requireSharedDb(redis, dir, name));
     const mayWrite = options.access === 'write' || isNew;
+    if (mayWrite) await warnOfEviction(redis, name, log);
     const waitMs = options.waitMs ?? 2 * leaseMs;
     const lease = mayWrite ? await WriteLease.take({ redis, name, leaseMs, waitMs, signal }) : null;
     const near = nearPlan(config);
@@ -87,6 +89,22 @@ export async function copySharedDb(
   }
 }
 
+/** Logs that have told of it: a worker opens the crawl db for each job. */
+const warned = new WeakSet<Log>();
+
+async function warnOfEviction(redis: RedisClient, name: string, log: Log): Promise<void> {
+  if (warned.has(log)) return;
+  const policy = await evictionPolicy(redis, `{${name}}:db:id`);
+  if (policy === null) return;
+  warned.add(log);
+  log.warn(
+    'Redis throws keys away when its memory is full, and the crawl with them: its maxmemory-policy must be noeviction',
+    {
+      policy,
+    },
+  );
+}
+
 function lostData(dir: string, name: string): CrawlError {
   return new CrawlError(
     'config-invalid',
@@ -107,6 +125,12 @@ export async function requireSharedDb(redis: RedisClient, dir: string, name: str
   const mark = readClusterMark(dir);
   const id = await crawlDbId(redis, name);
   if (mark !== null) requireSame(mark, dir, name, id);
+  if (id !== null && !(await isCrawlDbWhole(redis, name))) {
+    throw new CrawlError(
+      'config-invalid',
+      `Redis has lost rows of the crawl "${name}": it is a server that throws keys away (its maxmemory-policy must be noeviction), or somebody has deleted them`,
+    );
+  }
   return id !== null || mark !== null;
 }
 

@@ -89,6 +89,28 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
     redis.disconnect();
   });
 
+  it('says so when Redis has thrown rows away, and before where it may', async () => {
+    const redis = await connectRedis(server.url);
+    const folder = join(workDir(), 'evicted');
+    const where = within(folder, 'evicted');
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const warned = await run(['inject', '-', ...where], { input: `${site.origin}/` });
+    await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('maxmemory-policy must be noeviction')]);
+    // The counters are in one of the two, the order of the rows in the other.
+    for (const key of ['{evicted}:db:order', '{evicted}:db:values']) {
+      await redis.del(key);
+      for (const command of [
+        ['crawl', ...local],
+        ['readdb', '--stats'],
+      ]) {
+        const { code, stderr } = await run([...command, ...where]);
+        expect([code, stderr]).toEqual([2, expect.stringContaining('Redis has lost rows of the crawl "evicted"')]);
+      }
+    }
+    redis.disconnect();
+  });
+
   it('a start that was killed before it marked its directory goes on', async () => {
     const folder = join(workDir(), 'marked');
     await json(['inject', '-', ...within(folder, 'marked')], { input: `${site.origin}/` });
