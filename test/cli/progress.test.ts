@@ -50,6 +50,11 @@ describe('the command that resumes', () => {
   it.each([
     [['crawl', 'https://a/', '--rounds', '3'], ['https://a/'], 'incrawl crawl --rounds 3'],
     [['crawl', '-D', 'agent.contact=a b', 'x.txt'], ['x.txt'], "incrawl crawl -D 'agent.contact=a b'"],
+    [
+      ['work', '-D', 'cluster.redis=redis://me:secret@h:1,redis://me:secret@h:2'],
+      [],
+      "incrawl work -D 'cluster.redis=redis://me:***@h:1,redis://me:***@h:2'",
+    ],
     [['--dir', "it's", 'crawl'], [], "incrawl --dir 'it'\\''s' crawl"],
   ])('%j without %j', (argv, seeds, command) => expect(resumeCommand(argv, seeds)).toBe(command));
 });
