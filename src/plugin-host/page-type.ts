@@ -1,8 +1,13 @@
-/** MIME type of a body: as declared, else by its first bytes (a small part of the WHATWG MIME Sniffing rules). */
+import { sniffEncoding } from './decode.ts';
+
+/** MIME type of a body: as declared, unless that is text and the body plainly none; else by its first bytes (a small part of the WHATWG MIME Sniffing rules). */
 export function pageType(contentType: string | null, body: Uint8Array): string {
   const declared = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (/^[\w.+-]+\/[\w.+-]+$/.test(declared) && declared !== 'application/octet-stream') return declared;
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, 512));
+  if (/^[\w.+-]+\/[\w.+-]+$/.test(declared) && declared !== 'application/octet-stream') {
+    const isText = /^text\/|[/+]xml$/.test(declared);
+    return isText && isNoText(start, contentType, markupOf(declared)) ? binaryType(start) : declared;
+  }
   const text = start
     .toString('latin1')
     .replace(/^(?:\xEF\xBB\xBF|\s)+/, '')
@@ -11,9 +16,31 @@ export function pageType(contentType: string | null, body: Uint8Array): string {
   if (text.startsWith('<?xml') || text.startsWith('<rss') || text.startsWith('<feed') || text.startsWith('<urlset')) {
     return 'application/xml';
   }
-  return start.some((byte) => byte < 9 || (byte > 13 && byte < 27) || (byte > 27 && byte < 32))
-    ? 'application/octet-stream'
-    : 'text/plain';
+  return start.some(isControl) ? 'application/octet-stream' : 'text/plain';
+}
+
+/** "Binary data byte" of the rules. */
+const isControl = (byte: number): boolean =>
+  byte < 9 || byte === 11 || (byte > 13 && byte < 27) || (byte > 27 && byte < 32);
+
+/** Pages have a stray control character at times; compressed data has one byte of ten in that range. */
+const STRAY_CONTROLS = 3;
+const STRAY_SHARE = 0.05;
+
+/** A picture, a document or an archive that its server calls text: read as such it would be a page of garbage. */
+function isNoText(start: Buffer, contentType: string | null, kind: 'html' | 'xml' | 'text'): boolean {
+  if (isPdf(start)) return true;
+  let controls = 0;
+  for (const byte of start) if (isControl(byte)) controls++;
+  if (controls <= STRAY_CONTROLS || controls <= STRAY_SHARE * start.length) return false;
+  return !sniffEncoding(start, { contentType, kind })?.startsWith('utf-16');
+}
+
+const isPdf = (start: Buffer): boolean => start.toString('latin1', 0, 5) === '%PDF-';
+
+function binaryType(start: Buffer): string {
+  if (isPdf(start)) return 'application/pdf';
+  return start[0] === 0x1f && start[1] === 0x8b ? 'application/gzip' : 'application/octet-stream';
 }
 
 /** Which rules find the charset of a type. */

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { pageType } from '../../src/plugin-host/page-type.ts';
+
+const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
+const utf16 = (text: string, mark = ''): Uint8Array => Buffer.from(mark + text, 'utf16le');
+const hex = (digits: string): Uint8Array => Buffer.from(digits.replaceAll(' ', ''), 'hex');
+const PNG = hex('89504e47 0d0a1a0a 0000000d 49484452 00000010 00000010 08060000 001ff3ff 61');
+const GIF = hex('47494638 39610100 01008000 00ffffff 00000021 f9040100 00000000 2c000000 00010001 00000202 4401003b');
+const GZIP = hex('1f8b0800 00000000 000303');
+const PDF = ascii('%PDF-1.7\n1 0 obj << /Type /Catalog >> endobj');
+const PAGE = '<!doctype html><title>A page</title><p>With some words in it.</p>';
+
+describe('a body is what its server calls it', () => {
+  it.each<[string, string | null, Uint8Array, string]>([
+    ['a page', 'Text/HTML; charset=utf-8', ascii(PAGE), 'text/html'],
+    ['a page with stray controls', 'text/html', ascii(`${PAGE}\0\0\0`), 'text/html'],
+    ['nearly nothing, and half of it controls', 'text/html', ascii('a\0b\0'), 'text/html'],
+    ['a text in UTF-16 by the header', 'text/plain; charset=utf-16le', utf16('plain words'), 'text/plain'],
+    ['a page in UTF-16 by its mark', 'text/html', utf16(PAGE, '\ufeff'), 'text/html'],
+    ['a feed in UTF-16 by its declaration', 'text/xml', utf16('<?xml version="1.0"?><rss/>'), 'text/xml'],
+    ['a text in ISO-2022-JP', 'text/plain', ascii('\x1b$B%3\x1b(B \x1b$B%3\x1b(B \x1b$B%3\x1b(B'), 'text/plain'],
+    ['a PDF', 'application/pdf', PDF, 'application/pdf'],
+    ['a picture', 'image/png', PNG, 'image/png'],
+  ])('%s', (_title, declared, body, expected) => {
+    expect(pageType(declared, body)).toBe(expected);
+  });
+});
+
+describe('what is called text and is none is not read as such', () => {
+  it.each<[string, string, Uint8Array, string]>([
+    ['a picture called a page', 'text/html; charset=utf-8', PNG, 'application/octet-stream'],
+    ['a picture called a text', 'text/plain', GIF, 'application/octet-stream'],
+    ['a PDF called a page', 'text/html', PDF, 'application/pdf'],
+    ['a PDF called XHTML', 'application/xhtml+xml', PDF, 'application/pdf'],
+    ['an archive called XML', 'text/xml', GZIP, 'application/gzip'],
+    ['zeros', 'text/html', new Uint8Array(2_000), 'application/octet-stream'],
+  ])('%s', (_title, declared, body, expected) => {
+    expect(pageType(declared, body)).toBe(expected);
+  });
+});
+
+describe('without a type that says something the first bytes tell', () => {
+  it.each<[string | null, Uint8Array, string]>([
+    [null, ascii(PAGE), 'text/html'],
+    ['application/octet-stream', ascii('<?xml version="1.0"?><rss/>'), 'application/xml'],
+    ['nonsense', ascii('just words'), 'text/plain'],
+    ['', PNG, 'application/octet-stream'],
+  ])('%j', (declared, body, expected) => {
+    expect(pageType(declared, body)).toBe(expected);
+  });
+});
