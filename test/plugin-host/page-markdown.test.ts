@@ -49,6 +49,23 @@ describe('Markdown of a page', () => {
       'What\n\n| a | b |\n| --- | --- |\n| 1\\|2 | [three](https://example.org/x) |\n',
     ],
     ['<table><tr><td><h2>Layout</h2></td><td>side</td></tr></table>', '## Layout\n\nside\n'],
+    [
+      '<table><tr><th>Name<th colspan=2>Size<tr><td colspan=2>wide<td>3<tr><td rowspan=2>r<td>4<td>5<tr><td>6<td>7</table>',
+      '| Name | Size |  |\n| --- | --- | --- |\n| wide |  | 3 |\n| r | 4 | 5 |\n|  | 6 | 7 |\n',
+    ],
+    [
+      '<table><tr><td rowspan=2 colspan=2>both<td>1<tr><td>2<tr><td>a<td>b<td>c</table>',
+      '| both |  | 1 |\n| --- | --- | --- |\n|  |  | 2 |\n| a | b | c |\n',
+    ],
+    [
+      '<p><a href="/1">one <a href="/2">two</a> more',
+      '[one](https://example.org/1) [two](https://example.org/2) more\n',
+    ],
+    ['<pre><code><div>a</div><div> b</div></code></pre>', '```\na\n b\n```\n'],
+    [
+      '<p>a<br>=<br>b<br>--<br>c | d<br>:-: | -<br>--flag<br>-1',
+      'a  \n\\=  \nb  \n\\--  \nc | d  \n\\:-: | -  \n--flag  \n-1\n',
+    ],
     ['<p># no heading</p><p>1. no item</p><p>- nor this</p>', '\\# no heading\n\n1\\. no item\n\n\\- nor this\n'],
     [
       '<p>*a* _b_ snake_case [c](d) &lt;b&gt; &amp;amp; \\',
@@ -76,5 +93,15 @@ describe('Markdown of a page', () => {
   it('bears nesting without end', async () => {
     const deep = `${'<ul><li>'.repeat(3_000)}word${'<blockquote><b>'.repeat(3_000)}end`;
     expect(await of(deep)).toContain('word');
+  });
+
+  it('bears a listing of ticks', async () => {
+    expect(await of(`<pre>a ${'` '.repeat(200_000)}</pre>`)).toMatch(/^```\na `/);
+  });
+
+  it('a wide row among many, and spans of thousands, make no page of millions of cells', async () => {
+    const wide = `<tr>${'<td>'.repeat(2_000)}last${'<tr><td>words'.repeat(500)}`;
+    const spans = '<tr><td rowspan=60000 colspan=1000>much<td>x'.repeat(500);
+    for (const rows of [wide, spans]) expect((await of(`<table>${rows}</table>`))?.length).toBeLessThan(200_000);
   });
 });

@@ -1,5 +1,6 @@
 import type { LinkTarget } from './markdown.ts';
-import { isElement, type PageNode } from './page-node.ts';
+import { isOfData, MarkdownTable } from './markdown-table.ts';
+import type { PageNode } from './page-node.ts';
 
 const BLOCKS = new Set(
   'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav noscript ol p pre section summary table tbody tfoot thead tr td th ul'.split(
@@ -7,8 +8,6 @@ const BLOCKS = new Set(
   ),
 );
 const SPANS: Readonly<Record<string, string>> = { strong: '**', b: '**', em: '*', i: '*', code: '`' };
-/** What makes of a table a means of layout: it is then written as its parts. */
-const NOT_IN_CELLS = new Set('table ul ol pre blockquote h1 h2 h3 h4 h5 h6'.split(' '));
 /** Lists and quotations are indented so deep at most. */
 const MAX_DEPTH = 8;
 
@@ -23,8 +22,8 @@ interface Container {
 interface Span {
   readonly node: PageNode;
   readonly mark: string;
-  /** Target of a link. */
-  readonly href: string | null;
+  /** Target of a link; `null` of others, and once the next link has ended it. */
+  href: string | null;
   start: number;
 }
 
@@ -39,7 +38,7 @@ export class MarkdownText {
   private wantsSpace = false;
   private heading = 0;
   private pre: PageNode | null = null;
-  private table: { readonly node: PageNode; readonly rows: string[][] } | null = null;
+  private table: MarkdownTable | null = null;
   private wasInItem = false;
 
   constructor(resolve: LinkTarget) {
@@ -56,6 +55,7 @@ export class MarkdownText {
     }
     const mark = SPANS[name];
     if (name === 'a' || mark !== undefined) {
+      if (name === 'a') this.endLink();
       const href = name === 'a' && node.attribs?.href !== undefined ? this.resolve(node.attribs.href) : null;
       // Bold in bold is bold.
       const isNew = mark !== undefined && !this.spans.some((span) => span.mark === mark);
@@ -63,13 +63,13 @@ export class MarkdownText {
       return;
     }
     if (!BLOCKS.has(name)) return;
-    if (this.table !== null) this.enterInTable(name);
+    if (this.table !== null) this.enterInTable(this.table, name);
+    else if (this.pre !== null) this.breakCode();
     else this.enterBlock(node, name, parent);
   }
 
-  private enterInTable(name: string): void {
-    const { rows } = this.table as { rows: string[][] };
-    if (name === 'tr') rows.push([]);
+  private enterInTable(table: MarkdownTable, name: string): void {
+    if (name === 'tr') table.beginRow();
     else if (name === 'td' || name === 'th') this.clear();
     else this.wantsSpace = this.current !== '';
   }
@@ -79,7 +79,7 @@ export class MarkdownText {
     const level = /^h([1-6])$/.exec(name)?.[1];
     if (level !== undefined) this.heading = Number(level);
     else if (name === 'pre') this.pre = node;
-    else if (name === 'table' && isOfData(node)) this.table = { node, rows: [] };
+    else if (name === 'table' && isOfData(node)) this.table = new MarkdownTable(node);
     else if (this.containers.length >= MAX_DEPTH) return;
     else if (name === 'blockquote') this.containers.push({ node, first: '> ', rest: '> ', isBegun: false });
     else if (name === 'ol') this.numbers.set(node, Number.parseInt(node.attribs?.start ?? '1', 10) || 1);
@@ -119,7 +119,8 @@ export class MarkdownText {
       return;
     }
     if (!BLOCKS.has(name)) return;
-    if (this.table !== null) this.leaveInTable(node, name);
+    if (this.table !== null) this.leaveInTable(this.table, node, name);
+    else if (this.pre !== null && this.pre !== node) this.breakCode();
     else {
       this.flush();
       if (this.pre === node) this.pre = null;
@@ -129,16 +130,15 @@ export class MarkdownText {
     }
   }
 
-  private leaveInTable(node: PageNode, name: string): void {
-    const { node: own, rows } = this.table as { node: PageNode; rows: string[][] };
+  private leaveInTable(table: MarkdownTable, node: PageNode, name: string): void {
     if (name === 'td' || name === 'th') {
       this.closeAll();
-      rows.at(-1)?.push(this.current.replaceAll('|', '\\|').trim());
+      table.addCell(node, this.current.replaceAll('|', '\\|').trim());
       this.clear();
-    } else if (node === own) {
+    } else if (node === table.node) {
       this.table = null;
       this.clear();
-      this.put(tableLines(rows.filter((cells) => cells.some((cell) => cell !== ''))));
+      this.put(table.lines());
     } else if (name === 'caption') {
       // It stands before the table that is still being read.
       this.closeAll();
@@ -193,6 +193,18 @@ export class MarkdownText {
     return prefix;
   }
 
+  /** Elements within a listing (a `div` a line) end its lines, not the listing. */
+  private breakCode(): void {
+    if (this.current !== '' && !this.current.endsWith('\n')) this.current += '\n';
+  }
+
+  /** A link ends where the next one begins, as in browsers: its end tag is missing. */
+  private endLink(): void {
+    if (this.spans.every(({ href }) => href === null)) return;
+    this.closeAll();
+    for (const span of this.spans) span.href = null;
+  }
+
   /** Spans do not reach over the end of a block; they begin again in the next one. */
   private closeAll(): void {
     for (const span of this.spans.toReversed()) this.close(span);
@@ -230,7 +242,9 @@ const escapedText = (text: string): string =>
 
 /** What means something at the beginning of a line only. */
 const escapedStart = (line: string): string =>
-  line.replace(/^(#{1,6}(?=\s|$)|[-+](?=\s|$)|[-=~]{3,}|\|)/, '\\$1').replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
+  line
+    .replace(/^(#{1,6}(?=\s|$)|[-+](?=\s|$)|[-=~]{3,}|[-=]+(?=\s*$)|:?-+(?=:?\s*(?:\||$))|\|)/, '\\$1')
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
 
 const linkTarget = (href: string): string =>
   /[\s()<>\\]/.test(href)
@@ -243,29 +257,5 @@ function codeSpan(text: string): string {
   return `${ticks}${pad}${text}${pad}${ticks}`;
 }
 
-const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-
-function tableLines(rows: readonly string[][]): string[] {
-  const columns = Math.max(0, ...rows.map((cells) => cells.length));
-  if (columns === 0) return [];
-  const line = (cells: readonly string[]): string =>
-    `| ${Array.from({ length: columns }, (_, i) => cells[i] ?? '').join(' | ')} |`;
-  const [head = [], ...body] = rows;
-  return [line(head), line(Array.from({ length: columns }, () => '---')), ...body.map(line)];
-}
-
-/** At least two columns, and no block in its cells that a line could not hold. Looks no further than the first such block. */
-function isOfData(table: PageNode): boolean {
-  const open = [...(table.children ?? [])];
-  let columns = 0;
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (!isElement(node)) continue;
-    const { name = '', children = [] } = node;
-    if (NOT_IN_CELLS.has(name)) return false;
-    if (name === 'tr') {
-      columns = Math.max(columns, children.filter((each) => each.name === 'td' || each.name === 'th').length);
-    }
-    for (const child of children) open.push(child);
-  }
-  return columns > 1;
-}
+const longestRun = (text: string): number =>
+  (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
