@@ -47,6 +47,20 @@ const PAGES = [
 ];
 
 describe('pages that changed since', () => {
+  it('are told with what they repeat, not with what they repeated before they were gone', async () => {
+    const target = 'http://example.org/a';
+    const db = createMemoryCrawlDb();
+    const repeats = { ...record('b', 'duplicate', 500), target };
+    const gone = { ...record('c', 'gone', 500), target };
+    await db.write({ puts: [repeats, gone].map((datum) => ({ datum, previous: null })) });
+    const told: unknown[] = [];
+    for await (const page of (await changedPages(db, { at: 0 })).removed(() => false)) told.push(page);
+    expect(told).toMatchObject([
+      { url: repeats.url, state: 'duplicate', target },
+      { url: gone.url, state: 'gone', target: null },
+    ]);
+  });
+
   it('are those of the feed, by time and by number', async () => {
     const since = await fed(PAGES);
     expect(await since({ at: 0 })).toEqual({ changed: ['a', 'b', 'c', 'd'], removed: ['b', 'c'] });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CRAWL_STATES, type CrawlDatum, newDatum, type VisitOutcome } from '../../src/domain/crawl/datum.ts';
-import { type ChangeKind, pageChange } from '../../src/domain/crawl/page-change.ts';
+import { type ChangeKind, pageChange, pageDropped } from '../../src/domain/crawl/page-change.ts';
 
 const URL = 'https://a.example/';
 const NOW = 1_800_000_000_000;
@@ -77,6 +77,14 @@ describe('what a consumer is told', () => {
     for (const state of CRAWL_STATES) {
       const datum = { ...page, state };
       expect(pageChange(datum, datum, NOW), state).toBeNull();
+    }
+  });
+
+  it('names no target of what is gone, whatever it repeated or redirected to before', () => {
+    for (const before of [moved, repeats]) {
+      expect(pageChange(before, { ...before, state: 'gone' }, NOW)).toMatchObject({ kind: 'gone', target: null });
+      expect(pageDropped({ ...before, state: 'gone' }, NOW)).toMatchObject({ kind: 'dropped', target: null });
+      expect(pageDropped(before, NOW)).toMatchObject({ target: before.target });
     }
   });
 

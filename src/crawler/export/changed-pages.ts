@@ -1,5 +1,6 @@
 import { isChangedSince } from '../../domain/crawl/changed-since.ts';
 import type { CrawlDatum } from '../../domain/crawl/datum.ts';
+import { leadsTo } from '../../domain/crawl/page-change.ts';
 import { UrlSet } from '../../domain/url/url-set.ts';
 import type { RemovedPage } from '../../plugin-host/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
@@ -73,8 +74,8 @@ async function* removedOf(
 ): AsyncGenerator<RemovedPage> {
   for await (const datum of records) {
     if (datum === undefined || datum.digest === null || datum.state === 'orphan' || isShown(datum)) continue;
-    const { url, state, target, contentType } = datum;
-    yield { url, state, target, contentType };
+    const { url, state, contentType } = datum;
+    yield { url, state, target: leadsTo(datum), contentType };
   }
   yield* droppedPages(db, range);
 }

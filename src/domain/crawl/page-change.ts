@@ -55,21 +55,24 @@ export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): P
     state: after.state,
     status: after.httpStatus,
     distance: isVisit && compares ? (after.visits.at(-1)?.distance ?? null) : null,
-    target: after.target,
+    target: leadsTo(after),
     title: after.title,
     ...(blocks.length === 0 ? {} : { blocks }),
   };
 }
 
 /** What a consumer has to be told when a record is deleted; `null`: nobody was told of a page there. */
-export function pageDropped(
-  { url, state, httpStatus, target, title, contentType, digest }: CrawlDatum,
-  at: number,
-): PageChange | null {
+export function pageDropped(datum: CrawlDatum, at: number): PageChange | null {
+  const { url, state, httpStatus, title, contentType, digest } = datum;
   if (digest === null) return null;
   const type = contentType === null ? {} : { contentType };
+  const target = leadsTo(datum);
   return { kind: 'dropped', url, at, state, status: httpStatus, distance: null, target, title, ...type };
 }
+
+/** Where a page redirects to, or what it repeats, as long as it does: records keep their last target, but what is gone is nowhere. */
+export const leadsTo = ({ state, target }: Pick<CrawlDatum, 'state' | 'target'>): string | null =>
+  isRedirect(state) || state === 'duplicate' ? target : null;
 
 function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
   // Nobody is told of an orphan: for a consumer the page still is what it was.
