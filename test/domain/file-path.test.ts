@@ -20,6 +20,10 @@ describe('the file of a URL', () => {
     ['https://example.org/.htaccess', /^example\.org\/_htaccess~[0-9a-f]{12}\.html$/],
     ['https://example.org/a.html/b.html', /^example\.org\/a_html\/b~[0-9a-f]{12}\.html$/],
     ['https://example.org/nul/b.html', /^example\.org\/_nul\/b~[0-9a-f]{12}\.html$/],
+    [
+      `http://${`${'a'.repeat(49)}.`.repeat(5)}org:8080/a.html`,
+      /^http_a{49}\.a{49}\.a{49}\.a{45}~[0-9a-f]{12}\/a\.html$/,
+    ],
     [`https://example.org/${'x'.repeat(500)}`, /^example\.org\/x{80}~[0-9a-f]{12}\.html$/],
   ])('%s', (url, expected) => {
     const path = filePathOf(new URL(url).href, 'html');

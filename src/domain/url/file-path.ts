@@ -3,6 +3,8 @@ import { digestUrl } from './url-digest.ts';
 /** Longest name of a folder or file before its digest and ending, characters; deepest path, folders. */
 const MAX_NAME_CHARS = 80;
 const MAX_FOLDERS = 12;
+/** Of the folder of a host: with scheme and port before and behind, a host could have more characters than file systems take. */
+const MAX_HOST_CHARS = 200;
 /** Names that Windows keeps for devices, whatever their ending. */
 const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 const SAFE_HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
@@ -18,7 +20,8 @@ export function filePathOf(url: string, ending: string): string {
   const scheme = protocol.slice(0, -1);
   const host = hostname.replace(/[^a-z0-9.-]/g, '_').replace(/\.$/, '_');
   const named = scheme === 'https' && port === '' ? host : `${scheme}_${host}${port === '' ? '' : `_${port}`}`;
-  const root = DEVICES.test(named) ? `_${named}` : named;
+  const short = named.length <= MAX_HOST_CHARS ? named : `${named.slice(0, MAX_HOST_CHARS)}~${digestOf(named)}`;
+  const root = DEVICES.test(short) ? `_${short}` : short;
   const names = pathname.slice(1).split('/');
   const last = names.pop() as string;
   const folders = names.map(safeName);
@@ -49,9 +52,9 @@ function safeName(name: string): string {
   return cleaned === '' ? '_' : DEVICES.test(cleaned) ? `_${cleaned}` : cleaned;
 }
 
-function digestOf(url: string): string {
+function digestOf(text: string): string {
   const words = new Uint32Array(4);
-  digestUrl(url, words, 0);
+  digestUrl(text, words, 0);
   return [...words.subarray(0, 2)]
     .map((word) => word.toString(16).padStart(8, '0'))
     .join('')
