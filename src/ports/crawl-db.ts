@@ -106,6 +106,8 @@ export interface DueEntry {
   readonly belief: ScheduleMemory['belief'];
   /** How much the page matters; 1 for an ordinary one. */
   readonly weight: number;
+  /** Time of the last visit, where it failed or was refused; `null`: it was answered, or there was none. */
+  readonly unansweredAt: number | null;
 }
 
 export interface DueQuery {

@@ -197,10 +197,13 @@ async function selectAll(
   return { chosen: selection.finish(), due, rejected: selection.rejected };
 }
 
-/** Schedules without a measure of their own leave the order to scoring. */
+/**
+ * Schedules without a measure of their own leave the order to scoring. A visit in vain counts as one: else what cannot be had, whose copies grow
+ * older than all others, would take the whole budget for itself.
+ */
 function worthOf(room: GenerateRoom, entry: DueEntry, now: number): number {
   if (room.worth === undefined) return room.rank(entry, now);
-  const since = entry.lastFetchAt ?? entry.dueAt - entry.intervalMs;
+  const since = entry.unansweredAt ?? entry.lastFetchAt ?? entry.dueAt - entry.intervalMs;
   return room.worth(entry.belief, Math.max(0, now - since), entry.weight);
 }
 

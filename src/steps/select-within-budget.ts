@@ -67,7 +67,8 @@ export async function selectWithinBudget(
     else if (!mayComeEarly(entry, now, room.minIntervalMs)) continue;
     const candidate = room.candidate(entry, isDue && entry.isFixed ? Number.POSITIVE_INFINITY : room.rankKnown(entry));
     if (candidate === null) continue;
-    admitted++;
+    // Many that could not be had must not hide what comes after them.
+    if (entry.unansweredAt === null) admitted++;
     known.add(candidate);
   }
   const chosen = shared(fresh.finish(), known.finish(), caps, budget, Math.ceil((budget - ahead.size) * newShare));
@@ -84,10 +85,10 @@ export async function selectWithinBudget(
   };
 }
 
-/** Failures and vanished pages wait for their time, and so does what the operator pinned. */
+/** Failures, refusals and vanished pages wait for their time, and so does what the operator pinned. */
 function mayComeEarly(entry: DueEntry, now: number, minIntervalMs: number): boolean {
-  const { failures, state, isFixed, lastFetchAt } = entry;
-  if (failures > 0 || state === 'gone' || isFixed || lastFetchAt === null) return false;
+  const { failures, unansweredAt, state, isFixed, lastFetchAt } = entry;
+  if (failures > 0 || unansweredAt !== null || state === 'gone' || isFixed || lastFetchAt === null) return false;
   return lastFetchAt + minIntervalMs <= now;
 }
 

@@ -26,9 +26,19 @@ export function dueContract(exam: CrawlDbExam): void {
     });
 
     it('tells what generate asks of a URL', async () => {
-      const datum = visitedDatum(A, { nextFetchAt: 10, score: 0.1, depth: 3, failures: 2 });
-      await exam.insert(datum);
-      expect(await exam.due()).toEqual([
+      const last = { at: 7, distance: null, elapsedMs: null, bytes: 0, intervalMs: 1 } as const;
+      const datum = visitedDatum(A, {
+        nextFetchAt: 10,
+        score: 0.1,
+        depth: 3,
+        failures: 2,
+        visits: [{ ...last, outcome: 'failed' }],
+      });
+      const answered = visitedDatum(B, { nextFetchAt: 11, visits: [{ ...last, outcome: 'gone' }] });
+      await exam.insert(datum, answered);
+      const due = await exam.due();
+      expect(due[1]?.unansweredAt).toBeNull();
+      expect(due.slice(0, 1)).toEqual([
         {
           url: A,
           dueAt: 10,
@@ -42,8 +52,10 @@ export function dueContract(exam: CrawlDbExam): void {
           isFixed: true,
           belief: datum.schedule.belief,
           weight: 1,
+          unansweredAt: 7,
         },
       ]);
+      expect(due).toHaveLength(2);
     });
 
     it('keeps new URLs apart: after the known ones, highest score first, and to be asked for alone', async () => {

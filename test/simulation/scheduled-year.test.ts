@@ -23,4 +23,14 @@ describe(`a year of scheduled rounds over ${pages} pages (seed ${seed})`, () => 
     }
     expect(year.records).toHaveLength(pages);
   });
+
+  it('pages that cannot be had leave the others their visits', { timeout: 600_000 }, async () => {
+    const budgetPerDay = Math.round(pages / 10);
+    const from = 60;
+    const isRefused = (page: number, day: number): boolean => day >= from && page % 2 === 0;
+    const year = await scheduledYear({ pages, days: 200, roundsPerDay: 4, budgetPerDay, seed, isRefused });
+    // The half that can be had has had half of the budget, and keeps it.
+    const mean = (days: readonly number[]): number => days.reduce((sum, each) => sum + each, 0) / days.length;
+    expect(mean(year.answeredByDay.slice(from + 60))).toBeGreaterThanOrEqual(0.45 * budgetPerDay);
+  });
 });

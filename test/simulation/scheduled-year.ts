@@ -20,6 +20,8 @@ export const DAY = 86_400_000;
 
 export interface Year {
   readonly fetchesByDay: readonly number[];
+  /** Of those, the ones that were answered. */
+  readonly answeredByDay: readonly number[];
   /** Fetches of each round, and what it was allowed. */
   readonly rounds: readonly { readonly fetched: number; readonly budget: number }[];
   readonly records: readonly CrawlDatum[];
@@ -32,6 +34,8 @@ export interface YearPlan {
   readonly roundsPerDay: number;
   readonly budgetPerDay: number;
   readonly seed: number;
+  /** Pages that cannot be had on a day, be it for their robots.txt or for a host that is away; default: none. */
+  readonly isRefused?: (page: number, day: number) => boolean;
 }
 
 /**
@@ -69,6 +73,14 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
   await db.write({ puts });
 
   const outcomeOf = (url: string, digest: string | null): { outcome: FetchOutcome; signature: string | null } => {
+    const page = Number(url.split('/').at(-1));
+    if (plan.isRefused?.(page, Math.floor((now - start) / DAY)) === true) {
+      const outcome = { kind: 'denied', code: 'robots-unreachable', message: '', retryAt: null } as const;
+      return {
+        outcome: { ...outcome, at: now, requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 },
+        signature: null,
+      };
+    }
     const rate = rates.get(url) ?? 0;
     const last = versions.get(url) ?? { at: now, version: 0 };
     const changed = random() < -Math.expm1((-rate * (now - last.at)) / DAY);
@@ -89,6 +101,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
 
   const rounds: { fetched: number; budget: number }[] = [];
   const fetchesByDay = new Array<number>(plan.days).fill(0);
+  const answeredByDay = new Array<number>(plan.days).fill(0);
   for (let round = 0; round < plan.days * plan.roundsPerDay; round++) {
     now = start + Math.round((round * DAY) / plan.roundsPerDay);
     const summary = await generate(
@@ -131,6 +144,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
     for await (const item of segment.fetchList()) {
       const { outcome, signature } = outcomeOf(item.url, item.digest);
       const { index, url, host } = item;
+      if (outcome.kind !== 'denied') answeredByDay[day] = (answeredByDay[day] ?? 0) + 1;
       await segment.addFetched({ index, url, host, outcome, lesson: null }, null);
       if (outcome.kind !== 'success') continue;
       const parsed = {
@@ -188,5 +202,5 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
   }
   const records: CrawlDatum[] = [];
   for await (const datum of db.scan()) records.push(datum);
-  return { fetchesByDay, rounds, records, end: now };
+  return { fetchesByDay, answeredByDay, rounds, records, end: now };
 }

@@ -16,6 +16,7 @@ function candidate(url: string, host: string, rank: number): Candidate {
     isFixed: false,
     belief: null,
     weight: 1,
+    unansweredAt: null,
   };
   return { entry, host, domain: host.split('.').at(-1) as string, rank };
 }

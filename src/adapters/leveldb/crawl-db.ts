@@ -24,9 +24,9 @@ import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
 /**
  * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3: digests of new URLs
  * are written with their records, which older versions would leave out. 4: so are the rows of further indexes, counts, and the tables of
- * signatures.
+ * signatures. 5: due rows tell when a page was last asked for in vain.
  */
-export const DB_FORMAT_VERSION = 4;
+export const DB_FORMAT_VERSION = 5;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
@@ -243,7 +243,7 @@ async function checkFormat(rows: Rows, name: string): Promise<number> {
 async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
   if (version === DB_FORMAT_VERSION) return;
   log.warn('the crawl db is being brought to a new format', { from: version, to: DB_FORMAT_VERSION });
-  if (version < 2) await (await import('./rebuild-due-index.ts')).rebuildDueIndex(rows);
+  if (version < 5) await (await import('./rebuild-due-index.ts')).rebuildDueIndex(rows);
   if (version < 4) await (await import('./rebuild-indexes.ts')).rebuildIndexes(rows);
   await writeFormat(rows);
 }

@@ -5,7 +5,7 @@ import { decodeLease, encodeDue, encodeLease } from './row-codecs.ts';
 import { type Rows, readRange } from './rows.ts';
 
 /**
- * Makes the due index anew from the records: format 1 had one order for all URLs, and shorter rows. Leased URLs stay out of it; the rows
+ * Makes the due index anew from the records: format 1 had one order for all URLs, and older ones shorter rows. Leased URLs stay out of it; the rows
  * that their leases keep are renewed.
  */
 export async function rebuildDueIndex(rows: Rows): Promise<void> {

@@ -18,6 +18,7 @@ type DueTuple = readonly [
   flags: number,
   belief: readonly [a: number, b: number, noise: number] | null,
   weight: number,
+  unansweredAt: number | null,
 ];
 
 const IS_NEW = 1;
@@ -25,7 +26,8 @@ const IS_FIXED = 2;
 
 /** What a due row holds beside its key: all that generate asks of a URL. */
 export function encodeDue(datum: CrawlDatum): Buffer {
-  const { state, score, depth, intervalMs, lastFetchAt, failures, isNew, isFixed, belief, weight } = dueFacts(datum);
+  const { state, score, depth, intervalMs, lastFetchAt, failures, isNew, isFixed, belief, weight, unansweredAt } =
+    dueFacts(datum);
   const flags = (isNew ? IS_NEW : 0) | (isFixed ? IS_FIXED : 0);
   return pack([
     stateNumber(state),
@@ -37,6 +39,7 @@ export function encodeDue(datum: CrawlDatum): Buffer {
     flags,
     belief === null ? null : [belief.a, belief.b, belief.noise],
     weight,
+    unansweredAt,
   ]);
 }
 
@@ -47,7 +50,7 @@ export function isSameDue(a: CrawlDatum, b: CrawlDatum): boolean {
 
 export function decodeDue(url: string, dueAt: number, bytes: Uint8Array): DueEntry {
   return decoded('due entry', url, bytes, (tuple) => {
-    const [state, score, depth, intervalMs, lastFetchAt, failures, flags, belief, weight] =
+    const [state, score, depth, intervalMs, lastFetchAt, failures, flags, belief, weight, unansweredAt] =
       tuple as unknown as DueTuple;
     return {
       url,
@@ -62,6 +65,7 @@ export function decodeDue(url: string, dueAt: number, bytes: Uint8Array): DueEnt
       isFixed: (flags & IS_FIXED) !== 0,
       belief: belief === null ? null : { a: belief[0], b: belief[1], noise: belief[2] },
       weight,
+      unansweredAt,
     };
   });
 }

@@ -11,6 +11,7 @@ export const isNewUrl = (datum: Pick<CrawlDatum, 'state' | 'visits' | 'discovere
 /** What selection needs to know of a due URL beside its time. */
 export function dueFacts(datum: CrawlDatum) {
   const { url, state, score, depth, schedule, lastFetchAt, failures } = datum;
+  const last = datum.visits.at(-1);
   return {
     url,
     state,
@@ -23,5 +24,6 @@ export function dueFacts(datum: CrawlDatum) {
     isFixed: datum.fixedIntervalMs !== null,
     belief: schedule.belief,
     weight: weightOf(datum.metadata),
+    unansweredAt: last?.outcome === 'failed' || last?.outcome === 'denied' ? last.at : null,
   };
 }

@@ -43,15 +43,17 @@ export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolic
     case 'touched':
       return kept(settleTouched(datum, event.at));
     case 'visited':
-      return { ...settleVisit(datum, event, policy, now), ...worthOf(datum, policy, now) };
+      return { ...settleVisit(datum, event, policy, now), ...worthOf(datum, event.outcome, policy, now) };
     default:
       return never(event);
   }
 }
 
-function worthOf(datum: CrawlDatum, policy: SettlePolicy, now: number): { worth?: number } {
+/** What was asked for in vain won nothing, and would raise the price of visits the more, the longer it cannot be had. */
+function worthOf(datum: CrawlDatum, { kind }: FetchOutcome, policy: SettlePolicy, now: number): { worth?: number } {
   const { worth } = policy.schedule;
   if (worth === undefined || datum.lastFetchAt === null || datum.fixedIntervalMs !== null) return {};
+  if (kind === 'failed' || kind === 'denied') return {};
   return { worth: worth(datum.schedule.belief, Math.max(0, now - datum.lastFetchAt), weightOf(datum.metadata)) };
 }
 
