@@ -13,7 +13,7 @@ import { makeFolder } from '../plugin-host/make-folder.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import { refuseClusterState } from './cluster/cluster-mark.ts';
-import { snapshotState } from './shadow-state.ts';
+import { onSnapshot } from './shadow-state.ts';
 import { systemClock } from './system-clock.ts';
 
 const MANIFEST = 'backup.json';
@@ -65,10 +65,9 @@ export async function backupState(
   if (!existsSync(join(dir, 'db')))
     throw new CrawlError('usage-invalid', `${dir} holds no crawl db; --dir names the state directory`);
   requireEmpty(to, 'a backup goes into a new folder');
-  const snapshot = snapshotState(dir);
-  try {
+  return onSnapshot(dir, async (snapshot) => {
     if (!dryRun) await makeFolder(to);
-    const db = await withRows(openLevelRows, join(snapshot.dir, 'db'), { log, clock }, (rows) =>
+    const db = await withRows(openLevelRows, join(snapshot, 'db'), { log, clock }, (rows) =>
       dryRun ? digestRows(rows) : copyRows(rows, join(to, 'db')),
     );
     const files: BackedUpFile[] = [];
@@ -88,9 +87,7 @@ export async function backupState(
     };
     if (!dryRun) await writeFile(join(to, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
     return summaryOf(to, manifest);
-  } finally {
-    snapshot.close();
-  }
+  });
 }
 
 /** Within a segment, outcomes come before the responses they tell of, as what is appended meanwhile does. */
@@ -135,14 +132,9 @@ export async function restoreState(
   await makeFolder(fresh);
   try {
     for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
-    const snapshot = snapshotState(from);
-    try {
-      await withRows(openStoredRows, join(snapshot.dir, 'db'), { log, clock }, (rows) =>
-        copyRows(rows, join(fresh, 'db')),
-      );
-    } finally {
-      snapshot.close();
-    }
+    await onSnapshot(from, (snapshot) =>
+      withRows(openStoredRows, join(snapshot, 'db'), { log, clock }, (rows) => copyRows(rows, join(fresh, 'db'))),
+    );
     await requireSameRows(join(fresh, 'db'), manifest, { log, clock });
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
@@ -228,11 +220,6 @@ export async function checkBackup(backup: string, room: Room): Promise<BackupSum
   const from = resolve(backup);
   const manifest = await readManifest(from);
   for (const file of manifest.files) requireEqual(await digestFile(from, file.path), file);
-  const snapshot = snapshotState(from);
-  try {
-    await requireSameRows(join(snapshot.dir, 'db'), manifest, room);
-  } finally {
-    snapshot.close();
-  }
+  await onSnapshot(from, (snapshot) => requireSameRows(join(snapshot, 'db'), manifest, room));
   return summaryOf(from, manifest);
 }

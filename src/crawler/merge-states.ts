@@ -8,7 +8,7 @@ import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import { refuseClusterState } from './cluster/cluster-mark.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
-import { snapshotState } from './shadow-state.ts';
+import { onSnapshot } from './shadow-state.ts';
 
 export interface MergeSummary extends TransferSummary {
   readonly from: string;
@@ -30,9 +30,8 @@ export async function mergeState(
   refuseClusterState(from, 'a merge');
   if (!existsSync(join(from, 'db'))) throw new CrawlError('usage-invalid', `${from} holds no crawl db`);
   if (realpathSync(from) === realpathSync(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
-  const snapshot = snapshotState(from);
-  try {
-    const theirs = await openLevelCrawlDb({ dir: join(snapshot.dir, 'db'), log, clock });
+  return onSnapshot(from, async (snapshot) => {
+    const theirs = await openLevelCrawlDb({ dir: join(snapshot, 'db'), log, clock });
     const summary = await importLines(db, dumpLines(theirs, clock.now()), 'merge').finally(() => theirs.close());
     const segments: string[] = [];
     const known = new Set((await db.segments()).map(({ id }) => id));
@@ -47,9 +46,7 @@ export async function mergeState(
       segments.push(own);
     }
     return { from, segments, ...summary };
-  } finally {
-    snapshot.close();
-  }
+  });
 }
 
 /** The id, or the id with the first suffix, that nobody has but the same segment, which has been copied then. */

@@ -5,6 +5,7 @@ import { shadowSegments } from '../adapters/files/shadow-segments.ts';
 import { shareFile } from '../adapters/files/share-file.ts';
 import { snapshotDb } from '../adapters/leveldb/db-snapshot.ts';
 import type { Config } from '../config/schema.ts';
+import { CrawlError } from '../domain/errors.ts';
 
 /** A folder for temporary files, gone when it is closed, or when the process ends. */
 export interface TemporaryState {
@@ -43,6 +44,24 @@ export function snapshotState(state: string): TemporaryState {
     snapshot.close();
     throw error;
   }
+}
+
+/** Uses the crawl db as it is at this moment, in `DIR/db`, and throws the copy away. What goes wrong there is told of the original. */
+export async function onSnapshot<Value>(state: string, use: (dir: string) => Promise<Value>): Promise<Value> {
+  const snapshot = snapshotState(state);
+  try {
+    return await use(snapshot.dir);
+  } catch (error) {
+    throw toldOf(state, snapshot, error);
+  } finally {
+    snapshot.close();
+  }
+}
+
+/** The error with the name of the state directory in place of that of its copy, which will be gone when somebody reads it. */
+export function toldOf(state: string, copy: TemporaryState, error: unknown): unknown {
+  if (!(error instanceof CrawlError) || !error.message.includes(copy.dir)) return error;
+  return new CrawlError(error.code, error.message.replaceAll(copy.dir, resolve(state)), { cause: error });
 }
 
 /** What lives outside of the state directory must not hear of a dry run: the crawl db tells which URLs are known as well. */

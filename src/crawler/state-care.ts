@@ -17,7 +17,7 @@ import { refuseClusterState } from './cluster/cluster-mark.ts';
 import { nearPlan } from './near.ts';
 import { recover } from './recover.ts';
 import { configuredFilter } from './seen.ts';
-import { snapshotState } from './shadow-state.ts';
+import { onSnapshot } from './shadow-state.ts';
 import { systemClock } from './system-clock.ts';
 import { warcOptions } from './wiring.ts';
 
@@ -56,16 +56,13 @@ interface CareRoom extends StateCareOptions {
 export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
   const dir = stateDir(options.dir);
   const found = new Findings();
-  const snapshot = snapshotState(dir);
-  const named = (text: string): string => text.replaceAll(snapshot.dir, dir);
-  try {
-    const { rows, segments } = await verifyInto({ ...options, dbIn: snapshot.dir }, ({ kind, subject, detail }) =>
+  return onSnapshot(dir, async (snapshot) => {
+    const named = (text: string): string => text.replaceAll(snapshot, dir);
+    const { rows, segments } = await verifyInto({ ...options, dbIn: snapshot }, ({ kind, subject, detail }) =>
       found.report({ kind, subject: named(subject), detail: named(detail) }),
     );
     return { sound: found.isEmpty, rows, segments, byKind: found.byKind, findings: found.shown };
-  } finally {
-    snapshot.close();
-  }
+  });
 }
 
 async function verifyInto(options: CareRoom, report: Report): Promise<{ rows: RowCounts | null; segments: number }> {

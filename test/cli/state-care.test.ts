@@ -110,6 +110,24 @@ describe('verify and repair', () => {
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
   });
 
+  it('what works on a copy of the crawl db names the crawl db itself', async () => {
+    const dir = copy();
+    const rows = new Level<string, Buffer>(join(dir, 'db'), { valueEncoding: 'buffer' });
+    await rows.put('mformatVersion', Buffer.from('99'));
+    await rows.close();
+    const commands = [
+      ['verify', '--dir', dir],
+      ['repair', '--dry-run', '--dir', dir],
+      ['backup', join(workDir(), 'backup'), '--dir', dir],
+      ['export-db', '--dir', dir],
+      ['merge', dir, '--dir', join(workDir(), 'merged')],
+    ];
+    for (const { code, stderr } of await Promise.all(commands.map((args) => run(args)))) {
+      expect(stderr).toContain(`the crawl db ${join(dir, 'db')} has format 99`);
+      expect(code).toBe(1);
+    }
+  });
+
   it('a state directory that is not there, and one that is held, are told', async () => {
     const missing = await run(['verify', '--dir', join(workDir(), 'nowhere')]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no state directory') });
