@@ -183,7 +183,7 @@ class FetchRun {
       turn.spare();
       return restUntil > clock.now() ? this.resting(restUntil) : this.denied('host-failing', failing ?? '');
     }
-    const verdict = await verdictInTurn(this.room, item, this.options.delayMs, turn);
+    const { verdict, isFetched } = await verdictInTurn(this.room, item, this.options.delayMs, turn);
     const restAskedUntil = restAsked(verdict, clock);
     if (restAskedUntil !== null) {
       const lesson = { restUntil: restAskedUntil };
@@ -192,6 +192,8 @@ class FetchRun {
       return { ...this.resting(restAskedUntil), lesson };
     }
     if (verdict.allowed) return null;
+    // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here alone.
+    if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? ''));
     const code = verdict.code ?? 'robots-denied';
     const { rule, fault } = verdict;
     const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
@@ -208,12 +210,21 @@ class FetchRun {
     return { outcome, response: null, body: null, headers: {}, lesson: null };
   }
 
-  /**
-   * Leaves a host alone that asks for it or that fails over and over; ends the step when nothing at all can be reached. Answers until when a host
-   * wants to be left alone, where that is too long to wait for.
-   */
+  /** Leaves a host alone that asks for it. Answers until when, where that is too long to wait for. */
   private judgeHost(host: string, outcome: FetchOutcome): number | null {
-    const isFault = outcome.kind === 'failed' && HOST_FAULTS.has(outcome.code);
+    this.countReach(host, outcome.kind === 'failed' && HOST_FAULTS.has(outcome.code));
+    if (outcome.kind !== 'failed' || outcome.code !== 'http-throttled') return null;
+    const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
+    if (until - outcome.at > this.options.patienceMs) {
+      this.tellRest(host, until);
+      return until;
+    }
+    this.room.lanes.pauseUntil(host, until);
+    return null;
+  }
+
+  /** Leaves a host alone that fails over and over, and ends the step when nothing at all can be reached. */
+  private countReach(host: string, isFault: boolean): void {
     this.failuresOverAll = isFault ? this.failuresOverAll + 1 : 0;
     if (this.failuresOverAll >= this.options.failureLimit) {
       this.fault ??= new CrawlError(
@@ -229,15 +240,7 @@ class FetchRun {
       const message = `${failures} failures in a row`;
       this.failingHosts.set(host, message);
       this.room.log.warn('host left alone for this round', { host, code: 'host-failing', message });
-    } else if (outcome.kind === 'failed' && outcome.code === 'http-throttled') {
-      const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
-      if (until - outcome.at > this.options.patienceMs) {
-        this.tellRest(host, until);
-        return until;
-      }
-      this.room.lanes.pauseUntil(host, until);
     }
-    return null;
   }
 
   private tellRest(host: string, until: number): void {

@@ -8,13 +8,18 @@ export interface RobotsRoom {
   readonly clock: Clock;
 }
 
+export interface AskedRobots {
+  readonly verdict: RobotsVerdict;
+  readonly isFetched: boolean;
+}
+
 /** The verdict on a URL, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs`. */
 export async function askRobots(
   { robots, lanes, clock }: RobotsRoom,
   url: string,
   host: string,
   delayMs: number,
-): Promise<{ readonly verdict: RobotsVerdict; readonly isFetched: boolean }> {
+): Promise<AskedRobots> {
   const startedAt = clock.now();
   const cached = robots.cachedVerdict(url);
   const verdict = cached ?? (await robots.verdict(url));
@@ -23,7 +28,7 @@ export async function askRobots(
 }
 
 /**
- * The verdict on a URL that is to be asked for in this turn of its host. robots.txt is a request like any other: where it was fetched, what it allows
+ * As {@link askRobots}, for a URL that is to be asked for in this turn of its host. robots.txt is a request like any other: where it was fetched, what it allows
  * waits for the next turn. Where nothing is asked at all the turn is spared.
  */
 export async function verdictInTurn(
@@ -31,12 +36,13 @@ export async function verdictInTurn(
   { url, host }: { readonly url: string; readonly host: string },
   delayMs: number,
   turn: LaneTurn,
-): Promise<RobotsVerdict> {
-  const { verdict, isFetched } = await askRobots(room, url, host, delayMs);
+): Promise<AskedRobots> {
+  const asked = await askRobots(room, url, host, delayMs);
+  const { verdict, isFetched } = asked;
   const mayAsk = verdict.allowed && restAsked(verdict, room.clock) === null;
   if (mayAsk && isFetched) await turn.next();
   else if (!mayAsk && !isFetched) turn.spare();
-  return verdict;
+  return asked;
 }
 
 /** Until when the host wants to be left alone, as it said when it was asked for robots.txt; pages that an older copy allows wait as well. */

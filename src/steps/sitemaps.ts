@@ -186,7 +186,7 @@ async function askOnce(
     const answer = await room.lanes.run(
       host,
       async (turn) => {
-        const verdict = await verdictInTurn(room, { url, host }, options.delayMs, turn);
+        const { verdict } = await verdictInTurn(room, { url, host }, options.delayMs, turn);
         const restUntil = restAsked(verdict, room.clock);
         if (restUntil !== null) return noteRest(room.db, host, restUntil);
         if (!verdict.allowed) return `robots.txt does not allow it (${verdict.code ?? 'robots-denied'})`;

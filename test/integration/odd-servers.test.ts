@@ -125,6 +125,16 @@ it('the pause between two requests is kept from one process to the next, but not
   expect(askedAt[4]).toBe(start);
 });
 
+it('a network that is down ends a crawl of hosts that were never asked before, one host that is down does not', async () => {
+  const { crawler, origin } = await visiting((_request, response) => void response.end(), 'fetch.failureLimit=3');
+  // The server listens on one address alone.
+  const down = (host: string, path = ''): string => `${origin.replace('127.0.0.1', host)}/${path}`;
+  const one = await crawler.crawl(seed(...Array.from('abcdef', (path) => down('127.0.0.2', path))));
+  expect(one).toMatchObject({ stoppedBy: 'nothing-due', totals: { robotsDenied: 6 } });
+  const all = await crawler.crawl(seed(...['3', '4', '5', '6'].map((last) => down(`127.0.0.${last}`))));
+  expect(all.stoppedBy).toBe('failure-limit');
+});
+
 it('pages that robots.txt forbids cost no pause', async () => {
   const { crawler, origin, asked, now } = await visiting(
     (_request, response) => void response.writeHead(404).end(),
