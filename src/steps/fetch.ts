@@ -90,6 +90,7 @@ class FetchRun {
     if (signal?.aborted) stop();
     const deadline = options.timeLimitMs > 0 ? room.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
     try {
+      await this.recallLessons();
       for await (const item of segment.fetchList()) {
         if (segment.hasFetched(item.index)) continue;
         while (this.active >= options.window && !this.noMore.signal.aborted) await this.oneIsDone();
@@ -114,6 +115,14 @@ class FetchRun {
       bytesReceived: this.counts.bytesReceived + robots.receivedBytes - robotsBefore.receivedBytes,
       left,
     };
+  }
+
+  /** What an interrupted run learnt of its hosts, such as the rest that one asked for, reaches the crawl db with the whole segment only. */
+  private async recallLessons(): Promise<void> {
+    if (this.segment.fetchedCount === 0) return;
+    for await (const { host, lesson } of this.segment.fetched()) {
+      if (lesson !== null) this.facts.set(host, addLesson(this.factsOf(host), lesson));
+    }
   }
 
   private oneIsDone(): Promise<void> {

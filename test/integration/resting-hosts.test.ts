@@ -33,6 +33,18 @@ it('a host that asks for an hour of rest with its sitemap has it', async () => {
   expect(askedAt.at(-1)).toBeGreaterThanOrEqual(restUntil);
 });
 
+it('a host that asked for an hour of rest as the crawl was stopped has it when the crawl goes on', async () => {
+  const stop = new AbortController();
+  const { crawler, origin, asked, reopen } = await visiting((_request, response) => {
+    stop.abort();
+    throttle(response, 3600);
+  });
+  const start = seed(`${origin}/a`, `${origin}/b`, `${origin}/c`);
+  expect(await crawler.crawl({ ...start, signal: stop.signal })).toMatchObject({ stoppedBy: 'signal' });
+  expect(await (await reopen()).crawl()).toMatchObject({ rounds: [{ segment: expect.any(String) }] });
+  expect(asked).toHaveLength(1);
+});
+
 it('a rest that is short enough to wait for lies between two sitemaps', async () => {
   const { crawler, origin, robots, asked, askedAt } = await visiting((_request, response) => throttle(response, 30));
   robots((_request, response) => response.end(`Sitemap: ${origin}/a.xml\nSitemap: ${origin}/b.xml\n`));
