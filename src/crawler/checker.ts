@@ -3,14 +3,17 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { parseSitemap } from '../../plugins/parse-feed/sitemap.ts';
 import { checkRobots, type RobotsCheck } from '../adapters/http/check-robots.ts';
+import { createHostLanes } from '../adapters/http/host-lanes.ts';
 import { createRobots } from '../adapters/http/robots.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { PageBlock } from '../domain/page/page-block.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import { hostOf } from '../domain/url/url-key.ts';
 import { createInlinePageParser } from '../plugin-host/page-parser.ts';
 import { explainUrlChain, type UrlTraceStep } from '../plugin-host/url-chain.ts';
-import type { RobotsVerdict } from '../ports/robots.ts';
+import type { Robots, RobotsVerdict } from '../ports/robots.ts';
 import type { Outlink } from '../ports/segment-store.ts';
+import { askRobots } from '../steps/robots-turn.ts';
 import { parsingOptions, readPluginList } from './parsing-options.ts';
 import { pluginViews } from './plugin-views.ts';
 import { systemClock } from './system-clock.ts';
@@ -53,7 +56,7 @@ export interface ParseInput {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Parts of the chain, each asked about one input; needs no crawl db. */
+/** Parts of the chain, each asked about one input; needs no crawl db. Between two requests to a host lies the pause of a crawl. */
 export interface Checker {
   url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
@@ -71,10 +74,15 @@ export interface Checker {
 export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'>): Promise<Checker> {
   const { config, log } = options;
   const baseDir = options.baseDir ?? process.cwd();
+  const clock = options.clock ?? systemClock;
   const list = await readPluginList(config, baseDir);
-  const plugins = await loadMainPlugins(config, list, baseDir, log, options.clock ?? systemClock);
+  const plugins = await loadMainPlugins(config, list, baseDir, log, clock);
   const parser = await createInlinePageParser(parsingOptions(config, list, baseDir), log);
   const context = { from: null, depth: 0, seedHosts: new Set<string>() };
+  const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
+  const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs });
+  /** By product token and scheme. */
+  const robotsOf = new Map<string, Robots>();
 
   async function load(input: ParseInput): Promise<{
     url: string;
@@ -96,30 +104,48 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
     const protocol = plugins.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
     if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
     const { maxBodyBytes, timeoutMs } = config.http;
-    const { head, body } = await protocol.exchange({ url, method: 'GET', headers: {}, maxBodyBytes, timeoutMs });
+    const canonical = canonicalUrl(url);
+    const { head, body } = await lanes.run('url' in canonical ? hostOf(canonical.url) : url, () =>
+      protocol.exchange({ url, method: 'GET', headers: {}, maxBodyBytes, timeoutMs }),
+    );
     if (body === null) throw new CrawlError('http-client-error', `${url} answered ${head.status} without a body`);
     const contentType = input.contentType ?? head.headers['content-type'] ?? null;
     return { url, body, contentType, headers: head.headers };
   }
 
+  function robotsFor(agent: string, url: string): Robots {
+    const scheme = url.slice(0, url.indexOf(':'));
+    const key = `${scheme} ${agent}`;
+    let robots = robotsOf.get(key);
+    if (robots === undefined) {
+      const protocol = plugins.protocols.get(scheme);
+      if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
+      const { timeoutMs } = config.http;
+      robots = createRobots({
+        protocol,
+        clock,
+        log,
+        productToken: agent,
+        maxCrawlDelayMs,
+        crawlDelayPolicy,
+        timeoutMs,
+      });
+      robotsOf.set(key, robots);
+    }
+    return robots;
+  }
+
   async function fetchedRobots(url: string, agent: string): ReturnType<Checker['robots']> {
     const canonical = canonicalUrl(url);
     if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
-    const protocol = plugins.protocols.get(canonical.url.slice(0, canonical.url.indexOf(':')));
-    if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
-    const { maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
-    const { timeoutMs } = config.http;
-    const clock = options.clock ?? systemClock;
-    const robots = createRobots({
-      protocol,
-      clock,
-      log,
-      productToken: agent,
-      maxCrawlDelayMs,
-      crawlDelayPolicy,
-      timeoutMs,
+    const host = hostOf(canonical.url);
+    const robots = robotsFor(agent, canonical.url);
+    const verdict = await lanes.run(host, async (turn) => {
+      const asked = await askRobots({ robots, lanes, clock }, canonical.url, host, delayMs);
+      if (!asked.isFetched) turn.spare();
+      return asked.verdict;
     });
-    const { allowed, crawlDelayMs, sitemaps, rule, status, code, fault } = await robots.verdict(canonical.url);
+    const { allowed, crawlDelayMs, sitemaps, rule, status, code, fault } = verdict;
     if (status === null && code === null) {
       throw new CrawlError(
         'address-blocked',
