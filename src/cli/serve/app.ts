@@ -91,6 +91,8 @@ export function createApp(room: ServeRoom): Hono {
 
   let listeners = 0;
   app.get('/events', (c) => {
+    // Who asks for the head alone reads no stream, and so would never be seen to leave.
+    if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     if (listeners >= MAX_LISTENERS) return c.text('Too many views are open.\n', 503, { 'Retry-After': '30' });
     listeners++;
     return streamSSE(c, async (stream) => {

@@ -159,6 +159,13 @@ describe('serve', () => {
     });
   });
 
+  it('may be asked for the head of its events: nobody stays who does not listen', async () => {
+    for (let i = 0; i < 65; i++) expect((await fetch(`${view}/events`, { method: 'HEAD' })).status).toBe(200);
+    const leave = new AbortController();
+    expect((await fetch(`${view}/events`, { signal: leave.signal })).status).toBe(200);
+    leave.abort();
+  });
+
   it('answers under the names of this machine only, and changes nothing', async () => {
     const { port } = new URL(view);
     expect(await statusUnder('attacker.test', port)).toBe(421);
