@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
 import type { CrawlReader } from '../../crawler/questions.ts';
 import type { Checker, Crawler, RoundEntry } from '../../crawler.ts';
+import { isForeseen } from '../exit.ts';
 import { asset } from './assets.ts';
 import { guard, headers } from './guard.ts';
 import type { Shown } from './markup.ts';
@@ -110,6 +111,8 @@ export function createApp(room: ServeRoom): Hono {
   app.notFound((c) => c.html(page({ title: 'Not found', content: markup`<p>There is no such page.</p>` }), 404));
   app.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
+    // A crawl db that is damaged, or cannot be reached: nobody's fault here, and its message says what it is.
+    if (isForeseen(error)) return c.html(page({ title: 'Error', notice: error.message, content: null }), 500);
     room.onFault(error);
     return c.html(page({ title: 'Error', content: markup`<p>The page could not be made; the log says why.</p>` }), 500);
   });

@@ -36,7 +36,7 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
         });
       }
       if (!isForeseen(error)) throw error;
-      return c.html(page({ ...place, notice: error.message, content: null }), 400);
+      return c.html(page({ ...place, notice: error.message, content: null }), error.code === 'db-corrupt' ? 500 : 400);
     }
   };
 

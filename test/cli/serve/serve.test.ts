@@ -226,6 +226,19 @@ describe('serve', () => {
     expect((await shut.finished).code).toBe(0);
   });
 
+  it('says what is wrong with a damaged crawl db', async () => {
+    const other = workDir();
+    await run(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
+    writeFileSync(join(other, 'db', 'CURRENT'), 'nothing');
+    const { live: hurt, view: at } = await served(['--dir', other]);
+    for (const path of ['/', '/pages', '/metrics']) {
+      const answer = await fetch(`${at}${path}`);
+      expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('the crawl db is damaged')]);
+    }
+    hurt.child.kill('SIGTERM');
+    expect((await hurt.finished).stderr).not.toContain('stack');
+  });
+
   it('refuses a second one, a folder that is not there, and strangers without a token', async () => {
     expect(await run(['serve', '--port', '0', '--dir', dir])).toMatchObject({
       code: 2,
