@@ -57,8 +57,8 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
   );
   app.get('/hosts', (c) =>
     answer(c, { title: 'Hosts', section: '/hosts' }, async (crawler) => {
-      const hosts = await all(crawler.hosts({ limit: HOSTS_READ }));
-      return hostsPage(hosts.sort((a, b) => b.urls - a.urls).slice(0, ROWS));
+      const hosts = await all(crawler.hosts({ limit: HOSTS_READ + 1 }));
+      return hostsPage(hosts.slice(0, HOSTS_READ), hosts.length > HOSTS_READ);
     }),
   );
   app.get('/pages', (c) => {

@@ -1,7 +1,8 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { ROWS } from '../../../src/cli/serve/pages/lists.ts';
+import { hostsPage, ROWS } from '../../../src/cli/serve/pages/lists.ts';
 import { listPage } from '../../../src/cli/serve/paging.ts';
+import type { HostView } from '../../../src/crawler.ts';
 
 async function ask(path: string, total: number): Promise<{ rows: number[]; links: string }> {
   const app = new Hono();
@@ -37,5 +38,19 @@ describe('pages of a list', () => {
   it('keeps what else was asked, and is inert', async () => {
     const { links } = await ask('/list?host=a.example&x=%22%3E%3Cb%3E', ROWS + 1);
     expect(links).toContain('href="/list?host=a.example&amp;x=%22%3E%3Cb%3E&amp;page=2"');
+  });
+});
+
+describe('the page of hosts', () => {
+  it('has the largest ones, and says when it has not looked at all', () => {
+    const hosts = Array.from(
+      { length: ROWS + 1 },
+      (_, i) => ({ host: `h${i}.example`, urls: i, byState: {} }) as unknown as HostView,
+    );
+    const [whole, cut] = [String(hostsPage(hosts, false)), String(hostsPage(hosts, true))];
+    expect(whole).toContain('Hosts, at most 200, by number of URLs');
+    expect(whole.indexOf('h200.example')).toBeLessThan(whole.indexOf('h199.example'));
+    expect(whole).not.toContain('h0.example');
+    expect(cut).toContain('Hosts, at most 200 of the first 201, by number of URLs');
   });
 });

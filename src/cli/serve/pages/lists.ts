@@ -2,6 +2,7 @@ import type { ChangeKind, ChangeView, CrawlState, DueView, HostView, RecordView 
 import { CRAWL_STATES } from '../../../domain/crawl/datum.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/page-change.ts';
 import { CHANGE_COLUMNS, DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../../render/columns.ts';
+import { count } from '../../render/quantities.ts';
 import { htmlTable, short, urlLink } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
 import type { ListPage } from '../paging.ts';
@@ -20,10 +21,13 @@ export function duePage({ rows, links }: ListPage<DueView>): Markup {
   return markup`${htmlTable('What generate would look at now', DUE_COLUMNS, rows, { url })}${links}`;
 }
 
-export function hostsPage(hosts: readonly HostView[]): Markup {
+/** Hosts in the order of their names, as far as they were read. */
+export function hostsPage(hosts: readonly HostView[], isCut: boolean): Markup {
   const host = (row: HostView): Markup =>
     markup`<a href="/pages?host=${encodeURIComponent(row.host)}"><bdi>${row.host}</bdi></a>`;
-  return htmlTable(`Hosts, at most ${ROWS}, by number of URLs`, HOST_COLUMNS, hosts, { host });
+  const largest = [...hosts].sort((a, b) => b.urls - a.urls).slice(0, ROWS);
+  const of = isCut ? ` of the first ${count(hosts.length)}` : '';
+  return htmlTable(`Hosts, at most ${ROWS}${of}, by number of URLs`, HOST_COLUMNS, largest, { host });
 }
 
 export interface PagesQuery {
