@@ -61,9 +61,9 @@ function nameOf(header: string): string {
 }
 
 function credentials(c: Context): string | null {
-  const [scheme, value] = (c.req.header('authorization') ?? '').split(' ', 2);
-  if (value === undefined) return null;
-  if (scheme?.toLowerCase() === 'bearer') return value;
+  const [, scheme, value = ''] = /^(\S+) +(.*)$/.exec(c.req.header('authorization') ?? '') ?? [];
+  // What headers carry is read as Latin-1 by Node, and sent as UTF-8.
+  if (scheme?.toLowerCase() === 'bearer') return Buffer.from(value, 'latin1').toString('utf8');
   if (scheme?.toLowerCase() !== 'basic') return null;
   const text = Buffer.from(value, 'base64').toString('utf8');
   return text.slice(text.indexOf(':') + 1);

@@ -48,4 +48,12 @@ describe('with a token', () => {
     const hono = app('secret:with:colons', '0.0.0.0');
     expect(await statusOf(hono, { host: 'crawler.example', authorization })).toBe(status);
   });
+
+  it.each(['four words of text', 'geheime Wörter'])('%j may be a token', async (token) => {
+    // As Node reads what a client sends.
+    const authorization = `Bearer ${Buffer.from(token).toString('latin1')}`;
+    expect(await statusOf(app(token), { authorization })).toBe(200);
+    expect(await statusOf(app(token), { authorization: basic(`me:${token}`) })).toBe(200);
+    expect(await statusOf(app(token), { authorization: 'Bearer four' })).toBe(401);
+  });
 });
