@@ -32,11 +32,20 @@ export function durationMs(text: string): number {
 export function moment(text: string): number {
   const ago = parseDuration(text.replace(/ ago$/, ''));
   if (ago !== undefined && /[a-z]/i.test(text)) return Date.now() - ago;
-  const at = /^\d{4}-\d\d(?:-\d\d)?/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(at)) return at;
+  const [day] = /^\d{4}-\d\d(?:-\d\d)?/.exec(text) ?? [];
+  if (day !== undefined && isCalendarDay(day)) {
+    const at = Date.parse(text);
+    if (!Number.isNaN(at)) return at;
+  }
   throw new InvalidArgumentError(
     'Expected a time such as 2026-03-01 or 2026-03-01T08:00Z, or how long ago such as 2h or 3d.',
   );
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isCalendarDay(day: string): boolean {
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 export function crawlState(text: string): CrawlState {

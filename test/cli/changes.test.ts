@@ -53,6 +53,7 @@ describe('incrawl changes', () => {
 
   it.each([
     [['--since', 'tomorrow'], 'Expected yesterday'],
+    [['--since', '2026-02-30'], 'Expected yesterday'],
     [['--kind', 'modifid'], 'Did you mean modified?'],
   ])('refuses %j', async (words, message) => {
     expect(await run(['changes', ...words], { cwd })).toMatchObject({
