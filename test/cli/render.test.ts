@@ -15,6 +15,7 @@ describe('text from outside', () => {
     ['\u009b2J', '\\x9b2J'],
     ['evil\u202egnp.exe', 'evil\\u202egnp.exe'],
     ['\u2066x\u2069', '\\u2066x\\u2069'],
+    ['a\u061cb', 'a\\u061cb'],
     ['café 漢字 👍🏽', 'café 漢字 👍🏽'],
   ])('%j is shown as %j', (text, shown) => expect(safeText(text)).toBe(shown));
 

@@ -45,5 +45,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Control characters and those that turn the direction of text become visible marks. */
 export const escaped = (text: string): string =>
   text
-    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
     .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');

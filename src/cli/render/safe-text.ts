@@ -2,7 +2,7 @@
  * Characters that a terminal obeys instead of showing: C0 and C1 controls, line and paragraph separators, and the marks that
  * turn the reading direction (they can make one URL look like another). What comes from the web is never printed with them.
  */
-const OBEYED = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
+const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** Text from outside, made harmless for a terminal: each such character as a visible escape. */
 export function safeText(text: string): string {
