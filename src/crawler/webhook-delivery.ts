@@ -55,6 +55,7 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
   };
   const total = { delivered: 0, messages: 0, attempts: 0, missed: 0 };
   const room = {
+    begin: save,
     webhook: createWebhook({ ...options, userAgent: `incrawl/${packageVersion()}` }),
     now: Date.now,
     random: Math.random,

@@ -38,4 +38,6 @@ export interface WebhookCursor {
   readonly source: string;
   /** All changes up to this number have been told, or were not asked for. */
   readonly seq: number;
+  /** Last entry of a message behind `seq` that may have been taken already; absent: none was begun. */
+  readonly begun?: number;
 }

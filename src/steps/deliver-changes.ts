@@ -2,6 +2,8 @@ import type { Webhook, WebhookCursor } from '../ports/webhook.ts';
 
 export interface DeliveryRoom {
   readonly webhook: Webhook;
+  /** Resolves when it is safely written down which message is going to be told. */
+  readonly begin: (cursor: WebhookCursor) => Promise<void>;
   readonly now: () => number;
   /** 0 to 1, for the jitter. */
   readonly random: () => number;
@@ -41,7 +43,8 @@ const MAX_PAUSE_MS = 300_000;
 
 /**
  * Tells a webhook of changes, in messages of a bounded size, each until it is taken: at least once, in order. After each one the cursor is saved, so that a
- * process that is killed repeats one message at most, under the same id.
+ * process that is killed repeats one message at most. What a message is made of is saved before it is told, so that a later run, which finds more entries,
+ * repeats it as it was and under the same id.
  */
 export async function deliverChanges(
   room: DeliveryRoom,
@@ -52,20 +55,28 @@ export async function deliverChanges(
   signal: AbortSignal,
 ): Promise<DeliverySummary> {
   let [delivered, messages, attempts] = [0, 0, 0];
-  for (let start = 0; start < changes.length; start += options.batch) {
-    const part = changes.slice(start, start + options.batch);
+  const { source } = cursor;
+  let { seq, begun = seq } = cursor;
+  for (let start = 0; start < changes.length; ) {
+    const fitting = changes.slice(start, start + options.batch);
+    const repeated = fitting.filter((each) => each.seq <= begun);
+    const part = repeated.length > 0 ? repeated : fitting;
     const first = part[0]!.seq;
     const last = part.at(-1)!.seq;
-    const data = { source: cursor.source, first, last, missed: start === 0 ? missed : 0, changes: part };
+    if (last !== begun) await room.begin({ source, seq, begun: last });
+    begun = last;
+    const data = { source, first, last, missed: start === 0 ? missed : 0, changes: part };
     const body = JSON.stringify({ type: 'incrawl.changes', timestamp: new Date(room.now()).toISOString(), data });
-    const sent = await untilTaken(room, { id: `${cursor.source}_${first}_${last}`, body }, options.retries, signal);
+    const sent = await untilTaken(room, { id: `${source}_${first}_${last}`, body }, options.retries, signal);
     attempts += sent.attempts;
     if (sent.failed !== null) return { delivered, messages, attempts, failed: sent.failed };
     delivered += part.length;
     messages++;
-    await save({ ...cursor, seq: last });
+    start += part.length;
+    seq = last;
+    await save({ source, seq });
   }
-  if (through > (changes.at(-1)?.seq ?? cursor.seq)) await save({ ...cursor, seq: through });
+  if (through > seq) await save({ source, seq: through });
   return { delivered, messages, attempts, failed: null };
 }
 

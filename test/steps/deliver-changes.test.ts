@@ -17,6 +17,7 @@ function receiver(script: readonly Delivery[]) {
   const bodies: { id: string; seqs: number[]; missed: number }[] = [];
   const pauses: number[] = [];
   const saved: number[] = [];
+  const begun: WebhookCursor[] = [];
   let turn = 0;
   const room = {
     webhook: {
@@ -25,6 +26,9 @@ function receiver(script: readonly Delivery[]) {
         bodies.push({ id, seqs: data.changes.map(({ seq }) => seq), missed: data.missed });
         return script[turn++] ?? taken;
       },
+    },
+    begin: async (next: WebhookCursor) => {
+      begun.push(next);
     },
     now: () => 1_800_000_000_000,
     random: () => 1,
@@ -36,7 +40,7 @@ function receiver(script: readonly Delivery[]) {
   const save = async ({ seq }: WebhookCursor): Promise<void> => {
     saved.push(seq);
   };
-  return { room, save, bodies, pauses, saved };
+  return { room, save, bodies, pauses, saved, begun };
 }
 
 const entries = (...seqs: number[]) => seqs.map((seq) => ({ seq }));
@@ -73,6 +77,17 @@ describe('telling a webhook', () => {
     expect(summary).toMatchObject({ delivered: 1, attempts: 5, failed: null });
     expect(new Set(bodies.map(({ id }) => id))).toEqual(new Set(['s_1_1']));
     expect(pauses).toEqual([1_000, 2_000, 60_000, 8_000]);
+  });
+
+  it('again by a later run as it was, under the same id, though more has come', async () => {
+    const options = { batch: 4, retries: 0 };
+    const { room, save, bodies, begun } = receiver([refused(null)]);
+    await deliverChanges(room, { changes: entries(1, 3), through: 3, missed: 0 }, cursor, save, options, never);
+    expect(begun).toEqual([{ source: 's', seq: 0, begun: 3 }]);
+    const window = { changes: entries(1, 3, 4, 6), through: 6, missed: 0 };
+    await deliverChanges(room, window, begun[0]!, save, options, never);
+    expect(bodies.map(({ id }) => id)).toEqual(['s_1_3', 's_1_3', 's_4_6']);
+    expect(begun.slice(1)).toEqual([{ source: 's', seq: 3, begun: 6 }]);
   });
 
   it('never with a pause beyond five minutes, whatever the receiver asks for', async () => {

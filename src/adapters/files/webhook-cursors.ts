@@ -25,9 +25,9 @@ export function createWebhookCursors(dir: string): WebhookCursors {
       }
       return cursorOf(file, text);
     },
-    async save(url, { source, seq }) {
+    async save(url, { source, seq, begun }) {
       mkdirSync(dir, { recursive: true });
-      replaceFile(fileOf(url), `${JSON.stringify({ version: VERSION, source, seq })}\n`);
+      replaceFile(fileOf(url), `${JSON.stringify({ version: VERSION, source, seq, begun })}\n`);
     },
   };
 }
@@ -42,10 +42,10 @@ function cursorOf(file: string, text: string): WebhookCursor {
   } catch {
     return refuse('a JSON object was expected');
   }
-  const { version, source, seq } = stored ?? {};
+  const { version, source, seq, begun } = stored ?? {};
   if (typeof version === 'number' && version > VERSION) return refuse(`version ${version} is of a newer incrawl`);
   if (typeof source !== 'string' || !Number.isSafeInteger(seq)) return refuse('source and seq were expected');
-  return { source, seq: seq as number };
+  return { source, seq: seq as number, ...(Number.isSafeInteger(begun) ? { begun: begun as number } : {}) };
 }
 
 /** A name for this crawl that no other has. */
