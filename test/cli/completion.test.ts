@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,8 @@ const scriptOf = async (shell: string): Promise<string> => {
 
 describe('completion', () => {
   it.skipIf(!has('bash'))('completes commands, options and values in bash', async () => {
-    const script = join(mkdtempSync(join(tmpdir(), 'incrawl-')), 'incrawl.bash');
+    const folder = mkdtempSync(join(tmpdir(), 'incrawl-'));
+    const script = join(folder, 'incrawl.bash');
     writeFileSync(script, await scriptOf('bash'));
     const complete = (...words: string[]): string[] => {
       const list = words.map((word) => `'${word}'`).join(' ');
@@ -24,7 +25,7 @@ describe('completion', () => {
           '-c',
           `source '${script}'; COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _incrawl; printf '%s\\n' "\${COMPREPLY[@]}"`,
         ],
-        { encoding: 'utf8' },
+        { encoding: 'utf8', cwd: folder },
       );
       expect(stderr).toBe('');
       return stdout.trim().split('\n');
@@ -36,6 +37,11 @@ describe('completion', () => {
     expect(complete('incrawl', 'readdb', '--format', 'c')).toEqual(['csv']);
     expect(complete('incrawl', 'readdb', '--format', 'zzz')).toEqual(['']);
     expect(complete('incrawl', 'completion', '--js')).toEqual(['--json']);
+    // Names of files are left to readline, which quotes them.
+    expect(readFileSync(script, 'utf8')).toContain('\ncomplete -o default -F _incrawl incrawl\n');
+    writeFileSync(join(folder, 'my seeds.txt'), '');
+    expect(complete('incrawl', 'crawl', 'my')).toEqual(['']);
+    expect(complete('incrawl', '--config', 'my')).toEqual(['']);
   });
 
   it.skipIf(!has('zsh'))('is a script that zsh can read', async () => {

@@ -25,9 +25,8 @@ ${valueCases(tree).join('\n')}
 ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [[ \${#COMPREPLY[@]} -eq 0 && $current != -* ]] && COMPREPLY=($(compgen -f -- "$current"))
 }
-complete -F _${name} ${name}
+complete -o default -F _${name} ${name}
 `;
 }
 
@@ -36,7 +35,10 @@ const optionNames = (node: CommandNode): string[] =>
     ? node.options.flatMap(({ names }) => names)
     : [...node.options.flatMap(({ names }) => names), '--help'];
 
-/** What comes after an option that takes a value. Options of the program itself are known everywhere. */
+/**
+ * What comes after an option that takes a value. Options of the program itself are known everywhere. Files are left to readline, by no answer: it
+ * quotes their names and goes on below folders. Where none belong, bash is told so from 4.0 on.
+ */
 function valueCases(tree: CommandNode): string[] {
   return allCommands(tree).flatMap((node) =>
     node.options
@@ -44,11 +46,11 @@ function valueCases(tree: CommandNode): string[] {
       .map((option) => {
         const place = node === tree ? '*' : quoted(node.path.join(' '));
         const patterns = option.names.map((each) => `${place}:${each}`).join(' | ');
+        const noFiles = 'compopt +o default 2>/dev/null';
         if (option.choices.length > 0) {
-          return `    ${patterns}) COMPREPLY=($(compgen -W ${quoted(option.choices.join(' '))} -- "$current")); return ;;`;
+          return `    ${patterns}) ${noFiles}; COMPREPLY=($(compgen -W ${quoted(option.choices.join(' '))} -- "$current")); return ;;`;
         }
-        const files = option.takesFile ? '-f' : '-W ""';
-        return `    ${patterns}) COMPREPLY=($(compgen ${files} -- "$current")); return ;;`;
+        return `    ${patterns}) ${option.takesFile ? '' : `${noFiles}; `}COMPREPLY=(); return ;;`;
       }),
   );
 }
