@@ -48,6 +48,8 @@ export interface Session {
   bold(text: string): string;
   /** A colour, under the same conditions. */
   readonly color: Color;
+  /** Whether what stands there can be drawn over: a terminal, and not a dumb one. */
+  canDraw(stream: NodeJS.WriteStream): boolean;
   /** One line for people on stderr; nothing under `--quiet`. */
   note(text: string): void;
   log(): Promise<Log>;
@@ -144,6 +146,7 @@ export async function openSession(
     },
     bold: (text) => (wantsColor(stdout, env) ? styleText('bold', text, { validateStream: false }) : text),
     color: (color, text) => (wantsColor(stdout, env) ? styleText(color, text, { validateStream: false }) : text),
+    canDraw: (stream) => isTerminal(stream, env),
     note(text) {
       if (!options.quiet) live.around(() => stderr.write(`${shortLines(text)}\n`));
     },
@@ -152,7 +155,7 @@ export async function openSession(
       if (options.quiet) return;
       const record = await logOf();
       const { createLive } = await import('./live.ts');
-      live = await createLive({ terminal: stderr.isTTY ? stderr : null, record: record.info });
+      live = await createLive({ terminal: session.canDraw(stderr) ? stderr : null, record: record.info });
     },
     async withCrawler(use, access = 'write') {
       const crawler = await openWhole(access);
@@ -254,5 +257,10 @@ function lateLog(open: () => Promise<Log>, isVerbose: boolean): Log {
 
 /** https://no-color.org: any non-empty NO_COLOR turns colours off. */
 function wantsColor(stream: NodeJS.WriteStream, env: Surroundings['env']): boolean {
-  return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+  return isTerminal(stream, env) && !env.NO_COLOR;
+}
+
+/** A dumb terminal (Emacs, some consoles) shows what others obey. */
+function isTerminal(stream: NodeJS.WriteStream, env: Surroundings['env']): boolean {
+  return stream.isTTY === true && env.TERM !== 'dumb';
 }

@@ -1,9 +1,11 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DbStats } from '../../src/steps/stats.ts';
 import type { CrawlSummary } from '../../src/steps/summaries.ts';
-import { json, run, start, workDir } from './binary.ts';
+import { BINARY, json, run, start, workDir } from './binary.ts';
 import { type LocalSite, startSite } from './local-site.ts';
 
 let site: LocalSite | null = null;
@@ -158,4 +160,20 @@ describe('crawl', () => {
     expect(readdirSync(cwd)).toEqual(['crawldb']);
     expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 1 });
   });
+
+  it.skipIf(spawnSync('script', ['-qec', 'true', '/dev/null']).status !== 0)(
+    'draws nothing on a dumb terminal',
+    async () => {
+      site = await startSite({ pages: 3 });
+      const crawl = `'${process.execPath}' '${BINARY}' crawl ${site.origin}/ ${NETWORK.join(' ')}`;
+      const terminal = spawn('script', ['-qec', `stty rows 24 cols 80; ${crawl}`, '/dev/null'], {
+        cwd: workDir(),
+        env: { ...process.env, TERM: 'dumb' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const shown = await text(terminal.stdout);
+      expect(shown).toContain('Nothing is due any more.');
+      expect(shown).not.toContain('\u001b');
+    },
+  );
 });

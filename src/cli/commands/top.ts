@@ -27,7 +27,7 @@ Examples:
   command.action((flags: { readonly once?: true }) =>
     run(command, (session) => {
       const terminal = session.surroundings.stdout;
-      return flags.once || session.json || !terminal.isTTY ? tellOnce(session) : watch(session, terminal);
+      return flags.once || session.json || !session.canDraw(terminal) ? tellOnce(session) : watch(session, terminal);
     }),
   );
 }
