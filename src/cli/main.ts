@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
 import { CrawlError } from '../domain/errors.ts';
 import { EXIT, exitCodeOf, isForeseen } from './exit.ts';
+import { foreignFrame } from './foreign-frame.ts';
 import { keepEngineLean } from './lean-engine.ts';
 import { programFor } from './program-for.ts';
 import { safeLines, shortLines } from './render/safe-text.ts';
 
 /** How long what was left open may keep the process alive after the work is done. */
 const LINGER_MS = 3_000;
+const OWN_FOLDER = fileURLToPath(new URL('../../..', import.meta.url));
 
 keepEngineLean();
 const { argv, env, stdout, stderr } = process;
@@ -44,7 +46,7 @@ function countLostOutput(error: NodeJS.ErrnoException): void {
  * Mostly it is a plugin that let a promise go; the file tells which.
  */
 function endByStray(error: unknown): void {
-  const file = error instanceof Error ? foreignFrame(error.stack ?? '') : null;
+  const file = error instanceof Error ? foreignFrame(error.stack ?? '', OWN_FOLDER) : null;
   if (file === null) tell(error);
   else {
     tell(
@@ -54,19 +56,6 @@ function endByStray(error: unknown): void {
     );
   }
   process.exit(EXIT.error);
-}
-
-/** The first place of a stack that is neither ours nor Node's nor a package's. */
-function foreignFrame(stack: string): string | null {
-  const own = fileURLToPath(new URL('../..', import.meta.url));
-  for (const line of stack.split('\n')) {
-    // Node's own places are no paths: `node:internal/fs/promises:637:25`.
-    const place = /^\s+at (?:async |.*\()?((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/
-      .exec(line)?.[1]
-      ?.replace(/^file:\/\//, '');
-    if (place !== undefined && !place.startsWith(own) && !place.includes('/node_modules/')) return place;
-  }
-  return null;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

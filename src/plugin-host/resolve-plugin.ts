@@ -30,19 +30,27 @@ export function resolvePlugin(entry: PluginListEntry, baseDir: string): Resolved
     const file = ENTRY_FILES.map((name) => join(place, name)).find((each) => existsSync(each));
     if (file !== undefined) return { file, bundled: false };
   }
-  if (!isPath) {
-    try {
-      return { file: createRequire(join(baseDir, 'package.json')).resolve(entry.use), bundled: false };
-    } catch {
-      // Not a package either; said below.
-    }
-  }
+  const main = isPath ? null : packageMain(entry.use, join(baseDir, 'package.json'));
+  if (main !== null) return { file: main, bundled: false };
   const guess = near(entry.use, BUNDLED_PLUGINS);
   throw new CrawlError(
     'plugin-broken',
     `${entry.where} ${entry.use}: no such plugin (looked for ${places.join(', ')}${isPath ? '' : ' and a package of that name'})` +
       (guess === undefined ? '' : `; did you mean ${guess}?`),
   );
+}
+
+/** The main module of a package as it is seen from a file; `null` when there is none. */
+function packageMain(name: string, from: string): string | null {
+  try {
+    return createRequire(from).resolve(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') return null;
+  }
+  // Its exports are for `import` alone, as those of most packages without CommonJS; Node resolves such from its own modules only.
+  const { createJiti } = createRequire(import.meta.url)('jiti') as typeof import('jiti');
+  const url = createJiti(from).esmResolve(name, { try: true });
+  return url === undefined ? null : fileURLToPath(url);
 }
 
 /** Loaded when a plugin of one's own is: jiti is large, and each parser thread would have it. */

@@ -13,6 +13,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BINARY, json, run, workDir } from './binary.ts';
 
+function writePluginList(cwd: string, plugin: string): void {
+  const others = ['protocol-http', 'parse-html', 'signature-simhash', 'schedule-freshness'];
+  mkdirSync(join(cwd, 'conf'), { recursive: true });
+  const lines = [...others, plugin].map((name) => `  - ${name}\n`);
+  writeFileSync(join(cwd, 'conf', 'plugins.yaml'), `plugins:\n${lines.join('')}`);
+}
+
 describe.concurrent('usage and configuration', () => {
   it.each([
     [['crawl', '--roundz', '3'], "unknown option '--roundz'", 'Did you mean --rounds?'],
@@ -148,10 +155,7 @@ describe.concurrent('usage and configuration', () => {
       `,
       );
     letGo("throw new Error('boom');");
-    writeFileSync(
-      join(cwd, 'conf', 'plugins.yaml'),
-      'plugins:\n  - protocol-http\n  - parse-html\n  - signature-simhash\n  - schedule-freshness\n  - urlfilter-stray\n',
-    );
+    writePluginList(cwd, 'urlfilter-stray');
     const { code, stderr } = await run(['inject', 'http://example.org/'], { cwd });
     expect(stderr).toMatch(
       /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: a failure that the plugin let go: boom\n$/,
@@ -166,6 +170,29 @@ describe.concurrent('usage and configuration', () => {
         /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: a failure that the plugin let go: ENOENT[^\n]*\n$/,
       ),
     });
+  });
+
+  it('the fault of a plugin that is a package is told as its own, as is one of a package that it needs', async () => {
+    const cwd = workDir();
+    const needed = join(cwd, 'node_modules', 'needed');
+    const plugin = join(cwd, 'node_modules', 'urlfilter-packaged');
+    for (const folder of [needed, plugin]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(needed, 'index.js'), `export const ask = async () => { throw new Error('boom'); };`);
+    writeFileSync(
+      join(plugin, 'index.js'),
+      `import { ask } from 'needed';
+      export default { name: 'urlfilter-packaged', api: 1, setup: () => ({ filter: () => { setTimeout(ask); return { accept: true }; } }) };
+      `,
+    );
+    // As most packages without CommonJS say it: for import alone.
+    const manifest = (name: string) =>
+      JSON.stringify({ name, version: '1.0.0', type: 'module', exports: { '.': { import: './index.js' } } });
+    writeFileSync(join(needed, 'package.json'), manifest('needed'));
+    writeFileSync(join(plugin, 'package.json'), manifest('urlfilter-packaged'));
+    writePluginList(cwd, 'urlfilter-packaged');
+    const { code, stderr } = await run(['inject', 'http://example.org/'], { cwd });
+    expect(stderr).toMatch(/^incrawl: \S+\/needed\/index\.js:1:\d+: a failure that the plugin let go: boom\n$/);
+    expect(code).toBe(1);
   });
 
   it('a crawl that knows no URL says what is missing', async () => {
