@@ -22,9 +22,13 @@ stdout.on('error', tellLostOutput);
 stderr.on('error', countLostOutput);
 process.on('uncaughtException', endByStray);
 process.on('unhandledRejection', endByStray);
+process.on('beforeExit', endByStandstill);
+process.on('exit', refuseEarlyExit);
+let isThrough = false;
 // Stands until `main` is through. Not a top-level await: Node ends with 13, our "forced stop", when one is never settled.
 process.exitCode = EXIT.error;
 void main().then((code) => {
+  isThrough = true;
   process.exitCode = code === EXIT.done ? (lostOutput ?? code) : code;
   // Not at once: what is still being written to a pipe would be lost.
   setTimeout(() => process.exit(), LINGER_MS).unref();
@@ -55,7 +59,31 @@ function endByStray(error: unknown): void {
       }),
     );
   }
-  process.exit(EXIT.error);
+  end(EXIT.error);
+}
+
+/** Nothing is left to wait for, and yet the work is not done: something that was waited for can no longer come. */
+function endByStandstill(): void {
+  if (isThrough) return;
+  tell(
+    new CrawlError(
+      'plugin-failed',
+      'the work is not done, and nothing is left that could go on: a plugin never answers',
+    ),
+  );
+  end(EXIT.error);
+}
+
+/** Without this, a plugin that calls `process.exit(0)` would make half of the work look done. */
+function refuseEarlyExit(code: number): void {
+  if (isThrough || code === EXIT.forced) return;
+  tell(new CrawlError('plugin-failed', 'process.exit() was called before the work was done: plugins must not do that'));
+  process.exitCode = EXIT.error;
+}
+
+function end(code: number): void {
+  isThrough = true;
+  process.exit(code);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -195,6 +195,29 @@ describe.concurrent('usage and configuration', () => {
     expect(code).toBe(1);
   });
 
+  it.each([
+    ['never answers', 'new Promise(() => {})', 'the work is not done, and nothing is left that could go on: a plugin'],
+    ['ends the process', 'process.exit(0)', 'process.exit() was called before the work was done: plugins must not'],
+  ])('a plugin that %s does not end the work without a word, nor as if it were done', async (_what, does, words) => {
+    const cwd = workDir();
+    const plugin = join(cwd, 'conf', 'plugins', 'urlfilter-odd');
+    mkdirSync(plugin, { recursive: true });
+    writeFileSync(
+      join(plugin, 'plugin.mjs'),
+      `export default { name: 'urlfilter-odd', api: 1, setup: () => ${does} };`,
+    );
+    writePluginList(cwd, 'urlfilter-odd');
+    for (const args of [
+      ['inject', 'http://example.org/'],
+      ['plugins', 'test', 'urlfilter-odd'],
+    ]) {
+      const { code, stdout, stderr } = await run(args, { cwd });
+      expect(stderr).toContain(`incrawl: ${words}`);
+      expect(stdout).toBe('');
+      expect(code).toBe(1);
+    }
+  });
+
   it('a crawl that knows no URL says what is missing', async () => {
     const { code, stderr } = await run(['crawl'], { cwd: workDir() });
     expect(code).toBe(0);
