@@ -186,6 +186,10 @@ export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
     const tree = this.#tree as BloomTree;
     const { rows, log } = this.#options;
     const { digests, keys } = await readSet(rows, leaf.id);
+    // The bits have them all; what takes their place would deny those that are lost.
+    if (digests.length / DIGEST_WORDS < leaf.count) {
+      throw new CrawlError('internal', 'a URL set of the filter of seen URLs has lost rows');
+    }
     const replacement = tree.replacement(leaf, digests);
     if (replacement.kind === 'split') this.#splits++;
     if (replacement.kind === 'grown') this.#growths++;
