@@ -9,9 +9,14 @@ const HTML = `<html lang="en"><head><title>Solar cost</title><meta property="art
   <ul>${'<li><a href="/x">Solar panels, energy, price</a></li>'.repeat(6)}</ul>
   <div>${'Imprint, terms, imprint, terms and nothing besides. '.repeat(3)}</div></body></html>`;
 
-async function found(html: string, options: Record<string, unknown> = {}, withPlaces = false) {
+async function found(
+  html: string,
+  options: Record<string, unknown> = {},
+  withPlaces = false,
+  contentType = 'text/html',
+) {
   const filter = await testPlugin(plugin, { options });
-  const page = samplePage(html);
+  const page = samplePage(html, { contentType });
   page.dom = parseDocument(html, withPlaces ? { withStartIndices: true, withEndIndices: true } : {});
   page.result.lang = 'en';
   await filter.filter(page);
@@ -30,6 +35,12 @@ it('labels the blocks of a page, and tells when it was published', async () => {
   expect(blocks[3]).toMatchObject({ links: 6, path: 'html>body>ul:1' });
   expect(metadata).toEqual({ 'parsefilter-blocks.time': '2015-03-01T09:00:00.000Z' });
   expect(mainText).toBeNull();
+});
+
+it('takes XHTML for a page, and other XML for none', async () => {
+  const blocksOf = async (type: string) => (await found(HTML, {}, false, type)).blocks;
+  expect(await blocksOf('application/xhtml+xml')).toEqual(await blocksOf('text/html'));
+  expect(await blocksOf('image/svg+xml')).toEqual([]);
 });
 
 it('knows where the HTML of a block stands', async () => {

@@ -24,6 +24,9 @@ const options = z.strictObject({
   maxBlocks: z.int().min(0).max(20_000).default(2_000).describe('Blocks told of one page.'),
 });
 
+/** XML that is no page. */
+const isOtherXml = (type: string): boolean => type.endsWith('xml') && type !== 'application/xhtml+xml';
+
 export default definePlugin({
   name: 'parsefilter-blocks',
   api: 1,
@@ -34,7 +37,7 @@ export default definePlugin({
     return {
       content: 'blocks1',
       filter: (page) => {
-        if (page.dom === null || page.contentType.endsWith('xml')) return;
+        if (page.dom === null || isOtherXml(page.contentType)) return;
         const { result } = page;
         const { blocks, stated } = publishedContent(
           page.dom as unknown as PageNode,

@@ -3,9 +3,9 @@ import { samplePage, testPlugin } from 'incrawl/plugin-testing';
 import { expect, it } from 'vitest';
 import plugin from './plugin.ts';
 
-async function contentOf(html: string, options: Record<string, unknown> = {}) {
+async function contentOf(html: string, options: Record<string, unknown> = {}, contentType = 'text/html') {
   const filter = await testPlugin(plugin, { options });
-  const page = samplePage(html);
+  const page = samplePage(html, { contentType });
   page.dom = parseDocument(html);
   await filter.filter(page);
   return page.result;
@@ -33,6 +33,20 @@ it('leaves out what surrounds an article', async () => {
     links: 1,
     anchorChars: 12,
   });
+});
+
+it.each([
+  ['text/html', false],
+  ['application/xhtml+xml', false],
+  ['application/xml', true],
+])('a page is a page in XHTML, too, and other XML is none: %s', async (type, isAll) => {
+  const { mainText } = await contentOf(
+    `<html><body><nav><ul>${MENU}</ul></nav><main><h1>T</h1>${PARAGRAPHS.join('')}</main></body></html>`,
+    {},
+    type,
+  );
+  if (isAll) expect(mainText).toBeNull();
+  else expect(mainText).toMatch(/^T\nParagraph 0 [\s\S]*Paragraph 4 [^\n]*$/);
 });
 
 it('does not trust a name that holds the whole page', async () => {
