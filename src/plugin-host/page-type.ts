@@ -6,7 +6,8 @@ export function pageType(contentType: string | null, body: Uint8Array): string {
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, 512));
   if (/^[\w.+-]+\/[\w.+-]+$/.test(declared) && declared !== 'application/octet-stream') {
     const isText = /^text\/|[/+]xml$/.test(declared);
-    return isText && isNoText(start, contentType, markupOf(declared)) ? binaryType(start) : declared;
+    if (isText && isNoText(start, contentType, markupOf(declared))) return binaryType(start);
+    return otherMarkup(declared, start) ?? declared;
   }
   const text = start
     .toString('latin1')
@@ -18,6 +19,20 @@ export function pageType(contentType: string | null, body: Uint8Array): string {
   }
   return start.some(isControl) ? 'application/octet-stream' : 'text/plain';
 }
+
+/** Instructions, comments and a document type, which may stand before the first element. */
+const PROLOG = /^(?:\xef\xbb\xbf)?(?:\s+|<\?[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!doctype[^>[]*>)*/i;
+
+/** A feed that its server calls a page, as browsers tell it, and a page that is called XML like any other: read as the other, its links would be lost. */
+function otherMarkup(declared: string, start: Buffer): string | null {
+  if (declared !== 'text/html' && declared !== 'text/xml' && declared !== 'application/xml') return null;
+  const text = start.toString('latin1');
+  const root = /^<([\w:]+)[\s>]/.exec(text.slice(PROLOG.exec(text)?.[0].length ?? 0))?.[1]?.toLowerCase() ?? '';
+  if (declared === 'text/html') return FEEDS.has(root) ? 'application/xml' : null;
+  return root === 'html' ? 'application/xhtml+xml' : null;
+}
+
+const FEEDS: ReadonlySet<string> = new Set(['rss', 'feed', 'rdf:rdf']);
 
 /** "Binary data byte" of the rules. */
 const isControl = (byte: number): boolean =>

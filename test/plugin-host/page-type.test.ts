@@ -39,6 +39,31 @@ describe('what is called text and is none is not read as such', () => {
   });
 });
 
+describe('a feed is a feed, and a page a page, also where their server says "page" or "XML"', () => {
+  const xhtml =
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x.dtd"><html xmlns="http://www.w3.org/1999/xhtml">';
+  it.each<[string, string, string]>([
+    [
+      'text/html; charset=utf-8',
+      '\ufeff<?xml version="1.0"?>\n<!-- by > hand --><rss version="2.0">',
+      'application/xml',
+    ],
+    ['text/html', '<feed xmlns="http://www.w3.org/2005/Atom">', 'application/xml'],
+    ['text/html', '<?xml version="1.0"?><rdf:RDF xmlns:rdf="x">', 'application/xml'],
+    ['text/html', `<?xml version="1.0"?>${xhtml}`, 'text/html'],
+    ['text/html', '<feedback>', 'text/html'],
+    ['text/html', '<!-- <rss> --><p>On feeds</p>', 'text/html'],
+    ['text/html', '<!-- never closed <rss>', 'text/html'],
+    ['text/html', '<!---->'.repeat(70), 'text/html'],
+    ['text/xml', `<?xml version="1.0"?>\n${xhtml}`, 'application/xhtml+xml'],
+    ['application/xml', '<html>', 'application/xhtml+xml'],
+    ['application/xml', '<rss version="2.0">', 'application/xml'],
+    ['image/svg+xml', '<html>', 'image/svg+xml'],
+  ])('%s, %s', (declared, body, expected) => {
+    expect(pageType(declared, ascii(body))).toBe(expected);
+  });
+});
+
 describe('without a type that says something the first bytes tell', () => {
   it.each<[string | null, Uint8Array, string]>([
     [null, ascii(PAGE), 'text/html'],
