@@ -1,6 +1,6 @@
 import { canonicalUrl } from 'incrawl/plugin';
 import { parseFeedDate } from './feed-date.ts';
-import { textOfHtml } from './html-text.ts';
+import { asHtml, textOfHtml } from './html-text.ts';
 import type { XmlAction, XmlElement, XmlVisitor } from './xml-reader.ts';
 
 export interface FeedEntry {
@@ -81,7 +81,9 @@ export function createFeedVisitor(
       if (name === 'guid' && attributes.ispermalink?.toLowerCase() === 'false') return 'skip';
       return FIELDS.has(name) ? 'capture' : 'skip';
     },
-    close({ name }, text) {
+    close({ name, attributes }, written) {
+      // Of such a text no part is markup (RFC 4287 section 3.1.1.1). Without a type it should be none either, but many feeds have HTML there.
+      const text = attributes.type === 'text' ? asHtml(written) : written;
       if (ENTRIES.has(name) && entry !== undefined) {
         into.entries.push(entryOf(entry));
         entry = undefined;

@@ -11,6 +11,9 @@ export function textOfHtml(html: string): string {
   return foldWhiteSpace(/[<&]/.test(cut) ? withoutMarkup(cut) : cut);
 }
 
+/** A plain text as HTML that says the same. */
+export const asHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
 export function foldWhiteSpace(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -98,6 +98,14 @@ describe('parse-feed', () => {
     ]);
   });
 
+  it('takes no part of what Atom calls plain text for markup', async () => {
+    const result =
+      await parse(`<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Use &lt;b&gt; &amp;amp; more</title>
+      <entry><title type="text">if a&lt;b then</title><link href="/1" type="text/html"/><summary type="html">one &lt;i&gt;two&lt;/i&gt;</summary></entry></feed>`);
+    expect(result).toMatchObject({ title: 'Use <b> &amp; more', text: 'if a<b then\none two' });
+    expect(result.outlinks).toMatchObject([{ anchor: 'if a<b then' }]);
+  });
+
   it('turns sitemaps into outlinks, zipped or not', async () => {
     const text = `<urlset xmlns:xhtml="x"><url><loc>http://a.org/1</loc><lastmod>2024-05-31</lastmod>
       <xhtml:link rel="alternate" hreflang="en" href="http://a.org/1"/><xhtml:link rel="alternate" hreflang="de" href="http://a.org/de/1"/>
