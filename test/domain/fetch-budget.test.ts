@@ -25,6 +25,13 @@ describe('a budget by the day', () => {
     expect(allowance(accountAt(empty, 10, -5 * DAY), 10)).toBe(0);
   });
 
+  it('goes on from where the clock was set back to, however far it was ahead', () => {
+    const ahead = spend(accountAt(null, 10, 5_000 * DAY), 10);
+    const corrected = spend(accountAt(ahead, 10, 100 * DAY), 0);
+    expect(allowance(corrected, 10)).toBe(0);
+    expect(allowance(accountAt(corrected, 10, 100.5 * DAY), 10)).toBe(5);
+  });
+
   it('is never exceeded on a day, and spent over many', () => {
     const pauses = fc.array(fc.integer({ min: 60_000, max: DAY / 2 }), { minLength: 20, maxLength: 200 });
     fc.assert(

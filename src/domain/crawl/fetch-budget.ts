@@ -11,13 +11,13 @@ export interface BudgetAccount {
 
 const DAY_MS = 86_400_000;
 
-/** The account at `now`; `null`: there was none, and a day's worth is there at once. A clock that was set back gives nothing. */
+/** The account at `now`; `null`: there was none, and a day's worth is there at once. A clock that was set back gives nothing, and goes on from there. */
 export function accountAt(account: BudgetAccount | null, perDay: number, now: number): BudgetAccount {
   const day = Math.floor(now / DAY_MS);
   if (account === null) return { at: now, saved: perDay, day, spentToday: 0 };
   const earned = (Math.max(0, now - account.at) * perDay) / DAY_MS;
   return {
-    at: Math.max(now, account.at),
+    at: now,
     saved: Math.min(perDay, account.saved + earned),
     day,
     spentToday: day === account.day ? account.spentToday : 0,
