@@ -105,6 +105,17 @@ describe('what headers say', () => {
     expect(wouldHaveSkipped(weak, weak)).toBe(false);
   });
 
+  it('an audit judges the date of a page without an entity tag, on which a 304 rests alone', () => {
+    const undeclared = { ...dated, contentLength: null };
+    expect(wouldHaveSkipped(undeclared, undeclared)).toBe(true);
+    expect(wouldHaveSkipped(dated, { ...dated, contentLength: 101 })).toBe(true);
+    expect(wouldHaveSkipped(dated, { ...dated, lastModified: 'Mon, 05 Jan 2026 10:00:01 GMT' })).toBe(false);
+    // With a tag the server goes by that.
+    expect(wouldHaveSkipped(both, { ...both, etag: '"b"' })).toBe(false);
+    expect(wouldHaveSkipped({ ...both, contentLength: null }, undeclared)).toBe(false);
+    expect(wouldHaveSkipped(none, none)).toBe(false);
+  });
+
   it('reads validators off headers; a broken length counts as absent', () => {
     expect(validatorsOf({ etag: '"x"', 'last-modified': DATE, 'content-length': '12' })).toEqual({
       etag: '"x"',

@@ -94,8 +94,12 @@ export function saysUnchanged(stored: Validators, answer: Validators): boolean {
   return stored.etag === null || answer.etag === null || stored.etag === answer.etag;
 }
 
-/** Whether headers would have spared the body: rung 3, or an equal strong entity tag as a 304 would have rested on. */
+/**
+ * Whether headers would have spared the body: rung 3, or what a 304 would have rested on: an equal strong entity tag, or, on a page without one, an
+ * equal date, whatever the length.
+ */
 export function wouldHaveSkipped(stored: Validators, answer: Validators): boolean {
   const strong = stored.etag !== null && !stored.etag.startsWith('W/') && stored.etag === answer.etag;
-  return strong || saysUnchanged(stored, answer);
+  const dated = stored.etag === null && stored.lastModified !== null && stored.lastModified === answer.lastModified;
+  return strong || dated || saysUnchanged(stored, answer);
 }
