@@ -96,6 +96,7 @@ export interface DueEntry {
   readonly state: CrawlState;
   readonly score: number;
   readonly depth: number;
+  /** Revisit interval; that of the operator, where it is fixed. */
   readonly intervalMs: number;
   readonly lastFetchAt: number | null;
   readonly failures: number;

@@ -24,7 +24,8 @@ import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
 /**
  * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3: digests of new URLs
  * are written with their records, which older versions would leave out. 4: so are the rows of further indexes, counts, and the tables of
- * signatures. 5: due rows tell when a page was last asked for in vain.
+ * signatures. 5: due rows tell when a page was last asked for in vain, and the interval
+ * that an operator has fixed.
  */
 export const DB_FORMAT_VERSION = 5;
 

@@ -17,7 +17,7 @@ export function dueFacts(datum: CrawlDatum) {
     state,
     score,
     depth,
-    intervalMs: schedule.intervalMs,
+    intervalMs: datum.fixedIntervalMs ?? schedule.intervalMs,
     lastFetchAt,
     failures,
     isNew: isNewUrl(datum),
