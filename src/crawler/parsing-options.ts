@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
+import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
+import { widestBounds } from '../domain/crawl/interval-bounds.ts';
 import type { ParsingOptions } from '../plugin-host/load-parsing.ts';
 import { DEFAULT_PLUGIN_LIST, type PluginList } from '../plugin-host/plugin-list.ts';
 
@@ -35,11 +37,10 @@ export function parsingOptions(config: Config, list: PluginList, baseDir: string
   };
 }
 
-export const intervalsOf = (config: Config): ParsingOptions['intervals'] => ({
-  intervalMs: config.schedule.intervalMs,
-  minIntervalMs: config.schedule.minIntervalMs,
-  maxIntervalMs: config.schedule.maxIntervalMs,
-});
+/** With bounds that leave room for those of all hosts and types; each page is held to its own after its schedule was asked. */
+export function intervalsOf({ schedule }: Config): ParsingOptions['intervals'] {
+  return { intervalMs: schedule.intervalMs, ...widestBounds(schedule.bounds.map(parseIntervalRule), schedule) };
+}
 
 /** One thread parses faster than one connection a host can fetch; a second one, where cores are to spare, smooths bursts. */
 export const threadsOf = (config: Config): number =>

@@ -20,7 +20,19 @@ export function boundsOf(
 ): IntervalBounds {
   const type = page.contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const rule = rules.find(({ of }) => (of.includes('/') ? fitsType(of, type) : fitsHost(of, page.host)));
-  if (rule === undefined) return general;
+  return rule === undefined ? general : boundsBy(rule, general);
+}
+
+/** What a schedule needs to know, which does not see of which page it decides: no page has bounds outside of these. */
+export function widestBounds(rules: readonly IntervalRule[], general: IntervalBounds): IntervalBounds {
+  const all = [general, ...rules.map((rule) => boundsBy(rule, general))];
+  return {
+    minIntervalMs: Math.min(...all.map(({ minIntervalMs }) => minIntervalMs)),
+    maxIntervalMs: Math.max(...all.map(({ maxIntervalMs }) => maxIntervalMs)),
+  };
+}
+
+function boundsBy(rule: IntervalRule, general: IntervalBounds): IntervalBounds {
   const minIntervalMs =
     rule.minIntervalMs ?? Math.min(general.minIntervalMs, rule.maxIntervalMs ?? general.minIntervalMs);
   return { minIntervalMs, maxIntervalMs: rule.maxIntervalMs ?? Math.max(general.maxIntervalMs, minIntervalMs) };
