@@ -21,6 +21,7 @@ import type { CrawlRoom } from './crawl-room.ts';
 import { domainOf } from './domain-of.ts';
 import { repeatOptions, repeatRoom } from './near.ts';
 import { requireContact } from './own-hosts.ts';
+import { leastIntervals } from './policy.ts';
 import { roundKeeper } from './round-log.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { rememberSeen } from './seen.ts';
@@ -81,6 +82,7 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
         skips,
         ...(worth === undefined ? {} : { worth }),
         minIntervalMs: policy.minIntervalMs,
+        ...leastIntervals(policy, room.store().db),
         ...(room.parts === undefined ? {} : { parts: room.parts }),
       };
       const caps = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs };

@@ -1,9 +1,10 @@
 import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
-import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
+import { boundsFor, type SettlePolicy } from '../domain/crawl/next-visit.ts';
 import type { FetchSchedule } from '../domain/crawl/schedule.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
 import type { LoadedPlugins } from '../plugin-host/load-plugins.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
 
 /** The schedule that the configuration names. Throws `config-invalid` when no plugin is called so. */
 export function scheduleOf(config: Config, plugins: Pick<LoadedPlugins, 'schedules'>): FetchSchedule {
@@ -22,5 +23,16 @@ export function policyOf(config: Config, schedule: FetchSchedule): SettlePolicy 
     maxRetryIntervalMs: config.schedule.maxRetryIntervalMs,
     goneIntervalsMs: config.schedule.goneIntervalsMs,
     intervalRules: config.schedule.bounds.map(parseIntervalRule),
+  };
+}
+
+/** The least time between two visits of a page where hosts or types have bounds of their own: the type is told by its record alone. */
+export function leastIntervals(
+  policy: SettlePolicy,
+  db: Pick<CrawlDb, 'get'>,
+): { minIntervalOf?: (url: string) => Promise<number> } {
+  if ((policy.intervalRules ?? []).length === 0) return {};
+  return {
+    minIntervalOf: async (url) => boundsFor((await db.get(url)) ?? { url, contentType: null }, policy).minIntervalMs,
   };
 }

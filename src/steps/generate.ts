@@ -44,6 +44,8 @@ export interface GenerateRoom {
   /** What coming back to a page is worth now, in the schedule's own measure; absent where it has none. */
   readonly worth?: FetchSchedule['worth'];
   readonly minIntervalMs: number;
+  /** Where hosts or types have bounds of their own; absent: `minIntervalMs` holds for all. */
+  readonly minIntervalOf?: (url: string) => Promise<number>;
   readonly hostOf: (url: string) => string;
   readonly domainOf: (host: string) => string;
   readonly partitionOf: (host: string) => number;
@@ -73,7 +75,10 @@ export async function generate(
   const now = room.clock.now();
   const rejected: GenerateRejections = { ...NO_REJECTIONS };
   const wanted = options.status === undefined ? null : new Set(options.status);
+  const until = now + options.addDaysMs;
   const reject = (entry: DueEntry, why: keyof GenerateRejections): void => {
+    // Under a budget pages are looked at that are not due yet.
+    if (entry.dueAt > until) return;
     rejected[why]++;
     noteRejection(room.skips, entry, why);
   };
@@ -90,7 +95,6 @@ export async function generate(
     }
     return null;
   };
-  const until = now + options.addDaysMs;
   const purse = await openPurse(room.db, options, now);
   const pushed = await pushedEntries(room.db, until);
   const { chosen, due, ...picked } =

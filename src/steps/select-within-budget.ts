@@ -11,6 +11,8 @@ export interface BudgetRoom {
   /** What coming back to a page is worth now. */
   readonly rankKnown: (entry: DueEntry) => number;
   readonly minIntervalMs: number;
+  /** The operator's least time between two visits of a page; absent: `minIntervalMs` for all. */
+  readonly minIntervalOf?: (url: string) => Promise<number>;
   /** Pages that go first, whatever they are worth. */
   readonly pushed: readonly DueEntry[];
   readonly onReject?: (candidate: Candidate, cap: keyof CapCounts) => void;
@@ -19,10 +21,11 @@ export interface BudgetRoom {
 export interface BudgetSelection {
   readonly chosen: Candidate[];
   readonly due: number;
-  readonly rejected: { readonly hostCap: number; readonly domainCap: number; readonly topN: number };
+  /** Of those that are due. */
+  readonly rejected: Readonly<CapCounts>;
 }
 
-/** Candidates looked at for each fetch of the budget, so that a round's cost goes with the budget and not with the db. */
+/** Candidates compared for each fetch of the budget, so that a round's cost goes with the budget and not with the db. */
 const LOOKED_AT_PER_FETCH = 10;
 const LOOKED_AT_MORE = 2_000;
 /** Pages due before long that are looked at for each fetch, when less is due than the budget allows. */
@@ -42,54 +45,60 @@ export async function selectWithinBudget(
   newShare: number,
 ): Promise<BudgetSelection> {
   const limit = LOOKED_AT_PER_FETCH * budget + LOOKED_AT_MORE;
-  const known = new Selection({ ...caps, topN: budget }, room.onReject);
+  const rejected: CapCounts = { hostCap: 0, domainCap: 0, topN: 0 };
+  // What would only have come early is passed over by nobody.
+  const onReject = (candidate: Candidate, cap: keyof CapCounts): void => {
+    if (candidate.entry.dueAt > until) return;
+    rejected[cap]++;
+    room.onReject?.(candidate, cap);
+  };
+  const known = new Selection({ ...caps, topN: budget }, onReject);
   const ahead = new Set<string>();
   for (const entry of room.pushed.slice(0, Math.ceil(budget * PUSHED_SHARE))) {
     const candidate = room.candidate(entry, Number.POSITIVE_INFINITY);
-    if (candidate === null) continue;
     ahead.add(entry.url);
-    known.add(candidate);
+    if (candidate !== null) known.add(candidate);
   }
-  const fresh = new Selection({ ...caps, topN: budget }, room.onReject);
-  let due = 0;
-  for await (const entry of room.db.due({ until, only: 'new', limit })) {
-    due++;
+  const fresh = new Selection({ ...caps, topN: budget }, onReject);
+  let due = ahead.size;
+  // Only what may be selected counts: else what rules keep out, and what stays due for that, would hide all that comes after it.
+  let compared = 0;
+  for await (const entry of room.db.due({ until, only: 'new' })) {
+    if (compared >= limit) break;
     if (ahead.has(entry.url)) continue;
+    due++;
     const candidate = room.candidate(entry, room.rankNew(entry));
-    if (candidate !== null) fresh.add(candidate);
+    if (candidate === null) continue;
+    compared++;
+    fresh.add(candidate);
   }
-  let admitted = 0;
-  for await (const entry of room.db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', limit })) {
+  let [admitted, looked] = [0, 0];
+  for await (const entry of room.db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+    if (looked >= limit) break;
     if (ahead.has(entry.url)) continue;
     const isDue = entry.dueAt <= until;
     if (!isDue && admitted >= AHEAD_PER_FETCH * budget) break;
     if (isDue) due++;
-    else if (!mayComeEarly(entry, now, room.minIntervalMs)) continue;
+    else {
+      looked++;
+      if (!(await mayComeEarly(room, entry, now))) continue;
+    }
     const candidate = room.candidate(entry, isDue && entry.isFixed ? Number.POSITIVE_INFINITY : room.rankKnown(entry));
     if (candidate === null) continue;
+    if (isDue) looked++;
     // Many that could not be had must not hide what comes after them.
     if (entry.unansweredAt === null) admitted++;
     known.add(candidate);
   }
-  const chosen = shared(fresh.finish(), known.finish(), caps, budget, Math.ceil((budget - ahead.size) * newShare));
-  const over = fresh.rejected;
-  const other = known.rejected;
-  return {
-    chosen,
-    due,
-    rejected: {
-      hostCap: over.hostCap + other.hostCap,
-      domainCap: over.domainCap + other.domainCap,
-      topN: over.topN + other.topN,
-    },
-  };
+  const ofFresh = Math.ceil((budget - ahead.size) * newShare);
+  return { chosen: shared(fresh.finish(), known.finish(), caps, budget, ofFresh, onReject), due, rejected };
 }
 
 /** Failures, refusals and vanished pages wait for their time, and so does what the operator pinned. */
-function mayComeEarly(entry: DueEntry, now: number, minIntervalMs: number): boolean {
+async function mayComeEarly(room: BudgetRoom, entry: DueEntry, now: number): Promise<boolean> {
   const { failures, unansweredAt, state, isFixed, lastFetchAt } = entry;
   if (failures > 0 || unansweredAt !== null || state === 'gone' || isFixed || lastFetchAt === null) return false;
-  return lastFetchAt + minIntervalMs <= now;
+  return lastFetchAt + ((await room.minIntervalOf?.(entry.url)) ?? room.minIntervalMs) <= now;
 }
 
 /** Takes from both lists, each best first: `ofFresh` of the one, the rest of the other, then whatever is left, under the caps of both. */
@@ -99,6 +108,7 @@ function shared(
   caps: Caps,
   budget: number,
   ofFresh: number,
+  onReject: (candidate: Candidate, cap: keyof CapCounts) => void,
 ): Candidate[] {
   const chosen: Candidate[] = [];
   const perHost = new Map<string, number>();
@@ -110,8 +120,14 @@ function shared(
       const { host, domain } = candidate;
       const ofHost = perHost.get(host) ?? 0;
       const ofDomain = perDomain.get(domain) ?? 0;
-      if (caps.maxPerHost > 0 && ofHost >= caps.maxPerHost) continue;
-      if (caps.maxPerDomain > 0 && ofDomain >= caps.maxPerDomain) continue;
+      if (caps.maxPerHost > 0 && ofHost >= caps.maxPerHost) {
+        onReject(candidate, 'hostCap');
+        continue;
+      }
+      if (caps.maxPerDomain > 0 && ofDomain >= caps.maxPerDomain) {
+        onReject(candidate, 'domainCap');
+        continue;
+      }
       perHost.set(host, ofHost + 1);
       perDomain.set(domain, ofDomain + 1);
       chosen.push(candidate);
@@ -121,7 +137,7 @@ function shared(
   };
   const freshAt = take(fresh, 0, ofFresh);
   const knownAt = take(known, 0, budget - chosen.length);
-  take(fresh, freshAt, budget);
-  take(known, knownAt, budget);
+  const left = [...fresh.slice(take(fresh, freshAt, budget)), ...known.slice(take(known, knownAt, budget))];
+  for (const candidate of left) onReject(candidate, 'topN');
   return chosen;
 }

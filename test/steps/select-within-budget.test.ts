@@ -22,13 +22,20 @@ const known = (i: number, dueAt: number, part: Partial<CrawlDatum> = {}): CrawlD
 async function select(
   data: readonly CrawlDatum[],
   budget: number,
-  options: { newShare?: number; maxPerHost?: number; pushed?: readonly string[] } = {},
+  options: {
+    newShare?: number;
+    maxPerHost?: number;
+    pushed?: readonly string[];
+    refuses?: (url: string) => boolean;
+    minIntervalOf?: (url: string) => Promise<number>;
+  } = {},
 ) {
   const db = createMemoryCrawlDb();
   await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
   const room = {
     db,
     candidate: (entry: Parameters<Parameters<typeof selectWithinBudget>[0]['candidate']>[0], rank: number) => {
+      if (options.refuses?.(entry.url)) return null;
       const host = hostOf(entry.url);
       return { entry, host, domain: host, rank };
     },
@@ -36,13 +43,17 @@ async function select(
     // Worth grows with the number in the path.
     rankKnown: (entry: { url: string }) => Number(entry.url.split('/').at(-1)),
     minIntervalMs: HOUR,
+    ...(options.minIntervalOf === undefined ? {} : { minIntervalOf: options.minIntervalOf }),
     pushed: (await Promise.all((options.pushed ?? []).map((url) => db.get(url)))).flatMap((datum) =>
       datum === undefined ? [] : [{ ...dueFacts(datum), dueAt: datum.nextFetchAt ?? 0 }],
     ),
   };
   const caps = { ...CAPS, maxPerHost: options.maxPerHost ?? 0 };
-  const { chosen, due } = await selectWithinBudget(room, NOW, NOW, caps, budget, options.newShare ?? 0.5);
-  return { urls: chosen.map(({ entry }) => entry.url), due };
+  const passedOver: string[] = [];
+  const onReject = ({ entry }: { entry: { url: string } }): number => passedOver.push(entry.url);
+  const share = options.newShare ?? 0.5;
+  const { chosen, due, rejected } = await selectWithinBudget({ ...room, onReject }, NOW, NOW, caps, budget, share);
+  return { urls: chosen.map(({ entry }) => entry.url), due, rejected, passedOver };
 }
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
@@ -109,5 +120,36 @@ describe('a budget', () => {
     expect(new Set(many.urls).size).toBe(10);
     const capped = await select(data, 10, { pushed, maxPerHost: 1 });
     expect(capped.urls.filter((url) => url.startsWith('http://old'))).toHaveLength(3);
+  });
+
+  it('brings no page forward before the least interval of its own host or type', async () => {
+    const data = [known(1, NOW + HOUR), known(2, NOW + HOUR)];
+    const minIntervalOf = async (url: string): Promise<number> => (url.endsWith('/1') ? 11 * HOUR : 9 * HOUR);
+    expect((await select(data, 5, { minIntervalOf })).urls).toEqual([known(2, 0).url]);
+  });
+
+  it('is not kept from pages that come after any number of those that rules refuse', async () => {
+    const refuses = (url: string): boolean => Number(url.split('/').at(-1)) >= 10;
+    const data = [
+      ...range(2_100).map((i) => fresh(i + 10, 5)),
+      ...range(2_100).map((i) => known(i + 10, NOW - 2)),
+      fresh(1),
+      known(2, NOW - 1),
+    ];
+    expect((await select(data, 2, { refuses })).urls.sort()).toEqual([fresh(1).url, known(2, 0).url]);
+  });
+
+  it('counts each page that is due as selected or as passed over, and none that is not', async () => {
+    const waiting = [...range(20).map((i) => fresh(i)), ...range(20).map((i) => known(i, NOW - 1))];
+    const pushed = [known(3, 0).url];
+    const full = await select(waiting, 10, { pushed });
+    expect(full).toMatchObject({ due: 40, rejected: { hostCap: 0, domainCap: 0, topN: 30 } });
+    expect(new Set([...full.urls, ...full.passedOver]).size).toBe(40);
+    const capped = await select(waiting, 10, { maxPerHost: 1 });
+    const { hostCap, topN } = capped.rejected;
+    expect([capped.due, capped.urls.length + hostCap + topN]).toEqual([40, 40]);
+    const ahead = await select([known(99, NOW - 1), ...range(20).map((i) => known(i, NOW + 1 + i))], 3);
+    expect(ahead).toMatchObject({ due: 1, rejected: { hostCap: 0, domainCap: 0, topN: 0 }, passedOver: [] });
+    expect(ahead.urls).toHaveLength(3);
   });
 });
