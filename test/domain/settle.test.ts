@@ -8,6 +8,9 @@ import {
   newDatum,
   VISIT_RING_SIZE,
 } from '../../src/domain/crawl/datum.ts';
+import { replayLastVisit } from '../../src/domain/crawl/next-visit.ts';
+import { createAdaptiveSchedule } from '../../src/domain/crawl/schedules/adaptive.ts';
+import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
 import { createSimilaritySchedule } from '../../src/domain/crawl/schedules/similarity.ts';
 import { type CrawlEvent, type SettlePolicy, settle } from '../../src/domain/crawl/settle.ts';
 
@@ -374,6 +377,26 @@ describe('settle: what each visit leaves in the record', () => {
     const { datum } = settle(before, EVENTS['unchanged 304'] as CrawlEvent, policy, NOW);
     expect(datum.nextFetchAt).toBe(NOW + 60_000);
     expect(datum.schedule.intervalMs).toBe(42 * DAY);
+  });
+
+  it.each([
+    ['freshness', createFreshnessSchedule()],
+    ['adaptive', createAdaptiveSchedule()],
+    ['similarity', createSimilaritySchedule()],
+  ])('the interval that a seed names holds until the second visit, and is told so: %s', (_name, schedule) => {
+    const under = { ...policy, schedule };
+    const first = (part: Partial<CrawlDatum>): CrawlDatum =>
+      settle(datumIn('unfetched', part), EVENTS['success, other body'] as CrawlEvent, under, NOW).datum;
+    const named = first({ seed: true, schedule: { intervalMs: 2 * DAY, belief: null } });
+    expect(named.nextFetchAt).toBe(NOW + 2 * DAY);
+    expect(replayLastVisit(named, under, null)?.nextFetchAt).toBe(NOW + 2 * DAY);
+    for (const part of [{ seed: true }, { seed: false }]) {
+      const usual = first(part);
+      expect((usual.nextFetchAt as number) - NOW).toBeGreaterThan(25 * DAY);
+      expect(replayLastVisit(usual, under, null)?.nextFetchAt).toBe(usual.nextFetchAt);
+    }
+    const second = settle(named, EVENTS['unchanged 304'] as CrawlEvent, under, NOW + 2 * DAY).datum;
+    expect((second.nextFetchAt as number) - NOW).toBeGreaterThan(4 * DAY);
   });
 
   it('a seed is never an orphan', () => {

@@ -52,15 +52,18 @@ export const clamp = (value: number, min: number, max: number): number => Math.m
 
 /** Asks the schedule, then applies the operator's fixed interval or else the bounds. */
 export function nextVisit(
-  page: Pick<CrawlDatum, 'url' | 'schedule' | 'fixedIntervalMs' | 'metadata' | 'contentType'>,
+  page: Pick<CrawlDatum, 'url' | 'seed' | 'schedule' | 'fixedIntervalMs' | 'metadata' | 'contentType'>,
   visit: ScheduleVisit,
   policy: SettlePolicy,
 ): NextVisit {
+  const { intervalMs: startMs } = page.schedule;
+  const isStartNamed = page.seed && visit.elapsedMs === null && startMs !== policy.schedule.initialIntervalMs;
   const decision = policy.schedule.onVisit(page.schedule, {
     ...visit,
     weight: weightOf(page.metadata),
     price: policy.price ?? null,
     spread: spreadOf(page.url),
+    startIntervalMs: isStartNamed ? startMs : null,
   });
   // The schedule goes on learning under a fixed interval, so that taking the interval back finds it well informed.
   const wanted = page.fixedIntervalMs ?? decision.nextFetchAt - visit.now;
@@ -93,8 +96,6 @@ export function replayLastVisit(
   const last = datum.visits.at(-1);
   const replayed = last === undefined ? undefined : REPLAYED[last.outcome];
   if (last === undefined || replayed === undefined) return null;
-  const before = datum.visits.at(-2)?.intervalMs ?? policy.schedule.initialIntervalMs;
-  const memory = { ...datum.schedule, intervalMs: before };
   const visit: ScheduleVisit = {
     ...replayed,
     now: last.at,
@@ -104,5 +105,13 @@ export function replayLastVisit(
     lastModifiedAt,
     isToldAgain: true,
   };
-  return nextVisit({ ...datum, schedule: memory }, visit, policy);
+  const told = (intervalMs: number): NextVisit =>
+    nextVisit({ ...datum, schedule: { ...datum.schedule, intervalMs } }, visit, policy);
+  const before = datum.visits.at(-2)?.intervalMs;
+  if (before !== undefined) return told(before);
+  const replay = told(policy.schedule.initialIntervalMs);
+  // Nothing keeps the interval before a first visit. Where it was not the usual one, a seed had named it, and schedules go by that.
+  const isOther =
+    datum.seed && replay.memory.intervalMs !== datum.schedule.intervalMs && (policy.price ?? null) === null;
+  return isOther ? told(datum.schedule.intervalMs) : replay;
 }

@@ -26,6 +26,8 @@ export interface ScheduleVisit {
   readonly price?: number | null;
   /** About 1, by the URL: pages that were first met together do not come back together. Default 1. */
   readonly spread?: number;
+  /** On the first visit: the interval that the seed names until the second, ms; absent or `null` where it names none. */
+  readonly startIntervalMs?: number | null;
   /** The memory knows this visit already; its arithmetic is only told again. Default false. */
   readonly isToldAgain?: boolean;
 }

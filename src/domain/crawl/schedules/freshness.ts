@@ -52,7 +52,8 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
           : learnChange(before, elapsedMs, evidence, options.likelihoodRatios);
       const weight = visit.weight ?? 1;
       const price = visit.price ?? priceWithoutBudget;
-      const wanted = timeToValue(belief, (price / weight) * (visit.spread ?? 1), options.maxIntervalMs);
+      const start = visit.startIntervalMs ?? null;
+      const wanted = start ?? timeToValue(belief, (price / weight) * (visit.spread ?? 1), options.maxIntervalMs);
       const intervalMs = Math.round(Math.min(Math.max(wanted, options.minIntervalMs), options.maxIntervalMs));
       return {
         memory: { intervalMs, belief },
@@ -69,7 +70,9 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
           ...(visit.spread === undefined
             ? []
             : [{ label: 'spread over time, by the URL', value: rounded(visit.spread) }]),
-          { label: 'a visit is worth the price after', value: intervalMs, unit: 'ms' },
+          start === null
+            ? { label: 'a visit is worth the price after', value: intervalMs, unit: 'ms' }
+            : { label: 'first interval, as set', value: intervalMs, unit: 'ms' },
           { label: 'chance that it is still fresh then', value: rounded(chanceFresh(belief, intervalMs)) },
         ],
       };
