@@ -84,7 +84,7 @@ function recordOf(
     kind: 'parsed',
     signature,
     signatureName,
-    title: result.title === null ? null : cutText(result.title, MAX_TITLE_CHARS),
+    title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
     ...(result.blocks.length === 0 ? {} : { blocks: blockPrints(result.blocks) }),
     noindex: result.noindex,
@@ -98,10 +98,13 @@ function recordOf(
     charset: live.charset,
     lang: result.lang,
     canonical: result.canonical,
-    text: limits.storeText ? cutText(result.mainText ?? result.text, limits.maxTextChars) : '',
+    text: limits.storeText ? cutText(withoutNulls(result.mainText ?? result.text), limits.maxTextChars) : '',
     outlinks: outlinksOf(result.outlinks, result.nofollow, limits.maxOutlinks),
   };
 }
+
+/** Browsers drop these, and databases and readers of CSV that exports are made for refuse them. */
+const withoutNulls = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '') : text);
 
 function outlinksOf(outlinks: readonly Outlink[], nofollow: boolean, max: number): Outlink[] {
   // What a sitemap lists is no outlink of a page: its parser bounds it.

@@ -45,6 +45,12 @@ describe('the whole chain of parser, filters and signature takes bounded work', 
     expect(result.mainText?.length ?? 0).toBeLessThanOrEqual(3_000_000);
   });
 
+  it('keeps no NUL in what is exported', async () => {
+    const { record } = await parsed(bytes('<title>a\0 title</title><p>some \0text</p>'));
+    expect(record).toMatchObject({ text: 'some text', outcome: { title: 'a title' } });
+    expect((await parsed(bytes('plain \0text'), 'text/plain')).record).toMatchObject({ text: 'plain text' });
+  });
+
   it('says of a page without words that it has no signature', async () => {
     expect((await parsed(new Uint8Array())).record.outcome).toMatchObject({ kind: 'parsed', signature: null });
   });
