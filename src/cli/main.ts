@@ -100,6 +100,12 @@ async function main(): Promise<number> {
   }
 }
 
+/** A file of a segment that cannot be used for another reason, as its owner, is none that a repair would mend. */
+function isDamage(error: unknown, message: string): boolean {
+  if (!isForeseen(error)) return false;
+  return error.code === 'db-corrupt' || (error.code === 'segment-corrupt' && message.includes(' is damaged at byte '));
+}
+
 function tell(error: unknown): void {
   if (typeof error === 'object' && error !== null) {
     if (told.has(error)) return;
@@ -110,7 +116,7 @@ function tell(error: unknown): void {
   const lines = shortLines(safeLines(message)).split('\n');
   const text = lines.length === 1 ? ` ${lines[0]}` : `\n${lines.map((line) => `  ${line}`).join('\n')}`;
   stderr.write(`incrawl:${text}\n`);
-  if (isForeseen(error) && error.code === 'db-corrupt' && !message.includes('incrawl repair')) {
+  if (isDamage(error, message) && !message.includes('incrawl repair')) {
     stderr.write(
       '"incrawl verify" tells what is damaged, "incrawl repair" mends what can be mended and keeps the rest.\n',
     );

@@ -67,6 +67,10 @@ describe('verify and repair', () => {
 
     const found = await json<VerifySummary>(['verify', '--dir', dir], { code: 1 });
     expect(found).toMatchObject({ sound: false, byKind: { 'due-missing': due.length, 'segment-damaged': 1 } });
+    expect(await run(['export', '--dir', dir])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/parsed\.bin is damaged at byte \d+: .*\n"incrawl verify" .*"incrawl repair"/),
+    });
     const dry = await run(['repair', '--dry-run', '--dir', dir]);
     expect(dry.code).toBe(0);
     expect(dry.stdout).toContain('"incrawl repair" rebuilds the index.');
