@@ -80,6 +80,10 @@ function tryCreate(file: string): boolean {
     const fd = openSync(file, 'wx');
     try {
       writeSync(fd, JSON.stringify(SELF));
+    } catch (error) {
+      // An empty lock would keep everybody out, and nobody has it.
+      rmSync(file, { force: true });
+      throw error;
     } finally {
       closeSync(fd);
     }

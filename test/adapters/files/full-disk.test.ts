@@ -27,7 +27,10 @@ vi.mock('node:fs', async (importOriginal) => {
     length = data.length,
     position?: number,
   ): number => {
-    if (typeof data === 'string') return fs.writeSync(fd, data);
+    if (typeof data === 'string') {
+      if (data.length > disk.freeBytes) throw Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' });
+      return fs.writeSync(fd, data);
+    }
     const taken = Math.min(length, disk.freeBytes);
     if (taken === 0) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     disk.freeBytes -= taken;
@@ -66,6 +69,15 @@ describe('a full disk', () => {
     disk.freeBytes = 1_000;
     await expect(storeIn(dir).create(NEW, fetchItems(20_000))).rejects.toMatchObject({ code: 'disk-full' });
     expect([await storeIn(dir).list(), await storeIn(dir).listIncomplete()]).toEqual([[], ['s1']]);
+  });
+
+  it('keeps nobody out with a lock that could not be written', async () => {
+    const store = storeIn(newFolder());
+    await store.create(NEW, fetchItems(1));
+    disk.freeBytes = 0;
+    await expect(store.open('s1', 'write')).rejects.toMatchObject({ code: 'disk-full' });
+    disk.freeBytes = Number.POSITIVE_INFINITY;
+    await (await store.open('s1', 'write')).close();
   });
 
   it.each([0, 1, 300, 600, 900])(
