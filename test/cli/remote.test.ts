@@ -76,6 +76,19 @@ describe('questions to the process that holds the crawl db', () => {
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
+  it('a holder that takes a question and says nothing is not waited for beyond the patience of who asks', async () => {
+    const path = newPath();
+    const stopped = createServer(() => {}).listen(path);
+    closers.push(() => stopped.close());
+    await once(stopped, 'listening');
+    const holder = await findHolder(path, 20);
+    await expect(holder?.reader.record('x')).rejects.toMatchObject({
+      code: 'holder-gone',
+      message: expect.stringContaining('does not answer'),
+    });
+    await expect(holder?.reader.records({}).next()).rejects.toMatchObject({ code: 'holder-gone' });
+  });
+
   it('lists come item by item, with their last word', async () => {
     const { holder, seen } = await served(3);
     const items = holder.reader.records({ host: 'a.example' });

@@ -11,8 +11,11 @@ export interface Holder {
   hasAnswered(): boolean;
 }
 
-/** Resolves with `null` when nobody answers there. */
-export async function findHolder(path: string): Promise<Holder | null> {
+/**
+ * Resolves with `null` when nobody answers there.
+ * @param patienceMs a holder that says nothing for so long, since it is stopped, is waited for no longer: `holder-gone`; 0: there is no end
+ */
+export async function findHolder(path: string, patienceMs = 0): Promise<Holder | null> {
   const first = await open(path);
   if (first === null) return null;
   first.destroy();
@@ -21,7 +24,7 @@ export async function findHolder(path: string): Promise<Holder | null> {
     hasAnswered = true;
   };
   const methods = Object.entries(QUESTIONS).map(([name, kind]) => {
-    const stream = (...args: unknown[]) => answerOf(path, name as Question, args, onItem);
+    const stream = (...args: unknown[]) => answerOf({ path, patienceMs, onItem }, name as Question, args);
     return [name, kind === 'stream' ? stream : (...args: unknown[]) => lastWord(stream(...args))];
   });
   return { reader: Object.fromEntries(methods) as unknown as CrawlReader, hasAnswered: () => hasAnswered };
@@ -36,13 +39,13 @@ async function lastWord(answer: AsyncGenerator<unknown, unknown, undefined>): Pr
 
 /** The items of an answer as they come: the socket is read no faster than they are taken. */
 async function* answerOf(
-  path: string,
+  { path, patienceMs, onItem }: { readonly path: string; readonly patienceMs: number; readonly onItem: () => void },
   ask: Question,
   args: readonly unknown[],
-  onItem: () => void,
 ): AsyncGenerator<unknown, unknown, undefined> {
   const socket = await open(path);
   if (socket === null) throw gone();
+  socket.setTimeout(patienceMs, () => socket.destroy(silent()));
   try {
     socket.write(lineOf({ incrawl: PROTOCOL_VERSION, ask, args }));
     for await (const line of linesOf(socket)) {
@@ -61,6 +64,9 @@ async function* answerOf(
 const gone = (): CrawlError =>
   new CrawlError('holder-gone', 'the running process that was answering has ended; ask again');
 
+const silent = (): CrawlError =>
+  new CrawlError('holder-gone', 'the running process that has the crawl db does not answer; it may be stopped');
+
 async function* linesOf(socket: Socket): AsyncGenerator<string> {
   let rest = '';
   socket.setEncoding('utf8');
@@ -71,6 +77,7 @@ async function* linesOf(socket: Socket): AsyncGenerator<string> {
       yield* lines;
     }
   } catch (error) {
+    if (error instanceof CrawlError) throw error;
     // A process that is killed resets its connections.
     throw (error as NodeJS.ErrnoException).code === undefined ? error : gone();
   }

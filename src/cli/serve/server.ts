@@ -31,6 +31,8 @@ export interface LiveServer {
 const IDLE_MS = 10_000;
 /** Time for a command that asked for the crawl db to open it, ms. */
 const YIELD_MS = 5_000;
+/** A crawl that is stopped (Ctrl-Z) holds the crawl db and answers nothing: nobody's page waits longer for it, ms. */
+const PATIENCE_MS = 30_000;
 
 /** Rejects with `CrawlError('usage-invalid')` when the address cannot be listened on, or another process serves this state directory. */
 export async function openServer(options: ServerOptions): Promise<LiveServer> {
@@ -53,7 +55,7 @@ export async function openServer(options: ServerOptions): Promise<LiveServer> {
     try {
       return await reader.read(use);
     } catch (error) {
-      const holder = isLocked(error) ? await findHolder(questionsPath(dir)) : null;
+      const holder = isLocked(error) ? await findHolder(questionsPath(dir), PATIENCE_MS) : null;
       if (holder === null) throw error;
       return use(holder.reader);
     }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DbStats } from '../../crawler.ts';
 
 /** Figures of the whole crawl db, as they were when it could last be asked. */
@@ -9,6 +10,8 @@ export interface Snapshot {
 
 /** The longer they take, the longer they stand. */
 const TIMES_ITS_COST = 20;
+/** Who asks waits for newer figures so long where there are older ones: a scraper waits ten seconds for all of its answer. */
+const PATIENCE_MS = 5_000;
 
 export interface Snapshots {
   /**
@@ -22,6 +25,7 @@ export function createSnapshots(
   askStats: () => Promise<DbStats>,
   now: () => number,
   isLocked: (error: unknown) => boolean,
+  patienceMs = PATIENCE_MS,
 ): Snapshots {
   let last: Snapshot | null = null;
   let costMs = 0;
@@ -42,7 +46,7 @@ export function createSnapshots(
       going ??= take().finally(() => {
         going = null;
       });
-      return going;
+      return last === null ? going : Promise.race([going, delay(patienceMs, last, { ref: false })]);
     },
   };
 }

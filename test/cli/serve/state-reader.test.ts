@@ -120,4 +120,23 @@ describe('figures of the crawl db', () => {
     expect(a).toBe(b);
     await reader.close();
   });
+
+  it('are the older ones when newer ones keep everybody waiting', async () => {
+    let now = 0;
+    let answer = (_: DbStats): void => {};
+    const asked = (): Promise<DbStats> =>
+      now === 0 ? Promise.resolve({ urls: 1 } as DbStats) : new Promise((resolve) => (answer = resolve));
+    const snapshots = createSnapshots(
+      asked,
+      () => now,
+      () => false,
+      10,
+    );
+    await snapshots.get(5_000);
+    now = 6_000;
+    expect(await snapshots.get(5_000)).toEqual({ stats: { urls: 1 }, at: 0 });
+    answer({ urls: 2 } as DbStats);
+    await turn();
+    expect(await snapshots.get(5_000)).toEqual({ stats: { urls: 2 }, at: 6_000 });
+  });
 });
