@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type Health, openHealthFile } from '../../src/cli/schedule/health.ts';
-import { askStatus, serveStatus, statusPath } from '../../src/cli/schedule/status-socket.ts';
+import { askStatus, schedulerPlace, serveStatus, statusPath } from '../../src/cli/schedule/status-socket.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'incrawl-health-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -84,6 +84,31 @@ it('is written for progress after the clock was set back', async () => {
   await file.tell(healthAt(3_600_000));
   file.progress(healthAt(0, { runs: 1 }));
   await vi.waitFor(() => expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ runs: 1 }));
+});
+
+describe('the place of the scheduler', () => {
+  it('is one for each state directory', async () => {
+    const dir = mkdtempSync(join(root, 'p-'));
+    const { log } = listening();
+    const first = schedulerPlace(dir, () => healthAt(0), log);
+    await first.hold();
+    await first.hold();
+    const second = schedulerPlace(dir, () => healthAt(0, { pid: 8 }), log);
+    await expect(second.hold()).rejects.toMatchObject({ code: 'db-locked' });
+    await first.close();
+    await second.hold();
+    await second.close();
+  });
+
+  it('is done without where no socket can be opened', async () => {
+    const dir = mkdtempSync(join(root, 'n-'));
+    mkdirSync(statusPath(dir));
+    const { log, warnings } = listening();
+    const place = schedulerPlace(dir, () => healthAt(0), log);
+    await place.hold();
+    expect(warnings).toEqual([expect.stringContaining('socket cannot be opened')]);
+    await place.close();
+  });
 });
 
 describe('the status socket', () => {

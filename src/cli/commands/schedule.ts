@@ -97,7 +97,7 @@ async function runsOf(
   const log = await session.log();
   const health = openHealthFile(flags.health ?? join(dir, 'health.json'), log);
   const first = firstHealth(begin);
-  const place = schedulerPlace(dir, () => health.last ?? first);
+  const place = schedulerPlace(dir, () => health.last ?? first, log);
   try {
     // What is wrong with the configuration, the seeds or the state directory shows now, and not in the night.
     await session.withCrawler(async (crawler) => {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
 import { isAbsent, type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
+import type { Log } from '../log.ts';
 import type { Health } from './health.ts';
 
 /** Where the scheduler of a state directory answers. */
@@ -47,13 +48,14 @@ export function serveStatus(path: string, health: () => Health | null): Promise<
 export interface SchedulerPlace {
   /**
    * Answers there from now on, also where the state directory was replaced since. Called with the crawl db open, which one process has at a time:
-   * of two schedulers that start at once, the second finds the first. Rejects with `db-locked` when another one answers.
+   * of two schedulers that start at once, the second finds the first. Rejects with `db-locked` when another one answers. Where no socket can be opened
+   * (a file system that has none) that is logged, and nobody answers.
    */
   hold(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function schedulerPlace(dir: string, health: () => Health): SchedulerPlace {
+export function schedulerPlace(dir: string, health: () => Health, log: Pick<Log, 'warn'>): SchedulerPlace {
   const path = statusPath(dir);
   let socket: LocalSocket | null = null;
   return {
@@ -62,7 +64,10 @@ export function schedulerPlace(dir: string, health: () => Health): SchedulerPlac
       if (holder?.pid === health().pid) return;
       if (holder !== null) throw heldBy(holder, dir);
       await socket?.close();
-      socket = await serveStatus(path, health);
+      socket = await serveStatus(path, health).catch((error: Error) => {
+        log.warn('the scheduler cannot be asked for its status: its socket cannot be opened', { error });
+        return null;
+      });
     },
     async close() {
       await socket?.close();
