@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CrawlOptions, CrawlSummary, SeedSource } from '../../crawler.ts';
+import type { Crawler, CrawlOptions, CrawlSummary, SeedSource } from '../../crawler.ts';
 import { EXIT, exitCodeOf, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { announcedCrawl } from '../run-status/announced-crawl.ts';
@@ -77,7 +77,7 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
       const begin = { pid: process.pid, timetable, startedAt };
       return await runsOf(session, named.sources, flags, begin, stop.signal);
     }
-    await session.withCrawler((crawler) => crawler.prepare(named.sources));
+    await session.withCrawler((crawler) => prepare(session, crawler, named.sources));
     const report = reportOf(await crawlOnce(session, flags, { signal: stop.signal }), startedAt, Date.now());
     await session.out.write(session.json ? `${JSON.stringify(report)}\n` : `${reportLine(report)}\n`);
     return exitCodeOfStop(report.stoppedBy ?? '');
@@ -102,7 +102,7 @@ async function runsOf(
     // What is wrong with the configuration, the seeds or the state directory shows now, and not in the night.
     await session.withCrawler(async (crawler) => {
       await place.hold();
-      await crawler.prepare(seeds);
+      await prepare(session, crawler, seeds);
     });
     const end = await runSchedule(
       {
@@ -143,6 +143,14 @@ function crawlOnce(
       ...(budgetPerDay === undefined ? {} : { generate: { budgetPerDay } }),
     });
   });
+}
+
+/** A wrong state directory would otherwise be crawled for ever, with nothing done and no word. */
+async function prepare(session: Session, crawler: Crawler, seeds: readonly SeedSource[]): Promise<void> {
+  await crawler.prepare(seeds);
+  const { dir } = session.options;
+  if ((await crawler.stats()).urls === 0)
+    (await session.log()).warn(`no URL is known in ${dir} yet; name seeds, or another --dir`);
 }
 
 /** It was there when the scheduler started. An empty one in its place would hide that it has gone, and may come back. */
