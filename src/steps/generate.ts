@@ -234,10 +234,19 @@ async function* fetchItems(
   }
 }
 
+/**
+ * Of a page that could not be parsed nothing was read, and what failed may have been mended. Only where no plugin knew its type, which lasts, a server may say
+ * cheaply that it is the same: touching the record takes the words for that away.
+ */
+function isToBeRead({ state, lastError, validators }: CrawlDatum): boolean {
+  const { etag, lastModified } = validators;
+  return state === 'parse_failed' && (lastError?.code !== 'parse-unsupported' || (etag ?? lastModified) === null);
+}
+
 function fetchItem(room: GenerateRoom, index: number, candidate: Candidate, record: CrawlDatum | undefined): FetchItem {
   if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
   // What a gone page held may have been pruned: should it be back, its content is wanted, not that it is what it was.
-  const isHeld = record.state !== 'gone';
+  const isHeld = record.state !== 'gone' && !isToBeRead(record);
   const validators = isHeld ? record.validators : NO_VALIDATORS;
   const digest = isHeld ? record.digest : null;
   const isAuditable = digest !== null && (validators.etag !== null || validators.lastModified !== null);

@@ -59,6 +59,7 @@ describe('what a consumer is told', () => {
     ['a duplicate that still is one', repeats, repeats, null],
     ['a duplicate of another page', repeats, { ...repeats, target: 'https://c.example/' }, 'duplicate'],
     ['a duplicate that is none any more', repeats, page, 'back'],
+    ['a page that can be read again, as it was', unreadable, other, 'back'],
     ['a duplicate that changes', repeats, other, 'modified'],
     ['a duplicate at first sight', fresh, repeats, 'duplicate'],
     ['an orphan visited on its way', orphan, other, 'modified'],

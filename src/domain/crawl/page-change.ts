@@ -9,7 +9,7 @@ export const CHANGES = {
     'Its body differs from the one before, by as much as the distance says; or the headers have it read otherwise (`X-Robots-Tag`, type, charset).',
   moved: 'It redirects now, or to another target than before.',
   gone: 'The server says that it is gone (404, 410).',
-  back: 'It is there again after it was gone, moved, or marked as a duplicate.',
+  back: 'It is there again after it was gone, moved, marked as a duplicate, or could not be parsed.',
   duplicate: 'It repeats another page.',
   dropped: 'Its record was deleted, as a gone page or an orphan: it is visited no more.',
 } as const;
@@ -101,7 +101,8 @@ function contentKind(was: CrawlState, before: CrawlDatum, after: CrawlDatum): Ch
   if (before.digest === null) return after.digest === null ? null : 'new';
   if (was === 'gone' || isRedirect(was)) return 'back';
   if (before.digest !== after.digest || isReadOtherwise(before, after)) return 'modified';
-  return was === 'duplicate' ? 'back' : null;
+  const isReadAgain = was === 'parse_failed' && after.state !== 'parse_failed';
+  return was === 'duplicate' || isReadAgain ? 'back' : null;
 }
 
 const isRedirect = (state: CrawlState): boolean => state === 'redir_perm' || state === 'redir_temp';

@@ -1,4 +1,4 @@
-import type { CrawlDatum } from './datum.ts';
+import { type CrawlDatum, NO_VALIDATORS } from './datum.ts';
 import { type SettlePolicy, weightOf } from './next-visit.ts';
 import type { FetchOutcome, ParseOutcome } from './outcome.ts';
 import { revived } from './revived.ts';
@@ -92,7 +92,10 @@ function settleOrphaned(datum: CrawlDatum): CrawlDatum {
   return { ...datum, state: 'orphan', nextFetchAt: null };
 }
 
-/** Brought forward, never put off. What was given up is tried once more. */
+/** Brought forward, never put off. What was given up is tried once more, and what could not be parsed is read again, though it be the same. */
 function settleTouched(datum: CrawlDatum, at: number): CrawlDatum {
-  return datum.nextFetchAt !== null && datum.nextFetchAt <= at ? datum : { ...datum, nextFetchAt: at };
+  const { etag, lastModified } = datum.validators;
+  const isUnread = datum.state === 'parse_failed' && (etag ?? lastModified) !== null;
+  const asked = isUnread ? { ...datum, validators: NO_VALIDATORS } : datum;
+  return asked.nextFetchAt !== null && asked.nextFetchAt <= at ? asked : { ...asked, nextFetchAt: at };
 }
