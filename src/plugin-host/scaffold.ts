@@ -93,7 +93,9 @@ import { test } from 'node:test';
 import { testPlugin } from 'incrawl/plugin-testing';
 import plugin from './plugin.ts';
 
-test('${name} keeps the contract of its kind', () => testPlugin(plugin));
+test('${name} keeps the contract of its kind', async () => {
+  await testPlugin(plugin);
+});
 `;
 
 const readmeText = (name: string): string => `# ${name}

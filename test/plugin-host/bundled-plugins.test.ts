@@ -121,6 +121,8 @@ describe('a new plugin', () => {
     const name = `${kind}-sample`;
     const files = await scaffoldPlugin(name, join(dir, 'plugins'));
     expect(files).toHaveLength(3);
+    // The types of node:test let a test give back nothing.
+    expect(await readFile(files[1] as string, 'utf8')).toContain('async () => {\n  await testPlugin(plugin);\n});');
     const entry = { use: name, options: {}, where: 'test' };
     const resolved = resolvePlugin(entry, dir);
     expect(resolved).toMatchObject({ bundled: false, file: files[0] });
