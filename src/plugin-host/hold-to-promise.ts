@@ -2,6 +2,7 @@ import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/schedule.t
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import { atOnce } from './at-once.ts';
+import type { Exporter } from './exporter-api.ts';
 import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
 import { resultFault } from './result-fault.ts';
@@ -23,6 +24,7 @@ export function heldToPromise<Kind extends PluginKind>(
     parse: () => heldParser(extension as Parser),
     parsefilter: () => heldParseFilter(extension as ParseFilter),
     signature: () => heldSignature(name, extension as Signature),
+    exporter: () => heldExporter(extension as Exporter),
   };
   return (held[kind]?.() ?? extension) as ExtensionByKind[Kind];
 }
@@ -62,6 +64,7 @@ function heldScoring(name: string, scoring: Scoring): Scoring {
 
 /** A protocol rejects with `CrawlError`; anything else is the plugin's own fault, and costs the visit alone. */
 function heldProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
+  checkNames('schemes', protocol.schemes);
   return {
     schemes: protocol.schemes,
     exchange: async (request) => {
@@ -80,6 +83,7 @@ function heldProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
 }
 
 function heldParser(parser: Parser): Parser {
+  checkNames('types', parser.types);
   return {
     types: parser.types,
     parse: async (page) => {
@@ -101,6 +105,19 @@ function heldParseFilter(filter: ParseFilter): ParseFilter {
 function checkResult({ result }: Page): void {
   const fault = resultFault(result);
   if (fault !== null) throw new TypeError(fault);
+}
+
+function heldExporter(exporter: Exporter): Exporter {
+  checkNames('format', [exporter.format]);
+  return exporter;
+}
+
+/** By these it is found: one in capitals never would be. */
+function checkNames(what: string, names: readonly unknown[]): void {
+  const isName = (name: unknown): boolean => typeof name === 'string' && name !== '' && name === name.toLowerCase();
+  if (!Array.isArray(names) || names.length === 0 || !names.every(isName)) {
+    throw new TypeError(`setup must return ${what} in lower case, not ${JSON.stringify(names) ?? 'nothing'}`);
+  }
 }
 
 function heldSignature(name: string, signature: Signature): Signature {

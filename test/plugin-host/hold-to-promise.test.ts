@@ -130,6 +130,19 @@ describe('a plugin that does not keep its promise', () => {
     await expect(testPlugin(plugin)).rejects.toThrow(message);
   });
 
+  it.each([
+    ['parse', { parse: () => {} }, 'types in lower case, not nothing'],
+    ['parse', { types: 'text/html', parse: () => {} }, 'types in lower case, not "text/html"'],
+    ['parse', { types: ['Text/HTML'], parse: () => {} }, 'types in lower case, not ["Text/HTML"]'],
+    ['protocol', { exchange: thrower, close: thrower }, 'schemes in lower case, not nothing'],
+    ['exporter', { fileExtension: 'txt', document: () => '' }, 'format in lower case, not [null]'],
+  ] as const)(
+    'a plugin of kind %s whose name for what it serves is none cannot be set up',
+    (kind, extension, words) => {
+      expect(() => heldToPromise(kind, `${kind}-mine`, extension as never)).toThrow(`setup must return ${words}`);
+    },
+  );
+
   it('a signature without an id cannot be set up, and one that throws or promises is named', () => {
     const signature = (extension: object) => heldToPromise('signature', 'signature-mine', extension as Signature);
     expect(() => signature({ sign: thrower })).toThrow('setup must return id, a name, not undefined');
