@@ -399,6 +399,22 @@ describe('settle: what each visit leaves in the record', () => {
     expect((second.nextFetchAt as number) - NOW).toBeGreaterThan(4 * DAY);
   });
 
+  it('what robots.txt refuses is asked about again within the bounds of its host, or at its fixed interval', () => {
+    const hour = 3_600_000;
+    const intervalRules = [{ of: 'h.example', minIntervalMs: null, maxIntervalMs: 6 * hour }];
+    const pause = (part: Partial<CrawlDatum>): number => {
+      const { datum } = settle(
+        datumIn('fetched', part),
+        EVENTS.denied as CrawlEvent,
+        { ...policy, intervalRules },
+        NOW,
+      );
+      return (datum.nextFetchAt as number) - NOW;
+    };
+    expect(pause({})).toBe(6 * hour);
+    expect(pause({ fixedIntervalMs: 200 * DAY })).toBe(200 * DAY);
+  });
+
   it('a seed is never an orphan', () => {
     const seed = datumIn('fetched', { seed: true });
     expect(settle(seed, { kind: 'orphaned' }, policy, NOW).datum).toBe(seed);

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { type CrawlDatum, NO_VALIDATORS, type Visit } from './datum.ts';
-import { clamp, type SettlePolicy } from './next-visit.ts';
+import { boundsFor, clamp, type SettlePolicy } from './next-visit.ts';
 import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outcome.ts';
 import type { ScheduleTerm } from './schedule.ts';
 import { answered, type Settled, schedule, withVisit } from './settled.ts';
@@ -127,9 +127,10 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
 /** Refused by rule: no fault of the page, so nothing is counted against it; it is asked about again after an interval. */
 export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Settled {
   const passing = ERRORS[outcome.code as ErrorCode]?.consequence === 'pause-host';
+  const { minIntervalMs, maxIntervalMs } = boundsFor(datum, policy);
   const pause = passing
     ? policy.retryIntervalMs
-    : clamp(datum.fixedIntervalMs ?? datum.schedule.intervalMs, policy.minIntervalMs, policy.maxIntervalMs);
+    : (datum.fixedIntervalMs ?? clamp(datum.schedule.intervalMs, minIntervalMs, maxIntervalMs));
   const next: CrawlDatum = {
     ...datum,
     lastError: { code: outcome.code, message: outcome.message, at: now },
