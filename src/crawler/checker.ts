@@ -141,7 +141,7 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
     const host = hostOf(canonical.url);
     const robots = robotsFor(agent, canonical.url);
     const verdict = await lanes.run(host, async (turn) => {
-      const asked = await askRobots({ robots, lanes, clock }, canonical.url, host, delayMs);
+      const asked = await askRobots({ robots, lanes, clock }, canonical.url, host, delayMs, turn);
       if (!asked.isFetched) turn.spare();
       return asked.verdict;
     });

@@ -3,8 +3,10 @@ export interface Robots {
   /**
    * May this URL be fetched? Fetches robots.txt of its origin when the cached copy is missing or too old; concurrent calls
    * for one origin share one fetch. Never rejects for what a server does: that is a verdict.
+   *
+   * @param nextTurn waits until the host may be asked once more, for a robots.txt that has moved within it; what it rejects with ends the call
    */
-  verdict(url: string): Promise<RobotsVerdict>;
+  verdict(url: string, nextTurn?: () => Promise<void>): Promise<RobotsVerdict>;
   /** The verdict if no request is needed for it, else `undefined`. */
   cachedVerdict(url: string): RobotsVerdict | undefined;
   /** Requests sent and bytes received so far, for the accounts of a round. */

@@ -13,16 +13,17 @@ export interface AskedRobots {
   readonly isFetched: boolean;
 }
 
-/** The verdict on a URL, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs`. */
+/** The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs`. */
 export async function askRobots(
   { robots, lanes, clock }: RobotsRoom,
   url: string,
   host: string,
   delayMs: number,
+  turn: LaneTurn,
 ): Promise<AskedRobots> {
   const startedAt = clock.now();
   const cached = robots.cachedVerdict(url);
-  const verdict = cached ?? (await robots.verdict(url));
+  const verdict = cached ?? (await robots.verdict(url, () => turn.next()));
   lanes.setDelay(host, Math.max(delayMs, verdict.crawlDelayMs ?? 0));
   return { verdict, isFetched: cached === undefined && verdict.fetchedAt >= startedAt };
 }
@@ -37,7 +38,7 @@ export async function verdictInTurn(
   delayMs: number,
   turn: LaneTurn,
 ): Promise<AskedRobots> {
-  const asked = await askRobots(room, url, host, delayMs);
+  const asked = await askRobots(room, url, host, delayMs, turn);
   const { verdict, isFetched } = asked;
   const mayAsk = verdict.allowed && restAsked(verdict, room.clock) === null;
   if (mayAsk && isFetched) await turn.next();

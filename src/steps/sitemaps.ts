@@ -127,7 +127,7 @@ async function sitemapsNamed(
     return await room.lanes.run(
       host,
       async (turn) => {
-        const { verdict, isFetched } = await askRobots(room, url, host, delayMs);
+        const { verdict, isFetched } = await askRobots(room, url, host, delayMs, turn);
         if (!isFetched) turn.spare();
         const restUntil = restAsked(verdict, room.clock);
         if (restUntil !== null) await noteRest(room.db, host, restUntil);

@@ -105,6 +105,19 @@ it('the pause between two requests is kept after robots.txt, and between a HEAD 
   expect(await crawler.segmentRecord(`${origin}/a`)).toMatchObject({ fetched: { outcome: { requests: 2, ms: 0 } } });
 });
 
+it('the pause between two requests is kept where robots.txt has moved within its host', async () => {
+  const { crawler, origin, askedAt, robots } = await visiting((request, response) => {
+    if (request.url === '/rules') return void response.end('User-agent: *\nDisallow: /private\n');
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<p>page');
+  }, 'fetch.delay=5s');
+  robots((_request, response) => response.writeHead(301, { location: '/rules' }).end());
+  const { totals } = await crawler.crawl(seed(`${origin}/a`, `${origin}/private`));
+  expect(totals).toMatchObject({ fetched: 1, robotsDenied: 1 });
+  expect(askedAt).toHaveLength(3);
+  const pauses = askedAt.slice(1).map((at, i) => at - (askedAt[i] ?? 0));
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5_000);
+});
+
 it('the pause between two requests is kept from one process to the next, but not by a clock set back meanwhile', async () => {
   const { crawler, origin, askedAt, now, pass, reopen } = await visiting(
     (_request, response) => void response.writeHead(404).end(),

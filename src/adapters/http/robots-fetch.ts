@@ -26,13 +26,16 @@ export interface RobotsTraffic {
   receivedBytes: number;
 }
 
+/** Waits until the host may be asked once more. */
+export type NextTurn = () => Promise<void>;
+
 const MAX_REDIRECTS = 5;
 const HEADERS = { accept: 'text/plain,*/*;q=0.8' };
 
 /**
  * Asks an origin for its robots.txt. Up to five redirects are followed, each by an exchange of its own, also to other hosts; the
  * answer counts for the origin that was asked first. More of them, or one that leads nowhere, count as "none", as RFC 9309 lets
- * crawlers do. Never rejects for what a server or the network does.
+ * crawlers do. A redirect within the host waits for the host's next turn. Never rejects for what a server or the network does.
  */
 export async function fetchRobots(
   protocol: FetchProtocol,
@@ -40,9 +43,12 @@ export async function fetchRobots(
   timeoutMs: number,
   traffic: RobotsTraffic,
   clock: Clock,
+  nextTurn: NextTurn,
 ): Promise<RobotsAnswer> {
   let url = `${origin}/robots.txt`;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const isOwn = hostOf(url) === hostOf(origin);
+    if (hop > 0 && isOwn) await nextTurn();
     let exchange: Exchange;
     traffic.requests++;
     try {
@@ -69,7 +75,6 @@ export async function fetchRobots(
     }
     if (status < 300 || status > 399) {
       // What another host asks for is no matter of this one.
-      const isOwn = hostOf(url) === hostOf(origin);
       return answerToRefusal(status, isOwn ? restAskedFor(head, clock.now()) : null);
     }
     const target = redirectTarget(headers.location, url);

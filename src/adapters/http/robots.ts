@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Robots, RobotsStore, RobotsVerdict, StoredRobots } from '../../ports/robots.ts';
-import { fetchRobots, type RobotsAnswer } from './robots-fetch.ts';
+import { fetchRobots, type NextTurn, type RobotsAnswer } from './robots-fetch.ts';
 import { createOriginRules, type OriginRules } from './robots-verdicts.ts';
 import { createWeightedLru } from './weighted-lru.ts';
 
@@ -66,13 +66,13 @@ export function createRobots(options: RobotsOptions): Robots {
     return cached;
   }
 
-  async function load(origin: string): Promise<CachedOrigin> {
+  async function load(origin: string, nextTurn: NextTurn): Promise<CachedOrigin> {
     const known = cache.get(origin)?.stored ?? (await loadStored(origin));
     if (known !== undefined) {
       const cached = remember(origin, known);
       if (isFresh(cached)) return cached;
     }
-    const answer = await fetchRobots(protocol, origin, options.timeoutMs, traffic, clock);
+    const answer = await fetchRobots(protocol, origin, options.timeoutMs, traffic, clock, nextTurn);
     const entry = storedFrom(answer, known, clock.now());
     if (answer.kind === 'unreachable') {
       log.debug('robots.txt unreachable', { origin, reason: answer.reason, hasCopy: entry.usableAt !== null });
@@ -99,19 +99,19 @@ export function createRobots(options: RobotsOptions): Robots {
   }
 
   /** Calls for one origin share one load. */
-  function loadOnce(origin: string): Promise<CachedOrigin> {
+  function loadOnce(origin: string, nextTurn: NextTurn): Promise<CachedOrigin> {
     let loading = underWay.get(origin);
     if (loading === undefined) {
-      loading = load(origin).finally(() => underWay.delete(origin));
+      loading = load(origin, nextTurn).finally(() => underWay.delete(origin));
       underWay.set(origin, loading);
     }
     return loading;
   }
 
   return {
-    async verdict(url) {
+    async verdict(url, nextTurn = async () => {}) {
       const origin = originOf(url);
-      const { rules } = fresh(origin) ?? (await loadOnce(origin));
+      const { rules } = fresh(origin) ?? (await loadOnce(origin, nextTurn));
       return rules.verdictOn(url.slice(origin.length));
     },
     cachedVerdict(url): RobotsVerdict | undefined {
