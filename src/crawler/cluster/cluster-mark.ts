@@ -28,10 +28,32 @@ export function readClusterMark(dir: string): ClusterMark | null {
 
 /** Writes the mark whole or not at all. False: there is one already. */
 export function writeClusterMark(dir: string, mark: ClusterMark): boolean {
-  const draft = `${fileIn(dir)}.${randomUUID()}`;
-  writeFileSync(draft, `${JSON.stringify(mark)}\n`);
+  return writeOnce(fileIn(dir), `${JSON.stringify(mark)}\n`);
+}
+
+const FOLDER = 'cluster-folder';
+
+/** The id of a crawl db that is to belong to the directory; each is another one. */
+export function newCrawlDbId(dir: string): string {
+  const file = join(dir, FOLDER);
+  if (!existsSync(file)) writeOnce(file, `${randomUUID()}\n`);
+  return `${randomUUID()}.${readFileSync(file, 'utf8').trim()}`;
+}
+
+/** Whether the crawl db of this id began in another directory. Ids of earlier versions do not tell. */
+export function isOfAnotherFolder(dir: string, id: string): boolean {
+  const [, folder] = id.split('.');
+  if (folder === undefined) return false;
+  const file = join(dir, FOLDER);
+  return !existsSync(file) || readFileSync(file, 'utf8').trim() !== folder;
+}
+
+/** Whole or not at all. False: there is such a file already. */
+function writeOnce(file: string, text: string): boolean {
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, text);
   try {
-    linkSync(draft, fileIn(dir));
+    linkSync(draft, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyRows } from '../../adapters/leveldb/care/copy-rows.ts';
@@ -14,7 +13,13 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { nearPlan } from '../near.ts';
 import { configuredFilter } from '../seen.ts';
-import { type ClusterMark, readClusterMark, writeClusterMark } from './cluster-mark.ts';
+import {
+  type ClusterMark,
+  isOfAnotherFolder,
+  newCrawlDbId,
+  readClusterMark,
+  writeClusterMark,
+} from './cluster-mark.ts';
 
 export interface SharedDbOptions {
   readonly config: Config;
@@ -59,7 +64,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<LevelCrawl
       ...(near === null ? {} : { near }),
     });
     try {
-      const id = await crawlDbId(redis, name, isNew ? randomUUID() : '');
+      const id = await crawlDbId(redis, name, isNew ? newCrawlDbId(dir) : '');
       await requireOwn(db, dir, name, id);
     } catch (error) {
       await db.close();
@@ -149,8 +154,8 @@ async function requireOwn(db: LevelCrawlDb, dir: string, name: string, id: strin
   const mark = readClusterMark(dir);
   if (mark !== null) return requireSame(mark, dir, name, id);
   if (id === null) throw lostData(dir, name);
-  // Killed before its mark was written, a new crawl has no segments.
-  if ((await db.segments()).length > 0) {
+  // Killed before its mark was written, a new crawl has no segments, and began here.
+  if (isOfAnotherFolder(dir, id) || (await db.segments()).length > 0) {
     throw new CrawlError(
       'config-invalid',
       `the crawl "${name}" in Redis has its segments in another folder than ${dir}; --dir must name the folder that all of its processes share`,

@@ -76,6 +76,16 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
     );
   });
 
+  it('refuses a second directory under its name before it has segments, too', async () => {
+    const begun = within(join(workDir(), 'begun'), 'begun');
+    await json(['inject', '-', ...begun], { input: `${site.origin}/` });
+    const second = join(workDir(), 'second');
+    const { code, stderr } = await run(['inject', '-', ...within(second, 'begun')], { input: `${site.origin}/page/1` });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('in another folder')]);
+    expect(existsSync(join(second, 'cluster.json'))).toBe(false);
+    expect(await json<Counts>(['readdb', '--stats', ...begun])).toMatchObject({ urls: 1 });
+  });
+
   it('says so when Redis has lost it, or has another one of its name', async () => {
     const folder = join(workDir(), 'lost');
     await json(['inject', '-', ...within(folder, 'lost')], { input: `${site.origin}/` });
