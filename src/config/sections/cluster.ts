@@ -7,7 +7,7 @@ export const cluster = z.strictObject({
   redis: text({
     default: '',
     pattern: REDIS_URLS,
-    wanted: 'URLs such as redis://127.0.0.1:6379 (/ # % , in a password are written %2F %23 %25 %2C), or nothing',
+    wanted: 'URLs such as redis://127.0.0.1:6379 (/ ? # % , in a password are written %2F %3F %23 %25 %2C), or nothing',
     prose:
       'Redis server that holds the crawl db and the jobs of "incrawl work"; needs the packages ioredis and bullmq. Several URLs with commas between them are nodes of one Redis Cluster. Empty: the crawl db lies in the state directory, for one process at a time.',
   }),

@@ -24,7 +24,7 @@ export const seen = z.strictObject({
   redis: text({
     default: 'redis://127.0.0.1:6379',
     pattern: REDIS_URL,
-    wanted: 'a URL such as redis://127.0.0.1:6379/0 (/ # % , in a password are written %2F %23 %25 %2C)',
+    wanted: 'a URL such as redis://127.0.0.1:6379/0 (/ ? # % , in a password are written %2F %3F %23 %25 %2C)',
     prose: 'Redis server that holds the bits of the filter.',
   }),
   redisName: text({

@@ -140,11 +140,12 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
     for (const url of [
       'redis://:sec/ret@127.0.0.1:1',
       'redis://:sec#ret@127.0.0.1:1',
+      'redis://:sec?ret@127.0.0.1:1',
       'redis://:se%cret@127.0.0.1:1',
     ]) {
       const refused = await run(['crawl', '--dir', workDir(), '-D', `cluster.redis=${url}`]);
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('got "redis://:***@127.0.0.1:1"')]);
-      expect(refused.stderr).toContain('in a password are written %2F');
+      expect(refused.stderr).toContain('in a password are written %2F %3F');
     }
     const shown = await run(['config', ...away]);
     expect(shown.stdout).toContain('redis://user:***@127.0.0.1:1');
