@@ -133,7 +133,7 @@ export function roundSummary(
     newUrls: update.newUrls,
     filteredBy: update.filteredBy,
     demotedBy: update.demotedBy,
-    failures: fetch.failures,
+    failures: sumOfFailures([fetch.failures, update.failures]),
     layers: update.layers,
     meanDistance: update.meanDistance,
     ms: Math.round(ms),

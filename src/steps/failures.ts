@@ -1,6 +1,6 @@
-import type { FetchOutcome } from '../domain/crawl/outcome.ts';
+import type { FetchOutcome, ParseOutcome } from '../domain/crawl/outcome.ts';
 
-/** Visits that brought no page for one and the same reason: how many, and one of them. */
+/** Visits that brought no page, or one that could not be read, for one and the same reason: how many, and one of them. */
 export interface FailureKind {
   /** A code of `domain/errors.ts`. */
   readonly code: string;
@@ -21,6 +21,12 @@ export function failureOf(url: string, outcome: FetchOutcome): FailureKind | nul
   if (outcome.kind !== 'failed' && outcome.kind !== 'denied') return null;
   const status = outcome.kind === 'failed' ? outcome.status : null;
   return { code: outcome.code, status, visits: 1, url, message: outcome.message };
+}
+
+/** What a page could not be read by; `null` when it was, or brought nothing to read. */
+export function unreadBy(url: string, parse: ParseOutcome | null): FailureKind | null {
+  if (parse?.kind !== 'parse-failed') return null;
+  return { code: parse.code, status: null, visits: 1, url, message: parse.message };
 }
 
 /** Counts a kind among others, which stay in order: the most frequent first, equals by their reason. */

@@ -2,6 +2,7 @@ import { CrawlError } from '../domain/errors.ts';
 import { sumOfRejections } from '../domain/url/rejections.ts';
 import type { Job, JobEnd, JobEngine } from '../ports/job-engine.ts';
 import { roundSummary } from './crawl.ts';
+import { sumOfFailures } from './failures.ts';
 import { sumOfLayers } from './layers.ts';
 import type { OutcomeCounts } from './outcome-counts.ts';
 import { noOutcomes } from './outcome-counts.ts';
@@ -138,6 +139,7 @@ function sumOfUpdates(updates: readonly UpdateSummary[]): Omit<UpdateSummary, 'a
     restored: sum('restored'),
     orphans: sum('orphans'),
     released: sum('released'),
+    failures: sumOfFailures(updates.map((update) => update.failures)),
     layers: sumOfLayers(updates.map((update) => update.layers)),
     meanDistance: pages === 0 ? null : distances / pages,
   };

@@ -120,6 +120,8 @@ export interface UpdateSummary {
   readonly restored: number;
   readonly orphans: number;
   readonly released: number;
+  /** Pages that could not be parsed, by the reason, most frequent first. */
+  readonly failures: readonly FailureKind[];
   /** The same by distance from the seeds. */
   readonly layers: readonly LayerSummary[];
 }
@@ -148,7 +150,7 @@ export interface RoundSummary {
   readonly filteredBy: Rejections;
   /** New URLs that entered with a lower score, by the reason. */
   readonly demotedBy: Rejections;
-  /** What failed or was refused, by the reason, most frequent first. */
+  /** What failed, was refused or could not be parsed, by the reason, most frequent first. */
   readonly failures: readonly FailureKind[];
   /** Visits and finds by distance from the seeds. */
   readonly layers: readonly LayerSummary[];

@@ -6,6 +6,7 @@ import { CrawlError } from '../domain/errors.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../ports/crawl-db.ts';
 import type { Segment, SegmentInfo } from '../ports/segment-store.ts';
 import { noted } from './change-feed.ts';
+import { addFailure, type FailureKind, unreadBy } from './failures.ts';
 import {
   additions,
   type Found,
@@ -81,6 +82,7 @@ export async function updateFromSegment(
   };
   const total: Tally = emptyTally();
   const layers = new Layers();
+  const failures: FailureKind[] = [];
   let applied = row.applied;
   if (row.state !== 'updated') {
     const limits = { from: row.applied, records: options.chunk, links: MAX_CHUNK_LINKS };
@@ -89,7 +91,7 @@ export async function updateFromSegment(
       addTally(
         total,
         await applyChunk(
-          { ...priced, ...linkCounts, layers, hosts: segment.info.hosts },
+          { ...priced, ...linkCounts, layers, failures, hosts: segment.info.hosts },
           options.soft404 ? await withSoft404(room.db, chunk) : chunk,
           options,
           id,
@@ -109,6 +111,7 @@ export async function updateFromSegment(
     segment: id,
     ...counts,
     ...linkCounts,
+    failures,
     layers: layers.summary,
     meanDistance: distances === 0 ? null : distanceSum / distances,
     released,
@@ -138,7 +141,8 @@ async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {
 }
 
 async function applyChunk(
-  room: UpdateRoom & LinkCounts & { readonly layers: Layers; readonly hosts: SegmentInfo['hosts'] },
+  room: UpdateRoom &
+    LinkCounts & { readonly layers: Layers; readonly failures: FailureKind[]; readonly hosts: SegmentInfo['hosts'] },
   chunk: readonly JoinedRecord[],
   options: UpdateOptions,
   segmentId: string,
@@ -161,6 +165,8 @@ async function applyChunk(
   for (const [i, { previous, settled, fetched, parsed }] of visits.entries()) {
     const datum = visited[i]!;
     count(tally, settled);
+    const unread = unreadBy(previous.url, parsed?.outcome ?? null);
+    if (unread !== null) addFailure(room.failures, unread);
     const change = pageChange(previous, datum, fetched.outcome.at);
     if (change !== null) changes.push(change);
     if (!isAnswer(settled)) noteVisit(room.skips, datum, datum.httpStatus);

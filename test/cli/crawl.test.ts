@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DbStats } from '../../src/steps/stats.ts';
 import type { CrawlSummary } from '../../src/steps/summaries.ts';
 import { BINARY, json, run, start, workDir } from './binary.ts';
+import { startChangingSite } from './changing-site.ts';
 import { type LocalSite, startSite } from './local-site.ts';
 
 let site: LocalSite | null = null;
@@ -102,6 +103,30 @@ describe('crawl', () => {
       expect(failures).toContainEqual(expect.objectContaining({ code: 'robots-denied', visits: 1 }));
     }
     expect((await run(['explain', closed], { cwd })).stdout).toMatch(/last try +connect-failed: .*ECONNREFUSED/);
+  });
+
+  it('says why pages could not be read, with one of them for each reason', async () => {
+    const pages = {
+      '/': '<a href="/broken">b</a> <a href="/scan">s</a>',
+      '/broken': '<p>page that breaks a plugin',
+      '/scan': '%PDF-1.7 ..',
+    };
+    const changing = await startChangingSite(pages);
+    const cwd = workDir();
+    mkdirSync(join(cwd, 'conf/plugins/parsefilter-breaks'), { recursive: true });
+    writeFileSync(
+      join(cwd, 'conf/plugins/parsefilter-breaks/plugin.js'),
+      `export default { name: 'parsefilter-breaks', api: 1, setup: () => ({ filter: (page) => { if (page.result.text.includes('breaks')) throw new Error('boom'); } }) };`,
+    );
+    const list = ['protocol-http', 'parse-html', 'parsefilter-breaks', 'signature-simhash', 'schedule-freshness'];
+    writeFileSync(join(cwd, 'conf/plugins.yaml'), `plugins:\n${list.map((name) => `  - ${name}\n`).join('')}`);
+    const { code, stdout } = await run(['crawl', `${changing.origin}/`, ...NETWORK], { cwd });
+    await changing.close();
+    expect(code).toBe(0);
+    expect(stdout.split('\n').filter((line) => line.startsWith('not '))).toEqual([
+      `not read: 1 parse-failed, such as ${changing.origin}/broken (parsefilter-breaks: boom)`,
+      `not read: 1 parse-unsupported, such as ${changing.origin}/scan (no parser for application/pdf)`,
+    ]);
   });
 
   it('refuses the open web without a contact, before anything is sent or written', async () => {

@@ -25,6 +25,7 @@ const NO_UPDATE: UpdateSummary = {
   restored: 0,
   orphans: 0,
   released: 0,
+  failures: [],
   layers: [],
 };
 

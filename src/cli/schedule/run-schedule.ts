@@ -1,6 +1,7 @@
 import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
 import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
 import type { Log } from '../log.ts';
+import { lackOf } from '../render/failures-text.ts';
 import type { Health, RunReport } from './health.ts';
 import { SET_BACK_MS } from './sleep-until.ts';
 import { missedStarts, type Timetable } from './timetable.ts';
@@ -104,7 +105,7 @@ async function oneRun(
   signal.addEventListener('abort', stop, { once: true });
   try {
     const summary = await room.crawl(own.signal, onProgress);
-    for (const failure of summary.totals.failures) room.log.info('not fetched', { ...failure });
+    for (const failure of summary.totals.failures) room.log.info(lackOf(failure.code), { ...failure });
     return { report: reportOf(summary, startedAt, room.now()) };
   } catch (error) {
     const nothing = { rounds: 0, requests: 0, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bodyBytes: 0 };
