@@ -44,6 +44,14 @@ export interface FetchRoom extends VisitRoom {
 
 /** Codes that speak of the host or the network rather than of one page. */
 const HOST_FAULTS = new Set(['dns-failed', 'connect-failed', 'tls-failed', 'fetch-timeout']);
+/** Statuses that speak of the server rather than of one page: it is overloaded, or what stands behind it is away. */
+const HOST_STATUSES = new Set([502, 503, 504]);
+
+/** Whether a host was reached that had better be left alone, should it go on so. */
+function isAiling(outcome: FetchOutcome): boolean {
+  if (outcome.kind !== 'failed') return false;
+  return outcome.code === 'fetch-aborted' || HOST_STATUSES.has(outcome.status ?? 0);
+}
 
 /**
  * Fetches what the segment lacks. The list is read in windows, so memory does not grow with it. A stop signal or the time limit
@@ -202,7 +210,7 @@ class FetchRun {
     }
     if (verdict.allowed) return null;
     // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here alone.
-    if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? ''));
+    if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? ''), false);
     const code = verdict.code ?? 'robots-denied';
     const { rule, fault } = verdict;
     const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
@@ -221,7 +229,7 @@ class FetchRun {
 
   /** Leaves a host alone that asks for it. Answers until when, where that is too long to wait for. */
   private judgeHost(host: string, outcome: FetchOutcome): number | null {
-    this.countReach(host, outcome.kind === 'failed' && HOST_FAULTS.has(outcome.code));
+    this.countReach(host, outcome.kind === 'failed' && HOST_FAULTS.has(outcome.code), isAiling(outcome));
     if (outcome.kind !== 'failed' || outcome.code !== 'http-throttled') return null;
     const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
     if (until - outcome.at > this.options.patienceMs) {
@@ -233,8 +241,8 @@ class FetchRun {
   }
 
   /** Leaves a host alone that fails over and over, and ends the step when nothing at all can be reached. */
-  private countReach(host: string, isFault: boolean): void {
-    this.failuresOverAll = isFault ? this.failuresOverAll + 1 : 0;
+  private countReach(host: string, isUnreached: boolean, isAiling: boolean): void {
+    this.failuresOverAll = isUnreached ? this.failuresOverAll + 1 : 0;
     if (this.failuresOverAll >= this.options.failureLimit) {
       this.fault ??= new CrawlError(
         'failure-limit',
@@ -242,7 +250,7 @@ class FetchRun {
       );
       this.noMore.abort(this.fault);
     }
-    const failures = isFault ? (this.failuresInARow.get(host) ?? 0) + 1 : 0;
+    const failures = isUnreached || isAiling ? (this.failuresInARow.get(host) ?? 0) + 1 : 0;
     if (failures === 0) this.failuresInARow.delete(host);
     else this.failuresInARow.set(host, failures);
     if (failures >= this.options.hostFailureLimit) {

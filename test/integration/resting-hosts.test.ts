@@ -83,3 +83,15 @@ it.each([
   expect(askedAt[before + 1]).toBeGreaterThanOrEqual(restUntil);
   expect(await next.record(`${origin}/a`)).toMatchObject({ failures: 0, httpStatus: 200 });
 });
+
+it.each<[string, number, (response: ServerResponse) => void]>([
+  ['503', 10, (response) => response.writeHead(503).end()],
+  ['502', 10, (response) => response.writeHead(502).end()],
+  ['connections that break off', 10, (response) => response.destroy()],
+  ['500, which may be of each page', 25, (response) => response.writeHead(500).end()],
+])('a host that answers all pages by %s is asked for %i of 25 in a round', async (_, times, answer) => {
+  const { crawler, origin, asked } = await visiting((_request, response) => answer(response));
+  const urls = Array.from({ length: 25 }, (_, i) => `${origin}/${i}`);
+  await crawler.crawl({ rounds: 1, ...seed(...urls) });
+  expect(new Set(asked).size).toBe(times);
+});
