@@ -36,12 +36,13 @@ it('leaves out what surrounds an article', async () => {
 });
 
 it.each([
-  ['text/html', false],
-  ['application/xhtml+xml', false],
-  ['application/xml', true],
-])('a page is a page in XHTML, too, and other XML is none: %s', async (type, isAll) => {
+  ['text/html', 'html', false],
+  ['application/xhtml+xml', 'html', false],
+  ['application/xml', 'html', false],
+  ['application/xml', 'manual', true],
+])('a page is a page in XHTML, too, and other XML is none: %s, <%s>', async (type, root, isAll) => {
   const { mainText } = await contentOf(
-    `<html><body><nav><ul>${MENU}</ul></nav><main><h1>T</h1>${PARAGRAPHS.join('')}</main></body></html>`,
+    `<${root}><body><nav><ul>${MENU}</ul></nav><main><h1>T</h1>${PARAGRAPHS.join('')}</main></body></${root}>`,
     {},
     type,
   );
