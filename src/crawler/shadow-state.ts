@@ -1,6 +1,7 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ownFolder } from '../adapters/files/own-folder.ts';
 import { shadowSegments } from '../adapters/files/shadow-segments.ts';
 import { shareFile } from '../adapters/files/share-file.ts';
 import { snapshotDb } from '../adapters/leveldb/db-snapshot.ts';
@@ -90,7 +91,7 @@ export function temporaryState(what: string): TemporaryState {
     process.on('exit', removeAll);
     for (const signal of SIGNALS) process.on(signal, onSignal);
   }
-  const dir = mkdtempSync(join(tmpdir(), `incrawl-${what}-`));
+  const dir = ownFolder(tmpdir(), `incrawl-${what}`);
   inUse.add(dir);
   return {
     dir,

@@ -1,9 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { mergeSorted } from './merge-sorted.ts';
+import { ownFolder } from './own-folder.ts';
 
 export interface ExternalSortOptions {
   /** Folder for temporary files, where the lines do not fit in memory; made when needed, emptied of them at the end. */
@@ -46,7 +47,7 @@ export async function* sortedLines(
 
 async function newFolder(dir: string): Promise<string> {
   await mkdir(dir, { recursive: true });
-  return mkdtemp(join(dir, 'sort-'));
+  return ownFolder(dir, 'sort');
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

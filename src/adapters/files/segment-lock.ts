@@ -13,6 +13,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 import { errnoOf, fileError } from './file-errors.ts';
+import { isProcessGone } from './process-gone.ts';
 
 export const LOCK = 'writer.lock';
 
@@ -116,19 +117,10 @@ function isStale(file: string, text: string, patienceMs: number): boolean {
   const holder = holderOf(text);
   if (holder?.host === SELF.host) {
     if (holder.pid === SELF.pid) return holder.startedAt !== SELF.startedAt;
-    if (isGone(holder.pid)) return true;
+    if (isProcessGone(holder.pid)) return true;
   }
   const touchedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return Date.now() - touchedAt > patienceMs;
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return errnoOf(error) === 'ESRCH';
-  }
 }
 
 /** Another process may take the stale lock over at the same moment; what is moved aside is therefore looked at once more. */

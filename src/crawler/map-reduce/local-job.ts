@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { linesOfFile } from '../../adapters/files/external-sort.ts';
 import { mergeSorted } from '../../adapters/files/merge-sorted.ts';
+import { ownFolder } from '../../adapters/files/own-folder.ts';
 import { murmur3 } from '../../domain/url/hash.ts';
 import { MAP_REDUCE_JOBS } from './jobs.ts';
 import { reducePart } from './reduce-part.ts';
@@ -42,7 +43,7 @@ export async function* localJob(
   const job = MAP_REDUCE_JOBS[name];
   if (job === undefined) throw new TypeError(`no map/reduce job is called ${name}`);
   await mkdir(dir, { recursive: true });
-  const folder = await mkdtemp(join(dir, 'job-'));
+  const folder = ownFolder(dir, 'job');
   try {
     const parts = Array.from({ length: PARTS_PER_THREAD * threads }, (_, i) => join(folder, `part-${i}`));
     const mapped = await writeParts(job.map(lines), parts);

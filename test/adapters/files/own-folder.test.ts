@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ownFolder } from '../../../src/adapters/files/own-folder.ts';
+
+/** Of a process that has ended. */
+const gonePid = (): number => spawnSync(process.execPath, ['--version']).pid;
+
+it('what a killed process of this machine left goes with the next folder of that kind, and nothing else', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-'));
+  const mine = ownFolder(dir, 'incrawl-snapshot');
+  const left = basename(mine).replace(`-${process.pid}-`, `-${gonePid()}-`);
+  expect(left).not.toBe(basename(mine));
+  const machine = hostname().replace(/[^\w.]/g, '_');
+  const others = [
+    left.replace('snapshot', 'dry-run'),
+    left.replace(machine, `${machine}x`),
+    'incrawl-snapshot-kept',
+    'something',
+  ];
+  for (const name of [left, ...others]) {
+    mkdirSync(join(dir, name, 'db'), { recursive: true });
+    writeFileSync(join(dir, name, 'db', '000005.ldb'), 'rows');
+  }
+  const next = ownFolder(dir, 'incrawl-snapshot');
+  expect(readdirSync(dir).sort()).toEqual([...others, basename(mine), basename(next)].sort());
+});
