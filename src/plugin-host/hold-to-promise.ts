@@ -2,6 +2,7 @@ import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/schedule.t
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import { atOnce } from './at-once.ts';
+import { exchangeFault } from './exchange-fault.ts';
 import type { Exporter } from './exporter-api.ts';
 import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
@@ -70,7 +71,8 @@ function heldProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
     exchange: async (request) => {
       try {
         const answer = await protocol.exchange(request);
-        if (typeof answer?.head?.status !== 'number') throw new TypeError('the answer has no head with a status');
+        const fault = exchangeFault(answer);
+        if (fault !== null) throw new TypeError(fault);
         return answer;
       } catch (error) {
         const isCalledOff = request.signal?.aborted === true;

@@ -18,6 +18,8 @@ const thrower = (): never => {
   throw new Error('boom');
 };
 
+const HEAD = { status: 200, statusText: 'OK', httpVersion: '1.1', headers: {}, rawHeaders: [], remoteAddress: null };
+
 describe('a plugin that does not keep its promise', () => {
   it.each([
     ['throws', thrower, 'schedule-mine: onVisit: boom'],
@@ -180,6 +182,32 @@ describe('a plugin that does not keep its promise', () => {
     stop.abort();
     const { reason } = stop.signal;
     await expect(protocolOf(fails(reason)).exchange({ ...request, signal: stop.signal })).rejects.toBe(reason);
+  });
+
+  it.each<[string, object, string]>([
+    ['no head', { head: undefined }, 'the answer has no head with a status'],
+    ['no headers', { head: { ...HEAD, headers: undefined } }, 'head.headers must be a map of strings'],
+    ['a header that is a list', { head: { ...HEAD, headers: { vary: ['a', 'b'] } } }, 'head.headers must be a map of'],
+    ['a name without a value', { head: { ...HEAD, rawHeaders: ['Vary'] } }, 'head.rawHeaders must be a list of'],
+    ['no status text', { head: { ...HEAD, statusText: undefined } }, 'head.statusText and head.httpVersion must'],
+    ['a text for a body', { body: '<p>' }, 'wireBody and body must be a Uint8Array or null'],
+    ['half a body', { wireBody: null }, 'wireBody and body must be both null or none'],
+    ['no bytes', { bodyBytes: Number.NaN }, 'bodyBytes and receivedBytes must be numbers'],
+  ])('an answer of a protocol with %s costs the visit alone', async (_, part, message) => {
+    const body = new Uint8Array(1);
+    const whole = { head: HEAD, wireBody: body, body, truncated: false, bodyBytes: 1, receivedBytes: 20, ms: 1 };
+    const protocolOf = (answer: object) =>
+      heldToPromise('protocol', 'protocol-mine', {
+        schemes: ['http'],
+        exchange: async () => answer as never,
+        close: async () => {},
+      });
+    const request = { url: 'http://example.org/', method: 'GET', headers: {}, maxBodyBytes: 1, timeoutMs: 1 } as const;
+    expect(await protocolOf(whole).exchange(request)).toBe(whole);
+    await expect(protocolOf({ ...whole, ...part }).exchange(request)).rejects.toMatchObject({
+      code: 'plugin-failed',
+      message: expect.stringContaining(`protocol-mine: exchange: ${message}`),
+    });
   });
 
   it('answers that keep it go through', () => {

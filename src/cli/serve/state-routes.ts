@@ -109,7 +109,9 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
 
   app.post('/touch', async (c) => {
     if (room.token === null) return c.text('Nothing can be changed without a token; see serve --help.\n', 403);
-    const url = String((await c.req.parseBody()).u ?? '');
+    const form = await c.req.parseBody().catch(() => null);
+    if (form === null) return c.text('A form with the field u, a URL, was expected.\n', 400);
+    const url = String(form.u ?? '');
     try {
       await room.reader.read((crawler) => crawler.touch([url]));
     } catch (error) {

@@ -269,15 +269,13 @@ describe('serve', () => {
     const basic = { authorization: `Basic ${Buffer.from(`me:${token}`).toString('base64')}` };
     const page = `/url?u=${encodeURIComponent(`${origin}/`)}`;
     expect(await (await fetch(`${at}${page}`, { headers: basic })).text()).toContain('action="/touch"');
-    const touch = (headers: Record<string, string>): Promise<Response> =>
-      fetch(`${at}/touch`, {
-        method: 'POST',
-        redirect: 'manual',
-        body: new URLSearchParams({ u: `${origin}/` }),
-        headers,
-      });
+    const form = new URLSearchParams({ u: `${origin}/` });
+    const touch = (headers: Record<string, string>, body: URLSearchParams | string = form): Promise<Response> =>
+      fetch(`${at}/touch`, { method: 'POST', redirect: 'manual', body, headers });
     expect((await touch({ origin: at })).status).toBe(401);
     expect((await touch({ ...basic, origin: 'http://attacker.test' })).status).toBe(403);
+    const multipart = { ...basic, origin: at, 'content-type': 'multipart/form-data; boundary=x' };
+    expect((await touch(multipart, 'no part at all')).status).toBe(400);
     expect(await touch({ authorization: `Bearer ${token}`, origin: at })).toMatchObject({ status: 303 });
     expect(await (await fetch(`${at}${page}`, { headers: basic })).text()).toContain('It has been due since');
     locked.child.kill('SIGTERM');
