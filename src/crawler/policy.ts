@@ -1,5 +1,6 @@
 import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
+import { isOfType } from '../domain/crawl/interval-bounds.ts';
 import { boundsFor, type SettlePolicy } from '../domain/crawl/next-visit.ts';
 import type { FetchSchedule } from '../domain/crawl/schedule.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
@@ -26,13 +27,18 @@ export function policyOf(config: Config, schedule: FetchSchedule): SettlePolicy 
   };
 }
 
-/** The least time between two visits of a page where hosts or types have bounds of their own: the type is told by its record alone. */
+/** The least time between two visits of a page where hosts or types have bounds of their own. Its type is told by its record alone, which is asked for only then. */
 export function leastIntervals(
   policy: SettlePolicy,
   db: Pick<CrawlDb, 'get'>,
 ): { minIntervalOf?: (url: string) => Promise<number> } {
-  if ((policy.intervalRules ?? []).length === 0) return {};
+  const rules = policy.intervalRules ?? [];
+  if (rules.length === 0) return {};
+  const isByType = rules.some(isOfType);
   return {
-    minIntervalOf: async (url) => boundsFor((await db.get(url)) ?? { url, contentType: null }, policy).minIntervalMs,
+    minIntervalOf: async (url) => {
+      const record = isByType ? await db.get(url) : undefined;
+      return boundsFor(record ?? { url, contentType: null }, policy).minIntervalMs;
+    },
   };
 }

@@ -1,10 +1,8 @@
 import type { Exchange } from '../ports/fetch-protocol.ts';
+import { isMap, isNumber, isText } from './shapes.ts';
 
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isText = (value: unknown): boolean => typeof value === 'string';
 const isBodyOrNull = (value: unknown): boolean => value === null || value instanceof Uint8Array;
-const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+const isCount = (value: unknown): boolean => isNumber(value) && (value as number) >= 0;
 
 /** What of an answer is not as {@link Exchange} says, in words; `null` when all is. What is stored of it, and compared at the next visit, trusts the types. */
 export function exchangeFault(answer: Exchange): string | null {

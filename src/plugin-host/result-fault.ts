@@ -1,14 +1,11 @@
 import type { ParseResult } from './plugin-api.ts';
+import { isMap, isNumber, isText } from './shapes.ts';
 
-const isText = (value: unknown): boolean => typeof value === 'string';
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 const isYesOrNo = (value: unknown): boolean => typeof value === 'boolean';
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isListOf = (isItem: (item: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every(isItem);
 
-const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
 const isAbsentOr = (isIt: (value: unknown) => boolean, value: unknown): boolean => value === undefined || isIt(value);
 
 const isOutlink = (link: unknown): boolean =>

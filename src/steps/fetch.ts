@@ -47,10 +47,13 @@ const HOST_FAULTS = new Set(['dns-failed', 'connect-failed', 'tls-failed', 'fetc
 /** Statuses that speak of the server rather than of one page: it is overloaded, or what stands behind it is away. */
 const HOST_STATUSES = new Set([502, 503, 504]);
 
-/** Whether a host was reached that had better be left alone, should it go on so. */
-function isAiling(outcome: FetchOutcome): boolean {
-  if (outcome.kind !== 'failed') return false;
-  return outcome.code === 'fetch-aborted' || HOST_STATUSES.has(outcome.status ?? 0);
+/** How a host was found: `ailing` is one that was reached, and had better be left alone should it go on so. */
+type Reach = 'well' | 'ailing' | 'unreached';
+
+function reachOf(outcome: FetchOutcome): Reach {
+  if (outcome.kind !== 'failed') return 'well';
+  if (HOST_FAULTS.has(outcome.code)) return 'unreached';
+  return outcome.code === 'fetch-aborted' || HOST_STATUSES.has(outcome.status ?? 0) ? 'ailing' : 'well';
 }
 
 /**
@@ -210,7 +213,7 @@ class FetchRun {
     }
     if (verdict.allowed) return null;
     // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here alone.
-    if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? ''), false);
+    if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? '') ? 'unreached' : 'well');
     const code = verdict.code ?? 'robots-denied';
     const { rule, fault } = verdict;
     const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
@@ -229,7 +232,7 @@ class FetchRun {
 
   /** Leaves a host alone that asks for it. Answers until when, where that is too long to wait for. */
   private judgeHost(host: string, outcome: FetchOutcome): number | null {
-    this.countReach(host, outcome.kind === 'failed' && HOST_FAULTS.has(outcome.code), isAiling(outcome));
+    this.countReach(host, reachOf(outcome));
     if (outcome.kind !== 'failed' || outcome.code !== 'http-throttled') return null;
     const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
     if (until - outcome.at > this.options.patienceMs) {
@@ -241,8 +244,8 @@ class FetchRun {
   }
 
   /** Leaves a host alone that fails over and over, and ends the step when nothing at all can be reached. */
-  private countReach(host: string, isUnreached: boolean, isAiling: boolean): void {
-    this.failuresOverAll = isUnreached ? this.failuresOverAll + 1 : 0;
+  private countReach(host: string, reach: Reach): void {
+    this.failuresOverAll = reach === 'unreached' ? this.failuresOverAll + 1 : 0;
     if (this.failuresOverAll >= this.options.failureLimit) {
       this.fault ??= new CrawlError(
         'failure-limit',
@@ -250,7 +253,7 @@ class FetchRun {
       );
       this.noMore.abort(this.fault);
     }
-    const failures = isUnreached || isAiling ? (this.failuresInARow.get(host) ?? 0) + 1 : 0;
+    const failures = reach !== 'well' ? (this.failuresInARow.get(host) ?? 0) + 1 : 0;
     if (failures === 0) this.failuresInARow.delete(host);
     else this.failuresInARow.set(host, failures);
     if (failures >= this.options.hostFailureLimit) {

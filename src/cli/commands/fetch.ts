@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { FetchSummary, ParseSummary } from '../../crawler.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
-import { failureLines } from '../render/failures-text.ts';
+import { failureText } from '../render/failures-text.ts';
 import { bytes, count } from '../render/quantities.ts';
 import { fieldLines } from '../render/table.ts';
 import { resumeCommand } from '../resume-command.ts';
@@ -71,7 +71,5 @@ function fetchText(summary: FetchSummary & { readonly parse?: ParseSummary }): s
           ] as const,
         ]
       : []),
-  ])}\n${failureLines(summary.failures)
-    .map((line) => `${line}\n`)
-    .join('')}`;
+  ])}\n${failureText(summary.failures)}`;
 }

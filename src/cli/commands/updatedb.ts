@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Crawler, UpdateSummary } from '../../crawler.ts';
 import { asAsked, DRY_RUN, jsonOf, told } from '../dry-run.ts';
 import type { Run } from '../program.ts';
-import { failureLines } from '../render/failures-text.ts';
+import { failureText } from '../render/failures-text.ts';
 import { count } from '../render/quantities.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
 import { fieldLines } from '../render/table.ts';
@@ -73,7 +73,5 @@ function updateText(summary: UpdateSummary): string {
     ['purged', count(summary.purged)],
     ['orphans', count(summary.orphans)],
     ['released', count(summary.released)],
-  ])}\n${failureLines(summary.failures)
-    .map((line) => `${line}\n`)
-    .join('')}`;
+  ])}\n${failureText(summary.failures)}`;
 }

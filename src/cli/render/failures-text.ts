@@ -21,5 +21,11 @@ export function failureLines(failures: readonly FailureKind[]): string[] {
   return lines;
 }
 
+/** The same as the end of a text. */
+export const failureText = (failures: readonly FailureKind[]): string =>
+  failureLines(failures)
+    .map((line) => `${line}\n`)
+    .join('');
+
 /** What a page lacks for the reason of this code. */
 export const lackOf = (code: string): string => (code.startsWith('parse-') ? 'not read' : 'not fetched');

@@ -26,7 +26,7 @@ export function areClaimsKept(known: HeaderClaims, told: HeaderClaims): boolean 
     told.contentType === null ||
     known.contentType === told.contentType ||
     plainType(known.contentType) === plainType(told.contentType);
-  return isTypeKept && plainTag(known.robotsTag) === plainTag(told.robotsTag);
+  return isTypeKept && isTagKept(known, told);
 }
 
 /**
@@ -34,7 +34,7 @@ export function areClaimsKept(known: HeaderClaims, told: HeaderClaims): boolean 
  * an `X-Robots-Tag` that is there counts.
  */
 export function areClaimsKeptBy304(known: HeaderClaims, { robotsTag }: HeaderClaims): boolean {
-  return robotsTag === null || plainTag(known.robotsTag) === plainTag(robotsTag);
+  return robotsTag === null || isTagKept(known, { robotsTag });
 }
 
 /** What the same bytes were read as. */
@@ -46,7 +46,7 @@ type Reading = HeaderClaims & Pick<CrawlDatum, 'signature' | 'signatureName' | '
  */
 export function isReadOtherwise(before: Reading, after: Reading): boolean {
   if (areClaimsKept(before, after)) return false;
-  if (plainTag(before.robotsTag) !== plainTag(after.robotsTag)) return true;
+  if (!isTagKept(before, after)) return true;
   if (before.contentType === null || after.contentType === null) return false;
   if (mediaType(before.contentType) !== mediaType(after.contentType)) return true;
   if (before.signatureName !== after.signatureName) return false;
@@ -62,5 +62,11 @@ function plainType(contentType: string): string {
 }
 
 const mediaType = (contentType: string): string => contentType.split(';', 1).join('').trim().toLowerCase();
+
+type Tagged = Pick<HeaderClaims, 'robotsTag'>;
+
+/** Asked at each visit, and hardly any page has a tag. */
+const isTagKept = (known: Tagged, told: Tagged): boolean =>
+  known.robotsTag === told.robotsTag || plainTag(known.robotsTag) === plainTag(told.robotsTag);
 
 const plainTag = (robotsTag: string | null): string => (robotsTag ?? '').toLowerCase().replace(/[\t ]+/g, '');

@@ -19,9 +19,12 @@ export function boundsOf(
   page: { readonly host: string; readonly contentType: string | null },
 ): IntervalBounds {
   const type = page.contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  const rule = rules.find(({ of }) => (of.includes('/') ? fitsType(of, type) : fitsHost(of, page.host)));
+  const rule = rules.find((each) => (isOfType(each) ? fitsType(each.of, type) : fitsHost(each.of, page.host)));
   return rule === undefined ? general : boundsBy(rule, general);
 }
+
+/** Whether a rule is for a MIME type, and not for a host. */
+export const isOfType = ({ of }: IntervalRule): boolean => of.includes('/');
 
 /** What a schedule needs to know, which does not see of which page it decides: no page has bounds outside of these. */
 export function widestBounds(rules: readonly IntervalRule[], general: IntervalBounds): IntervalBounds {
