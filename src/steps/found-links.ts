@@ -79,11 +79,14 @@ export function redirectTarget(
   return url;
 }
 
-/** The page's outlinks as canonical URLs that pass the filters, each once, in page order. */
+/**
+ * The page's outlinks as canonical URLs that pass the filters, each once, in page order.
+ * @param source the page, and when its links were met, ms since the epoch
+ */
 export function outlinkTargets(
   room: LinkRoom & LinkCounts,
-  parsed: ParsedRecord,
-  page: CrawlDatum,
+  { outlinks }: Pick<ParsedRecord, 'outlinks'>,
+  { page, at }: { readonly page: CrawlDatum; readonly at: number },
   options: LinkOptions,
   found: Map<string, Found>,
   tally: LinkTally,
@@ -91,7 +94,7 @@ export function outlinkTargets(
   const targets = new Set<string>();
   const depth = page.depth + 1;
   const context = { from: page.url, depth, seedHosts: room.seedHosts };
-  for (const outlink of parsed.outlinks) {
+  for (const outlink of outlinks) {
     // What a sitemap lists is not cut: its parser bounds it.
     if (targets.size >= options.maxOutlinksPerPage && outlink.rel !== 'sitemap') continue;
     if (outlink.nofollow && !options.followNofollow) {
@@ -115,7 +118,6 @@ export function outlinkTargets(
         continue;
       }
       const known = found.get(url);
-      const at = page.lastFetchAt ?? page.discoveredAt;
       if (known === undefined) found.set(url, { parent: page, outlink, depth, at, noise });
       else {
         const merged = known.noise === null || noise === null ? null : known.noise;

@@ -179,7 +179,8 @@ async function applyChunk(
     }
     if (parsed !== null && parsed.outcome.kind === 'parsed') {
       const isSkipped = datum.state === 'duplicate' && options.repeats.skipOutlinks;
-      const targets = isSkipped ? [] : outlinkTargets(room, parsed, previous, options, found, tally);
+      const source = { page: previous, at: fetched.outcome.at };
+      const targets = isSkipped ? [] : outlinkTargets(room, parsed, source, options, found, tally);
       links.push({ url: previous.url, targets });
     }
     if (options.purgeGone && datum.state === 'gone') {
