@@ -1,7 +1,6 @@
 import { parseHttpDate } from '../domain/crawl/http-date.ts';
 import { partitionOf } from '../domain/url/partition.ts';
 import { hostOf } from '../domain/url/url-key.ts';
-import { isWithinLast } from '../domain/within-last.ts';
 import { normalizedUrl } from '../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';
@@ -9,7 +8,6 @@ import { trimFeed } from '../steps/change-feed.ts';
 import { crawlLoop } from '../steps/crawl.ts';
 import { type GenerateOptions, generate } from '../steps/generate.ts';
 import { inject, type SeedSource } from '../steps/inject.ts';
-import { sweepOrphans } from '../steps/orphans.ts';
 import { retry } from '../steps/retry.ts';
 import type { HostSitemaps } from '../steps/sitemaps.ts';
 import { SkipNotes } from '../steps/skip-notes.ts';
@@ -20,8 +18,10 @@ import { updateFromSegment } from '../steps/updatedb.ts';
 import type { CrawlRoom } from './crawl-room.ts';
 import { domainOf } from './domain-of.ts';
 import { repeatOptions, repeatRoom } from './near.ts';
+import { sweepWhenDue } from './orphan-sweep.ts';
 import { requireContact } from './own-hosts.ts';
 import { leastIntervals } from './policy.ts';
+import { linkOptions, relinkByName, relinkWhenWider } from './relinking.ts';
 import { roundKeeper } from './round-log.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { rememberSeen } from './seen.ts';
@@ -34,10 +34,18 @@ import { segmentFor, unappliedSegments } from './unfinished.ts';
 /** What moves a crawl on. */
 export type CrawlSteps = Pick<
   Crawler,
-  'inject' | 'generate' | 'fetch' | 'parse' | 'updatedb' | 'prepare' | 'crawl' | 'sitemaps' | 'touch' | 'retry'
+  | 'inject'
+  | 'generate'
+  | 'fetch'
+  | 'parse'
+  | 'updatedb'
+  | 'relink'
+  | 'prepare'
+  | 'crawl'
+  | 'sitemaps'
+  | 'touch'
+  | 'retry'
 >;
-
-const ORPHAN_SWEEP_KEY = 'orphanSweptAt';
 
 /** The steps of the loop, alone and together, on an open crawl. */
 export function crawlSteps(room: CrawlRoom): CrawlSteps {
@@ -125,17 +133,11 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
     },
 
     async updatedb(options: UpdateStepOptions = {}): Promise<UpdateSummary> {
-      const info = await segmentFor(room.wiring.segments, 'updatedb', options.segment);
-      if (info.state === 'fetched' || info.state === 'generated') {
-        await withSegment(info.id, (segment) => runParse(room.wiring, segment));
-      }
-      const skips = new SkipNotes(room.wiring.config.reports.skippedPerReason);
-      const summary = await withSegment(info.id, (segment) => applySegment(segment, options, skips));
-      await tellSkips(skips, 'updatedb', info.id);
-      await keepSeenCounts();
-      await trimFeed(room.store().db, room.wiring.config.changes, room.wiring.clock.now());
-      return { ...summary, ...(await sweep(options.orphans)) };
+      const relinked = await relinkWhenWider(room, options);
+      return { ...(await update(options)), ...(relinked !== null && { relinked }) };
     },
+
+    relink: (options = {}) => relinkByName(room, options),
 
     async prepare(seeds: readonly SeedSource[] = []): Promise<void> {
       const { log, config, isOwnHost } = room.wiring;
@@ -148,8 +150,9 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
 
     async crawl(options: CrawlOptions = {}): Promise<CrawlSummary> {
       await steps.prepare(options.seeds);
-      await discoverSitemaps(room.wiring, room.store(), options.signal);
-      const { topN, maxLayers } = options;
+      const { topN, maxLayers, signal } = options;
+      const relinked = await relinkWhenWider(room, { maxLayers, signal });
+      await discoverSitemaps(room.wiring, room.store(), signal);
       const layered = maxLayers === undefined ? {} : { maxLayers };
       const generateOptions = { ...options.generate, ...layered, ...(topN === undefined ? {} : { topN }) };
       const purse = { left: options.budget ?? null };
@@ -163,7 +166,7 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
               const { fetch, parse } = await runFetch(room.wiring, segment, { parse: true, signal, onProgress });
               return { fetch, parse: parse ?? { segment: id, parsed: 0, failed: 0, outlinks: 0 } };
             }),
-          updatedb: (segment) => steps.updatedb({ segment, ...layered }),
+          updatedb: (segment) => update({ segment, ...layered }),
         },
         {
           rounds: options.rounds ?? Number.POSITIVE_INFINITY,
@@ -176,7 +179,7 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
           stopwatch: () => ({ ms: performance.now(), cpuMs: cpuMs() }),
         },
       );
-      return summary.finally(kept.done);
+      return { ...(await summary.finally(kept.done)), ...(relinked !== null && { relinked }) };
     },
 
     async sitemaps(origins?: readonly string[], options: { signal?: AbortSignal } = {}): Promise<HostSitemaps[]> {
@@ -205,6 +208,19 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
   };
   return steps;
 
+  async function update(options: UpdateStepOptions): Promise<UpdateSummary> {
+    const info = await segmentFor(room.wiring.segments, 'updatedb', options.segment);
+    if (info.state === 'fetched' || info.state === 'generated') {
+      await withSegment(info.id, (segment) => runParse(room.wiring, segment));
+    }
+    const skips = new SkipNotes(room.wiring.config.reports.skippedPerReason);
+    const summary = await withSegment(info.id, (segment) => applySegment(segment, options, skips));
+    await tellSkips(skips, 'updatedb', info.id);
+    await keepSeenCounts();
+    await trimFeed(room.store().db, room.wiring.config.changes, room.wiring.clock.now());
+    return { ...summary, ...(await sweepWhenDue(room, options.orphans)) };
+  }
+
   function tellSkips(skips: SkipNotes, step: 'generate' | 'updatedb', segment: string | null): Promise<void> {
     const { clock, log } = room.wiring;
     return reportSkips(room.dir, skips, { step, segment, at: clock.now() }, log);
@@ -232,38 +248,12 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
         additions: options.additions ?? config.updatedb.additions,
         purgeGone: options.purgeGone ?? config.updatedb.purgeGone,
         chunk: config.updatedb.chunk,
-        maxOutlinksPerPage: config.outlinks.maxPerPage,
-        followNofollow: config.outlinks.followNofollow,
-        beyondVariants: config.outlinks.beyondVariants,
-        noise: config.outlinks.noise,
-        maxLayers: options.maxLayers ?? Number.POSITIVE_INFINITY,
+        ...linkOptions(config, options.maxLayers),
         distrustMs: config.fetch.distrustMs,
         soft404: config.fetch.soft404,
         repeats: { ...repeatOptions(config), skipOutlinks: config.dedup.mode === 'skip-outlinks' },
       },
     );
-  }
-
-  /** Orphans are looked for by the calendar; asked for by name, at once. */
-  async function sweep(asked: UpdateStepOptions['orphans']): Promise<{ orphans: number }> {
-    const { config, clock, policy } = room.wiring;
-    const mode = asked ?? config.updatedb.orphans;
-    if (mode === 'off') return { orphans: 0 };
-    const { db, seen } = room.store();
-    const now = clock.now();
-    const last = Number((await db.meta(ORPHAN_SWEEP_KEY)) ?? Number.NaN);
-    if (Number.isNaN(last)) {
-      await db.write({ meta: { [ORPHAN_SWEEP_KEY]: String(now) } });
-      if (asked === undefined) return { orphans: 0 };
-    } else if (asked === undefined && isWithinLast(config.updatedb.orphanSweepEveryMs, last, now)) {
-      return { orphans: 0 };
-    }
-    const near = repeatRoom(config, db);
-    const repeats = repeatOptions(config);
-    const options = { mode, partitionOf: (url: string) => partitionOf(hostOf(url)), repeats, now };
-    const { orphaned, purged } = await sweepOrphans({ db, seen, policy, near }, options);
-    await db.write({ meta: { [ORPHAN_SWEEP_KEY]: String(now) } });
-    return { orphans: orphaned + purged };
   }
 
   /** A round of a run that may make so many fetches in all. */

@@ -25,6 +25,7 @@ import type {
   GenerateSummary,
   InjectSummary,
   ParseSummary,
+  RelinkSummary,
   RoundSummary,
   UpdateSummary,
 } from '../steps/summaries.ts';
@@ -148,6 +149,11 @@ export interface Crawler {
   fetch(options?: FetchStepOptions): Promise<FetchSummary & { readonly parse?: ParseSummary }>;
   parse(options?: ParseStepOptions): Promise<ParseSummary>;
   updatedb(options?: UpdateStepOptions): Promise<UpdateSummary>;
+  /**
+   * Judges the links of all stored pages by the URL rules of today, without a request; new URLs enter. `crawl` and `updatedb` do so by themselves
+   * where rules have changed since.
+   */
+  relink(options?: { readonly signal?: AbortSignal }): Promise<RelinkSummary>;
   crawl(options?: CrawlOptions): Promise<CrawlSummary>;
   /** Injects seeds and sees to it that `crawl` may begin; bad lines are logged. Rejects with `contact-missing` when it may not. */
   prepare(seeds?: readonly SeedSource[]): Promise<void>;

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { ZodError } from 'zod';
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
-import type { Log } from '../ports/log.ts';
 import { contentTag } from './content-tag.ts';
 import { heldToPromise } from './hold-to-promise.ts';
+import { type HostOptions, hostFor } from './host-for.ts';
 import { optionFaults } from './option-faults.ts';
 import {
   type ContentSource,
@@ -16,7 +14,6 @@ import {
   type ParseFilter,
   type Parser,
   type PluginDefinition,
-  type PluginHost,
   type PluginKind,
   type Scoring,
   type Signature,
@@ -24,6 +21,7 @@ import {
   type UrlNormalizer,
 } from './plugin-api.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
+import { pluginPrint } from './plugin-print.ts';
 import { importPlugin, resolvePlugin, textOf } from './resolve-plugin.ts';
 
 export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
@@ -35,6 +33,8 @@ export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly options: Readonly<Record<string, unknown>> | null;
   /** Of parsers and parse filters: what they make of the texts that are signed, see {@link contentTag}; empty for others. */
   readonly content: string;
+  /** Of normalisers and filters of URLs: what their verdicts follow from, see {@link pluginPrint}; empty for others. */
+  readonly print: string;
   /** `null` for kinds that were not set up in this thread. */
   readonly extension: ExtensionByKind[Kind] | null;
 }
@@ -58,15 +58,9 @@ export interface LoadedPlugins {
   readonly exporters: ReadonlyMap<string, Exporter>;
 }
 
-export interface LoadOptions {
+/** Plugins, too, are looked for in `baseDir`. */
+export interface LoadOptions extends HostOptions {
   readonly list: PluginList;
-  /** Folder of the configuration: plugins and files they name are looked for there. */
-  readonly baseDir: string;
-  readonly log: Log;
-  readonly http: PluginHost['http'];
-  readonly agent: PluginHost['agent'];
-  readonly intervals: PluginHost['intervals'];
-  readonly now: PluginHost['now'];
   /** Kinds to set up; others are imported and checked only, and bundled ones without options not even that, as there is nothing to check. */
   readonly kinds: ReadonlySet<PluginKind>;
 }
@@ -94,6 +88,10 @@ const METHODS: Readonly<Record<PluginKind, readonly string[]>> = {
   exporter: ['document|open'],
 };
 
+const NO_TAGS = Object.freeze({ content: '', print: '' });
+
+const isUrlPlugin = (kind: PluginKind): boolean => kind === 'urlnormalizer' || kind === 'urlfilter';
+
 /** Imports, checks and sets up the plugins of a list, in order. Throws `plugin-broken` or `config-invalid`. */
 export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> {
   const entries: LoadedPlugin[] = [];
@@ -113,16 +111,17 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
     // It is named as it is listed, so its kind is known without it.
     const kind = kindOfPlugin(entry.use);
     if (!options.kinds.has(kind)) {
-      return { name: entry.use, kind, ...resolved, options: null, content: '', extension: null };
+      return { name: entry.use, kind, ...resolved, options: null, ...NO_TAGS, extension: null };
     }
   }
   const definition = await importPlugin(resolved, entry);
   const kind = kindOfPlugin(definition.name);
   const base = { name: definition.name, kind, file: resolved.file, bundled: resolved.bundled };
   const given = checkedOptions(entry, definition);
-  if (!options.kinds.has(kind)) return { ...base, options: given, content: '', extension: null };
+  if (!options.kinds.has(kind)) return { ...base, options: given, ...NO_TAGS, extension: null };
   try {
-    const extension = await definition.setup(hostFor(definition.name, options), given as never);
+    const { host, filesDigest } = hostFor(definition.name, options);
+    const extension = await definition.setup(host, given as never);
     const missing = METHODS[kind].filter(
       (names) =>
         !names.split('|').some((name) => typeof (extension as unknown as Record<string, unknown>)[name] === 'function'),
@@ -138,6 +137,7 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
       ...base,
       options: given,
       content,
+      print: isUrlPlugin(kind) ? pluginPrint({ ...base, options: entry.options, filesDigest: filesDigest() }) : '',
       extension: base.bundled ? extension : heldToPromise(kind, base.name, extension),
     };
   } catch (error) {
@@ -196,27 +196,6 @@ function deepFreeze<Value>(value: Value): Value {
     Object.freeze(value);
   }
   return value;
-}
-
-function hostFor(name: string, options: LoadOptions): PluginHost {
-  const named = (fields?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
-    plugin: name,
-    ...fields,
-  });
-  const { log, http, agent, intervals, now, baseDir } = options;
-  return Object.freeze({
-    log: {
-      debug: (message: string, fields?: Readonly<Record<string, unknown>>) => log.debug(message, named(fields)),
-      info: (message: string, fields?: Readonly<Record<string, unknown>>) => log.info(message, named(fields)),
-      warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, named(fields)),
-      error: (message: string, fields?: Readonly<Record<string, unknown>>) => log.error(message, named(fields)),
-    },
-    readTextFile: (path: string) => readFileSync(resolve(baseDir, path), 'utf8'),
-    http,
-    now,
-    agent,
-    intervals,
-  });
 }
 
 function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<string, string>>): LoadedPlugins {

@@ -112,7 +112,7 @@ export function roundJobs(
 }
 
 type CountField = {
-  [Key in keyof UpdateSummary]: UpdateSummary[Key] extends number ? Key : never;
+  [Key in keyof UpdateSummary]-?: UpdateSummary[Key] extends number ? Key : never;
 }[keyof UpdateSummary];
 
 /** The parts of a round together; named after its first one. */

@@ -124,6 +124,20 @@ export interface UpdateSummary {
   readonly failures: readonly FailureKind[];
   /** The same by distance from the seeds. */
   readonly layers: readonly LayerSummary[];
+  /** As in {@link CrawlSummary}; in a crawl, none of its rounds. */
+  readonly relinked?: RelinkSummary;
+}
+
+/** The links of the stored pages, judged again without a request. */
+export interface RelinkSummary {
+  readonly pages: number;
+  readonly outlinks: number;
+  readonly filteredUrls: number;
+  readonly newUrls: number;
+  readonly filteredBy: Rejections;
+  readonly demotedBy: Rejections;
+  /** Whether a signal came before all pages were through; the next run begins anew. */
+  readonly isCutShort: boolean;
 }
 
 /** One round of the loop. The names are a fixed contract of `crawl --json`. */
@@ -169,6 +183,8 @@ export interface CrawlSummary {
   readonly rounds: readonly RoundSummary[];
   readonly totals: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>;
   readonly stoppedBy: StoppedBy;
+  /** Where the URL rules let in more than before: what came of the links of the stored pages, ahead of the first round. */
+  readonly relinked?: RelinkSummary;
 }
 
 /** Given to the live view several times a second. */

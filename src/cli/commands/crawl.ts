@@ -5,6 +5,7 @@ import { EXIT, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { failureLines } from '../render/failures-text.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
+import { relinkedText } from '../render/relinked-text.ts';
 import { layerLines, stopReason, totalsLine } from '../render/round-table.ts';
 import { resumeCommand } from '../resume-command.ts';
 import { announcedCrawl } from '../run-status/announced-crawl.ts';
@@ -110,6 +111,7 @@ async function foretell(
 
 async function tellEnd(session: Session, summary: CrawlSummary): Promise<void> {
   if (session.json) return session.out.write(`${JSON.stringify(summary)}\n`);
+  if (summary.relinked !== undefined) await session.out.write(`${relinkedText(summary.relinked)}\n`);
   if (summary.rounds.length > 1) await session.out.write(`${totalsLine(summary)}\n`);
   for (const line of layerLines(summary.totals.layers)) await session.out.write(`${line}\n`);
   for (const line of failureLines(summary.totals.failures)) await session.out.write(`${line}\n`);

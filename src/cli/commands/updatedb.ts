@@ -1,16 +1,21 @@
 import { type Command, Option } from 'commander';
-import type { Crawler, UpdateSummary } from '../../crawler.ts';
+import type { Crawler, RelinkSummary, UpdateSummary } from '../../crawler.ts';
 import { asAsked, DRY_RUN, jsonOf, told } from '../dry-run.ts';
+import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { failureText } from '../render/failures-text.ts';
 import { count } from '../render/quantities.ts';
 import { rejectionLines } from '../render/rejections-text.ts';
+import { relinkedText } from '../render/relinked-text.ts';
 import { fieldLines } from '../render/table.ts';
+import type { Session } from '../session.ts';
+import { listenForStop } from '../stop-signal.ts';
 
 interface UpdateFlags {
   readonly additions: boolean;
   readonly purgeGone?: true;
   readonly orphans?: 'off' | 'mark' | 'purge';
+  readonly relink?: true;
   readonly dryRun?: boolean;
 }
 
@@ -30,11 +35,24 @@ export function addUpdatedb(program: Command, run: Run): void {
         'purge',
       ]),
     )
+    .addOption(
+      new Option(
+        '--relink',
+        'apply no segment: judge the links of all stored pages by the URL rules of today',
+      ).conflicts(['additions', 'purgeGone', 'orphans']),
+    )
     .option('--dry-run', DRY_RUN)
-    .addHelpText('after', '\nExamples:\n  incrawl updatedb --no-additions\n  incrawl updatedb --dry-run');
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl updatedb --no-additions\n  incrawl updatedb --dry-run\n  incrawl updatedb --relink',
+    );
   command.action((segment: string | undefined, flags: UpdateFlags) =>
     run(command, async (session) => {
       const { dryRun = false } = flags;
+      if (flags.relink) {
+        if (segment !== undefined) return session.refuse('--relink applies no segment: name none');
+        return relink(session, dryRun);
+      }
       const apply = (crawler: Crawler): Promise<UpdateSummary> =>
         crawler.updatedb({
           ...(segment === undefined ? {} : { segment }),
@@ -44,9 +62,33 @@ export function addUpdatedb(program: Command, run: Run): void {
         });
       const summary = await asAsked(session, dryRun, apply, segment === undefined ? [] : [segment]);
       await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${updateText(summary)}`);
+      return EXIT.done;
     }),
   );
 }
+
+async function relink(session: Session, dryRun: boolean): Promise<number> {
+  const stop = listenForStop(() => session.note('Finishing the batch at hand; once more stops at once.'));
+  try {
+    const summary = await asAsked(session, dryRun, (crawler) => crawler.relink({ signal: stop.signal }));
+    const text = `${told(dryRun)}${relinkText(summary)}`;
+    await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : text);
+    return summary.isCutShort ? EXIT.stopped : EXIT.done;
+  } finally {
+    stop.release();
+  }
+}
+
+function relinkText(summary: RelinkSummary): string {
+  return `${fieldLines([
+    ['pages', `${count(summary.pages)}${summary.isCutShort ? ', stopped before the last' : ''}`],
+    ['outlinks', linksText(summary)],
+    ...rejectionLines(summary.filteredBy).map((line): [string, string] => ['  kept out', line]),
+  ])}\n`;
+}
+
+const linksText = ({ outlinks, newUrls, filteredUrls }: Omit<RelinkSummary, 'pages' | 'isCutShort' | 'demotedBy'>) =>
+  `${count(outlinks)}, ${count(newUrls)} new URLs, ${count(filteredUrls)} filtered out`;
 
 function updateText(summary: UpdateSummary): string {
   const distance = summary.meanDistance === null ? '' : `, mean distance ${count(summary.meanDistance)} bits`;
@@ -59,10 +101,7 @@ function updateText(summary: UpdateSummary): string {
     ['gone', count(summary.gone)],
     ['redirected', count(summary.redirected)],
     ['failed', count(summary.failed)],
-    [
-      'outlinks',
-      `${count(summary.outlinks)}, ${count(summary.newUrls)} new URLs, ${count(summary.filteredUrls)} filtered out`,
-    ],
+    ['outlinks', linksText(summary)],
     ...rejectionLines(summary.filteredBy).map((line): [string, string] => ['  kept out', line]),
     [
       'duplicates',
@@ -73,5 +112,6 @@ function updateText(summary: UpdateSummary): string {
     ['purged', count(summary.purged)],
     ['orphans', count(summary.orphans)],
     ['released', count(summary.released)],
+    ...(summary.relinked === undefined ? [] : [['stored links', relinkedText(summary.relinked)] as const]),
   ])}\n${failureText(summary.failures)}`;
 }

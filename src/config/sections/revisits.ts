@@ -43,6 +43,11 @@ export const updatedb = z.strictObject({
     max: '3650d',
     prose: 'Time between two searches for orphans, each of which reads all stored links.',
   }),
+  relink: choice(['auto', 'off'], {
+    default: 'auto',
+    prose:
+      'Links of stored pages, when the URL rules may let in more than before: judge them again without a request, or only when `updatedb --relink` asks for it.',
+  }),
   chunk: integer({
     default: 500,
     min: 1,

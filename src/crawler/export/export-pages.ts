@@ -4,11 +4,11 @@ import { openSink } from '../../plugin-host/export-sink.ts';
 import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { isoTime } from '../../steps/views.ts';
+import { type StoredPage, storedPages } from '../stored-pages.ts';
 import type { Wiring } from '../wiring.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
 import { openTarget } from './export-target.ts';
 import type { ContentReader } from './page-content.ts';
-import { type StoredPage, storedPages } from './stored-pages.ts';
 
 export interface ExportQuery {
   readonly format: string;

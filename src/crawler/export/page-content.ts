@@ -2,8 +2,8 @@ import { warcMember } from '../../adapters/files/warc-writer.ts';
 import type { PageContent, StoredResponse } from '../../plugin-host/exporter-api.ts';
 import type { PageMarkdown } from '../../plugin-host/page-markdown.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';
+import type { StoredPage } from '../stored-pages.ts';
 import type { Wiring } from '../wiring.ts';
-import type { StoredPage } from './stored-pages.ts';
 
 export type ContentReader = (page: StoredPage) => PageContent;
 

@@ -1,8 +1,8 @@
-import { BitSet } from '../../adapters/files/bit-set.ts';
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { UrlSet } from '../../domain/url/url-set.ts';
-import type { CrawlDb } from '../../ports/crawl-db.ts';
-import type { FetchedRecord, ParsedRecord, Segment, SegmentStore } from '../../ports/segment-store.ts';
+import { BitSet } from '../adapters/files/bit-set.ts';
+import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import { UrlSet } from '../domain/url/url-set.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
+import type { FetchedRecord, ParsedRecord, Segment, SegmentStore } from '../ports/segment-store.ts';
 
 /** A page as the crawl db knows it, with its current content. */
 export interface StoredPage {
@@ -20,15 +20,17 @@ const CHUNK = 200;
 /**
  * The pages that are wanted, each once, newest segment first: a page comes from the segment whose body is the one that the crawl db remembers.
  * Memory is a chunk of pages, and some bytes for each page yielded.
+ * @param reading how parse output is read, see {@link Segment.parsed}
  */
 export async function* storedPages(
   { db, segments }: { readonly db: CrawlDb; readonly segments: SegmentStore },
   isWanted: (datum: CrawlDatum) => boolean,
+  reading: { readonly texts?: boolean } = {},
 ): AsyncGenerator<StoredPage> {
   const done = new UrlSet();
   for (const { id } of (await segments.list()).reverse()) {
     const segment = await segments.open(id, 'read');
-    const parsed = new ParsedOfSegment(segment);
+    const parsed = new ParsedOfSegment(segment, reading);
     try {
       for await (const chunk of chunksOf(segment.fetched())) {
         const data = await db.getMany(chunk.map(({ url }) => url));
@@ -66,12 +68,14 @@ async function* chunksOf(records: AsyncIterable<FetchedRecord>): AsyncGenerator<
  */
 class ParsedOfSegment {
   private readonly segment: Segment;
+  private readonly reading: { readonly texts?: boolean };
   private readonly waiting = new Map<number, ParsedRecord>();
   private readonly unwanted: BitSet;
   private records: AsyncIterator<ParsedRecord> | null = null;
 
-  constructor(segment: Segment) {
+  constructor(segment: Segment, reading: { readonly texts?: boolean }) {
     this.segment = segment;
+    this.reading = reading;
     this.unwanted = new BitSet(segment.info.urls);
   }
 
@@ -81,7 +85,7 @@ class ParsedOfSegment {
 
   async take(index: number): Promise<ParsedRecord | null> {
     if (!this.segment.hasParsed(index)) return null;
-    this.records ??= this.segment.parsed()[Symbol.asyncIterator]();
+    this.records ??= this.segment.parsed(this.reading)[Symbol.asyncIterator]();
     for (;;) {
       const own = this.waiting.get(index);
       if (own !== undefined) {
