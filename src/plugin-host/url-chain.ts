@@ -115,8 +115,7 @@ function filterBy(plugin: LoadedPlugins['filters'][number], url: string, context
   try {
     const verdict = atOnce('filter', plugin.extension.filter(url, context));
     if (typeof verdict?.accept !== 'boolean') throw new TypeError('filter must return {accept: boolean}');
-    if (!verdict.accept) checkReason(verdict.reason);
-    return verdict;
+    return verdict.accept ? verdict : withShortReason(verdict);
   } catch (error) {
     return { accept: false, reason: `plugin-failed: ${plugin.name}: ${textOf(error)}` };
   }
@@ -151,14 +150,17 @@ const ADMIT: UrlAdmissionVerdict = Object.freeze({ admit: true });
 
 function admissionOf(verdict: UrlAdmissionVerdict | undefined): UrlAdmissionVerdict {
   if (typeof verdict?.admit !== 'boolean') throw new TypeError('admit must return {admit: boolean}');
-  if (!verdict.admit || verdict.reason !== undefined) checkReason(verdict.reason);
   if (verdict.admit && verdict.demote !== undefined && !(verdict.demote > 0 && verdict.demote < 1)) {
     throw new TypeError(`demote must be above 0 and below 1, not ${String(verdict.demote)}`);
   }
-  return verdict;
+  return verdict.admit && verdict.reason === undefined ? verdict : withShortReason(verdict);
 }
 
-/** It is counted, listed and cut to length by what follows. */
-function checkReason(reason: unknown): void {
+/** Reasons are kept with records, and are the names of what summaries count. */
+const MAX_REASON = 500;
+
+function withShortReason<Verdict extends { readonly reason?: string }>(verdict: Verdict): Verdict {
+  const reason: unknown = verdict.reason;
   if (typeof reason !== 'string') throw new TypeError(`reason must be a string, not ${String(reason)}`);
+  return reason.length <= MAX_REASON ? verdict : { ...verdict, reason: `${reason.slice(0, MAX_REASON)}…` };
 }

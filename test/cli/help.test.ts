@@ -42,7 +42,13 @@ describe('help', () => {
       // biome-ignore format: one list
       ['--top-n', '--max-per-host', '--max-per-domain', '--min-score', '--min-interval', '--status', '--add-days', '--budget', '--dry-run'],
     );
-    expect(optionsOf('incrawl updatedb')).toEqual(['--no-additions', '--purge-gone', '--orphans', '--relink', '--dry-run']);
+    expect(optionsOf('incrawl updatedb')).toEqual([
+      '--no-additions',
+      '--purge-gone',
+      '--orphans',
+      '--relink',
+      '--dry-run',
+    ]);
     expect(optionsOf('incrawl readdb')).toEqual(
       // biome-ignore format: one list
       expect.arrayContaining(['--stats', '--url', '--dump', '--top-n', '--host', '--status', '--due', '--limit', '--format']),

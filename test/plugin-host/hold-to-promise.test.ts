@@ -90,7 +90,7 @@ describe('a plugin that does not keep its promise', () => {
     expect(told).toEqual([{ plugin: 'mine', error: `admit ${atOnce}` }]);
   });
 
-  it('a URL filter whose refusal has no reason, or whose admission is none, is named', () => {
+  it('a URL filter whose refusal has no reason, or whose admission is none, is named; long reasons are cut', () => {
     const filter = (verdict: unknown) => ({ name: 'mine', extension: { filter: () => verdict, admit: () => verdict } });
     const context = { from: null, depth: 0, seedHosts: new Set<string>() };
     const asked = (verdict: unknown) =>
@@ -109,6 +109,12 @@ describe('a plugin that does not keep its promise', () => {
     expect(admitted({ admit: false })).toEqual([admit, `${noReason} undefined`]);
     expect(admitted({ admit: true, demote: 'x' })).toEqual([admit, 'demote must be above 0 and below 1, not x']);
     expect(admitted({ admit: true, demote: 0.5 })).toEqual([{ admit: true, demote: 0.5 }, undefined]);
+    // Kept with each record, and the name of what summaries count.
+    const reason = 'long'.repeat(1_000);
+    const short = `${reason.slice(0, 500)}…`;
+    expect(asked({ accept: false, reason }).reason).toBe(short);
+    expect(admitted({ admit: false, reason })).toEqual([{ admit: false, reason: short }, undefined]);
+    expect(admitted({ admit: true, demote: 0.5, reason })[0]).toEqual({ admit: true, demote: 0.5, reason: short });
   });
 
   it.each([
