@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { json, run, workDir } from './binary.ts';
+import { run, workDir } from './binary.ts';
 import { type ChangingSite, startChangingSite } from './changing-site.ts';
+import { jsonStaying, prepare, runStaying } from './staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 const page = (title: string, head = ''): string =>
@@ -22,13 +23,13 @@ afterEach(async () => {
 async function crawled(pages: Readonly<Record<string, string>>): Promise<ChangingSite> {
   const site = await startChangingSite(pages);
   sites.push(site);
-  await run(['crawl', ...Object.keys(pages).map((path) => site.origin + path), ...network], { cwd });
+  await prepare(['crawl', ...Object.keys(pages).map((path) => site.origin + path), ...network], { cwd });
   return site;
 }
 
 async function visitAgain(...urls: readonly string[]): Promise<void> {
-  await run(['touch', ...urls], { cwd });
-  await run(['crawl', ...network], { cwd });
+  await prepare(['touch', ...urls], { cwd });
+  await prepare(['crawl', ...network], { cwd });
 }
 
 interface Exported {
@@ -36,8 +37,8 @@ interface Exported {
   readonly deleted: string[];
 }
 
-async function exported(...args: readonly string[]): Promise<Exported> {
-  const { stdout } = await run(['export', ...args], { cwd });
+async function exported(start: typeof run, ...args: readonly string[]): Promise<Exported> {
+  const { stdout } = await start(['export', ...args], { cwd });
   const lines = stdout
     .split('\n')
     .filter((line) => line !== '')
@@ -49,7 +50,7 @@ async function exported(...args: readonly string[]): Promise<Exported> {
 }
 
 const seqNow = async (): Promise<string> =>
-  String((await json<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
+  String((await jsonStaying<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
 
 describe('export --since', () => {
   it('a page that may not be indexed any more is removed, and one that may be again is given', async () => {
@@ -58,13 +59,13 @@ describe('export --since', () => {
     const first = await seqNow();
     site.pages.set('/asks', page('Asks', '<meta name="robots" content="noindex">'));
     await visitAgain(url);
-    expect(await exported()).toEqual({ pages: [], deleted: [] });
-    expect(await exported('--since', first)).toEqual({ pages: [], deleted: [url] });
+    expect(await exported(runStaying)).toEqual({ pages: [], deleted: [] });
+    expect(await exported(run, '--since', first)).toEqual({ pages: [], deleted: [url] });
     const second = await seqNow();
     site.pages.set('/asks', page('Asks again'));
     await visitAgain(url);
-    expect(await exported()).toEqual({ pages: [url], deleted: [] });
-    expect(await exported('--since', second)).toEqual({ pages: [url], deleted: [] });
+    expect(await exported(runStaying)).toEqual({ pages: [url], deleted: [] });
+    expect(await exported(runStaying, '--since', second)).toEqual({ pages: [url], deleted: [] });
   });
 
   it('--host tells nothing of the pages of other hosts', async () => {
@@ -73,7 +74,7 @@ describe('export --since', () => {
     here.pages.delete('/goes');
     there.pages.delete('/lost');
     await visitAgain(`${here.origin}/goes`, `${there.origin}/lost`);
-    expect(await exported('--since', '0', '--host', new URL(here.origin).host)).toEqual({
+    expect(await exported(run, '--since', '0', '--host', new URL(here.origin).host)).toEqual({
       pages: [`${here.origin}/stays`],
       deleted: [`${here.origin}/goes`],
     });
@@ -83,7 +84,7 @@ describe('export --since', () => {
     const site = await crawled({ '/typed': page('Typed') });
     const url = `${site.origin}/typed`;
     const since = await seqNow();
-    await run(['export', '--format', 'tree', '-o', 'tree'], { cwd });
+    await prepare(['export', '--format', 'tree', '-o', 'tree'], { cwd });
     const files = (): string[] => readFileSync(join(cwd, 'tree/index.jsonl'), 'utf8').trim().split('\n');
     const old = (JSON.parse(files()[0] ?? '') as { file: string }).file;
     expect(existsSync(join(cwd, 'tree', old))).toBe(true);

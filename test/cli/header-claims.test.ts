@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { json, run, workDir } from './binary.ts';
+import { run, workDir } from './binary.ts';
 import { type ChangingSite, startChangingSite } from './changing-site.ts';
+import { jsonStaying, prepare, runStaying } from './staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 const PAGE = `<!doctype html><html lang="en"><title>Same</title><main><h1>Same</h1><p>${WORDS}</p></main></html>`;
@@ -19,17 +20,20 @@ beforeEach(async () => {
 });
 afterEach(() => site.close());
 
-const crawl = (...seeds: readonly string[]): Promise<unknown> => run(['crawl', ...seeds, ...network], { cwd });
+const crawl = (...seeds: readonly string[]): Promise<unknown> => prepare(['crawl', ...seeds, ...network], { cwd });
 
 async function crawlAgain(...urls: readonly string[]): Promise<string[]> {
   site.requests.length = 0;
-  await run(['touch', ...urls], { cwd });
+  await prepare(['touch', ...urls], { cwd });
   await crawl();
   return site.requests.filter((request) => !request.endsWith('/robots.txt'));
 }
 
-async function exported(...args: readonly string[]): Promise<{ url?: string; deleted?: string; title?: string }[]> {
-  const { stdout } = await run(['export', ...args], { cwd });
+async function exported(
+  start: typeof run,
+  ...args: readonly string[]
+): Promise<{ url?: string; deleted?: string; title?: string }[]> {
+  const { stdout } = await start(['export', ...args], { cwd });
   return stdout
     .split('\n')
     .filter((line) => line !== '')
@@ -37,7 +41,7 @@ async function exported(...args: readonly string[]): Promise<{ url?: string; del
 }
 
 const seqNow = async (): Promise<string> =>
-  String((await json<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
+  String((await jsonStaying<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
 
 it('what headers alone say of pages whose bytes stay the same is noticed, told and exported', async () => {
   const [at, other] = [`${site.origin}/`, `${site.origin}/other`];
@@ -59,7 +63,7 @@ it('what headers alone say of pages whose bytes stay the same is noticed, told a
   const asked = await crawlAgain(at, other);
   expect(asked.filter((request) => request === 'GET /')).toHaveLength(2);
   expect(asked).toContain('GET /next');
-  const changes = await exported('--since', first);
+  const changes = await exported(run, '--since', first);
   expect(changes).toHaveLength(2);
   expect(changes).toContainEqual(expect.objectContaining({ deleted: at }));
   expect(changes).toContainEqual(expect.objectContaining({ url: other, title: named }));
@@ -67,9 +71,9 @@ it('what headers alone say of pages whose bytes stay the same is noticed, told a
 
   site.types.set('/other', 'Text/HTML;charset="utf8"');
   expect((await crawlAgain(at, other)).sort()).toEqual(['GET /', 'GET /other']);
-  expect(await exported('--since', second)).toEqual([]);
+  expect(await exported(runStaying, '--since', second)).toEqual([]);
 
   site.headers.delete('/');
   await crawlAgain(at);
-  expect(await exported('--since', second)).toMatchObject([{ url: at }]);
+  expect(await exported(runStaying, '--since', second)).toMatchObject([{ url: at }]);
 });

@@ -1,0 +1,64 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll } from 'vitest';
+import { BINARY, type Finished, type RunOptions } from './binary.ts';
+
+export interface FinishedStaying extends Finished {
+  /** Standard output and standard error as they came. */
+  readonly output: string;
+}
+
+type StayingOptions = Pick<RunOptions, 'cwd' | 'input'>;
+
+const SCRIPT = fileURLToPath(new URL('staying-program.mjs', import.meta.url));
+const GONE = 'the program that stays has ended';
+const waiting = new Map<number, (finished: FinishedStaying) => void>();
+let child: ChildProcess | null = null;
+let count = 0;
+
+afterAll(() => {
+  child?.disconnect();
+  child = null;
+});
+
+function staying(): ChildProcess {
+  if (child !== null) return child;
+  child = fork(SCRIPT, [pathToFileURL(BINARY).href], { execArgv: [] });
+  child.on('message', ({ id, finished }: { id: number; finished: FinishedStaying }) => {
+    waiting.get(id)?.(finished);
+    waiting.delete(id);
+  });
+  child.on('exit', (code) => {
+    child = null;
+    for (const end of waiting.values()) end({ code, stdout: '', stderr: GONE, output: GONE });
+    waiting.clear();
+  });
+  return child;
+}
+
+/**
+ * As `run`, but without a start, which costs up to two seconds of CPU: one process for each test file runs the commands of the built program, one
+ * after another. For what only prepares a test, and for further questions to a command that has been started as a user starts it.
+ */
+export function runStaying(args: readonly string[], { cwd = process.cwd(), input = '' }: StayingOptions = {}) {
+  return new Promise<FinishedStaying>((resolve) => {
+    const id = count++;
+    waiting.set(id, resolve);
+    staying().send({ id, args, cwd, input });
+  });
+}
+
+/** Runs it in the process that stays; rejects unless it ends with 0. */
+export async function prepare(args: readonly string[], options: StayingOptions = {}): Promise<FinishedStaying> {
+  const finished = await runStaying(args, options);
+  if (finished.code === 0) return finished;
+  throw new Error(`incrawl ${args.join(' ')} ended with ${finished.code}: ${finished.stderr}`);
+}
+
+/** As `json`, in the process that stays. */
+export async function jsonStaying<Shape = Readonly<Record<string, unknown>>>(
+  args: readonly string[],
+  options: StayingOptions = {},
+): Promise<Shape> {
+  return JSON.parse((await prepare([...args, '--json'], options)).stdout) as Shape;
+}
