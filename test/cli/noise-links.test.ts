@@ -5,6 +5,7 @@ import type { CrawlSummary } from '../../src/steps/summaries.ts';
 import type { RecordView } from '../../src/steps/views.ts';
 import { json, run, workDir } from './binary.ts';
 import { served } from './served.ts';
+import { jsonStaying, runStaying } from './staying.ts';
 
 const WORDS =
   'A paragraph that is long enough to be taken for the content of its page, as it says a good deal about it.';
@@ -26,7 +27,10 @@ const server = createServer((request, response) => {
 });
 const site = served(server);
 
-async function crawl(noise: string): Promise<{ cwd: string; summary: CrawlSummary; records: RecordView[] }> {
+async function crawl(
+  noise: string,
+  start = jsonStaying,
+): Promise<{ cwd: string; summary: CrawlSummary; records: RecordView[] }> {
   const cwd = workDir();
   const args = [
     'crawl',
@@ -38,8 +42,8 @@ async function crawl(noise: string): Promise<{ cwd: string; summary: CrawlSummar
     '-D',
     `outlinks.noise=${noise}`,
   ];
-  const summary = await json<CrawlSummary>(args, { cwd });
-  return { cwd, summary, records: await json<RecordView[]>(['readdb', '--dump'], { cwd }) };
+  const summary = await start<CrawlSummary>(args, { cwd });
+  return { cwd, summary, records: await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd }) };
 }
 
 describe('noise links in a crawl', { sequential: true }, () => {
@@ -51,7 +55,7 @@ describe('noise links in a crawl', { sequential: true }, () => {
   let demoted: Awaited<ReturnType<typeof crawl>>;
 
   it('demoted they are all fetched in the end, as if followed', async () => {
-    demoted = await crawl('demote');
+    demoted = await crawl('demote', json);
     const followed = await crawl('follow');
     expect(fetched(demoted.records)).toEqual(fetched(followed.records));
     // The menu of the seed is not noise: a seed may be an index.
@@ -81,17 +85,17 @@ describe('noise links in a crawl', { sequential: true }, () => {
   });
 
   it('mapper and reducer on their own, under sort, give what the built-in run gives', async () => {
-    const built = await run(['linkclusters', '--format', 'tsv'], { cwd: demoted.cwd });
-    const dump = await run(['readseg', '--dump', '--json'], { cwd: demoted.cwd });
+    const built = await runStaying(['linkclusters', '--format', 'tsv'], { cwd: demoted.cwd });
+    const dump = await runStaying(['readseg', '--dump', '--json'], { cwd: demoted.cwd });
+    expect(dump.code).toBe(0);
     type Row = { parsed: { outlinks: { url: string; noise?: string }[] } | null };
     const links: string[] = [];
-    const segments = await json<{ id: string }[]>(['readseg', '--list'], { cwd: demoted.cwd });
+    const segments = await jsonStaying<{ id: string }[]>(['readseg', '--list'], { cwd: demoted.cwd });
     for (const { id } of segments) {
-      for (const { parsed } of await json<Row[]>(['readseg', id, '--dump'], { cwd: demoted.cwd })) {
+      for (const { parsed } of await jsonStaying<Row[]>(['readseg', id, '--dump'], { cwd: demoted.cwd })) {
         for (const { url, noise } of parsed?.outlinks ?? []) links.push(noise === undefined ? url : `${url}\t1`);
       }
     }
-    expect(dump.code).toBe(0);
     const mapped = await run(['mr', 'map', 'linkclusters'], { input: `${links.join('\n')}\n` });
     const sorted = spawnSync('sort', { input: mapped.stdout, env: { ...process.env, LC_ALL: 'C' }, encoding: 'utf8' });
     const reduced = await run(['mr', 'reduce', 'linkclusters'], { input: sorted.stdout });
