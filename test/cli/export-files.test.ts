@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CDXIndexer, WARCParser } from 'warcio';
 import { json, run, workDir } from './binary.ts';
 import { type ChangingSite, startChangingSite } from './changing-site.ts';
+import { jsonStaying, prepare, runStaying } from './staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 const page = (title: string): string =>
@@ -33,7 +34,7 @@ beforeAll(async () => {
       PATHS.map((path) => [path, path.endsWith('.txt') ? `Plain *text* ${WORDS}` : page(`At ${path}`)]),
     ),
   );
-  await run(['crawl', ...PATHS.map(url), ...network], { cwd });
+  await prepare(['crawl', ...PATHS.map(url), ...network], { cwd });
   between = new Date().toISOString();
 });
 afterAll(() => site.close());
@@ -84,7 +85,7 @@ describe('export --format warc', () => {
   });
 
   it('has the index that another indexer makes of it', async () => {
-    await json(['export', '--format', 'warc', '-o', 'again.warc.gz'], { cwd });
+    await prepare(['export', '--format', 'warc', '-o', 'again.warc.gz'], { cwd });
     const reader = createReadStream(join(cwd, 'again.warc.gz'));
     const theirs: unknown[] = [];
     for await (const entry of new CDXIndexer().iterIndex([{ filename: 'again.warc.gz', reader }])) theirs.push(entry);
@@ -115,20 +116,20 @@ describe('export --format tree and markdown', () => {
     expect(files).toHaveLength(PATHS.length + 1);
     expect(files).toEqual(expect.arrayContaining([`${folder()}/docs/a.html`, `${folder()}/note.txt`, 'index.jsonl']));
     expect(readFileSync(join(cwd, 'tree', folder(), 'docs/a.html'), 'utf8')).toBe(site.pages.get('/docs/a.html'));
-    await run(['export', '--format', 'markdown', '-o', 'notes/', '--quiet'], { cwd });
+    await prepare(['export', '--format', 'markdown', '-o', 'notes/', '--quiet'], { cwd });
     expect(filesOf('notes')).toHaveLength(PATHS.length + 1);
     expect(readFileSync(join(cwd, 'notes', folder(), 'index.md'), 'utf8')).toContain(
       `\n# At /\n\n${WORDS}\n\n- One\n- [Two](${site.origin}/)\n`,
     );
     site.pages.delete('/goes.html');
     site.pages.set('/docs/a.html', page('Anew'));
-    await run(['touch', url('/goes.html'), url('/docs/a.html')], { cwd });
-    await run(['crawl', ...network], { cwd });
+    await prepare(['touch', url('/goes.html'), url('/docs/a.html')], { cwd });
+    await prepare(['crawl', ...network], { cwd });
     for (const [format, place] of [
       ['tree', 'tree'],
       ['markdown', 'notes/'],
     ] as const) {
-      const told = await json(['export', '--format', format, '-o', place, '--since', between], { cwd });
+      const told = await jsonStaying(['export', '--format', format, '-o', place, '--since', between], { cwd });
       expect(told).toMatchObject({ documents: 1, removed: 1 });
       expect(filesOf(place)).toHaveLength(PATHS.length);
       const list = readFileSync(join(cwd, place, 'index.jsonl'), 'utf8')
@@ -142,7 +143,7 @@ describe('export --format tree and markdown', () => {
   });
 
   it('markdown goes into one stream as well; a tree wants a folder', async () => {
-    const { stdout } = await run(['export', '--format', 'markdown'], { cwd });
+    const { stdout } = await runStaying(['export', '--format', 'markdown'], { cwd });
     expect(stdout.match(/^---\nurl: /gm)).toHaveLength(PATHS.length - 1);
     const { code, stderr } = await run(['export', '--format', 'tree'], { cwd });
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'incrawl: --format tree needs --output, a folder\n' });
@@ -166,16 +167,17 @@ describe('where an export goes', () => {
   it('behind a link the file is replaced, and the link stays', async () => {
     writeFileSync(join(cwd, 'real.jsonl'), 'before\n');
     symlinkSync('real.jsonl', join(cwd, 'latest.jsonl'));
-    expect((await run(['export', '-o', 'latest.jsonl', '--quiet'], { cwd })).code).toBe(0);
+    expect((await runStaying(['export', '-o', 'latest.jsonl', '--quiet'], { cwd })).code).toBe(0);
     expect(lstatSync(join(cwd, 'latest.jsonl')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(cwd, 'real.jsonl'), 'utf8')).toMatch(/^\{/);
   });
 
-  it.each(['jsonl', 'csv', 'markdown'])(
-    'a file of %s that cannot be written is an error with its reason',
-    async (format) => {
-      const { code, stderr } = await run(['export', '--format', format, '-o', 'absent/pages.out'], { cwd });
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('ENOENT') });
-    },
-  );
+  it.each([
+    ['jsonl', run],
+    ['csv', runStaying],
+    ['markdown', runStaying],
+  ])('a file of %s that cannot be written is an error with its reason', async (format, start) => {
+    const { code, stderr } = await start(['export', '--format', format, '-o', 'absent/pages.out'], { cwd });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('ENOENT') });
+  });
 });

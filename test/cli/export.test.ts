@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startScripted } from '../site/scripted-server.ts';
 import { json, run, workDir } from './binary.ts';
 import { type ChangingSite, startChangingSite } from './changing-site.ts';
+import { jsonStaying, prepare, runStaying } from './staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 const page = (title: string, words = WORDS): string =>
@@ -17,8 +18,8 @@ const PATHS = ['/same', '/changes', '/goes', '/moves', '/formula', '/returns'];
 let between = '';
 
 async function visitAgain(paths: readonly string[]): Promise<void> {
-  await run(['touch', ...paths.map(url)], { cwd });
-  await run(['crawl', ...network], { cwd });
+  await prepare(['touch', ...paths.map(url)], { cwd });
+  await prepare(['crawl', ...network], { cwd });
 }
 
 beforeAll(async () => {
@@ -30,7 +31,7 @@ beforeAll(async () => {
     '/formula': page('=HYPERLINK(&quot;http://x&quot;)', `${WORDS} "quoted", and, commas`),
     '/returns': page('Returns'),
   });
-  await run(['crawl', ...PATHS.map(url), ...network], { cwd });
+  await prepare(['crawl', ...PATHS.map(url), ...network], { cwd });
   site.pages.delete('/returns');
   await visitAgain(['/returns']);
   between = new Date().toISOString();
@@ -88,14 +89,16 @@ describe('export', () => {
       { deleted: url('/goes'), state: 'gone' },
       { deleted: url('/moves'), state: 'redir_perm', target: url('/same') },
     ]);
-    const { seq } = await json<{ seq: number }>(['export', '--since', between, '-o', 'some.jsonl'], { cwd });
-    expect(await json(['export', '--since', `${seq}`, '-o', 'none.jsonl'], { cwd })).toMatchObject({ documents: 0 });
-    const last = await json<{ documents: number; removed: number }>(
+    const { seq } = await jsonStaying<{ seq: number }>(['export', '--since', between, '-o', 'some.jsonl'], { cwd });
+    expect(await jsonStaying(['export', '--since', `${seq}`, '-o', 'none.jsonl'], { cwd })).toMatchObject({
+      documents: 0,
+    });
+    const last = await jsonStaying<{ documents: number; removed: number }>(
       ['export', '--since', `${seq - 1}`, '-o', 'one.jsonl'],
       { cwd },
     );
     expect(last.documents + last.removed).toBe(1);
-    const later = await json(['export', '--since', new Date().toISOString(), '-o', 'none.jsonl'], { cwd });
+    const later = await jsonStaying(['export', '--since', new Date().toISOString(), '-o', 'none.jsonl'], { cwd });
     expect(later).toMatchObject({ documents: 0, removed: 0, bytes: 0, file: 'none.jsonl' });
     expect(readFileSync(join(cwd, 'none.jsonl'), 'utf8')).toBe('');
   });
@@ -119,7 +122,7 @@ describe('export', () => {
     const broken = await run(['export', '--format', 'csv', '-o', 'kept.csv', '--status', 'fetchd'], { cwd });
     expect(broken.code).toBe(2);
     mkdirSync(join(cwd, 'folder'));
-    const refused = await run(['export', '-o', 'folder'], { cwd });
+    const refused = await runStaying(['export', '-o', 'folder'], { cwd });
     expect(refused.code).toBe(1);
     expect(existsSync(join(cwd, 'folder.partial'))).toBe(false);
     expect(readFileSync(join(cwd, 'kept.csv'), 'utf8')).toBe('old');
@@ -187,7 +190,7 @@ describe('export', () => {
     writeFileSync(join(cwd, 'conf/plugins/exporter-sizes/plugin.ts'), /```ts\n(.*?)```/s.exec(docs)?.[1] ?? '');
     const list = 'protocol-http, parse-html, signature-simhash, schedule-freshness, exporter-sizes';
     writeFileSync(join(cwd, 'own.yaml'), `plugins: [${list}]`);
-    const { stdout } = await run(['export', '--format', 'sizes', '-D', `plugins.file=${join(cwd, 'own.yaml')}`], {
+    const { stdout } = await prepare(['export', '--format', 'sizes', '-D', `plugins.file=${join(cwd, 'own.yaml')}`], {
       cwd,
     });
     expect(stdout.trim().split('\n')).toHaveLength(4);
@@ -210,7 +213,7 @@ describe('export', () => {
     const told = await run(['export', '--format', 'csv'], { cwd: own });
     expect(told).toMatchObject({ code: 1, stdout: '' });
     expect(told.stderr).toContain('exporter csv: not today');
-    const unknown = await run(['export', '--format', 'cvs'], { cwd: own });
+    const unknown = await runStaying(['export', '--format', 'cvs'], { cwd: own });
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain('did you mean csv?');
   });
