@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PageDiff, PageVersion } from '../../src/crawler.ts';
 import { json, run, workDir } from './binary.ts';
 import { type ChangingSite, startChangingSite } from './changing-site.ts';
+import { jsonStaying, prepare, runStaying } from './staying.ts';
 
 const HOSTILE = '&lt;script&gt;alert(1)&lt;/script&gt; \u001b[31m \u202e';
 const page = (price: string): string =>
@@ -18,10 +19,10 @@ const network = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
 beforeAll(async () => {
   site = await startChangingSite({ '/price': page('10'), '/once': page('1') });
   url = `${site.origin}/price`;
-  await run(['crawl', url, `${site.origin}/once`, ...network], { cwd });
+  await prepare(['crawl', url, `${site.origin}/once`, ...network], { cwd });
   site.pages.set('/price', page('twelve or thirteen'));
-  for (const again of [url, `${site.origin}/once`]) await run(['touch', again], { cwd });
-  await run(['crawl', ...network], { cwd });
+  for (const again of [url, `${site.origin}/once`]) await prepare(['touch', again], { cwd });
+  await prepare(['crawl', ...network], { cwd });
 });
 afterAll(() => site.close());
 
@@ -40,13 +41,13 @@ describe('diff', () => {
     expect(stdout).toContain('the thing is [-10 -]{+twelve or thirteen +}euro today');
     expect(stdout).toContain('…');
     expect(stdout).not.toMatch(/[\u001b\u202e]/);
-    const full = await run(['diff', url, '--full'], { cwd });
+    const full = await runStaying(['diff', url, '--full'], { cwd });
     expect(full.stdout).not.toContain('…');
     expect(full.stdout.length).toBeGreaterThan(stdout.length);
   });
 
   it('writes a file to look at, in which nothing of the page is at work', async () => {
-    await run(['diff', url, '--html', 'changes.html', '--quiet'], { cwd });
+    await prepare(['diff', url, '--html', 'changes.html', '--quiet'], { cwd });
     const html = readFileSync(join(cwd, 'changes.html'), 'utf8');
     expect(html).toContain('<del>10 </del>');
     expect(html).toContain('<ins>twelve or thirteen </ins>');
@@ -56,12 +57,12 @@ describe('diff', () => {
   });
 
   it('takes versions by segment and by time', async () => {
-    const { versions } = await json<{ versions: PageVersion[] }>(['diff', url, '--list'], { cwd });
+    const { versions } = await jsonStaying<{ versions: PageVersion[] }>(['diff', url, '--list'], { cwd });
     expect(versions).toHaveLength(2);
     const [first, second] = versions as [PageVersion, PageVersion];
-    const back = await json<PageDiff>(['diff', url, '--from', second.segment, '--to', first.segment], { cwd });
+    const back = await jsonStaying<PageDiff>(['diff', url, '--from', second.segment, '--to', first.segment], { cwd });
     expect(back).toMatchObject({ deleted: 3, inserted: 1, from: second, to: first });
-    const same = await json<PageDiff>(['diff', url, '--from', second.at, '--to', second.segment], { cwd });
+    const same = await jsonStaying<PageDiff>(['diff', url, '--from', second.at, '--to', second.segment], { cwd });
     expect(same).toMatchObject({ deleted: 0, inserted: 0, distance: 0 });
   });
 
@@ -69,11 +70,11 @@ describe('diff', () => {
     const once = await run(['diff', `${site.origin}/once`], { cwd });
     expect(once).toMatchObject({ code: 1, stdout: '' });
     expect(once.stderr).toContain('a difference needs two');
-    const early = await run(['diff', url, '--from', '2001-01-01'], { cwd });
+    const early = await runStaying(['diff', url, '--from', '2001-01-01'], { cwd });
     expect(early.stderr).toMatch(/--from: no content of .* at or before 2001-01-01.*stored are: /);
-    const odd = await run(['diff', url, '--from', 'yesteryear'], { cwd });
+    const odd = await runStaying(['diff', url, '--from', 'yesteryear'], { cwd });
     expect(odd).toMatchObject({ code: 2 });
     expect(odd.stderr).toContain('is no segment');
-    expect((await run(['diff', `${site.origin}/never`], { cwd })).code).toBe(1);
+    expect((await runStaying(['diff', `${site.origin}/never`], { cwd })).code).toBe(1);
   });
 });
