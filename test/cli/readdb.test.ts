@@ -10,6 +10,7 @@ import type { DbStats, GroupView, RecordRow, RecordView } from '../../src/crawle
 import { newDatum } from '../../src/domain/crawl/datum.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 import { json, run, start, workDir } from './binary.ts';
+import { jsonStaying, runStaying } from './staying.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const HOSTS = ['www.large.example', 'news.large.example', 'small.test'];
@@ -42,7 +43,7 @@ const ask = (...args: string[]) => ['readdb', ...args, '--dir', dir];
 
 describe('readdb', () => {
   it('takes hosts, domains and beginnings of URLs in the spelling of people', async () => {
-    const rows = async (...args: string[]): Promise<number> => (await json<RecordView[]>(ask(...args))).length;
+    const rows = async (...args: string[]): Promise<number> => (await jsonStaying<RecordView[]>(ask(...args))).length;
     expect(await rows('--host', 'WWW.Large.Example')).toBe(30);
     expect(await rows('--host', 'www.large.example:80')).toBe(30);
     expect(await rows('--domain', 'Large.example')).toBe(60);
@@ -60,7 +61,7 @@ describe('readdb', () => {
       byFailures: { 4: 3 },
       estimated: false,
     });
-    expect(await json<GroupView[]>(ask('--stats', '--by', 'domain'))).toMatchObject([
+    expect(await jsonStaying<GroupView[]>(ask('--stats', '--by', 'domain'))).toMatchObject([
       { name: 'large.example', hosts: 2, urls: 60 },
       { name: 'small.test', hosts: 1, urls: 30 },
     ]);
@@ -83,7 +84,7 @@ describe('readdb', () => {
   });
 
   it('the most changing pages of a domain, chosen fields', async () => {
-    const rows = await json<RecordRow[]>(
+    const rows = await jsonStaying<RecordRow[]>(
       ask(
         '--domain',
         'large.example',
@@ -106,7 +107,7 @@ describe('readdb', () => {
   });
 
   it('--where, --retry-min, --overdue, --sample, --sort', async () => {
-    const count = async (...args: string[]) => (await json<unknown[]>(ask(...args))).length;
+    const count = async (...args: string[]) => (await jsonStaying<unknown[]>(ask(...args))).length;
     expect(await count('--where', 'state = unfetched and host = small.test')).toBe(10);
     expect(await count('--where', 'lastFetchAt < now-15d', '--domain', 'large.example')).toBe(10);
     expect(await count('--retry-min', '4')).toBe(3);
@@ -115,7 +116,7 @@ describe('readdb', () => {
     expect(await count('--overdue', '36h')).toBe(3);
     expect(await count('--due', '--host', 'small.test')).toBe(13);
     expect(await count('--sample', '7')).toBe(7);
-    const [first] = await json<RecordView[]>(ask('--sort', 'lastFetchAt', '--limit', '1'));
+    const [first] = await jsonStaying<RecordView[]>(ask('--sort', 'lastFetchAt', '--limit', '1'));
     expect(first?.url).toContain('/page/19');
   });
 
@@ -130,12 +131,12 @@ describe('readdb', () => {
     const { code, stderr, stdout } = await run(ask('--where', 'dept > 3'));
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toBe('incrawl: where, column 1: there is no field "dept"; did you mean depth?\n');
-    expect((await run(ask('--fields', 'url,ttle'))).stderr).toContain('did you mean title?');
+    expect((await runStaying(ask('--fields', 'url,ttle'))).stderr).toContain('did you mean title?');
   });
 
   it('without a crawl db nothing is there, and nothing is made', async () => {
     const nowhere = join(workDir(), 'none');
-    expect(await json<DbStats>(['readdb', '--dir', nowhere])).toMatchObject({ urls: 0, estimated: false });
+    expect(await jsonStaying<DbStats>(['readdb', '--dir', nowhere])).toMatchObject({ urls: 0, estimated: false });
     expect((await run(['readdb', '--dump', '--dir', nowhere])).stderr).toBe('Nothing matches.\n');
   });
 });
@@ -234,24 +235,27 @@ describe('while a crawl runs', () => {
     try {
       await until(site.isAsked);
       expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 4, leased: 3 });
-      const record = await json<RecordView>(['readdb', '--url', `${site.origin}/`], { cwd });
+      const record = await jsonStaying<RecordView>(['readdb', '--url', `${site.origin}/`], { cwd });
       expect(record).toMatchObject({ state: 'fetched', title: 'The start' });
-      expect(await json<RecordView[]>(['readdb', '--dump'], { cwd })).toHaveLength(4);
+      expect(await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd })).toHaveLength(4);
       const seeds = await run(['readdb', '--where', 'seed', '--fields', 'url', '--explain-query'], { cwd });
       expect(seeds.stdout).toContain(`${site.origin}/`);
       expect(seeds.stderr).toBe('Query: pass over the records, everything: 4 rows read, 1 returned\n');
-      expect(await json(['explain', `${site.origin}/page/2`], { cwd })).toMatchObject({ admitted: true });
-      expect(await json<unknown[]>(['changes'], { cwd })).toHaveLength(1);
-      const refused = await run(['touch', `${site.origin}/`], { cwd });
+      expect(await jsonStaying(['explain', `${site.origin}/page/2`], { cwd })).toMatchObject({ admitted: true });
+      expect(await jsonStaying<unknown[]>(['changes'], { cwd })).toHaveLength(1);
+      const refused = await runStaying(['touch', `${site.origin}/`], { cwd });
       expect(refused.code).toBe(5);
       expect(refused.stderr).toContain(`process ${crawl.child.pid}`);
-      const bad = await run(['readdb', '--where', 'dept = 1'], { cwd });
+      const bad = await runStaying(['readdb', '--where', 'dept = 1'], { cwd });
       expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('did you mean depth?')]);
     } finally {
       site.letGo();
     }
     expect((await crawl.finished).code).toBe(0);
     site.close();
-    expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 4, byStatus: { fetched: 4 } });
+    expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({
+      urls: 4,
+      byStatus: { fetched: 4 },
+    });
   });
 });

@@ -7,6 +7,7 @@ import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, type Running, run, start, workDir } from '../binary.ts';
 import { createGate } from '../gate.ts';
+import { prepare, runStaying } from '../staying.ts';
 
 /** What a page may call itself: markup, a turned reading direction, what a terminal obeys. */
 const HOSTILE = `</title><script>window.pwned=1</script><img src=x onerror="pwned()">\u202egnp.exe \u0007'"`;
@@ -33,7 +34,7 @@ beforeAll(async () => {
   site.listen(0, '127.0.0.1');
   await once(site, 'listening');
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  await run(['crawl', `${origin}/`, '--dir', dir, ...own]);
+  await prepare(['crawl', `${origin}/`, '--dir', dir, ...own]);
   ({ live, view } = await served(['--dir', dir]));
 });
 afterAll(async () => {
@@ -183,7 +184,7 @@ describe('serve', () => {
   it('makes room for commands and crawls at once, and follows a crawl that runs', async () => {
     await text('/pages');
     expect(await json(['readdb', '--stats', '--dir', dir])).toMatchObject({ urls: 6 });
-    await run(['touch', '--dir', dir, ...[1, 2, 3, 4, 5].map((i) => `${origin}/${i}?q=%3Cscript%3E`)]);
+    await prepare(['touch', '--dir', dir, ...[1, 2, 3, 4, 5].map((i) => `${origin}/${i}?q=%3Cscript%3E`)]);
     gate.closeAfter(2);
     version = ' <i>freshly</i> added';
     const events = await fetch(`${view}/events`);
@@ -212,7 +213,7 @@ describe('serve', () => {
 
   it('says so when another process has the crawl db and answers nothing', async () => {
     const other = workDir();
-    await run(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
+    await prepare(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
     const db = new Level(join(other, 'db'));
     await db.open();
     const { live: shut, view: at } = await served(['--dir', other]);
@@ -228,7 +229,7 @@ describe('serve', () => {
 
   it('says what is wrong with a damaged crawl db', async () => {
     const other = workDir();
-    await run(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
+    await prepare(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
     writeFileSync(join(other, 'db', 'CURRENT'), 'nothing');
     const { live: hurt, view: at } = await served(['--dir', other]);
     for (const path of ['/', '/pages', '/metrics']) {
@@ -244,21 +245,21 @@ describe('serve', () => {
       code: 2,
       stderr: expect.stringContaining('already'),
     });
-    expect((await run(['serve', '--dir', join(dir, 'nowhere')])).stderr).toContain('there is no folder');
-    expect(await run(['serve', '--host', '0.0.0.0', '--dir', dir])).toMatchObject({
+    expect((await runStaying(['serve', '--dir', join(dir, 'nowhere')])).stderr).toContain('there is no folder');
+    expect(await runStaying(['serve', '--host', '0.0.0.0', '--dir', dir])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--token-file'),
     });
     const short = join(dir, 'short');
     writeFileSync(short, 'secret\n');
-    expect((await run(['serve', '--token-file', short, '--dir', dir])).stderr).toContain('16 characters');
+    expect((await runStaying(['serve', '--token-file', short, '--dir', dir])).stderr).toContain('16 characters');
     const { port } = new URL(view);
-    expect((await run(['serve', '--port', port, '--dir', workDir()])).stderr).toContain('cannot listen');
+    expect((await runStaying(['serve', '--port', port, '--dir', workDir()])).stderr).toContain('cannot listen');
   });
 
   it('with a token: asks for it, and lets pages be visited sooner', async () => {
     const other = workDir();
-    await run(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
+    await prepare(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
     const token = 'a-token-of-some-length';
     const file = join(other, 'token');
     writeFileSync(file, `${token}\n`);
@@ -293,6 +294,6 @@ describe('serve before the first crawl', () => {
     expect((await fetch(`${at}/metrics`)).status).toBe(200);
     early.child.kill('SIGINT');
     expect((await early.finished).code).toBe(0);
-    expect((await run(['readdb', '--stats', '--dir', empty, '--json'])).stdout).toContain('"urls":0');
+    expect((await runStaying(['readdb', '--stats', '--dir', empty, '--json'])).stdout).toContain('"urls":0');
   });
 });
