@@ -5,6 +5,7 @@ import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { NO_REDIS, type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
 import { json, run, workDir } from '../binary.ts';
 import { type LocalSite, startSite } from '../local-site.ts';
+import { jsonStaying, prepare, runStaying } from '../staying.ts';
 
 interface Counts {
   readonly urls: number;
@@ -33,14 +34,17 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
 
   it('is crawled and asked like one in the state directory', async () => {
     const own = join(workDir(), 'own');
-    const crawled = async (where: string[]): Promise<Counts> => {
-      await json(['crawl', `${site.origin}/`, ...where, ...local]);
-      return json<Counts>(['readdb', '--stats', ...where]);
+    const crawled = async (ask: typeof jsonStaying, where: string[]): Promise<Counts> => {
+      await ask(['crawl', `${site.origin}/`, ...where, ...local]);
+      return ask<Counts>(['readdb', '--stats', ...where]);
     };
-    const [expected, { urls, byStatus }] = await Promise.all([crawled(['--dir', own]), crawled(within(dir))]);
+    const [expected, { urls, byStatus }] = await Promise.all([
+      crawled(jsonStaying, ['--dir', own]),
+      crawled(json, within(dir)),
+    ]);
     expect({ urls, byStatus }).toEqual({ urls: expected.urls, byStatus: expected.byStatus });
     expect(existsSync(join(dir, 'db'))).toBe(false);
-    const explained = await run(['explain', `${site.origin}/page/1`, ...within(dir)]);
+    const explained = await runStaying(['explain', `${site.origin}/page/1`, ...within(dir)]);
     expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining('fetched') });
   });
 
@@ -48,14 +52,14 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
     const lines = await run(['export-db', ...within(dir)]);
     expect(lines.stdout.match(/"url":"[^"]*\/page\/\d+"/g)?.length).toBeGreaterThanOrEqual(12);
     const trial = ['touch', `${site.origin}/page/1`];
-    expect(await json([...trial, '--dry-run', ...within(dir)])).toMatchObject({ dryRun: true });
-    expect((await json<{ due: number }>(['readdb', '--stats', ...within(dir)])).due).toBe(0);
+    expect(await jsonStaying([...trial, '--dry-run', ...within(dir)])).toMatchObject({ dryRun: true });
+    expect((await jsonStaying<{ due: number }>(['readdb', '--stats', ...within(dir)])).due).toBe(0);
     await json([...trial, ...within(dir)]);
-    expect((await json<{ due: number }>(['readdb', '--stats', ...within(dir)])).due).toBe(1);
+    expect((await jsonStaying<{ due: number }>(['readdb', '--stats', ...within(dir)])).due).toBe(1);
   });
 
   it('is found by its directory, which alone does not say where Redis is', async () => {
-    const asked = [['readdb', '--stats'], ['crawl']].map((command) => run([...command, '--dir', dir]));
+    const asked = [run(['readdb', '--stats', '--dir', dir]), runStaying(['crawl', '--dir', dir])];
     for (const { code, stderr } of await Promise.all(asked)) {
       expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.redis must name the server')]);
     }
@@ -70,7 +74,7 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
       [['generate', ...within(own, 'fresh')], 'holds a crawl db of its own'],
       [['verify', ...within(dir)], 'in Redis; this works on'],
     ];
-    const done = await Promise.all(refused.map(([args]) => run(args)));
+    const done = await Promise.all(refused.map(([args], i) => (i === 0 ? run : runStaying)(args)));
     expect(done.map(({ code, stderr }) => [code, stderr])).toEqual(
       refused.map(([, message]) => [2, expect.stringContaining(message)]),
     );
@@ -78,23 +82,23 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
 
   it('refuses a second directory under its name before it has segments, too', async () => {
     const begun = within(join(workDir(), 'begun'), 'begun');
-    await json(['inject', '-', ...begun], { input: `${site.origin}/` });
+    await prepare(['inject', '-', ...begun], { input: `${site.origin}/` });
     const second = join(workDir(), 'second');
     const { code, stderr } = await run(['inject', '-', ...within(second, 'begun')], { input: `${site.origin}/page/1` });
     expect([code, stderr]).toEqual([2, expect.stringContaining('in another folder')]);
     expect(existsSync(join(second, 'cluster.json'))).toBe(false);
-    expect(await json<Counts>(['readdb', '--stats', ...begun])).toMatchObject({ urls: 1 });
+    expect(await jsonStaying<Counts>(['readdb', '--stats', ...begun])).toMatchObject({ urls: 1 });
   });
 
   it('says so when Redis has lost it, or has another one of its name', async () => {
     const folder = join(workDir(), 'lost');
-    await json(['inject', '-', ...within(folder, 'lost')], { input: `${site.origin}/` });
+    await prepare(['inject', '-', ...within(folder, 'lost')], { input: `${site.origin}/` });
     const redis = await connectRedis(server.url);
     await redis.del('{lost}:db:id', '{lost}:db:order', '{lost}:db:values', '{lost}:db:token');
     const lost = await run(['generate', ...within(folder, 'lost')]);
     expect([lost.code, lost.stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
-    await json(['inject', '-', ...within(join(workDir(), 'new'), 'lost')], { input: `${site.origin}/` });
-    const other = await run(['generate', ...within(folder, 'lost')]);
+    await prepare(['inject', '-', ...within(join(workDir(), 'new'), 'lost')], { input: `${site.origin}/` });
+    const other = await runStaying(['generate', ...within(folder, 'lost')]);
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('hold different crawls')]);
     redis.disconnect();
   });
@@ -108,13 +112,16 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
     await redis.config('SET', 'maxmemory-policy', 'noeviction');
     expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('maxmemory-policy must be noeviction')]);
     // The counters are in one of the two, the order of the rows in the other.
-    for (const key of ['{evicted}:db:order', '{evicted}:db:values']) {
+    for (const [key, start] of [
+      ['{evicted}:db:order', run],
+      ['{evicted}:db:values', runStaying],
+    ] as const) {
       await redis.del(key);
       for (const command of [
         ['crawl', ...local],
         ['readdb', '--stats'],
       ]) {
-        const { code, stderr } = await run([...command, ...where]);
+        const { code, stderr } = await start([...command, ...where]);
         expect([code, stderr]).toEqual([2, expect.stringContaining('Redis has lost rows of the crawl "evicted"')]);
       }
     }
@@ -123,7 +130,7 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
 
   it('a start that was killed before it marked its directory goes on', async () => {
     const folder = join(workDir(), 'marked');
-    await json(['inject', '-', ...within(folder, 'marked')], { input: `${site.origin}/` });
+    await prepare(['inject', '-', ...within(folder, 'marked')], { input: `${site.origin}/` });
     const mark = readFileSync(join(folder, 'cluster.json'), 'utf8');
     rmSync(join(folder, 'cluster.json'));
     expect((await json<{ segment: string }>(['generate', ...within(folder, 'marked')])).segment).toMatch(
@@ -137,17 +144,17 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
     const { code, stderr } = await run(['crawl', '--dir', workDir(), ...away]);
     expect([code, stderr]).toEqual([1, expect.stringContaining('Redis does not answer')]);
     expect(stderr).not.toContain('secret');
-    for (const url of [
-      'redis://:sec/ret@127.0.0.1:1',
-      'redis://:sec#ret@127.0.0.1:1',
-      'redis://:sec?ret@127.0.0.1:1',
-      'redis://:se%cret@127.0.0.1:1',
-    ]) {
-      const refused = await run(['crawl', '--dir', workDir(), '-D', `cluster.redis=${url}`]);
+    for (const [start, url] of [
+      [run, 'redis://:sec/ret@127.0.0.1:1'],
+      [runStaying, 'redis://:sec#ret@127.0.0.1:1'],
+      [runStaying, 'redis://:sec?ret@127.0.0.1:1'],
+      [runStaying, 'redis://:se%cret@127.0.0.1:1'],
+    ] as const) {
+      const refused = await start(['crawl', '--dir', workDir(), '-D', `cluster.redis=${url}`]);
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('got "redis://:***@127.0.0.1:1"')]);
       expect(refused.stderr).toContain('in a password are written %2F %3F');
     }
-    const shown = await run(['config', ...away]);
+    const shown = await runStaying(['config', ...away]);
     expect(shown.stdout).toContain('redis://user:***@127.0.0.1:1');
     expect(shown.stdout).not.toContain('secret');
   });
