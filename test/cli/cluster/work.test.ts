@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
 import { type RedisServer, startRedis, startRedisCluster } from '../../adapters/redis/redis-server.ts';
-import { json, type Running, run, start, workDir } from '../binary.ts';
+import { type Running, run, start, workDir } from '../binary.ts';
+import { jsonStaying, prepare, runStaying } from '../staying.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 
 const DELAY_MS = 40;
@@ -43,7 +44,7 @@ describe.skipIf(NO_BULLMQ !== null)(
 
     /** What became of each URL, whoever fetched it. */
     async function endOf(where: readonly string[]): Promise<readonly unknown[]> {
-      const { stdout } = await run(['readdb', '--dump', '--format', 'jsonl', ...where]);
+      const { stdout } = await runStaying(['readdb', '--dump', '--format', 'jsonl', ...where]);
       const records = stdout
         .trim()
         .split('\n')
@@ -75,11 +76,19 @@ describe.skipIf(NO_BULLMQ !== null)(
       }
     }
 
-    async function requireDone(workers: readonly Running[]): Promise<void> {
+    async function requireDone(workers: readonly Pick<Running, 'finished'>[]): Promise<void> {
       for (const { code, stdout, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
         expect([code, stderr]).toEqual([0, '']);
         expect((JSON.parse(stdout) as Work).stoppedBy).toBe('nothing-due');
       }
+    }
+
+    /** Two processes; the second one needs no start, and waits until the first one has begun. */
+    async function twoAtWork(command: readonly string[]): Promise<Pick<Running, 'finished'>[]> {
+      const before = hosts.asked.length;
+      const first = start(command);
+      await hosts.seen(before + 1);
+      return [first, { finished: runStaying(command) }];
     }
 
     /** Clocks that count in whole milliseconds may be off by one. */
@@ -91,14 +100,14 @@ describe.skipIf(NO_BULLMQ !== null)(
     it('any of them may be killed: the rest end the crawl as one process would have, and no host is asked too often', async () => {
       const own = join(workDir(), 'own');
       const file = seeds();
-      await json(['crawl', file, '--dir', own, ...network]);
+      await prepare(['crawl', file, '--dir', own, ...network]);
       const expected = await endOf(['--dir', own]);
       expect(expected).toHaveLength(URLS);
       const before = hosts.asked.length;
 
       const dir = join(workDir(), 'shared');
       const where = within(dir, 'killed');
-      await json(['inject', file, ...where]);
+      await prepare(['inject', file, ...where]);
       let alive = Array.from({ length: 4 }, () => start(['work', '--json', ...where, ...network]));
       const kill = async (victim: Running): Promise<void> => {
         alive = alive.filter((each) => each !== victim);
@@ -122,7 +131,7 @@ describe.skipIf(NO_BULLMQ !== null)(
     it('one that was paused for longer than its lease changes nothing when it goes on', async () => {
       const before = hosts.asked.length;
       const where = within(join(workDir(), 'shared'), 'paused');
-      await json(['inject', seeds(), ...where]);
+      await prepare(['inject', seeds(), ...where]);
       const workers = Array.from({ length: 3 }, () => start(['work', '--json', ...where, ...network]));
       const [fetching] = workers;
       await hosts.seen(before + 10);
@@ -148,7 +157,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       const stopped = await first.finished;
       expect(stopped.code).toBe(11);
       expect((JSON.parse(stopped.stdout) as Work).stoppedBy).toBe('signal');
-      const second = await json<Work>(['work', ...where, ...network]);
+      const second = await jsonStaying<Work>(['work', ...where, ...network]);
       expect(second.stoppedBy).toBe('nothing-due');
       expect(await endOf(where)).toHaveLength(URLS);
       requirePolite(before);
@@ -159,8 +168,8 @@ describe.skipIf(NO_BULLMQ !== null)(
       const dir = join(workDir(), 'losing');
       const where = [...within(dir, 'losing'), '-D', `cluster.redis=${losing.url}`];
       const before = hosts.asked.length;
-      await json(['inject', seeds(), ...where]);
-      const workers = Array.from({ length: 2 }, () => start(['work', '--json', ...where, ...network]));
+      await prepare(['inject', seeds(), ...where]);
+      const workers = await twoAtWork(['work', '--json', ...where, ...network]);
       await hosts.seen(before + 20);
       const redis = await connectRedis(losing.url);
       await redis.flushall();
@@ -168,11 +177,11 @@ describe.skipIf(NO_BULLMQ !== null)(
       for (const { code, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
         expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
       }
-      for (const reading of [
-        ['readdb', '--stats'],
-        ['export', '--format', 'jsonl'],
-      ]) {
-        const { code, stderr } = await run([...reading, ...where]);
+      for (const [start, reading] of [
+        [run, ['readdb', '--stats']],
+        [runStaying, ['export', '--format', 'jsonl']],
+      ] as const) {
+        const { code, stderr } = await start([...reading, ...where]);
         expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
       }
       await losing.stop();
@@ -182,8 +191,8 @@ describe.skipIf(NO_BULLMQ !== null)(
       const cluster = await startRedisCluster(['--appendonly', 'yes', '--appendfsync', 'always']);
       const where = [...within(join(workDir(), 'waiting'), 'waiting'), '-D', `cluster.redis=${cluster.url}`];
       const before = hosts.asked.length;
-      await json(['inject', seeds(), ...where]);
-      const workers = Array.from({ length: 2 }, () => start(['work', '--json', ...where, ...network]));
+      await prepare(['inject', seeds(), ...where]);
+      const workers = await twoAtWork(['work', '--json', ...where, ...network]);
       await hosts.seen(before + 20);
       await cluster.kill();
       // Longer than a command waits.
