@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { commandTree } from '../../src/cli/completion/command-tree.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { BINARY, workDir } from '../cli/binary.ts';
+import { runStaying } from '../cli/staying.ts';
 import { codeBlocks, consoleCommands, missingLine } from './doc-blocks.ts';
 import { startExampleSite } from './example-site.ts';
 
@@ -98,6 +99,36 @@ function shell(line: string, cwd: string): Promise<{ code: number | null; output
   });
 }
 
+/** What a command is called, `check robots` and `check url` being two. */
+const nameOf = (command: string): string => /^incrawl (?:(?:check|plugins) )?\S+/.exec(command)?.[0] ?? '';
+
+/**
+ * The lines that a shell and the built program run: the first one of each command, what is more than a command, and all that may
+ * come before a plugin of one's own is as it shall be, since a program that stays would know it as it was. The others need no start.
+ */
+const STARTED: ReadonlySet<string> = (() => {
+  const seen = new Set<string>();
+  return new Set(
+    docs.flatMap(({ name, blocks }) => {
+      const lastPlugin = blocks.findLastIndex(({ info }) => info.startsWith('ts '));
+      return blocks.flatMap((block, at) =>
+        (block.info === 'console' ? consoleCommands(block) : []).flatMap(({ command }, i) => {
+          const known = nameOf(command);
+          const stays = at > lastPlugin && known !== '' && seen.has(known) && !/[|<>&;]/.test(command);
+          seen.add(known);
+          return stays ? [] : [`${name}:${block.line}:${i}`];
+        }),
+      );
+    }),
+  );
+})();
+
+/** Runs a line without a start; it is still a shell that parts its words. */
+async function stay(line: string, cwd: string): Promise<{ code: number | null; output: string }> {
+  const shown = spawnSync('sh', ['-c', `incrawl() { printf '%s\\0' "$@"; }; ${line}`], { encoding: 'utf8' });
+  return runStaying(shown.stdout.split('\0').slice(0, -1), { cwd });
+}
+
 /** Puts settings into the configuration of a crawl. */
 function configure(cwd: string, settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>): void {
   const file = join(cwd, 'conf', 'incrawl.yaml');
@@ -118,7 +149,7 @@ describe.skipIf(process.platform === 'win32')('console blocks in the docs, run a
   it.each(runnable.map(({ name, blocks }) => [name, blocks] as const))(
     '%s',
     { timeout: 120_000 },
-    async (_, blocks) => {
+    async (name, blocks) => {
       const site = await startExampleSite();
       onTestFinished(() => site.close());
       let cwd = workDir();
@@ -133,14 +164,15 @@ describe.skipIf(process.platform === 'win32')('console blocks in the docs, run a
           writeFileSync(join(cwd, file), `${block.text}\n`);
         }
         if (block.info !== 'console') continue;
-        for (const { command, expected } of consoleCommands(block)) {
+        for (const [i, { command, expected }] of consoleCommands(block).entries()) {
           const moved = /^cd (\S+)$/.exec(command)?.[1];
           if (moved !== undefined) {
             cwd = join(cwd, moved);
             continue;
           }
           configure(cwd, ON_THIS_MACHINE);
-          const { code, output } = await shell(command.replaceAll('https://example.org', site.origin), cwd);
+          const runIn = STARTED.has(`${name}:${block.line}:${i}`) ? shell : stay;
+          const { code, output } = await runIn(command.replaceAll('https://example.org', site.origin), cwd);
           const said = output
             .replaceAll(site.origin, 'https://example.org')
             .replaceAll(site.origin.slice(7), 'example.org');
