@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
 import { BINARY, type Finished, type RunOptions } from './binary.ts';
@@ -23,7 +24,8 @@ afterAll(() => {
 
 function staying(): ChildProcess {
   if (child !== null) return child;
-  child = fork(SCRIPT, [pathToFileURL(BINARY).href], { execArgv: [] });
+  // Its modules lie beside the file itself, which may be named by a link.
+  child = fork(SCRIPT, [pathToFileURL(realpathSync(BINARY)).href], { execArgv: [] });
   child.on('message', ({ id, finished }: { id: number; finished: FinishedStaying }) => {
     waiting.get(id)?.(finished);
     waiting.delete(id);
