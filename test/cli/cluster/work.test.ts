@@ -76,19 +76,11 @@ describe.skipIf(NO_BULLMQ !== null)(
       }
     }
 
-    async function requireDone(workers: readonly Pick<Running, 'finished'>[]): Promise<void> {
+    async function requireDone(workers: readonly Running[]): Promise<void> {
       for (const { code, stdout, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
         expect([code, stderr]).toEqual([0, '']);
         expect((JSON.parse(stdout) as Work).stoppedBy).toBe('nothing-due');
       }
-    }
-
-    /** Two processes; the second one needs no start, and waits until the first one has begun. */
-    async function twoAtWork(command: readonly string[]): Promise<Pick<Running, 'finished'>[]> {
-      const before = hosts.asked.length;
-      const first = start(command);
-      await hosts.seen(before + 1);
-      return [first, { finished: runStaying(command) }];
     }
 
     /** Clocks that count in whole milliseconds may be off by one. */
@@ -169,7 +161,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       const where = [...within(dir, 'losing'), '-D', `cluster.redis=${losing.url}`];
       const before = hosts.asked.length;
       await prepare(['inject', seeds(), ...where]);
-      const workers = await twoAtWork(['work', '--json', ...where, ...network]);
+      const workers = Array.from({ length: 2 }, () => start(['work', '--json', ...where, ...network]));
       await hosts.seen(before + 20);
       const redis = await connectRedis(losing.url);
       await redis.flushall();
@@ -192,7 +184,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       const where = [...within(join(workDir(), 'waiting'), 'waiting'), '-D', `cluster.redis=${cluster.url}`];
       const before = hosts.asked.length;
       await prepare(['inject', seeds(), ...where]);
-      const workers = await twoAtWork(['work', '--json', ...where, ...network]);
+      const workers = Array.from({ length: 2 }, () => start(['work', '--json', ...where, ...network]));
       await hosts.seen(before + 20);
       await cluster.kill();
       // Longer than a command waits.
