@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
-import { CommanderError } from 'commander';
 import { CrawlError } from '../domain/errors.ts';
-import { EXIT, exitCodeOf, isForeseen } from './exit.ts';
+import { EXIT, exitCodeOf } from './exit.ts';
 import { foreignFrame } from './foreign-frame.ts';
 import { keepEngineLean } from './lean-engine.ts';
-import { programFor } from './program-for.ts';
-import { safeLines, shortLines } from './render/safe-text.ts';
+import { errorText, messageOf } from './render/error-text.ts';
+import { runCommand } from './run-command.ts';
 
 /** How long what was left open may keep the process alive after the work is done. */
 const LINGER_MS = 3_000;
@@ -86,24 +85,8 @@ function end(code: number): void {
   process.exit(code);
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 async function main(): Promise<number> {
-  const program = await programFor({ argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr });
-  try {
-    await program.command.parseAsync(argv);
-    return program.exitCode();
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    tell(error);
-    return exitCodeOf(error);
-  }
-}
-
-/** A file of a segment that cannot be used for another reason, as its owner, is none that a repair would mend. */
-function isDamage(error: unknown, message: string): boolean {
-  if (!isForeseen(error)) return false;
-  return error.code === 'db-corrupt' || (error.code === 'segment-corrupt' && message.includes(' is damaged at byte '));
+  return runCommand({ argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr }, tell);
 }
 
 function tell(error: unknown): void {
@@ -111,17 +94,5 @@ function tell(error: unknown): void {
     if (told.has(error)) return;
     told.add(error);
   }
-  const verbose = argv.includes('--verbose') || argv.includes('-v');
-  const message = messageOf(error);
-  const lines = shortLines(safeLines(message)).split('\n');
-  const text = lines.length === 1 ? ` ${lines[0]}` : `\n${lines.map((line) => `  ${line}`).join('\n')}`;
-  stderr.write(`incrawl:${text}\n`);
-  if (isDamage(error, message) && !message.includes('incrawl repair')) {
-    stderr.write(
-      '"incrawl verify" tells what is damaged, "incrawl repair" mends what can be mended and keeps the rest.\n',
-    );
-  }
-  if (isForeseen(error) && !verbose) return;
-  if (verbose && error instanceof Error) stderr.write(`${safeLines(error.stack ?? '')}\n`);
-  else stderr.write('This is a fault of incrawl; --verbose shows where it happened.\n');
+  stderr.write(errorText(error, argv));
 }

@@ -3,8 +3,9 @@ import { Readable, Writable } from 'node:stream';
 // For `staying.ts`: the built program without its start. Each message is a command line, run in this process when those before it are done.
 
 const [built] = process.argv.slice(2);
-const { programFor } = await import(new URL('program-for.js', built));
-const { exitCodeOf, EXIT } = await import(new URL('exit.js', built));
+const { runCommand } = await import(new URL('run-command.js', built));
+const { errorText } = await import(new URL('render/error-text.js', built));
+const home = process.cwd();
 
 /** A stream that keeps what is written to it in each of the lists. */
 function keeper(...lists) {
@@ -19,22 +20,22 @@ function keeper(...lists) {
 const textOf = (chunks) => Buffer.concat(chunks).toString();
 
 /** The same as `main.ts`, but for what that does about the end of a process. */
-async function run({ args, cwd, input }) {
-  process.chdir(cwd);
+async function run({ args, cwd, input, env }) {
   const [out, err, both] = [[], [], []];
   const [stdout, stderr] = [keeper(out, both), keeper(err, both)];
-  const stdin = () => Readable.from([input]);
-  let code;
+  const stdin = () => Readable.from([Buffer.from(input ?? '')]);
+  const before = { ...process.env };
+  Object.assign(process.env, env);
+  process.chdir(cwd ?? home);
   try {
-    const program = await programFor({ argv: args, env: process.env, stdin, stdout, stderr });
-    await program.command.parseAsync(args, { from: 'user' });
-    code = program.exitCode();
-  } catch (error) {
-    const isUsage = error.constructor.name === 'CommanderError';
-    code = isUsage ? (error.exitCode === 0 ? EXIT.done : EXIT.usage) : exitCodeOf(error);
-    if (!isUsage) stderr.write(`incrawl: ${error.message}\n`);
+    const surroundings = { argv: args, env: { ...process.env }, stdin, stdout, stderr };
+    const code = await runCommand(surroundings, (error) => stderr.write(errorText(error, args)));
+    return { code, stdout: textOf(out), stderr: textOf(err), output: textOf(both) };
+  } finally {
+    for (const name of Object.keys(env ?? {})) delete process.env[name];
+    Object.assign(process.env, before);
+    process.chdir(home);
   }
-  return { code, stdout: textOf(out), stderr: textOf(err), output: textOf(both) };
 }
 
 let last = Promise.resolve();

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
@@ -9,17 +10,18 @@ export interface FinishedStaying extends Finished {
   readonly output: string;
 }
 
-type StayingOptions = Pick<RunOptions, 'cwd' | 'input'>;
-
 const SCRIPT = fileURLToPath(new URL('staying-program.mjs', import.meta.url));
 const GONE = 'the program that stays has ended';
 const waiting = new Map<number, (finished: FinishedStaying) => void>();
 let child: ChildProcess | null = null;
 let count = 0;
 
-afterAll(() => {
-  child?.disconnect();
-  child = null;
+afterAll(async () => {
+  if (!child?.connected) return;
+  // What it has open may lie in folders that are removed next.
+  const ended = once(child, 'exit');
+  child.disconnect();
+  await ended;
 });
 
 function staying(): ChildProcess {
@@ -42,16 +44,16 @@ function staying(): ChildProcess {
  * As `run`, but without a start, which costs up to two seconds of CPU: one process for each test file runs the commands of the built program, one
  * after another. For what only prepares a test, and for further questions to a command that has been started as a user starts it.
  */
-export function runStaying(args: readonly string[], { cwd = process.cwd(), input = '' }: StayingOptions = {}) {
+export function runStaying(args: readonly string[], options: RunOptions = {}): Promise<FinishedStaying> {
   return new Promise<FinishedStaying>((resolve) => {
     const id = count++;
     waiting.set(id, resolve);
-    staying().send({ id, args, cwd, input });
+    staying().send({ id, args, ...options });
   });
 }
 
 /** Runs it in the process that stays; rejects unless it ends with 0. */
-export async function prepare(args: readonly string[], options: StayingOptions = {}): Promise<FinishedStaying> {
+export async function prepare(args: readonly string[], options: RunOptions = {}): Promise<FinishedStaying> {
   const finished = await runStaying(args, options);
   if (finished.code === 0) return finished;
   throw new Error(`incrawl ${args.join(' ')} ended with ${finished.code}: ${finished.stderr}`);
@@ -60,7 +62,9 @@ export async function prepare(args: readonly string[], options: StayingOptions =
 /** As `json`, in the process that stays. */
 export async function jsonStaying<Shape = Readonly<Record<string, unknown>>>(
   args: readonly string[],
-  options: StayingOptions = {},
+  options: RunOptions & { readonly code?: number } = {},
 ): Promise<Shape> {
-  return JSON.parse((await prepare([...args, '--json'], options)).stdout) as Shape;
+  const { code, stdout, stderr } = await runStaying([...args, '--json'], options);
+  if (code === (options.code ?? 0)) return JSON.parse(stdout) as Shape;
+  throw new Error(`incrawl ${args.join(' ')} ended with ${code}: ${stderr}\n${stdout}`);
 }
