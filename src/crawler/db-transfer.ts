@@ -3,7 +3,15 @@ import { dueFacts } from '../domain/crawl/due.ts';
 import { mergeDatum } from '../domain/crawl/merge-datum.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical-url.ts';
-import type { CrawlDb, CrawlDbPut, DueEntry, HostFacts, SegmentRow, StoredLinks } from '../ports/crawl-db.ts';
+import type {
+  CrawlDb,
+  CrawlDbBatch,
+  CrawlDbPut,
+  DueEntry,
+  HostFacts,
+  SegmentRow,
+  StoredLinks,
+} from '../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../ports/crawl-db.ts';
 import { DUMP_VERSION, type DumpCounts, type DumpLine, parseDumpLine } from './dump-lines.ts';
 
@@ -51,7 +59,8 @@ const CHUNK = 1_000;
  * Writes lines into a crawl db. `whole`: the db must be empty, and becomes what was exported, leases included. `merge`: what is there stays,
  * records of one URL are made one by `mergeDatum`; segments, leases
  * and change feed of the other crawl are left out.
- * Rejects with `usage-invalid`, naming the line; what came before it may have been written.
+ * Rejects with `usage-invalid`, naming the line; under `merge` what came before it may have been written, of a `whole` import that is cut short nothing
+ * stays.
  */
 export async function importLines(
   db: CrawlDb,
@@ -71,7 +80,6 @@ export async function importLines(
     if ('end' in line) end = line.end;
     else await sink.add(line);
   }
-  await sink.finish();
   const { records, links, hosts, changes } = sink;
   if (end === null) {
     throw new CrawlError(
@@ -83,6 +91,7 @@ export async function importLines(
   if (!isWhole || (end.changes ?? 0) !== changes) {
     throw new CrawlError('usage-invalid', `the export was to have ${end.records} records, ${records} came`);
   }
+  await sink.finish();
   return { records, links, hosts, changes, merged: sink.merged };
 }
 
@@ -147,12 +156,11 @@ class Sink {
     });
     const [links, hostFacts] = [await this.#newLinks(), await this.#newFacts()];
     const feed = this.#mode === 'whole' ? { restore: { rows: this.#changes, last: this.#lastChange } } : {};
-    await this.#db.write({ puts, links, hostFacts, meta: this.#meta, feed });
+    await this.#write({ puts, links, hostFacts, feed });
     this.#changes = [];
     this.#puts = [];
     this.#links = [];
     this.#facts = [];
-    this.#meta = {};
   }
 
   /** A page that has stored outlinks keeps them: they are of its own crawl's last parse. */
@@ -171,17 +179,23 @@ class Sink {
 
   async finish(): Promise<void> {
     await this.#flush();
-    for (const segment of this.#segments) await this.#db.write({ segments: [segment] });
+    for (const segment of this.#segments) await this.#write({ segments: [segment] });
     for (const [segment, urls] of this.#leases) {
       for (let i = 0; i < urls.length; i += CHUNK) {
         const data = await this.#db.getMany(urls.slice(i, i + CHUNK));
         const entries = data.flatMap((datum): DueEntry[] =>
           datum === undefined || datum.nextFetchAt === null ? [] : [{ ...dueFacts(datum), dueAt: datum.nextFetchAt }],
         );
-        await this.#db.write({ lease: { segment, entries } });
+        await this.#write({ lease: { segment, entries } });
       }
     }
-    await this.#db.write({}, { durable: true });
+    const last = this.#mode === 'whole' ? { meta: this.#meta, isImporting: false } : {};
+    await this.#db.write(last, { durable: true });
+  }
+
+  /** Part of a crawl db would look like a whole one. */
+  #write(batch: CrawlDbBatch): Promise<void> {
+    return this.#db.write(this.#mode === 'whole' ? { ...batch, isImporting: true } : batch);
   }
 }
 

@@ -74,6 +74,11 @@ export interface CrawlDbBatch {
   readonly removeSegments?: readonly string[];
   readonly feed?: FeedBatch;
   readonly meta?: Readonly<Record<string, string>>;
+  /**
+   * `true`: part of an import, which counts for nothing before the batch that says `false`; a db that is opened again without that one has nothing but
+   * its small facts. Batches that say neither are refused meanwhile with `usage-invalid`.
+   */
+  readonly isImporting?: boolean;
 }
 
 export interface CrawlDbPut {

@@ -109,6 +109,14 @@ export function writingContract(exam: CrawlDbExam): void {
       expect((await exam.db.counters()).urls).toBe(0);
     });
 
+    it('that is not of an import is refused until the import is at its end', async () => {
+      await exam.db.write({ links: [{ url: A, targets: [B] }], isImporting: true });
+      await expect(exam.db.write({ meta: { other: 'fact' } })).rejects.toMatchObject({ code: 'usage-invalid' });
+      await exam.db.write({ meta: { own: 'fact' }, isImporting: false }, { durable: true });
+      await exam.db.write({ meta: { later: 'fact' } });
+      expect(await exam.db.metas()).toEqual({ own: 'fact', later: 'fact' });
+    });
+
     it('applied again, with the records as they are now, changes nothing', async () => {
       await exam.insert(visitedDatum(A), visitedDatum(B));
       await exam.lease('s1', A);

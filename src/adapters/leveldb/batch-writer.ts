@@ -3,6 +3,7 @@ import type { CrawlDatum } from '../../domain/crawl/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../ports/crawl-db.ts';
 import { readEnds, stageFeed } from './change-log.ts';
+import { IMPORT_CUT_SHORT, stageImporting } from './half-import.ts';
 import { COUNTERS_KEY, hostKey } from './keys.ts';
 import { crawlDbError } from './level-errors.ts';
 import type { StoredCounters, StoredHost } from './row-codecs.ts';
@@ -43,6 +44,7 @@ export class BatchWriter {
   /** Read when first needed. */
   #spread: Promise<Cells> | null = null;
   #feed: FeedEnds;
+  #isImporting = false;
   #last: Promise<void> = Promise.resolve();
   #failure: CrawlError | null = null;
   /** Set once, before the first write. */
@@ -129,6 +131,7 @@ export class BatchWriter {
         cause: this.#failure,
       });
     }
+    if (this.#isImporting && batch.isImporting === undefined) throw new CrawlError('usage-invalid', IMPORT_CUT_SHORT);
     const reads = await readsOf(this.#rows, batch, this.#counters.leased);
     const native = this.#rows.batch();
     try {
@@ -136,6 +139,7 @@ export class BatchWriter {
       staged.stage(batch, reads);
       if (staged.newUrls.length > 0) await this.newUrls?.stage(native, staged.newUrls);
       if (staged.changes.length > 0) await this.records?.stage(native, staged.changes);
+      if (batch.isImporting !== undefined) stageImporting(native, batch.isImporting);
       const touched = staged.tallies.hosts();
       const rows = await this.hostRows(touched);
       const { counters, hosts } = staged.tallies.apply(
@@ -157,6 +161,7 @@ export class BatchWriter {
       await this.#commit(() => native.write({ sync: durable }));
       this.#counters = counters;
       this.#feed = feed;
+      this.#isImporting = batch.isImporting ?? false;
       for (const [cell, count] of cells) {
         if (count === 0) spread.delete(cell);
         else spread.set(cell, count);

@@ -12,6 +12,7 @@ import { refuseHalfRepaired } from './care/half-repaired.ts';
 import { isFinding, storedRecord } from './care/stored-record.ts';
 import { TABLE } from './db-snapshot.ts';
 import { type NearPlan, openFingerprintTables } from './fingerprint-tables.ts';
+import { takeBackHalfImport } from './half-import.ts';
 import { isHeldBriefly, lockedError, removeHolder, writeHolder } from './holder.ts';
 import { FORMAT_VERSION_FACT, ROW, rowRange } from './keys.ts';
 import { LevelCrawlDb } from './level-crawl-db.ts';
@@ -81,6 +82,7 @@ export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): 
   try {
     await refuseHalfRepaired(rows, name);
     await migrate(rows, await checkFormat(rows, name), log);
+    if (options.isLooking !== true) await takeBackHalfImport(rows, name, log);
     const writer = await BatchWriter.open(rows);
     await onOpen();
     log.debug('crawl db opened', { name, ...writer.counters() });

@@ -2,6 +2,7 @@ import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain
 import { changeRateOf } from '../../domain/crawl/change-rate.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
 import { dueFacts, isNewUrl } from '../../domain/crawl/due.ts';
+import { CrawlError } from '../../domain/errors.ts';
 import type { KeyRange } from '../../domain/url/url-key.ts';
 import { domainRange, hostOf, hostPrefix, hostRange, urlKey, urlPrefixRange } from '../../domain/url/url-key.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
@@ -40,6 +41,7 @@ class MemoryCrawlDb implements CrawlDb {
   readonly #meta = new Map<string, string>();
   #changes: readonly ChangeRow[] = [];
   #feed: FeedEnds = NO_FEED;
+  #isImporting = false;
 
   async get(url: string): Promise<CrawlDatum | undefined> {
     return this.#records.get(url);
@@ -55,6 +57,10 @@ class MemoryCrawlDb implements CrawlDb {
 
   async write(batch: CrawlDbBatch): Promise<void> {
     checkUrls(batch);
+    if (this.#isImporting && batch.isImporting === undefined) {
+      throw new CrawlError('usage-invalid', 'an import was cut short');
+    }
+    this.#isImporting = batch.isImporting ?? false;
     if (batch.feed !== undefined) {
       const { rows, ends } = extendFeed(this.#feed, batch.feed);
       this.#changes = [...this.#changes, ...rows].filter(({ seq }) => seq >= ends.first);

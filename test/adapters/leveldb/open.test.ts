@@ -186,6 +186,48 @@ describe('damage', () => {
   });
 });
 
+describe('an import', () => {
+  const seed = newDatum({ url: URL_A, now: 5, intervalMs: 7 });
+  const part = {
+    puts: [{ datum: seed, previous: null }],
+    links: [{ url: URL_A, targets: ['https://b.example/'] }],
+    feed: { restore: { rows: [], last: 7 } },
+    segments: [{ id: 's1', state: 'generated', createdAt: 7, urls: 1, applied: 0 }],
+    isImporting: true,
+  } as const;
+
+  it('that is cut short leaves an empty crawl db, which can be written to', async () => {
+    const dir = await temporaryDir();
+    const empty = await openAt(dir);
+    await empty.write({ meta: { own: 'fact' } });
+    const before = await contentOf(empty);
+    await empty.write(part);
+    await empty.close();
+    const again = await openAt(dir);
+    expect(await contentOf(again)).toEqual(before);
+    expect(await again.segments()).toEqual([]);
+    expect(await again.metas()).toEqual({ own: 'fact' });
+    await again.write({ puts: part.puts });
+    await again.close();
+    const kept = await openAt(dir);
+    expect(await kept.get(URL_A)).toEqual(seed);
+    await kept.close();
+  });
+
+  it('stays when it came to its end', async () => {
+    const dir = await temporaryDir();
+    const db = await openAt(dir);
+    await db.write(part);
+    await db.write({ isImporting: false }, { durable: true });
+    const whole = await contentOf(db);
+    await db.close();
+    const again = await openAt(dir);
+    expect(await contentOf(again)).toEqual(whole);
+    expect(await again.metas()).toEqual({});
+    await again.close();
+  });
+});
+
 describe('a db that is held for a moment', () => {
   it('is waited for', async () => {
     const dir = await temporaryDir();
