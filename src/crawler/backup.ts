@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type BackedUpFile, copyDigested, digestFile, filesBelow } from '../adapters/files/care/backup-files.ts';
+import { type BackedUpFile, copyDigested, digestFile, filesFromLast } from '../adapters/files/care/backup-files.ts';
 import { copyRows, digestRows } from '../adapters/leveldb/care/copy-rows.ts';
 import { DB_FORMAT_VERSION, openLevelRows, openStoredRows } from '../adapters/leveldb/crawl-db.ts';
 import { removeHolder } from '../adapters/leveldb/holder.ts';
@@ -22,7 +22,8 @@ const VERSION = 1;
 const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
 /** Where a restore brings together what it has not finished. */
 const RESTORING = '.restoring';
-const isLock = (path: string): boolean => path.endsWith('.lock') || path.endsWith('.new');
+/** Locks, and what is still being written, by replaceFile or the store of robots.txt: it may be gone before it is copied. */
+const isPassing = (path: string): boolean => /\.(?:lock|new|json\.\d+\.\d+)$/.test(path);
 
 const manifestSchema = z.object({
   backup: z.literal('incrawl'),
@@ -90,9 +91,8 @@ export async function backupState(
   });
 }
 
-/** Within a segment, outcomes come before the responses they tell of, as what is appended meanwhile does. */
-function filesToKeep(dir: string): string[] {
-  return FOLDERS.flatMap((folder) => filesBelow(dir, folder).reverse()).filter((path) => !isLock(path));
+function* filesToKeep(dir: string): Generator<string> {
+  for (const folder of FOLDERS) for (const path of filesFromLast(dir, folder)) if (!isPassing(path)) yield path;
 }
 
 async function withRows<Value>(

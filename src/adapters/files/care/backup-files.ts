@@ -28,6 +28,27 @@ export function filesBelow(folder: string, prefix = ''): string[] {
     });
 }
 
+/**
+ * The same from the last to the first. Below the first level each is looked for when it is asked for: of a segment that is being written to, the mark and
+ * the outcomes are copied before the responses they tell of, and what those ahead tell of may have come since.
+ */
+export function* filesFromLast(folder: string, prefix: string): Generator<string> {
+  const groups = new Set(filesBelow(folder, prefix).map((path) => path.split('/').slice(0, 2).join('/')));
+  for (const group of [...groups].reverse()) {
+    if (statSync(join(folder, group)).isFile()) yield group;
+    else yield* lookedFor(() => filesBelow(folder, group));
+  }
+}
+
+function* lookedFor(list: () => string[]): Generator<string> {
+  let last: string | undefined;
+  for (;;) {
+    last = list().findLast((path) => last === undefined || path < last);
+    if (last === undefined) return;
+    yield last;
+  }
+}
+
 /** Copies a file and reads the copy back for its digest. */
 export async function copyDigested(from: string, to: string, path: string): Promise<BackedUpFile> {
   const target = join(to, path);
