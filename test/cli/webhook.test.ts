@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
@@ -120,6 +120,14 @@ describe('changes --webhook', { sequential: true }, () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { seq: number }).seq);
     expect(seqs).toEqual([8, 9]);
+  });
+
+  it('says so where there is no crawl to follow, and makes none', async () => {
+    const { child, finished } = start(['changes', '--follow', '--dir', 'mistyped'], { cwd });
+    await new Promise((resolve) => child.stderr?.once('data', resolve));
+    child.kill('SIGINT');
+    expect(await finished).toMatchObject({ stdout: '', stderr: expect.stringContaining('no crawl in mistyped yet') });
+    expect(existsSync(join(cwd, 'mistyped'))).toBe(false);
   });
 
   it('asks the process that holds the crawl db, and so shows changes while a crawl runs', async () => {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { ChangeReaderOptions, ChangeSource } from '../../crawler/change-reader.ts';
 import type { ChangesQuery } from '../../crawler/changes.ts';
@@ -86,6 +88,7 @@ Examples:
 async function answer(session: Session, flags: ChangesFlags): Promise<number> {
   const { since, webhook, limit, format } = flags;
   const filter = filterOf(flags);
+  if (flags.follow) noteMissing(session);
   if (webhook !== undefined) {
     if (limit !== undefined || format !== undefined) return session.refuse('--limit and --format are for lists');
     const { batch, timeout: timeoutMs } = flags;
@@ -103,6 +106,12 @@ async function answer(session: Session, flags: ChangesFlags): Promise<number> {
     return follow(session, reader, filter, startOf, session.json || format === 'jsonl');
   }
   return session.withDb((feed) => list(session, feed, flags));
+}
+
+/** What follows a mistyped directory would wait for ever without a word. */
+function noteMissing({ options: { dir }, note }: Session): void {
+  if (existsSync(join(dir, 'db')) || existsSync(join(dir, 'cluster.json'))) return;
+  note(`There is no crawl in ${dir} yet; its changes are told once there is one.`);
 }
 
 function filterOf({ kind, host, minDistance }: ChangesFlags): Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'> {
