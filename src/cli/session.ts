@@ -130,6 +130,7 @@ export async function openSession(
     if (access !== 'read') await takeFromViewer(dir);
     return openCrawler({ ...(await crawlerOptions()), dir, access });
   };
+  const waiting = { onSilence: (message: string): void => session.note(message) };
   const session: Session = {
     options,
     surroundings,
@@ -181,7 +182,12 @@ export async function openSession(
       // Where there is no crawl db, an empty one answers and nothing is made.
       if (!existsSync(`${dir}/db`) && !existsSync(`${dir}/cluster.json`)) return session.withShadow(use);
       try {
-        return await askEither<CrawlReader, Value>(dir, async (ask) => closing(await openWhole('look'), ask), use);
+        return await askEither<CrawlReader, Value>(
+          dir,
+          async (ask) => closing(await openWhole('look'), ask),
+          use,
+          waiting,
+        );
       } catch (error) {
         if (!isForeseen(error) || error.code !== 'db-readonly') throw error;
         return session.withSnapshot(use);
@@ -195,7 +201,7 @@ export async function openSession(
       const { answerLater } = await import('./remote/answer-later.ts');
       const here = async (ask: (db: DbQuestions) => Promise<Value>): Promise<Value> =>
         closing(await openDbQuestions({ dir, log, config }), (db) => answerLater(dir, db, () => ask(db)));
-      return askEither<DbQuestions, Value>(dir, here, use);
+      return askEither<DbQuestions, Value>(dir, here, use, waiting);
     },
     async withExplainer<Value>(use: (reader: Pick<CrawlReader, 'explain'>) => Promise<Value>): Promise<Value> {
       const { askEither } = await import('./remote/ask-either.ts');
@@ -203,7 +209,7 @@ export async function openSession(
       const { config, baseDir } = await configured();
       const log = lateLog(logOf, options.verbose === true);
       const here = async (ask: typeof use) => closing(await openExplainer({ config, baseDir, dir, log }), ask);
-      return askEither<Pick<CrawlReader, 'explain'>, Value>(dir, here, use);
+      return askEither<Pick<CrawlReader, 'explain'>, Value>(dir, here, use, waiting);
     },
     async stateOptions(more) {
       await takeFromViewer(dir);

@@ -215,6 +215,7 @@ describe('questions to the process that holds the crawl db', () => {
 });
 
 describe('asking here or there', () => {
+  const quietly = { onSilence: () => {} };
   const locked = (): Promise<never> => Promise.reject(new CrawlError('db-locked', 'held by process 7'));
 
   it('a crawl db that nobody holds is asked here', async () => {
@@ -222,12 +223,13 @@ describe('asking here or there', () => {
       root,
       (use) => use({}),
       async () => 'here',
+      quietly,
     );
     expect(asked).toBe('here');
   });
 
   it('of a holder that does not answer the error stays', async () => {
-    await expect(askEither(join(root, 'nowhere'), locked, async () => 'there')).rejects.toMatchObject({
+    await expect(askEither(join(root, 'nowhere'), locked, async () => 'there', quietly)).rejects.toMatchObject({
       code: 'db-locked',
       message: 'held by process 7',
     });
@@ -240,14 +242,36 @@ describe('asking here or there', () => {
     let isHeld = true;
     const here = async <Value>(use: (own: CrawlReader) => Promise<Value>): Promise<Value> =>
       isHeld ? locked() : use({ record: async () => null } as unknown as CrawlReader);
-    expect(await askEither(dir, here, (own: CrawlReader) => own.record('x'))).toEqual(record(1));
-    const late = askEither(dir, here, async (own: CrawlReader) => {
-      if (isHeld) {
-        isHeld = false;
-        await server.close();
-      }
-      return own.record('x');
-    });
+    expect(await askEither(dir, here, (own: CrawlReader) => own.record('x'), quietly)).toEqual(record(1));
+    const late = askEither(
+      dir,
+      here,
+      async (own: CrawlReader) => {
+        if (isHeld) {
+          isHeld = false;
+          await server.close();
+        }
+        return own.record('x');
+      },
+      quietly,
+    );
     expect(await late).toBeNull();
+  });
+
+  it('a holder that takes the question and is silent is told of while it is waited for', async () => {
+    const dir = mkdtempSync(join(root, 'd'));
+    let asker: Socket | null = null;
+    const stopped = createServer((socket) => {
+      asker = socket.on('error', () => {});
+    }).listen(join(dir, 'db.sock'));
+    closers.push(() => stopped.close());
+    await once(stopped, 'listening');
+    let asked: Promise<RecordView | null> | null = null;
+    const told = await new Promise<string>((onSilence) => {
+      asked = askEither(dir, locked, (own: CrawlReader) => own.record('x'), { onSilence, silenceMs: 20 });
+    });
+    expect(told).toContain('has not answered so far');
+    (asker as Socket | null)?.write(lineOf({ end: record(1) }));
+    expect(await asked).toEqual(record(1));
   });
 });

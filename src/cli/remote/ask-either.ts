@@ -5,15 +5,24 @@ import { CrawlError } from '../../domain/errors.ts';
 /** A process that has just taken the crawl db needs a moment until it answers, ms. */
 const PATIENCE_MS = 1_500;
 const PAUSE_MS = 100;
+/** A holder that has said nothing for so long is told of: it may be stopped, and would be waited for without a word, ms. */
+const SILENCE_MS = 10_000;
+
+export interface Waiting {
+  /** Called when a holder that was asked is silent for long. */
+  readonly onSilence: (message: string) => void;
+  readonly silenceMs?: number;
+}
 
 /**
- * Asks the crawl db that is opened here; where another process holds it, that process. Rejects with `db-locked` when it does not answer.
+ * Asks the crawl db that is opened here; where another process holds it, that process. Rejects with `db-locked` when nobody answers there.
  * @param here opens the crawl db for as long as `use` runs
  */
 export async function askEither<Reader extends Partial<CrawlReader>, Value>(
   dir: string,
   here: (use: (reader: Reader) => Promise<Value>) => Promise<Value>,
   use: (reader: Reader) => Promise<Value>,
+  waiting: Waiting,
 ): Promise<Value> {
   const startedAt = performance.now();
   for (;;) {
@@ -23,7 +32,9 @@ export async function askEither<Reader extends Partial<CrawlReader>, Value>(
     const { questionsPath } = await import('./answer-questions.ts');
     const holder = await findHolder(questionsPath(dir));
     if (holder !== null) {
-      const answered = await tried(() => use(holder.reader as unknown as Reader), 'holder-gone');
+      const answered = await telling(waiting, holder.hasAnswered, () =>
+        tried(() => use(holder.reader as unknown as Reader), 'holder-gone'),
+      );
       if ('value' in answered) return answered.value;
       // Nothing has come of it yet: whoever has the crawl db now answers from the start.
       if (holder.hasAnswered()) throw answered.error;
@@ -32,6 +43,24 @@ export async function askEither<Reader extends Partial<CrawlReader>, Value>(
     const { askToGiveWay } = await import('../serve/give-way.ts');
     if ((await askToGiveWay(dir)) !== null) continue;
     await delay(PAUSE_MS);
+  }
+}
+
+async function telling<Value>(
+  { onSilence, silenceMs = SILENCE_MS }: Waiting,
+  hasAnswered: () => boolean,
+  ask: () => Promise<Value>,
+): Promise<Value> {
+  const timer = setTimeout(() => {
+    if (!hasAnswered())
+      onSilence(
+        'The process that has the crawl db has not answered so far; it may be busy, or stopped. Waiting for it.',
+      );
+  }, silenceMs);
+  try {
+    return await ask();
+  } finally {
+    clearTimeout(timer);
   }
 }
 
