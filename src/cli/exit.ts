@@ -18,6 +18,7 @@ const EXIT_BY_ERROR: ReadonlyMap<string, number> = new Map([
   ['plugin-broken', EXIT.usage],
   ['disk-full', EXIT.diskFull],
   ['ENOSPC', EXIT.diskFull],
+  ['EDQUOT', EXIT.diskFull],
   ['db-locked', EXIT.locked],
   ['failure-limit', EXIT.failureLimit],
 ]);

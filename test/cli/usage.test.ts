@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit.ts';
 import { BINARY, json, run, workDir } from './binary.ts';
 
 function writePluginList(cwd: string, plugin: string): void {
@@ -19,6 +20,10 @@ function writePluginList(cwd: string, plugin: string): void {
   const lines = [...others, plugin].map((name) => `  - ${name}\n`);
   writeFileSync(join(cwd, 'conf', 'plugins.yaml'), `plugins:\n${lines.join('')}`);
 }
+
+it.each(['ENOSPC', 'EDQUOT'])('%s, which ends the writing of any file, is a full disk', (code) => {
+  expect(exitCodeOf(Object.assign(new Error(`${code}: write`), { code, syscall: 'write' }))).toBe(3);
+});
 
 describe.concurrent('usage and configuration', () => {
   it.each([
