@@ -20,7 +20,8 @@ const MANIFEST = 'backup.json';
 const VERSION = 1;
 /** What a state directory consists of beside the crawl db. Locks, sockets, reports of health and the quarantine belong to the machine. */
 const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
-/** Where a restore brings together what it has not finished. */
+/** Where a backup, and a restore, bring together what they have not finished. */
+const BACKING_UP = '.backing-up';
 const RESTORING = '.restoring';
 /** Locks, and what is still being written, by replaceFile or the store of robots.txt: it may be gone before it is copied. */
 const isPassing = (path: string): boolean => /\.(?:lock|new|json\.\d+\.\d+)$/.test(path);
@@ -52,8 +53,8 @@ interface Room {
 
 /**
  * Copies a state directory into a folder that is new or empty, and says in `backup.json` what it must hold. A crawl may run meanwhile: the
- * crawl db is copied as it is at the first moment, then the segments, which are by then as far as it says or further. Whatever
- * interrupts it leaves a folder without `backup.json`, which restores refuse.
+ * crawl db is copied as it is at the first moment, then the segments, which are by then as far as it says or further. A kill
+ * leaves a folder without `backup.json`, which restores refuse and the next backup begins again.
  */
 export async function backupState(
   state: string,
@@ -65,19 +66,12 @@ export async function backupState(
   refuseClusterState(dir, 'a backup');
   if (!existsSync(join(dir, 'db')))
     throw new CrawlError('usage-invalid', `${dir} holds no crawl db; --dir names the state directory`);
-  requireEmpty(to, 'a backup goes into a new folder');
+  const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, 'db']) : [];
+  if (left.length === 0) requireEmpty(to, 'a backup goes into a new folder');
   return onSnapshot(dir, async (snapshot) => {
-    if (!dryRun) await makeFolder(to);
-    const db = await withRows(openLevelRows, join(snapshot, 'db'), { log, clock }, (rows) =>
-      dryRun ? digestRows(rows) : copyRows(rows, join(to, 'db')),
-    );
-    const files: BackedUpFile[] = [];
-    for (const path of filesToKeep(dir)) {
-      files.push(
-        dryRun ? { path, bytes: statSync(join(dir, path)).size, sha256: '' } : await copyDigested(dir, to, path),
-      );
-    }
-    const manifest: Manifest = {
+    const rowsOf = <Value>(use: (rows: Rows) => Promise<Value>): Promise<Value> =>
+      withRows(openLevelRows, join(snapshot, 'db'), { log, clock }, use);
+    const manifestOf = (db: Manifest['db'], files: BackedUpFile[]): Manifest => ({
       backup: 'incrawl',
       version: VERSION,
       incrawl: packageVersion(),
@@ -85,9 +79,26 @@ export async function backupState(
       createdAt: new Date(clock.now()).toISOString(),
       db,
       files,
-    };
-    if (!dryRun) await writeFile(join(to, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
-    return summaryOf(to, manifest);
+    });
+    if (dryRun) {
+      const files = [...filesToKeep(dir)].map((path) => ({ path, bytes: statSync(join(dir, path)).size, sha256: '' }));
+      return summaryOf(to, manifestOf(await rowsOf(digestRows), files));
+    }
+    const fresh = join(to, BACKING_UP);
+    for (const path of [fresh, ...left]) await rm(path, { recursive: true, force: true });
+    await makeFolder(fresh);
+    try {
+      const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db')));
+      const files: BackedUpFile[] = [];
+      for (const path of filesToKeep(dir)) files.push(await copyDigested(dir, fresh, path));
+      const manifest = manifestOf(db, files);
+      await writeFile(join(fresh, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
+      await moveUp(fresh, to, MANIFEST);
+      return summaryOf(to, manifest);
+    } catch (error) {
+      await rm(fresh, { recursive: true, force: true });
+      throw error;
+    }
   });
 }
 
@@ -124,7 +135,7 @@ export async function restoreState(
   const dir = resolve(state);
   const manifest = await readManifest(from);
   const isNew = !existsSync(dir);
-  const left = isNew ? [] : leftByRestore(dir);
+  const left = isNew ? [] : leftIn(dir, RESTORING, FOLDERS);
   if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
   if (dryRun) return { ...(await checkBackup(from, { log, clock })), dir };
   const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
@@ -141,19 +152,20 @@ export async function restoreState(
     throw error;
   }
   if (isNew) await rename(fresh, dir);
-  else await moveUp(fresh, dir);
+  else await moveUp(fresh, dir, 'db');
   return summaryOf(dir, manifest);
 }
 
-/** What a restore that was cut short has left in a folder that was there before it; none when there is a crawl db, or something else. */
-function leftByRestore(dir: string): string[] {
+/** What was cut short has left in a folder; none when there is something else than it moves up before the last. */
+function leftIn(dir: string, staging: string, moved: readonly string[]): string[] {
   const names = readdirSync(dir);
-  const isLeft = names.includes(RESTORING) && names.every((name) => name === RESTORING || FOLDERS.includes(name));
+  const isLeft = names.includes(staging) && names.every((name) => name === staging || moved.includes(name));
   return isLeft ? names.map((name) => join(dir, name)) : [];
 }
 
-async function moveUp(from: string, to: string): Promise<void> {
-  const names = (await readdir(from)).sort((a, b) => Number(a === 'db') - Number(b === 'db'));
+/** What is there when all is goes last. */
+async function moveUp(from: string, to: string, last: string): Promise<void> {
+  const names = (await readdir(from)).sort((a, b) => Number(a === last) - Number(b === last));
   for (const name of names) await rename(join(from, name), join(to, name));
   await rmdir(from);
 }

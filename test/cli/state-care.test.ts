@@ -172,6 +172,24 @@ describe('backup and restore', () => {
     expect((await run(['restore', folder, '--dir', dir])).code).toBe(2);
   });
 
+  it('a backup that was killed is begun again, in the same folder alone', async () => {
+    const folder = join(workDir(), 'backup');
+    const cut = ['.backing-up/db/000003.log', '.backing-up/robots/left', 'segments/left/data'];
+    for (const path of cut) {
+      mkdirSync(join(folder, path, '..'), { recursive: true });
+      writeFileSync(join(folder, path), 'part');
+    }
+    writeFileSync(join(folder, 'mine.txt'), 'kept');
+    expect((await run(['backup', folder], { cwd })).code).toBe(2);
+    expect(cut.every((path) => existsSync(join(folder, path)))).toBe(true);
+    rmSync(join(folder, 'mine.txt'));
+    const made = await json<BackupSummary>(['backup', folder], { cwd });
+    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
+    expect(readdirSync(folder)).not.toContain('.backing-up');
+    expect(existsSync(join(folder, 'segments/left'))).toBe(false);
+    expect(existsSync(join(folder, 'robots/left'))).toBe(false);
+  });
+
   it('a restore keeps the folder that it is told: a link, or the place of a volume', async () => {
     const folder = join(workDir(), 'backup');
     await json(['backup', folder], { cwd });
