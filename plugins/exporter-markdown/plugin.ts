@@ -1,4 +1,12 @@
-import { definePlugin, type ExportDocument, type ExportSink, filePathOf, isFolder, openFileTree } from 'incrawl/plugin';
+import {
+  definePlugin,
+  type ExportDocument,
+  type ExportSink,
+  type ExportTarget,
+  filePathOf,
+  isFolder,
+  openFileTree,
+} from 'incrawl/plugin';
 
 const FIELDS = ['url', 'title', 'lang', 'fetchedAt', 'changedAt'] as const satisfies readonly (keyof ExportDocument)[];
 
@@ -17,8 +25,8 @@ export default definePlugin({
     const pageOf = (document: ExportDocument, markdown: string): string =>
       `${frontMatter(Object.fromEntries(FIELDS.map((name) => [name, document[name]])))}\n${markdown}`;
 
-    async function inFolder(folder: string, isIncremental: boolean): Promise<ExportSink> {
-      const tree = await openFileTree(folder, isIncremental);
+    async function inFolder(folder: string, { isIncremental, partial }: ExportTarget): Promise<ExportSink> {
+      const tree = await openFileTree(folder, isIncremental, partial);
       return {
         async document(document, content) {
           const markdown = await content.markdown();
@@ -35,8 +43,9 @@ export default definePlugin({
     return {
       format: 'markdown',
       fileExtension: 'md',
-      open: async ({ place, isIncremental, write }) => {
-        if (place !== null && (await isFolder(place))) return inFolder(place, isIncremental);
+      open: async (target) => {
+        const { place, write } = target;
+        if (place !== null && (await isFolder(place))) return inFolder(place, target);
         await write('');
         return {
           async document(document, content) {

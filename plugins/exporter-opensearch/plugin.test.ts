@@ -86,7 +86,9 @@ async function open(
   );
   if (!('open' in exporter)) throw new Error('it opens a sink');
   const write = async (): Promise<void> => {};
-  return exporter.open({ place, isIncremental: false, software: 'test', write, sorted: (lines) => lines, ...target });
+  const sorted: ExportTarget['sorted'] = (lines) => lines;
+  const partial: ExportTarget['partial'] = (file) => `${file}.partial`;
+  return exporter.open({ place, isIncremental: false, software: 'test', write, partial, sorted, ...target });
 }
 
 describe('exporter-opensearch', () => {

@@ -66,6 +66,7 @@ describe.skipIf(!isInstalled)('Parquet (skipped unless @duckdb/node-api is insta
       isIncremental: false,
       software: 'test',
       write,
+      partial: (file: string) => `${file}.partial`,
       sorted: (lines: AsyncIterable<string>) => lines,
     };
     const sink = await exporter.open(target);

@@ -38,9 +38,9 @@ export default definePlugin({
     format: 'tree',
     fileExtension: '',
     needsPlace: 'a folder',
-    open: async ({ place, isIncremental }) => {
+    open: async ({ place, isIncremental, partial }) => {
       if (place === null) throw new TypeError('a folder is needed');
-      const tree = await openFileTree(place, isIncremental);
+      const tree = await openFileTree(place, isIncremental, partial);
       /** Files that the page had under other types: no other URL has one of these paths, and the list names the last one alone. */
       const removeOthers = async (url: string, ending: string): Promise<void> => {
         if (!isIncremental) return;

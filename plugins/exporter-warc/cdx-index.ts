@@ -13,21 +13,21 @@ export interface CdxIndex {
 }
 
 /** Lines are kept in a file until all are there, so memory does not grow with them. */
-export async function openCdxIndex(file: string, sorted: ExportTarget['sorted']): Promise<CdxIndex> {
-  const unsorted = `${file}.unsorted`;
-  const partial = `${file}.partial`;
+export async function openCdxIndex(file: string, target: Pick<ExportTarget, 'partial' | 'sorted'>): Promise<CdxIndex> {
+  const unsorted = target.partial(`${file}.unsorted`);
+  const partial = target.partial(file);
   const handle: FileHandle = await open(unsorted, 'w');
   return {
     add: (line) => handle.appendFile(`${line}\n`),
     async close() {
       await handle.close();
-      await pipeline(Readable.from(ended(sorted(linesOf(unsorted)))), createWriteStream(partial));
+      await pipeline(Readable.from(ended(target.sorted(linesOf(unsorted)))), createWriteStream(partial));
       await rename(partial, file);
       await rm(unsorted);
     },
     async abandon() {
       await handle.close();
-      await rm(unsorted, { force: true });
+      for (const left of [unsorted, partial]) await rm(left, { force: true });
     },
   };
 }

@@ -49,17 +49,18 @@ export default definePlugin<'exporter', z.infer<typeof options>>({
 });
 
 async function begin(
-  { place, software, write, sorted }: ExportTarget,
+  target: ExportTarget,
   at: number,
   maxBytes: number,
 ): Promise<{ files: WarcFiles; index: Awaited<ReturnType<typeof openCdxIndex>> | null }> {
+  const { place, software, write, partial } = target;
   const written = { software, at };
   if (place === null) return { files: await inStream(write, 'stdout.warc.gz', written), index: null };
   if (await isFolder(place)) {
     const name = `incrawl-${new Date(at).toISOString().replace(/\D/g, '').slice(0, 14)}`;
-    const files = await inFolder(place, written, { name, maxBytes });
-    return { files, index: await openCdxIndex(join(place, `${name}.cdxj`), sorted) };
+    const files = await inFolder(place, written, { name, maxBytes, partial });
+    return { files, index: await openCdxIndex(join(place, `${name}.cdxj`), target) };
   }
   const files = await inStream(write, basename(place), written);
-  return { files, index: await openCdxIndex(`${place.replace(/\.warc(?:\.gz)?$/i, '')}.cdxj`, sorted) };
+  return { files, index: await openCdxIndex(`${place.replace(/\.warc(?:\.gz)?$/i, '')}.cdxj`, target) };
 }

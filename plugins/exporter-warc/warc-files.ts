@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { ExportTarget } from 'incrawl/plugin';
 
 /** Where members go, one after the other. */
 export interface WarcFiles {
@@ -57,7 +58,7 @@ export async function inStream(
 export async function inFolder(
   folder: string,
   written: Written,
-  { name, maxBytes }: { readonly name: string; readonly maxBytes: number },
+  { name, maxBytes, partial }: { readonly name: string; readonly maxBytes: number } & Pick<ExportTarget, 'partial'>,
 ): Promise<WarcFiles> {
   await mkdir(folder, { recursive: true });
   const files: string[] = [];
@@ -67,7 +68,7 @@ export async function inFolder(
     await handle?.close();
     const filename = `${name}-${String(files.length).padStart(5, '0')}.warc.gz`;
     files.push(filename);
-    handle = await open(join(folder, `${filename}.partial`), 'w');
+    handle = await open(partial(join(folder, filename)), 'w');
     const first = warcinfo(written, filename);
     await handle.appendFile(first);
     offset = first.length;
@@ -84,11 +85,11 @@ export async function inFolder(
     async close() {
       if (handle === null) await next();
       await handle?.close();
-      for (const file of files) await rename(join(folder, `${file}.partial`), join(folder, file));
+      for (const file of files) await rename(partial(join(folder, file)), join(folder, file));
     },
     async abandon() {
       await handle?.close();
-      for (const file of files) await rm(join(folder, `${file}.partial`), { force: true });
+      for (const file of files) await rm(partial(join(folder, file)), { force: true });
     },
   };
 }

@@ -98,6 +98,11 @@ export interface ExportTarget {
   readonly software: string;
   /** Appends to the file that `place` names, which appears when the export has ended well, or to standard output. */
   write(chunk: string | Uint8Array): Promise<void>;
+  /**
+   * The name, in the same folder, under which this export writes a file of its own until it is whole: no other process writes there. What exports that
+   * were killed have left under such names in the folder is removed.
+   */
+  partial(file: string): string;
   /** Lines in byte order (of ASCII), with bounded memory. */
   sorted(lines: AsyncIterable<string>): AsyncIterable<string>;
 }

@@ -73,6 +73,7 @@ export async function examineExporter(exporter: Exporter, place: string | null, 
       promise(typeof chunk === 'string' || chunk instanceof Uint8Array, 'text or bytes', chunk);
       written.push(String(chunk));
     },
+    partial: (file) => `${file}.partial`,
     async *sorted(lines) {
       const all: string[] = [];
       for await (const line of lines) all.push(line);

@@ -21,12 +21,19 @@ const LIST = 'index.jsonl';
 /** Folders remembered as made. */
 const MAX_FOLDERS = 10_000;
 
-/** `isIncremental`: the list goes on, else it begins anew and replaces the old one at the end. */
-export async function openFileTree(folder: string, isIncremental: boolean): Promise<FileTree> {
+/**
+ * `isIncremental`: the list goes on, else it begins anew and replaces the old one at the end.
+ * @param partial the name of the list until then, such as that of `ExportTarget`
+ */
+export async function openFileTree(
+  folder: string,
+  isIncremental: boolean,
+  partial: (file: string) => string = (file) => `${file}.partial`,
+): Promise<FileTree> {
   const root = resolve(folder);
   await makeFolder(root);
   const list = join(root, LIST);
-  const written = isIncremental ? list : `${list}.partial`;
+  const written = isIncremental ? list : partial(list);
   const lines: FileHandle = await open(written, isIncremental ? 'a' : 'w');
   const made = new Set<string>();
   const fileOf = (path: string): string => {

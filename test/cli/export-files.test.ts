@@ -162,6 +162,7 @@ describe('where an export goes', () => {
     expect(read.trimEnd().split('\n').length).toBeGreaterThan(3);
     expect(lstatSync(fifo).isFIFO()).toBe(true);
     expect(existsSync(`${fifo}.partial`)).toBe(false);
+    expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
   it('behind a link the file is replaced, and the link stays', async () => {

@@ -125,6 +125,7 @@ describe('export', () => {
     const refused = await runStaying(['export', '-o', 'folder'], { cwd });
     expect(refused.code).toBe(1);
     expect(existsSync(join(cwd, 'folder.partial'))).toBe(false);
+    expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([]);
     expect(readFileSync(join(cwd, 'kept.csv'), 'utf8')).toBe('old');
   });
 

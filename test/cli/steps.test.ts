@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SeenView, SegmentRecordView, SegmentView } from '../../src/crawler.ts';
@@ -204,5 +204,6 @@ describe('questions to the crawl db', { sequential: true }, () => {
     expect(readFileSync(join(cwd, 'pages.jsonl'), 'utf8')).toBe(stdout);
     expect((await run(['export', '--format', 'nonsense', '-o', 'x'], { cwd })).code).not.toBe(0);
     expect(existsSync(join(cwd, 'x.partial'))).toBe(false);
+    expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([]);
   });
 });

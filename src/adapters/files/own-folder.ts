@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isProcessGone } from './process-gone.ts';
 
 /** Containers that share a folder, and have numbers of processes of their own, differ in this. */
@@ -21,6 +21,23 @@ export function ownFolder(dir: string, prefix: string): string {
     }
   });
   return mkdtempSync(join(dir, `${named}${process.pid}-`));
+}
+
+/**
+ * A name beside `file`, which tells that this process writes there what is not whole yet: two that write one file do not mix. What processes of this
+ * machine have left in the folder under such names when they were killed goes.
+ */
+export function ownPartial(file: string): string {
+  const folder = dirname(file);
+  const mark = `.${MACHINE}-`;
+  quietly(() => {
+    for (const name of readdirSync(folder)) {
+      const [before = '', after] = name.split(mark);
+      const pid = before === '' || after === undefined ? undefined : /^(\d+)\.partial$/.exec(after)?.[1];
+      if (pid !== undefined && isProcessGone(Number(pid))) quietly(() => rmSync(join(folder, name), { force: true }));
+    }
+  });
+  return `${file}${mark}${process.pid}.partial`;
 }
 
 /** In a folder that all users share, something may be another's; it stays until its owner comes. */

@@ -2,6 +2,7 @@ import { createWriteStream, realpathSync, statSync, type WriteStream } from 'nod
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sortedLines } from '../../adapters/files/external-sort.ts';
+import { ownPartial } from '../../adapters/files/own-folder.ts';
 import { packageVersion } from '../../config/package-version.ts';
 import type { ExportTarget } from '../../plugin-host/exporter-api.ts';
 
@@ -29,7 +30,7 @@ export function openTarget({ place, isIncremental, write, tempDir }: TargetOptio
   let failure: Error | null = null;
   let bytes = 0;
   const { file: whole, isReplaced } = place === null ? { file: '', isReplaced: false } : destination(place);
-  const partial = isReplaced ? `${whole}.partial` : whole;
+  const partial = isReplaced ? ownPartial(whole) : whole;
   const opened = (): WriteStream => {
     file ??= createWriteStream(partial).on('error', (error) => {
       failure ??= error;
@@ -52,6 +53,7 @@ export function openTarget({ place, isIncremental, write, tempDir }: TargetOptio
       if (!stream.write(chunk)) await new Promise<void>((resolve) => drained(stream, resolve));
       if (failure !== null) throw failure;
     },
+    partial: ownPartial,
     sorted: (lines) => sortedLines(lines, { dir: join(tempDir, 'tmp') }),
     async finish() {
       if (place === null || file === null) return;

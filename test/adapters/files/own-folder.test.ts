@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ownFolder } from '../../../src/adapters/files/own-folder.ts';
+import { ownFolder, ownPartial } from '../../../src/adapters/files/own-folder.ts';
 
 /** Of a process that has ended. */
 const gonePid = (): number => spawnSync(process.execPath, ['--version']).pid;
@@ -26,4 +26,23 @@ it('what a killed process of this machine left goes with the next folder of that
   }
   const next = ownFolder(dir, 'incrawl-snapshot');
   expect(readdirSync(dir).sort()).toEqual([...others, basename(mine), basename(next)].sort());
+});
+
+it('what is not whole yet has a name of its process, and goes with the next one when that was killed', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-'));
+  const mine = basename(ownPartial(join(dir, 'a.jsonl')));
+  expect(mine).toMatch(/^a\.jsonl\..+\.partial$/);
+  const left = mine.replace(`-${process.pid}.`, `-${gonePid()}.`);
+  const others = [
+    mine,
+    left.replace('partial', 'part'),
+    `${left}.gz`,
+    left.slice('a.jsonl'.length),
+    'a.jsonl',
+    'b.partial',
+  ];
+  for (const name of [left, ...others]) writeFileSync(join(dir, name), 'lines');
+  expect(basename(ownPartial(join(dir, 'b.jsonl')))).toBe(mine.replace('a.jsonl', 'b.jsonl'));
+  expect(readdirSync(dir).sort()).toEqual([...others].sort());
+  expect(basename(ownPartial(join(dir, 'absent', 'c')))).toContain('c.');
 });
