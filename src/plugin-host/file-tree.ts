@@ -34,7 +34,8 @@ export async function openFileTree(
   await makeFolder(root);
   const list = join(root, LIST);
   const written = isIncremental ? list : partial(list);
-  const lines: FileHandle = await open(written, isIncremental ? 'a' : 'w');
+  const lines: FileHandle = await open(written, isIncremental ? 'a+' : 'w');
+  if (isIncremental) await cutTornEnd(lines);
   const made = new Set<string>();
   const fileOf = (path: string): string => {
     const file = resolve(root, path);
@@ -68,6 +69,27 @@ export async function openFileTree(
       if (!isIncremental) await rm(written, { force: true });
     },
   };
+}
+
+const BLOCK = 64 * 1024;
+const LINE_FEED = 0x0a;
+
+/** What a full disk has left of a line would make the next one unreadable. */
+async function cutTornEnd(lines: FileHandle): Promise<void> {
+  const { size } = await lines.stat();
+  const block = Buffer.alloc(BLOCK);
+  let end = size;
+  while (end > 0) {
+    const from = Math.max(0, end - BLOCK);
+    const { bytesRead } = await lines.read(block, 0, end - from, from);
+    const last = block.subarray(0, bytesRead).lastIndexOf(LINE_FEED);
+    if (last >= 0) {
+      end = from + last + 1;
+      break;
+    }
+    end = from;
+  }
+  if (end < size) await lines.truncate(end);
 }
 
 /** Whether `--output` means a folder: it ends in a slash, or there is one. */
