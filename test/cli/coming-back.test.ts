@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Health } from '../../src/cli/schedule/health.ts';
@@ -90,6 +93,38 @@ describe('sitemap', () => {
       sitemaps: [{ sitemap: `${site.origin}/sitemap.xml`, error: 'status 404' }],
     });
     expect((await run(['sitemap', 'example.org', '--dir', dir])).code).toBe(2);
+  });
+});
+
+describe('sitemaps of which none can be used', () => {
+  const XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
+  let body = '';
+  const server = createServer((request, response) => {
+    if (request.url === '/sitemap.xml') response.end(body);
+    else response.writeHead(404).end();
+  });
+  let origin = '';
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ['a page', 1, () => '<html><body>Nothing here.</body></html>', 'no sitemap, 1 faults'],
+    ['nothing', 1, () => '', 'no sitemap, 1 faults'],
+    ['a urlset that is cut off', 1, () => `<urlset ${XMLNS}><url><loc>${origin}/a</lo`, 'urlset, 1 faults'],
+    [
+      'an index of what is not there',
+      1,
+      () => `<sitemapindex ${XMLNS}><sitemap><loc>${origin}/b.xml</loc></sitemap></sitemapindex>`,
+      'status 404',
+    ],
+    ['an empty urlset', 0, () => `<urlset ${XMLNS}></urlset>`, 'urlset'],
+  ])('%s: exit code %i', async (_, code, text, remark) => {
+    body = text();
+    const done = await run(['sitemap', origin, '--dir', workDir(), ...own]);
+    expect([done.code, done.stdout]).toEqual([code, expect.stringContaining(remark)]);
   });
 });
 

@@ -32,13 +32,22 @@ export function addSitemap(program: Command, run: Run): void {
           session.json ? `${jsonOf(read, dryRun)}\n` : `${told(dryRun)}${sitemapText(read, session.bold)}`,
         );
         if (stop.signal.aborted) return EXIT.stopped;
-        return read.some(({ sitemaps }) => sitemaps.some(({ error }) => error === null)) ? EXIT.done : EXIT.error;
+        return hasRead(read.flatMap(({ sitemaps }) => sitemaps)) ? EXIT.done : EXIT.error;
       } finally {
         stop.release();
       }
     }),
   );
 }
+
+/** An index alone brings no URL: of the files that it names one must have been read, unless it names none. */
+function hasRead(files: readonly SitemapReport[]): boolean {
+  const usable = files.filter((file) => !isFailed(file));
+  return usable.some(({ kind }) => kind !== 'sitemapindex') || (files.length > 0 && usable.length === files.length);
+}
+
+const isFailed = ({ error, kind, urls, faults }: SitemapReport): boolean =>
+  error !== null || kind === 'none' || (urls === 0 && faults > 0);
 
 function sitemapText(read: readonly HostSitemaps[], bold: (text: string) => string): string {
   const rows = read.flatMap(({ sitemaps }) => sitemaps);
@@ -60,7 +69,7 @@ function sitemapText(read: readonly HostSitemaps[], bold: (text: string) => stri
 
 function remark({ error, kind, datesIgnored, faults }: SitemapReport): string {
   if (error !== null) return error;
-  const parts = [kind ?? ''];
+  const parts = [kind === null || kind === 'none' ? 'no sitemap' : kind];
   if (datesIgnored) parts.push('dates ignored: all the same, or in the future');
   if (faults > 0) parts.push(`${count(faults)} faults`);
   return parts.join(', ');
