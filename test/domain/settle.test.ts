@@ -399,6 +399,18 @@ describe('settle: what each visit leaves in the record', () => {
     expect((second.nextFetchAt as number) - NOW).toBeGreaterThan(4 * DAY);
   });
 
+  it('bounds of a type hold from the visit on that tells the type', () => {
+    const intervalRules = [{ of: 'text/html', minIntervalMs: null, maxIntervalMs: DAY }];
+    const under = { ...policy, intervalRules };
+    const pause = (datum: CrawlDatum): number => {
+      const after = settle(datum, EVENTS['success, other body'] as CrawlEvent, under, NOW).datum;
+      expect(replayLastVisit(after, under, null)?.nextFetchAt).toBe(after.nextFetchAt);
+      return (after.nextFetchAt as number) - NOW;
+    };
+    expect(pause(datumIn('unfetched'))).toBe(DAY);
+    expect(pause(datumIn('fetched', { contentType: 'application/pdf' }))).toBe(DAY);
+  });
+
   it('what robots.txt refuses is asked about again within the bounds of its host, or at its fixed interval', () => {
     const hour = 3_600_000;
     const intervalRules = [{ of: 'h.example', minIntervalMs: null, maxIntervalMs: 6 * hour }];

@@ -40,7 +40,8 @@ export function settleSuccess(
         ? hammingDistance(datum.signature as string, parsed.signature as string)
         : null;
   const scheduled = schedule(
-    datum,
+    // Bounds by type go by what it is now: before the first visit nobody knew.
+    { ...datum, contentType: claims.contentType },
     {
       outcome: first ? 'new' : changed ? 'modified' : 'unchanged',
       evidence: first
