@@ -30,7 +30,8 @@ export function visitStories(visits: readonly Visit[]): VisitStory[] {
   return visits.map(({ at, outcome, distance }) => {
     const { rung, told } = STORIES[outcome];
     if (outcome !== 'modified') return { at: isoTime(at), rung, told };
-    if (distance === null) return { at: isoTime(at), rung: 4, told: 'another body; there was no text to compare' };
+    if (distance === null)
+      return { at: isoTime(at), rung: 4, told: 'another body; there were no two signatures of one kind to compare' };
     const words = distance === 0 ? 'another body with the same text' : `another text: ${distance} of 64 bits`;
     return { at: isoTime(at), rung, told: words };
   });

@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { replayLastVisit } from '../domain/crawl/next-visit.ts';
+import { type NextVisit, replayLastVisit } from '../domain/crawl/next-visit.ts';
 import type { ScheduleTerm } from '../domain/crawl/schedule.ts';
 import { SKIP_REASONS, type SkipReason } from '../domain/crawl/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
@@ -111,14 +111,14 @@ export function explain(input: ExplainInput): Explanation {
         ? null
         : {
             name: policy.schedule.name,
-            terms: replay?.terms ?? pauseTerms(datum),
+            terms: replay === null ? pauseTerms(datum) : [...replay.terms, ...termsInForce(datum, replay)],
             nextFetchAt: datum.nextFetchAt === null ? null : isoTime(datum.nextFetchAt),
           },
     visits: visitStories(datum?.visits ?? []),
     trail: input.trail,
     host: input.host === undefined ? null : hostView(input.host, input.now),
     skipped: input.skipped,
-    why: reasons(input),
+    why: reasons(input, replay),
     sooner: waysToComeSooner(input),
     ifFound: ifItWereFound(input),
   };
@@ -134,7 +134,30 @@ function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   return terms;
 }
 
-function reasons(input: ExplainInput): string[] {
+/** Whether the interval is another one than the schedule in force makes of the last visit. */
+const isDecidedOtherwise = (datum: CrawlDatum, { memory }: NextVisit): boolean =>
+  memory.intervalMs !== datum.schedule.intervalMs;
+
+function termsInForce(datum: CrawlDatum, replay: NextVisit): ScheduleTerm[] {
+  if (!isDecidedOtherwise(datum, replay)) return [];
+  return [{ label: 'interval in force', value: datum.schedule.intervalMs, unit: 'ms' }];
+}
+
+/** Where the next visit is not when the arithmetic says. */
+function dateSentences(datum: CrawlDatum, replay: NextVisit): string[] {
+  if (isDecidedOtherwise(datum, replay)) {
+    return [
+      'The schedule would decide otherwise by what is in force now: the interval was decided by another schedule, other settings or another price of a visit, or named with its seed.',
+    ];
+  }
+  const { nextFetchAt } = datum;
+  if (nextFetchAt === null || nextFetchAt >= replay.nextFetchAt) return [];
+  return [
+    `It was brought forward, by "incrawl touch" or "incrawl retry", a sitemap or a seed; the schedule had named ${isoTime(replay.nextFetchAt)}.`,
+  ];
+}
+
+function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   const { datum, robots, lease, now } = input;
   const why: string[] = [];
   if (input.url === null) why.push(`It is kept out: ${input.reason ?? 'refused'}.`);
@@ -153,6 +176,7 @@ function reasons(input: ExplainInput): string[] {
   }
   if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which is not applied yet.`);
   why.push(dueSentence(datum, now));
+  if (replay !== null) why.push(...dateSentences(datum, replay));
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
   why.push(...stateSentences(datum));

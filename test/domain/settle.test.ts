@@ -12,6 +12,7 @@ import { replayLastVisit } from '../../src/domain/crawl/next-visit.ts';
 import { createAdaptiveSchedule } from '../../src/domain/crawl/schedules/adaptive.ts';
 import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
 import { createSimilaritySchedule } from '../../src/domain/crawl/schedules/similarity.ts';
+import { reinject } from '../../src/domain/crawl/seed.ts';
 import { type CrawlEvent, type SettlePolicy, settle } from '../../src/domain/crawl/settle.ts';
 
 const DAY = 86_400_000;
@@ -397,6 +398,50 @@ describe('settle: what each visit leaves in the record', () => {
     }
     const second = settle(named, EVENTS['unchanged 304'] as CrawlEvent, under, NOW + 2 * DAY).datum;
     expect((second.nextFetchAt as number) - NOW).toBeGreaterThan(4 * DAY);
+  });
+
+  it.each([
+    ['adaptive', createAdaptiveSchedule()],
+    ['similarity', createSimilaritySchedule()],
+  ])(
+    'the arithmetic of another body is told as it was, signed by other rules or with no text at all: %s',
+    (_name, schedule) => {
+      const under = { ...policy, schedule };
+      const visitAs = (signatureName: string, signature: string | null): CrawlDatum => {
+        const { datum: known } = settle(datumIn('fetched'), EVENTS['unchanged 304'] as CrawlEvent, under, NOW);
+        const parse = { ...parsed(), signatureName, signature };
+        return settle(known, visited({ outcome: success(NEW), parse }), under, NOW + 42 * DAY).datum;
+      };
+      const resigned = visitAs('sig-2', '7d859af98bc24962');
+      const wordless = visitAs('sig-1', null);
+      expect(resigned.schedule.intervalMs).toBeGreaterThan(wordless.schedule.intervalMs);
+      for (const datum of [resigned, wordless]) {
+        expect(datum.visits.at(-1)?.distance).toBeNull();
+        const { memory, nextFetchAt } = replayLastVisit(datum, under, null)!;
+        expect([memory.intervalMs, nextFetchAt]).toEqual([datum.schedule.intervalMs, datum.nextFetchAt]);
+      }
+    },
+  );
+
+  it('of a page that the operator has pinned nothing but that is told', () => {
+    const under = { ...policy, schedule: createAdaptiveSchedule() };
+    let datum = datumIn('fetched', { fixedIntervalMs: DAY });
+    for (const at of [NOW, NOW + DAY]) datum = settle(datum, EVENTS['unchanged 304'] as CrawlEvent, under, at).datum;
+    const { terms, nextFetchAt } = replayLastVisit(datum, under, null)!;
+    expect(terms).toEqual([{ label: 'fixed by the operator', value: DAY, unit: 'ms' }]);
+    expect(nextFetchAt).toBe(datum.nextFetchAt);
+  });
+
+  it('an interval that a known page gets with its seed is what its next visit begins with, and is told so', () => {
+    const under = { ...policy, schedule: createAdaptiveSchedule() };
+    const { datum: known } = settle(datumIn('fetched'), EVENTS['unchanged 304'] as CrawlEvent, under, NOW);
+    const seed = { url: known.url, score: null, intervalMs: 2 * DAY, fixedIntervalMs: null, metadata: {} };
+    const named = reinject(known, seed, 'update', known);
+    expect(named.nextFetchAt).toBe(NOW + 2 * DAY);
+    const modified = visited({ outcome: success(NEW), parse: parsed() });
+    const { datum } = settle(named, modified, under, NOW + 2 * DAY);
+    expect(datum.schedule.intervalMs).toBe(1.6 * DAY);
+    expect(replayLastVisit(datum, under, null)?.nextFetchAt).toBe(datum.nextFetchAt);
   });
 
   it('bounds of a type hold from the visit on that tells the type', () => {

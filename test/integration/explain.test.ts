@@ -15,6 +15,11 @@ let dir = '';
 let now = Date.UTC(2026, 5, 1);
 const explain = (path: string): Promise<Explanation> => crawler.explain(new URL(path, site.origin).href);
 const text = (explanation: Explanation): string => explanationText(explanation, (each) => each);
+const open = (...settings: string[]): Promise<Crawler> => {
+  const own = ['fetch.delay=0', 'http.allowAddresses=["127.0.0.1"]', 'outlinks.maxVariantsPerPath=1'];
+  const config = defaultConfig([...own, ...settings]);
+  return openCrawler({ config, dir, log: silent, clock: { now: () => now, sleep: async () => {} } });
+};
 const visit = async (...paths: string[]): Promise<void> => {
   now += DAY;
   await crawler.touch(paths.map((path) => site.origin + path));
@@ -30,8 +35,7 @@ beforeAll(async () => {
   site.pages.set('/c?n=1', words('third'));
   site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /private/\n');
   dir = await mkdtemp(join(tmpdir(), 'incrawl-explain-'));
-  const config = defaultConfig(['fetch.delay=0', 'http.allowAddresses=["127.0.0.1"]', 'outlinks.maxVariantsPerPath=1']);
-  crawler = await openCrawler({ config, dir, log: silent, clock: { now: () => now, sleep: async () => {} } });
+  crawler = await open();
   await crawler.crawl({ seeds: [{ name: 'test', lines: [`${site.origin}/`] }] });
   site.pages.set('/b', words('rewritten'));
   await visit('/b', '/a');
@@ -84,6 +88,24 @@ describe('explain', () => {
   it('finds a page under the name that it has after normalising', async () => {
     const told = await explain('/a?utm_source=mail');
     expect(told.record?.url).toBe(`${site.origin}/a`);
+  });
+
+  it('says so where the next visit does not follow from the arithmetic', async () => {
+    const plain = await explain('/b');
+    const labels = ({ schedule }: Explanation) => schedule?.terms.map(({ label }) => label);
+    expect(plain.why.join(' ')).not.toMatch(/otherwise|brought forward/);
+    await crawler.touch([`${site.origin}/b`], { at: now + DAY });
+    const touched = await explain('/b');
+    expect(touched.why.join(' ')).toContain(`the schedule had named ${plain.schedule?.nextFetchAt}`);
+    expect(labels(touched)).toEqual(labels(plain));
+    await crawler.close();
+    crawler = await open('schedule.name=adaptive');
+    const exchanged = await explain('/b');
+    expect(exchanged.why.join(' ')).toContain('The schedule would decide otherwise by what is in force now');
+    const interval = Math.round(1_000 * (plain.record?.interval ?? 0));
+    expect(exchanged.schedule?.terms.at(-1)).toEqual({ label: 'interval in force', value: interval, unit: 'ms' });
+    await crawler.close();
+    crawler = await open();
   });
 
   it('tells of a page that a round passed over since it was due', async () => {

@@ -70,11 +70,17 @@ export function nextVisit(
   const bounds = boundsFor(page, policy);
   const pause = page.fixedIntervalMs ?? clamp(wanted, bounds.minIntervalMs, bounds.maxIntervalMs);
   const terms = [...decision.terms];
-  if (page.fixedIntervalMs !== null) terms.push({ label: 'fixed by the operator', value: pause, unit: 'ms' });
+  if (page.fixedIntervalMs !== null) terms.push(fixedTerm(page.fixedIntervalMs));
   else if (pause !== wanted) terms.push({ label: 'bounded to', value: pause, unit: 'ms' });
   const intervalMs = clamp(decision.memory.intervalMs, bounds.minIntervalMs, bounds.maxIntervalMs);
   return { memory: { ...decision.memory, intervalMs }, nextFetchAt: visit.now + Math.round(pause), terms };
 }
+
+const fixedTerm = (intervalMs: number): ScheduleTerm => ({
+  label: 'fixed by the operator',
+  value: intervalMs,
+  unit: 'ms',
+});
 
 const REPLAYED: Readonly<Partial<Record<VisitOutcome, Pick<ScheduleVisit, 'outcome' | 'evidence'>>>> = {
   new: { outcome: 'new', evidence: 'first' },
@@ -84,9 +90,12 @@ const REPLAYED: Readonly<Partial<Record<VisitOutcome, Pick<ScheduleVisit, 'outco
   'unchanged-digest': { outcome: 'unchanged', evidence: 'digest' },
 };
 
+/** Another body without a distance: signatures made by two sets of rules stood against each other, or there were no two of them. The record does not keep which. */
+const UNCOMPARED: readonly ScheduleVisit['evidence'][] = ['digest', 'resigned'];
+
 /**
- * Tells the arithmetic of the last visit again from the record, with the schedule now in force. `null` when there was no visit,
- * or the last one was none that a schedule hears of.
+ * Tells the arithmetic of the last visit again from the record, with the schedule now in force. Of what the record does not keep, that is taken which
+ * leads to the interval that the visit led to. `null` when there was no visit, or the last one was none that a schedule hears of.
  */
 export function replayLastVisit(
   datum: CrawlDatum,
@@ -96,22 +105,40 @@ export function replayLastVisit(
   const last = datum.visits.at(-1);
   const replayed = last === undefined ? undefined : REPLAYED[last.outcome];
   if (last === undefined || replayed === undefined) return null;
-  const visit: ScheduleVisit = {
-    ...replayed,
-    now: last.at,
-    elapsedMs: last.elapsedMs,
-    distance: last.distance,
-    changedAt: datum.changedAt,
-    lastModifiedAt,
-    isToldAgain: true,
-  };
-  const told = (intervalMs: number): NextVisit =>
-    nextVisit({ ...datum, schedule: { ...datum.schedule, intervalMs } }, visit, policy);
+  const { fixedIntervalMs } = datum;
+  if (fixedIntervalMs !== null) {
+    // What the schedule has learnt meanwhile decides nothing, and the visits do not keep it.
+    return {
+      memory: datum.schedule,
+      nextFetchAt: last.at + Math.round(fixedIntervalMs),
+      terms: [fixedTerm(fixedIntervalMs)],
+    };
+  }
+  const told = (intervalMs: number, evidence: ScheduleVisit['evidence']): NextVisit =>
+    nextVisit(
+      { ...datum, schedule: { ...datum.schedule, intervalMs } },
+      {
+        ...replayed,
+        evidence,
+        now: last.at,
+        elapsedMs: last.elapsedMs,
+        distance: last.distance,
+        changedAt: datum.changedAt,
+        lastModifiedAt,
+        isToldAgain: true,
+      },
+      policy,
+    );
+  const evidences = last.outcome === 'modified' && last.distance === null ? UNCOMPARED : [replayed.evidence];
+  const replays = intervalsBefore(datum, policy).flatMap((before) => evidences.map((each) => told(before, each)));
+  return replays.find(({ memory }) => memory.intervalMs === last.intervalMs) ?? replays[0]!;
+}
+
+/** What the interval before the last visit may have been. Nothing keeps that before a first visit: the usual one, or what a seed had named, which schedules go by. */
+function intervalsBefore(datum: CrawlDatum, { schedule, price = null }: SettlePolicy): readonly number[] {
   const before = datum.visits.at(-2)?.intervalMs;
-  if (before !== undefined) return told(before);
-  const replay = told(policy.schedule.initialIntervalMs);
-  // Nothing keeps the interval before a first visit. Where it was not the usual one, a seed had named it, and schedules go by that.
-  const isOther =
-    datum.seed && replay.memory.intervalMs !== datum.schedule.intervalMs && (policy.price ?? null) === null;
-  return isOther ? told(datum.schedule.intervalMs) : replay;
+  if (before !== undefined) return [before];
+  // Under a budget the usual one leads elsewhere as well, once the price has moved.
+  const named = datum.seed && price === null ? [datum.schedule.intervalMs] : [];
+  return [schedule.initialIntervalMs, ...named];
 }

@@ -85,6 +85,7 @@ export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh:
         fixedIntervalMs: seed.fixedIntervalMs ?? datum.fixedIntervalMs,
         schedule: seed.intervalMs === null ? datum.schedule : { ...datum.schedule, intervalMs: seed.intervalMs },
         nextFetchAt: nextAfterUpdate(datum, seed),
+        visits: visitsAfterUpdate(datum, seed),
         metadata: { ...datum.metadata, ...seed.metadata },
       };
     case 'overwrite':
@@ -97,4 +98,12 @@ function nextAfterUpdate(datum: CrawlDatum, seed: Seed): number | null {
   const interval = seed.fixedIntervalMs ?? seed.intervalMs;
   if (interval === null || datum.lastFetchAt === null || datum.nextFetchAt === null) return datum.nextFetchAt;
   return datum.lastFetchAt + interval;
+}
+
+/** The named interval is what follows the last visit now, and what the next one begins with. */
+function visitsAfterUpdate({ visits }: CrawlDatum, seed: Seed): CrawlDatum['visits'] {
+  const intervalMs = seed.fixedIntervalMs ?? seed.intervalMs;
+  return intervalMs === null
+    ? visits
+    : visits.map((visit, i) => (i < visits.length - 1 ? visit : { ...visit, intervalMs }));
 }
