@@ -1,4 +1,5 @@
 import { type LoadedPlugins, shippedOptions } from '../plugin-host/load-plugins.ts';
+import { optionsJson } from '../plugin-host/options-json.ts';
 import { BUNDLED_EXPORTERS } from '../plugin-host/plugin-list.ts';
 import { resolvePlugin } from '../plugin-host/resolve-plugin.ts';
 import type { PluginView } from './types.ts';
@@ -7,7 +8,8 @@ import type { PluginView } from './types.ts';
 export async function pluginViews(plugins: LoadedPlugins): Promise<readonly PluginView[]> {
   const listed = await Promise.all(
     plugins.entries.map(async ({ name, kind, bundled, file, options }): Promise<PluginView> => {
-      return { name, kind, bundled, file, options: options ?? (await shippedOptions(name)), onDemand: false };
+      const inForce = JSON.parse(optionsJson(options ?? (await shippedOptions(name)))) as PluginView['options'];
+      return { name, kind, bundled, file, options: inForce, onDemand: false };
     }),
   );
   const named = new Set(listed.map(({ name }) => name));

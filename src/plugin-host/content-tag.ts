@@ -1,4 +1,5 @@
 import { murmur3 } from '../domain/url/hash.ts';
+import { optionsJson } from './options-json.ts';
 import type { ContentSource } from './plugin-api.ts';
 
 const TAG = /^[A-Za-z0-9]{0,24}$/;
@@ -19,7 +20,7 @@ export function contentTag(
     throw new TypeError(`content must be at most 24 letters and digits, not ${JSON.stringify(content)}`);
   }
   const own = content ?? plugin.replace(/[^A-Za-z0-9]/g, '');
-  const given = JSON.stringify(options);
-  if (own === '' || given === JSON.stringify(defaults)) return own;
+  const given = optionsJson(options);
+  if (own === '' || given === optionsJson(defaults)) return own;
   return `${own}-${murmur3(given).toString(16).padStart(8, '0').slice(0, 4)}`;
 }

@@ -2,6 +2,7 @@ import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/schedule.t
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import { atOnce } from './at-once.ts';
+import { deepFreeze } from './deep-freeze.ts';
 import { exchangeFault } from './exchange-fault.ts';
 import type { Exporter } from './exporter-api.ts';
 import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from './plugin-api.ts';
@@ -40,7 +41,7 @@ function heldSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
     initialIntervalMs,
     onVisit: (memory, visit) =>
       asked(name, 'onVisit', () => {
-        const decision: ScheduleDecision = atOnce('it', schedule.onVisit(memory, visit));
+        const decision: ScheduleDecision = atOnce('it', schedule.onVisit(deepFreeze(memory), deepFreeze(visit)));
         const { intervalMs, belief } = decision.memory;
         number('memory.intervalMs', intervalMs);
         if (belief !== null)
@@ -58,8 +59,12 @@ function heldSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
 function heldScoring(name: string, scoring: Scoring): Scoring {
   return {
     seedScore: (...args) => asked(name, 'seedScore', () => number('its answer', scoring.seedScore(...args))),
-    outlinkScore: (...args) => asked(name, 'outlinkScore', () => number('its answer', scoring.outlinkScore(...args))),
-    rank: (...args) => asked(name, 'rank', () => number('its answer', scoring.rank(...args))),
+    // What it would write into records here, their indexes would know nothing of.
+    outlinkScore: (parent, outlink, depth) =>
+      asked(name, 'outlinkScore', () =>
+        number('its answer', scoring.outlinkScore(deepFreeze(parent), deepFreeze(outlink), depth)),
+      ),
+    rank: (entry, now) => asked(name, 'rank', () => number('its answer', scoring.rank(deepFreeze(entry), now))),
   };
 }
 

@@ -1,10 +1,10 @@
-import type { ZodError } from 'zod';
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import { contentTag } from './content-tag.ts';
+import { deepFreeze } from './deep-freeze.ts';
 import { heldToPromise } from './hold-to-promise.ts';
 import { type HostOptions, hostFor } from './host-for.ts';
-import { optionFaults } from './option-faults.ts';
+import { readOptions } from './option-faults.ts';
 import {
   type ContentSource,
   type Exporter,
@@ -170,32 +170,26 @@ const isContentSource = (kind: PluginKind, _extension: unknown): _extension is C
   kind === 'parse' || kind === 'parsefilter';
 
 function checkedOptions(
-  entry: PluginListEntry,
-  definition: {
-    name: string;
-    options?: { safeParse(value: unknown): { success: boolean; data?: unknown; error?: ZodError } };
-  },
+  { options: given, where }: PluginListEntry,
+  { name, options: schema }: Pick<PluginDefinition, 'name' | 'options'>,
 ): Readonly<Record<string, unknown>> {
-  if (definition.options === undefined) {
-    const [key] = Object.keys(entry.options);
+  if (schema === undefined) {
+    const [key] = Object.keys(given);
     if (key === undefined) return Object.freeze({});
-    throw new CrawlError('config-invalid', `${entry.where} ${definition.name}.${key}: this plugin has no options`);
+    throw new CrawlError('config-invalid', `${where} ${name}.${key}: this plugin has no options`);
   }
-  const result = definition.options.safeParse(entry.options);
-  if (result.success) return deepFreeze(result.data as Record<string, unknown>);
-  const faults = optionFaults(definition.options, result.error?.issues ?? []);
-  throw new CrawlError(
-    'config-invalid',
-    faults.map(({ path, message }) => `${entry.where} ${[definition.name, ...path].join('.')}: ${message}`).join('\n'),
-  );
+  const read = readBy(schema, given, `${where} ${name}`);
+  if ('options' in read) return deepFreeze(read.options);
+  const lines = read.faults.map(({ path, message }) => `${where} ${[name, ...path].join('.')}: ${message}`);
+  throw new CrawlError('config-invalid', lines.join('\n'));
 }
 
-function deepFreeze<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    for (const each of Object.values(value)) deepFreeze(each);
-    Object.freeze(value);
+function readBy(schema: unknown, given: PluginListEntry['options'], plugin: string) {
+  try {
+    return readOptions<Readonly<Record<string, unknown>>>(schema, given);
+  } catch (cause) {
+    throw new CrawlError('plugin-broken', `${plugin}: its schema of options: ${textOf(cause)}`, { cause });
   }
-  return value;
 }
 
 function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<string, string>>): LoadedPlugins {

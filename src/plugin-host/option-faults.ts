@@ -6,6 +6,18 @@ export interface OptionFault {
   readonly message: string;
 }
 
+/** Options as a plugin's schema gives them back, or what is wrong with them. Throws where the schema itself is. */
+export function readOptions<Options>(
+  schema: unknown,
+  given: Readonly<Record<string, unknown>>,
+): { readonly options: Options } | { readonly faults: readonly OptionFault[] } {
+  // It comes from a file: its type promises nothing.
+  const { safeParse } = (schema ?? {}) as Partial<z.ZodType<Options>>;
+  if (typeof safeParse !== 'function') throw new TypeError('options must be a zod schema, such as z.strictObject({})');
+  const result = (schema as z.ZodType<Options>).safeParse(given);
+  return result.success ? { options: result.data } : { faults: optionFaults(schema, result.error.issues) };
+}
+
 /** Issues that a schema of options found, one for each misspelt name, with the name that was probably meant. */
 export function optionFaults(schema: unknown, issues: readonly z.core.$ZodIssue[]): OptionFault[] {
   return issues.flatMap((issue): OptionFault[] => {

@@ -156,6 +156,7 @@ export interface Signature {
   sign(page: Page): string | null;
 }
 
+/** What its methods are given is frozen. */
 export interface Scoring {
   /** Score of a seed without one of its own. */
   seedScore(url: string): number;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { optionsJson } from './options-json.ts';
 
 /** What a plugin's answers follow from, as far as that can be known from outside. */
 export interface PluginSource {
@@ -19,7 +20,7 @@ export interface PluginSource {
 export function pluginPrint({ name, file, bundled, options, filesDigest }: PluginSource): string {
   const code = bundled ? '' : readFileSync(file, 'utf8');
   return createHash('sha256')
-    .update(JSON.stringify([name, options, filesDigest, code]))
+    .update(JSON.stringify([name, optionsJson(options), filesDigest, code]))
     .digest('hex')
     .slice(0, 16);
 }

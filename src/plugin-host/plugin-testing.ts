@@ -8,9 +8,10 @@ import type { ScheduleVisit } from '../domain/crawl/schedule.ts';
 import { isUrl } from '../domain/url/is-url.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
+import { deepFreeze } from './deep-freeze.ts';
 import { examineExporter } from './exporter-exam.ts';
 import { LivePage } from './live-page.ts';
-import { optionFaults } from './option-faults.ts';
+import { readOptions } from './option-faults.ts';
 import {
   type ExtensionByKind,
   kindOfPlugin,
@@ -63,7 +64,7 @@ export async function testPlugin<Kind extends PluginKind, Options>(
   given: PluginTestOptions = {},
 ): Promise<ExtensionByKind[Kind]> {
   const kind = kindOfPlugin(plugin.name);
-  const options = Object.freeze(checkedOptions(plugin, given.options ?? {}));
+  const options = checkedOptions(plugin, given.options ?? {});
   const extension = await plugin.setup(given.host ?? testHost, options);
   const exam = EXAMS[kind] as (extension: unknown, given: PluginTestOptions) => void | Promise<void>;
   await exam(extension, given);
@@ -79,10 +80,9 @@ function checkedOptions<Kind extends PluginKind, Options>(
     if (key !== undefined) throw new TypeError(`${name}.${key}: this plugin has no options`);
     return {} as Options;
   }
-  const result = options.safeParse(given);
-  if (result.success) return result.data;
-  const faults = optionFaults(options, result.error.issues);
-  throw new TypeError(faults.map(({ path, message }) => `${[name, ...path].join('.')}: ${message}`).join('\n'));
+  const read = readOptions<Options>(options, given);
+  if ('options' in read) return deepFreeze(read.options);
+  throw new TypeError(read.faults.map(({ path, message }) => `${[name, ...path].join('.')}: ${message}`).join('\n'));
 }
 
 const URLS = [
@@ -204,7 +204,7 @@ const EXAMS: {
         lastModifiedAt: null,
         ...part,
       };
-      const decision = extension.onVisit(memory, visit);
+      const decision = extension.onVisit(deepFreeze(memory), deepFreeze(visit));
       const { intervalMs } = decision.memory;
       promise(Number.isFinite(intervalMs) && intervalMs > 0, 'a positive interval', intervalMs);
       promise(Number.isFinite(decision.nextFetchAt), 'a finite next fetch time', decision.nextFetchAt);
@@ -214,18 +214,23 @@ const EXAMS: {
   },
   scoring: (extension) => {
     const now = Date.UTC(2026, 0, 1);
-    const parent = newDatum({
-      url: 'http://example.org/',
-      now,
-      intervalMs: DAY,
-      score: extension.seedScore('http://example.org/'),
-    });
+    const score = extension.seedScore('http://example.org/');
+    // Frozen, as in a crawl.
+    const parent = deepFreeze(newDatum({ url: 'http://example.org/', now, intervalMs: DAY, score }));
     promise(Number.isFinite(parent.score), 'a finite seed score', parent.score);
-    const outlink = { url: 'http://example.org/a', anchor: 'a', rel: 'link', nofollow: false } as const;
-    const score = extension.outlinkScore(parent, outlink, 1);
-    promise(Number.isFinite(score), 'a finite outlink score', score);
+    const outlink = deepFreeze({ url: 'http://example.org/a', anchor: 'a', rel: 'link', nofollow: false } as const);
+    const found = extension.outlinkScore(parent, outlink, 1);
+    promise(Number.isFinite(found), 'a finite outlink score', found);
     const rank = extension.rank(
-      { url: outlink.url, score, depth: 1, dueAt: now, intervalMs: DAY, lastFetchAt: null, failures: 0 },
+      deepFreeze({
+        url: outlink.url,
+        score: found,
+        depth: 1,
+        dueAt: now,
+        intervalMs: DAY,
+        lastFetchAt: null,
+        failures: 0,
+      }),
       now + DAY,
     );
     promise(Number.isFinite(rank), 'a finite rank', rank);

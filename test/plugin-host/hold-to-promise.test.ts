@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { newDatum } from '../../src/domain/crawl/datum.ts';
 import { CrawlError } from '../../src/domain/errors.ts';
 import { openSink } from '../../src/plugin-host/export-sink.ts';
 import { heldToPromise } from '../../src/plugin-host/hold-to-promise.ts';
@@ -54,6 +55,30 @@ describe('a plugin that does not keep its promise', () => {
     );
     expect(() => scoring.outlinkScore({} as never, {} as never, 1)).toThrow('scoring-mine: outlinkScore: boom');
     expect(() => scoring.rank({} as never, 0)).toThrow('scoring-mine: rank: its answer must be a number');
+  });
+
+  it('a schedule or a scoring that writes into what it is given is named, and records stay as they are', () => {
+    const score = (given: { score: number }): number => {
+      given.score = 9;
+      return 1;
+    };
+    const scoring = heldToPromise('scoring', 'scoring-mine', { seedScore: () => 1, outlinkScore: score, rank: score });
+    const parent = newDatum({ url: 'http://example.org/', now: 0, intervalMs: DAY });
+    const outlink = { url: 'http://example.org/a', anchor: '', rel: 'link', nofollow: false } as const;
+    expect(() => scoring.outlinkScore(parent, outlink, 1)).toThrow('scoring-mine: outlinkScore: Cannot assign');
+    const candidate = { ...outlink, score: 1, depth: 1, dueAt: 0, intervalMs: DAY, lastFetchAt: null, failures: 0 };
+    expect(() => scoring.rank(candidate, 0)).toThrow('scoring-mine: rank: Cannot assign');
+    expect([parent.score, candidate.score]).toEqual([1, 1]);
+    const kept = { ...memory };
+    const careless = heldToPromise('schedule', 'schedule-mine', {
+      name: 'mine',
+      initialIntervalMs: DAY,
+      onVisit: (given: { intervalMs: number }) => {
+        given.intervalMs = 1;
+      },
+    } as unknown as Schedule);
+    expect(() => careless.onVisit(kept, first)).toThrow('schedule-mine: onVisit: Cannot assign');
+    expect(kept).toEqual(memory);
   });
 
   // A rejection that nobody takes would end the process, and fail this file.

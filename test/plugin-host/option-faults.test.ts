@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { loadPlugins, MAIN_THREAD_KINDS } from '../../src/plugin-host/load-plugins.ts';
+import { pluginViews } from '../../src/crawler/plugin-views.ts';
+import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../src/plugin-host/load-plugins.ts';
 import { optionFaults } from '../../src/plugin-host/option-faults.ts';
 import { parsePluginList } from '../../src/plugin-host/parse-plugin-list.ts';
 import { definePlugin } from '../../src/plugin-host/plugin-api.ts';
@@ -39,6 +40,50 @@ test('a misspelt option in plugins.yaml is refused with file, line and the near 
     code: 'config-invalid',
     message: 'plugins.yaml:2:5 urlfilter-scope.modee: unknown option, did you mean mode?',
   });
+});
+
+/** Loads a plugin of the operator's own, with these lines before its definition. */
+async function loadOwn(schemaText: string, options = '') {
+  const baseDir = mkdtempSync(join(tmpdir(), 'incrawl-options-'));
+  onTestFinished(() => rmSync(baseDir, { recursive: true }));
+  mkdirSync(join(baseDir, 'plugins', 'parse-mine'), { recursive: true });
+  const setup = `setup: (host, given) => { host.log.info('given', given); return { types: ['text/x'], parse() {} }; }`;
+  const text = `import { z } from 'zod';\nexport default { name: 'parse-mine', api: 1, options: ${schemaText}, ${setup} };\n`;
+  writeFileSync(join(baseDir, 'plugins', 'parse-mine', 'plugin.ts'), text);
+  const list = parsePluginList(`plugins:\n  - parse-mine: {${options}}\n`, 'plugins.yaml');
+  const { http, agent, intervals, now } = testHost;
+  const given: Readonly<Record<string, unknown>>[] = [];
+  const log = { ...testHost.log, info: (_: string, fields = {}) => given.push(fields) };
+  const loaded = await loadPlugins({ list, baseDir, log, http, agent, intervals, now, kinds: WORKER_KINDS });
+  return { given: given[0], loaded };
+}
+
+test.each([
+  ['no schema', '{ depth: 3 }', 'options must be a zod schema, such as z.strictObject({})'],
+  ['a schema that throws', `z.object({}).transform(() => { throw new Error('boom') })`, 'boom'],
+  ['a schema that promises', 'z.object({}).refine(async () => true)', 'Promise'],
+])('options that have %s are told as the fault of the plugin', async (_what, schemaText, words) => {
+  const fault = await loadOwn(schemaText).catch((error: unknown) => error);
+  expect(fault).toMatchObject({ code: 'plugin-broken', message: expect.stringContaining(words) });
+  expect((fault as Error).message).toMatch(/^plugins\.yaml:2:5 parse-mine: its schema of options: /);
+});
+
+test('what a schema makes of options is frozen where it is plain, works as it did where it is not, and can be told', async () => {
+  const schemaText = `z.strictObject({
+    max: z.coerce.bigint(),
+    pattern: z.string().transform((text) => new RegExp(text, 'g')),
+    bytes: z.string().transform((text) => Buffer.from(text)),
+    hosts: z.array(z.string()).transform((hosts) => new Set(hosts)),
+    tree: z.object({ name: z.string() }),
+  })`;
+  const text = 'max: 7, pattern: a+, bytes: xyz, hosts: [a.example], tree: { name: t }';
+  const { given, loaded } = await loadOwn(schemaText, text);
+  expect(given).toMatchObject({ max: 7n, bytes: Buffer.from('xyz') });
+  expect('caaat'.replace(given?.pattern as RegExp, '-')).toBe('c-t');
+  expect(Object.isFrozen(given?.tree)).toBe(true);
+  const [view] = await pluginViews(loaded);
+  expect(view?.options).toMatchObject({ max: '7', pattern: '/a+/g', hosts: ['a.example'], tree: { name: 't' } });
+  expect(loaded.entries[0]?.content).toMatch(/^mine-[0-9a-f]{4}$/);
 });
 
 test('the exam tells wrong options in the same words, and refuses those of a plugin that has none', async () => {
