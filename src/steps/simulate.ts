@@ -1,3 +1,4 @@
+import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
 import { accountOfVisits, type ReplayAccount, replayVisits } from '../domain/crawl/replay.ts';
 import type { FetchSchedule } from '../domain/crawl/schedule.ts';
 import type { CrawlDb, ScanQuery } from '../ports/crawl-db.ts';
@@ -39,7 +40,7 @@ const noSum = (): Sum => ({ fetches: 0, found: 0, changes: 0, staleMs: 0, spanMs
 export async function simulateSchedules(
   db: CrawlDb,
   schedules: readonly FetchSchedule[],
-  bounds: { readonly minIntervalMs: number; readonly maxIntervalMs: number },
+  policy: SettlePolicy,
   query: ScanQuery = {},
 ): Promise<SimulateSummary> {
   const stored = noSum();
@@ -55,7 +56,7 @@ export async function simulateSchedules(
     pages++;
     add(stored, real);
     for (const [i, schedule] of schedules.entries())
-      add(replayed[i] as Sum, replayVisits(datum, schedule, bounds) ?? real);
+      add(replayed[i] as Sum, replayVisits(datum, { ...policy, schedule }) ?? real);
   }
   return {
     pages,

@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { type CrawlDatum, newDatum, type Visit, type VisitOutcome } from '../../src/domain/crawl/datum.ts';
+import type { IntervalRule } from '../../src/domain/crawl/interval-bounds.ts';
+import type { SettlePolicy } from '../../src/domain/crawl/next-visit.ts';
 import { accountOfVisits, replayVisits } from '../../src/domain/crawl/replay.ts';
+import type { FetchSchedule } from '../../src/domain/crawl/schedule.ts';
+import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../src/domain/crawl/schedules/adaptive.ts';
 import { createFixedSchedule } from '../../src/domain/crawl/schedules/fixed.ts';
 
 const DAY = 86_400_000;
-const bounds = { minIntervalMs: 3_600_000, maxIntervalMs: 90 * DAY };
+
+const under = (schedule: FetchSchedule, intervalRules: readonly IntervalRule[] = []): SettlePolicy => ({
+  schedule,
+  intervalRules,
+  minIntervalMs: 3_600_000,
+  maxIntervalMs: 90 * DAY,
+  retryIntervalMs: DAY,
+  maxRetryIntervalMs: DAY,
+  goneIntervalsMs: [],
+});
 
 /** A page visited every ten days, with these outcomes. */
 function page(outcomes: readonly VisitOutcome[]): CrawlDatum {
@@ -42,16 +55,33 @@ describe('replay', () => {
     [40, { fetches: 1, found: 2, staleMs: 25 * DAY }],
     [60, { fetches: 0, found: 0, staleMs: 25 * DAY }],
   ])('a fixed interval of %s days', (days, expected) => {
-    expect(replayVisits(history, createFixedSchedule({ intervalMs: days * DAY }), bounds)).toMatchObject(expected);
+    expect(replayVisits(history, under(createFixedSchedule({ intervalMs: days * DAY })))).toMatchObject(expected);
   });
 
   it('pays for changed and unchanged fetches what they cost', () => {
-    expect(replayVisits(history, createFixedSchedule({ intervalMs: 5 * DAY }), bounds)?.bytes).toBe(2_000);
+    expect(replayVisits(history, under(createFixedSchedule({ intervalMs: 5 * DAY })))?.bytes).toBe(2_000);
+  });
+
+  it('keeps the bounds of the host or type, and the interval that the operator has fixed', () => {
+    const often = createFixedSchedule({ intervalMs: DAY });
+    const fetches = (datum: CrawlDatum, ...rules: IntervalRule[]) => replayVisits(datum, under(often, rules))?.fetches;
+    const rule = { of: 'a.example', minIntervalMs: 10 * DAY, maxIntervalMs: null };
+    expect(fetches(history)).toBe(40);
+    expect(fetches(history, rule)).toBe(4);
+    expect(fetches({ ...history, contentType: 'text/html' }, { ...rule, of: 'text/*' })).toBe(4);
+    expect(fetches({ ...history, fixedIntervalMs: 20 * DAY }, rule)).toBe(2);
+  });
+
+  it("comes when the schedule says, not at its interval: Nutch's moves towards the change", () => {
+    const options = { ...ADAPTIVE_DEFAULTS, intervalMs: 10 * DAY };
+    // From day 10 on, without a change: 14 days less 0.3 x 10, then 21 (the time since the first visit) less 0.3 x 21.
+    const unchanged = page(['new', 'unchanged-304', 'unchanged-304', 'unchanged-304', 'unchanged-304']);
+    expect(replayVisits(unchanged, under(createAdaptiveSchedule(options)))?.fetches).toBe(3);
   });
 
   it('has nothing to tell of a page without two answers', () => {
     expect(accountOfVisits(page(['new']))).toBeNull();
     expect(accountOfVisits(page(['new', 'failed', 'failed']))).toBeNull();
-    expect(replayVisits(page([]), createFixedSchedule({ intervalMs: DAY }), bounds)).toBeNull();
+    expect(replayVisits(page([]), under(createFixedSchedule({ intervalMs: DAY })))).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
-import type { CrawlDatum, Visit } from './datum.ts';
-import { clamp, spreadOf, weightOf } from './next-visit.ts';
-import type { FetchSchedule } from './schedule.ts';
+import type { CrawlDatum, ScheduleMemory, Visit } from './datum.ts';
+import { nextVisit, type SettlePolicy } from './next-visit.ts';
+import type { ScheduleVisit } from './schedule.ts';
 
 /** What one page's history cost, or would have cost. Durations in ms. */
 export interface ReplayAccount {
@@ -56,14 +56,10 @@ export function accountOfVisits(datum: CrawlDatum): ReplayAccount | null {
 }
 
 /**
- * The same history visited by another schedule, from the first stored visit on. Fetches that find a change cost as many bytes as
+ * The same history visited under another policy, from the first stored visit on. Fetches that find a change cost as many bytes as
  * changed visits did on the average, the others as many as unchanged ones.
  */
-export function replayVisits(
-  datum: CrawlDatum,
-  schedule: FetchSchedule,
-  bounds: { readonly minIntervalMs: number; readonly maxIntervalMs: number },
-): ReplayAccount | null {
+export function replayVisits(datum: CrawlDatum, policy: SettlePolicy): ReplayAccount | null {
   const visits = answersOf(datum);
   const [first] = visits;
   const last = visits.at(-1);
@@ -71,19 +67,12 @@ export function replayVisits(
   const changes = changesOf(visits.slice(1));
   const cost = (isChanged: boolean): number => meanBytes(visits.slice(1), isChanged);
   const [changedBytes, unchangedBytes] = [cost(true), cost(false)];
-  const common = { weight: weightOf(datum.metadata), price: null, spread: spreadOf(datum.url), lastModifiedAt: null };
-  let memory = schedule.onVisit(
-    { intervalMs: schedule.initialIntervalMs, belief: null },
-    {
-      now: first.at,
-      elapsedMs: null,
-      outcome: 'new',
-      evidence: 'first',
-      distance: null,
-      changedAt: first.at,
-      ...common,
-    },
-  ).memory;
+  const decide = (memory: ScheduleMemory, visit: Omit<ScheduleVisit, 'lastModifiedAt'>) =>
+    nextVisit({ ...datum, schedule: memory }, { ...visit, lastModifiedAt: null }, policy);
+  let decision = decide(
+    { intervalMs: policy.schedule.initialIntervalMs, belief: null },
+    { now: first.at, elapsedMs: null, outcome: 'new', evidence: 'first', distance: null, changedAt: first.at },
+  );
   let at = first.at;
   let changedAt = first.at;
   let seen = 0;
@@ -91,7 +80,7 @@ export function replayVisits(
   let staleMs = 0;
   let bytes = 0;
   for (;;) {
-    const next = at + clamp(memory.intervalMs, bounds.minIntervalMs, bounds.maxIntervalMs);
+    const next = decision.nextFetchAt;
     if (next > last.at) break;
     fetches++;
     const from = seen;
@@ -103,15 +92,14 @@ export function replayVisits(
     }
     bytes += isChanged ? changedBytes : unchangedBytes;
     const distance = isChanged ? largest(changes.slice(from, seen)) : null;
-    memory = schedule.onVisit(memory, {
+    decision = decide(decision.memory, {
       now: next,
       elapsedMs: next - at,
       outcome: isChanged ? 'modified' : 'unchanged',
       evidence: isChanged ? 'distance' : 'digest',
       distance,
       changedAt,
-      ...common,
-    }).memory;
+    });
     at = next;
   }
   const missed = changes[seen];
