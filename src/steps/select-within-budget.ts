@@ -1,9 +1,12 @@
 import type { CrawlDb, DueEntry } from '../ports/crawl-db.ts';
+import { Crowds } from './crowds.ts';
 import { type Candidate, type CapCounts, type Caps, Selection } from './fetch-list.ts';
 import { PUSHED_SHARE } from './pushed.ts';
 
 export interface BudgetRoom {
   readonly db: CrawlDb;
+  readonly hostOf: (url: string) => string;
+  readonly domainOf: (host: string) => string;
   /** `null`: not to be selected (counted by the caller). */
   readonly candidate: (entry: DueEntry, rank: number) => Candidate | null;
   /** Order of new URLs. */
@@ -61,33 +64,50 @@ export async function selectWithinBudget(
   }
   const fresh = new Selection({ ...caps, topN: budget }, onReject);
   let due = ahead.size;
+  const isOneOfTooMany = (entry: DueEntry, crowds: Crowds): boolean => {
+    const host = room.hostOf(entry.url);
+    if (!crowds.hasEnoughOf(host)) return false;
+    const cap = caps.maxPerHost > 0 ? 'hostCap' : 'domainCap';
+    onReject({ entry, host, domain: room.domainOf(host), rank: 0 }, cap);
+    return true;
+  };
   // Only what may be selected counts: else what rules keep out, and what stays due for that, would hide all that comes after it.
   let compared = 0;
+  const crowds = new Crowds(caps, LOOKED_AT_PER_FETCH, room.domainOf);
   for await (const entry of room.db.due({ until, only: 'new' })) {
-    if (compared >= limit) break;
+    if (crowds.counted >= limit) break;
     if (ahead.has(entry.url)) continue;
     due++;
+    if (compared >= limit && isOneOfTooMany(entry, crowds)) continue;
     const candidate = room.candidate(entry, room.rankNew(entry));
     if (candidate === null) continue;
     compared++;
+    crowds.count(candidate.host);
     fresh.add(candidate);
   }
-  let [admitted, looked] = [0, 0];
+  let looked = 0;
+  const knownCrowds = new Crowds(caps, LOOKED_AT_PER_FETCH, room.domainOf);
+  const admitted = new Crowds(caps, AHEAD_PER_FETCH, room.domainOf);
   for await (const entry of room.db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
-    if (looked >= limit) break;
-    if (ahead.has(entry.url)) continue;
     const isDue = entry.dueAt <= until;
-    if (!isDue && admitted >= AHEAD_PER_FETCH * budget) break;
-    if (isDue) due++;
-    else {
+    if (looked >= limit && (!isDue || knownCrowds.counted >= limit)) break;
+    if (ahead.has(entry.url)) continue;
+    if (!isDue && admitted.counted >= AHEAD_PER_FETCH * budget) break;
+    if (isDue) {
+      due++;
+      if (looked >= limit && isOneOfTooMany(entry, knownCrowds)) continue;
+    } else {
       looked++;
       if (!(await mayComeEarly(room, entry, now))) continue;
     }
     const candidate = room.candidate(entry, isDue && entry.isFixed ? Number.POSITIVE_INFINITY : room.rankKnown(entry));
     if (candidate === null) continue;
-    if (isDue) looked++;
+    if (isDue) {
+      looked++;
+      knownCrowds.count(candidate.host);
+    }
     // Many that could not be had must not hide what comes after them.
-    if (entry.unansweredAt === null) admitted++;
+    if (entry.unansweredAt === null) admitted.count(candidate.host);
     known.add(candidate);
   }
   const ofFresh = Math.ceil((budget - ahead.size) * newShare);

@@ -34,6 +34,8 @@ async function select(
   await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
   const room = {
     db,
+    hostOf,
+    domainOf: (host: string) => host,
     candidate: (entry: Parameters<Parameters<typeof selectWithinBudget>[0]['candidate']>[0], rank: number) => {
       if (options.refuses?.(entry.url)) return null;
       const host = hostOf(entry.url);
@@ -137,6 +139,23 @@ describe('a budget', () => {
       known(2, NOW - 1),
     ];
     expect((await select(data, 2, { refuses })).urls.sort()).toEqual([fresh(1).url, known(2, 0).url]);
+  });
+
+  it('is not kept from other hosts by any number of pages of one that has a cap', async () => {
+    const crowd = (datum: CrawlDatum, i: number): CrawlDatum => ({ ...datum, url: `http://crowd.example/${i}` });
+    const data = [
+      ...range(2_100).map((i) => crowd(fresh(i, 5), i)),
+      ...range(2_100).map((i) => crowd(known(i, NOW - 2), i + 10_000)),
+      ...range(3).map((i) => fresh(i)),
+      ...range(3).map((i) => known(i, NOW - 1)),
+    ];
+    const { urls, due, rejected } = await select(data, 6, { maxPerHost: 1 });
+    expect(new Set(urls.map(hostOf)).size).toBe(6);
+    expect([due, urls.length + rejected.hostCap + rejected.topN]).toEqual([4_206, 4_206]);
+    // What is left over brings pages of others forward.
+    const later = [...range(60).map((i) => crowd(known(i, NOW - 1), i)), ...range(3).map((i) => known(i, NOW + 1))];
+    const ahead = await select(later, 6, { maxPerHost: 2 });
+    expect(new Set(ahead.urls.map(hostOf)).size).toBe(4);
   });
 
   it('counts each page that is due as selected or as passed over, and none that is not', async () => {
