@@ -25,16 +25,21 @@ export async function explainUrl(
   const canonical = canonicalUrl(input);
   // A URL that a filter refuses by now may be known from before, under the name that the normalisers gave it.
   const refused = 'url' in canonical ? (chain.steps.at(-1)?.before ?? canonical.url) : null;
-  const stored = chain.url ?? refused;
-  const datum = stored === null ? undefined : await db.get(stored);
+  const named = chain.url ?? refused;
+  const found = named === null ? undefined : await db.get(named);
+  // Or under the one it had before the normalisers were told otherwise: as such it is refused as well.
+  const former =
+    found === undefined && 'url' in canonical && named !== canonical.url ? await db.get(canonical.url) : undefined;
+  const datum = found ?? former;
+  const stored = former?.url ?? named;
   const [lease] = stored === null ? [undefined] : await db.leases([stored]);
   const [host] = stored === null ? [undefined] : await db.hostRows([hostOf(stored)]);
   const lastModified = datum?.validators.lastModified ?? null;
   return explain({
     input,
-    url: chain.url,
+    url: former === undefined ? chain.url : null,
     steps: chain.steps,
-    reason: chain.reason,
+    reason: former === undefined || chain.url === null ? chain.reason : `by now it is called ${chain.url}`,
     robots: stored === null ? undefined : await storedVerdict(wiring, stored),
     datum,
     lease,

@@ -175,7 +175,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
     return why;
   }
   if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which is not applied yet.`);
-  why.push(dueSentence(datum, now));
+  why.push(dueSentence(datum, now, input.url === null));
   if (replay !== null) why.push(...dateSentences(datum, replay));
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
@@ -194,15 +194,15 @@ function skipSentence({ at, reason, by, detail }: SkippedBefore): string {
   return `passed over at ${at}: ${reason}${who === '' ? '' : ` (${who})`}. ${text} What decides: ${remedy}.`;
 }
 
-function dueSentence(datum: CrawlDatum, now: number): string {
+function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string {
   if (datum.nextFetchAt === null) {
     return datum.state === 'orphan'
       ? 'It is not selected any more: no live page links to it.'
       : 'It is not selected any more: it was gone too many times in a row.';
   }
-  return datum.nextFetchAt <= now
-    ? `It has been due since ${isoTime(datum.nextFetchAt)}; the next generate may select it.`
-    : `It is next due at ${isoTime(datum.nextFetchAt)}.`;
+  if (datum.nextFetchAt > now) return `It is next due at ${isoTime(datum.nextFetchAt)}.`;
+  const outlook = isKeptOut ? 'as long as it is kept out no round takes it' : 'the next generate may select it';
+  return `It has been due since ${isoTime(datum.nextFetchAt)}; ${outlook}.`;
 }
 
 function stateSentences(datum: CrawlDatum): string[] {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -88,6 +88,25 @@ describe('explain', () => {
   it('finds a page under the name that it has after normalising', async () => {
     const told = await explain('/a?utm_source=mail');
     expect(told.record?.url).toBe(`${site.origin}/a`);
+  });
+
+  it('knows a page by the name that it had before the normalisers were told otherwise, and says so', async () => {
+    const shipped = await readFile(new URL('../../conf/plugins.yaml', import.meta.url), 'utf8');
+    const file = join(dir, 'plugins.yaml');
+    await writeFile(file, shipped.replace('- urlnormalizer-basic', '- urlnormalizer-basic: { dropQueryParams: [n] }'));
+    await crawler.close();
+    crawler = await open(`plugins.file=${file}`);
+    const told = await explain('/c?n=1');
+    expect(told.record?.url).toBe(`${site.origin}/c?n=1`);
+    expect(told).toMatchObject({ admitted: false, reason: `by now it is called ${site.origin}/c`, ifFound: [] });
+    expect(told.why[0]).toBe(`It is kept out: by now it is called ${site.origin}/c.`);
+    now += 400 * DAY;
+    expect((await explain('/c?n=1')).why[1]).toMatch(/; as long as it is kept out no round takes it\.$/);
+    expect((await explain('/b')).why[0]).toMatch(/; the next generate may select it\.$/);
+    now -= 400 * DAY;
+    expect((await explain('/d?n=1')).record).toBeNull();
+    await crawler.close();
+    crawler = await open();
   });
 
   it('says so where the next visit does not follow from the arithmetic', async () => {
