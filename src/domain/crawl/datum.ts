@@ -85,7 +85,7 @@ export interface CrawlDatum {
   readonly discoveredAt: number;
   /** The page on which the link was found first; `null` for a seed. */
   readonly referrer: string | null;
-  /** Links from a seed on the shortest known way; 0 for a seed. */
+  /** Links from a seed on the way on which it was found; 0 for a seed. */
   readonly depth: number;
   /** True for an injected URL: a seed is never an orphan. */
   readonly seed: boolean;
