@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { json, run, workDir } from './binary.ts';
 import { startSite } from './local-site.ts';
+import { warmJson, warmRun } from './warm.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 
-async function answers(kind: string, input: string, args: readonly string[] = [], cwd = workDir()): Promise<Answer[]> {
-  const { code, stdout } = await run(['check', kind, '--stdin', ...args], { cwd, input });
+async function answers(kind: string, input: string, cwd = workDir(), by: typeof run = warmRun): Promise<Answer[]> {
+  const { code, stdout } = await by(['check', kind, '--stdin'], { cwd, input });
   expect(code).toBe(0);
   return stdout
     .trimEnd()
@@ -31,7 +32,7 @@ describe.concurrent('check', () => {
       'http://exa mple/',
       '"https://example.org/q\\u2028z"',
     ];
-    const all = await answers('url', lines.join('\n'));
+    const all = await answers('url', lines.join('\n'), workDir(), run);
     expect(all).toHaveLength(6);
     expect(all[0]).toMatchObject({ input: lines[0], url: 'http://example.org/b', reason: null });
     expect(all[1]).toMatchObject({ url: 'https://example.org/c' });
@@ -43,10 +44,10 @@ describe.concurrent('check', () => {
 
   it('url: one argument, for people and as JSON', async () => {
     const cwd = workDir();
-    expect(await json(['check', 'url', '../b', '--base', 'http://example.org/a/c'], { cwd })).toMatchObject({
+    expect(await warmJson(['check', 'url', '../b', '--base', 'http://example.org/a/c'], { cwd })).toMatchObject({
       url: 'http://example.org/b',
     });
-    const { code, stdout } = await run(['check', 'url', 'http://example.org/\u001b[2J'], { cwd });
+    const { code, stdout } = await warmRun(['check', 'url', 'http://example.org/\u001b[2J'], { cwd });
     expect(code).toBe(0);
     expect(stdout).not.toContain('\u001b');
   });
@@ -55,7 +56,7 @@ describe.concurrent('check', () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'page.html'), '<meta name="our-bot" content="nofollow"><p>One <a href="next">link</a>.');
     const links = async (...args: string[]): Promise<unknown> =>
-      (await json(['check', 'parse', 'page.html', '--url', 'https://example.org/', ...args], { cwd })).outlinks;
+      (await warmJson(['check', 'parse', 'page.html', '--url', 'https://example.org/', ...args], { cwd })).outlinks;
     expect(await links('-D', 'agent.name=Our-Bot')).toMatchObject([{ nofollow: true }]);
     expect(await links()).toMatchObject([{ nofollow: false }]);
   });
@@ -72,7 +73,7 @@ describe.concurrent('check', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const links = async (path: string): Promise<unknown> =>
-      (await json(['check', 'parse', `http://127.0.0.1:${port}${path}`, '--allow', '127.0.0.1', '--delay', '0']))
+      (await warmJson(['check', 'parse', `http://127.0.0.1:${port}${path}`, '--allow', '127.0.0.1', '--delay', '0']))
         .outlinks;
     expect(await links('/all')).toMatchObject([{ nofollow: true }]);
     expect(await links('/other')).toMatchObject([{ nofollow: false }]);
@@ -85,7 +86,6 @@ describe.concurrent('check', () => {
     const [page, absent] = await answers(
       'parse',
       '{"file": "page.html", "url": "https://example.org/dir/"}\nabsent.html\n',
-      [],
       cwd,
     );
     expect(page).toMatchObject({ file: 'page.html', lang: 'en', signature: expect.stringMatching(/^[0-9a-f]{16}$/) });
@@ -115,7 +115,7 @@ describe.concurrent('check', () => {
   it('robots without a text: that of the URL is fetched', async () => {
     const site = await startSite({ pages: 1 });
     const ask = (path: string, ...more: string[]) =>
-      run(['check', 'robots', `${site.origin}${path}`, '--json', ...more]);
+      warmRun(['check', 'robots', `${site.origin}${path}`, '--json', ...more]);
     const allow = ['--allow', '127.0.0.1', '--delay', '0'];
     expect(JSON.parse((await ask('/private/x', ...allow)).stdout)).toMatchObject({
       allowed: false,
@@ -123,7 +123,7 @@ describe.concurrent('check', () => {
       status: 200,
     });
     expect(JSON.parse((await ask('/page/1', ...allow)).stdout)).toMatchObject({ allowed: true, code: null });
-    expect(await ask('/page/1')).toMatchObject({ code: 1, stderr: expect.stringContaining('--allow') });
+    expect(await ask('/page/1')).toMatchObject({ code: 1, error: expect.stringContaining('--allow') });
     await site.close();
     expect(JSON.parse((await ask('/page/1', ...allow)).stdout)).toMatchObject({
       allowed: false,
@@ -144,18 +144,18 @@ describe.concurrent('check', () => {
       urls: [{ loc: 'https://example.org/a', lastmod: expect.any(String) }],
       sitemaps: [],
     });
-    expect(await answers('sitemap', 'sitemap.xml\nabsent.xml\n', [], cwd)).toHaveLength(2);
+    expect(await answers('sitemap', 'sitemap.xml\nabsent.xml\n', cwd)).toHaveLength(2);
   });
 
   it('plugins: the list, and a new one', async () => {
     const cwd = workDir();
     const list = await json<Answer[]>(['plugins', 'list'], { cwd });
     expect(list).toContainEqual(expect.objectContaining({ name: 'parse-html', kind: 'parse', bundled: true }));
-    expect((await run(['plugins'], { cwd })).stdout).toContain('parse-html');
+    expect((await warmRun(['plugins'], { cwd })).stdout).toContain('parse-html');
     const made = await json<{ files: string[] }>(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd });
     expect(made.files.length).toBeGreaterThanOrEqual(2);
-    expect((await run(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd })).code).not.toBe(0);
-    expect((await run(['plugins', 'new', 'nokind', 'mine'], { cwd })).code).not.toBe(0);
+    expect((await warmRun(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd })).code).not.toBe(0);
+    expect((await warmRun(['plugins', 'new', 'nokind', 'mine'], { cwd })).code).not.toBe(0);
   });
 
   it('demo: tells of at least four rounds', async () => {

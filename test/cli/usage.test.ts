@@ -12,7 +12,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit.ts';
-import { BINARY, json, run, workDir } from './binary.ts';
+import { BINARY, type Finished, json, run, workDir } from './binary.ts';
+import { warmJson, warmRun } from './warm.ts';
 
 function writePluginList(cwd: string, plugin: string): void {
   const others = ['protocol-http', 'parse-html', 'signature-simhash', 'schedule-freshness'];
@@ -25,10 +26,24 @@ it.each(['ENOSPC', 'EDQUOT'])('%s, which ends the writing of any file, is a full
   expect(exitCodeOf(Object.assign(new Error(`${code}: write`), { code, syscall: 'write' }))).toBe(3);
 });
 
+function expectRefusal({ code, stdout, stderr }: Finished, words: readonly string[]): void {
+  expect(stderr).toContain('incrawl:');
+  for (const each of words) expect(stderr).toContain(each);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+}
+
 describe.concurrent('usage and configuration', () => {
   it.each([
     [['crawl', '--roundz', '3'], "unknown option '--roundz'", 'Did you mean --rounds?'],
     [['crwl'], "unknown command 'crwl'", 'Did you mean crawl?'],
+    [['crawl', '-D', 'fetch.dely=0'], '-D fetch.dely: unknown key, did you mean fetch.delay?', ''],
+    [['crawl', '--delay', 'soon'], '--delay fetch.delay: expected a duration', 'got "soon"'],
+    [['config', '--config', 'absent.yaml'], 'absent.yaml: no such file', ''],
+  ] as const)('%j, started as a program, is refused with exit code 2', async (args, first, second) => {
+    expectRefusal(await run(args, { cwd: workDir() }), [first, second]);
+  });
+
+  it.each([
     [['plugins', 'nwe', 'x'], 'too many arguments', ''],
     [['crawl', '--rounds', '0'], 'Expected a whole number, at least 1.', ''],
     [['plan', '--days', '99999999'], 'Expected a whole number, 1 to 3650.', ''],
@@ -51,15 +66,8 @@ describe.concurrent('usage and configuration', () => {
     [['simulate', '--host', ''], 'Expected a host such as', ''],
     [['readseg', '--list', '--dump'], 'ask one', ''],
     [['check', 'url'], 'expected one input', ''],
-    [['crawl', '-D', 'fetch.dely=0'], '-D fetch.dely: unknown key, did you mean fetch.delay?', ''],
-    [['crawl', '--delay', 'soon'], '--delay fetch.delay: expected a duration', 'got "soon"'],
-    [['config', '--config', 'absent.yaml'], 'absent.yaml: no such file', ''],
   ] as const)('%j is refused with exit code 2', async (args, first, second) => {
-    const { code, stdout, stderr } = await run(args, { cwd: workDir() });
-    expect(stderr).toContain('incrawl:');
-    expect(stderr).toContain(first);
-    expect(stderr).toContain(second);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expectRefusal(await warmRun(args, { cwd: workDir() }), [first, second]);
   });
 
   it('lists all faults of the configuration file with their positions', async () => {
@@ -75,10 +83,10 @@ describe.concurrent('usage and configuration', () => {
   it('shows the configuration in force and where each value comes from', async () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'incrawl.yaml'), 'fetch:\n  concurrency: 7\n');
-    const shown = await json(['config', '--origin', '-D', 'fetch.delay=2'], { cwd });
+    const shown = await warmJson(['config', '--origin', '-D', 'fetch.delay=2'], { cwd });
     expect(shown['fetch.concurrency']).toEqual({ value: 7, origin: 'incrawl.yaml:2:16' });
     expect(shown['fetch.delay']).toEqual({ value: '2s', origin: '-D' });
-    expect((await json(['config'], { cwd }))['fetch.window']).toBe(2000);
+    expect((await warmJson(['config'], { cwd }))['fetch.window']).toBe(2000);
     const { stdout } = await run(['config', '--origin'], { cwd, env: { NO_COLOR: '1' } });
     expect(stdout).toMatch(/^fetch\.concurrency +7 +incrawl\.yaml:2:16$/m);
   });
@@ -90,10 +98,10 @@ describe.concurrent('usage and configuration', () => {
       ['conf/incrawl.yaml', 'conf/plugins.yaml', 'seeds/example.txt'].map((each) => join('site', each)),
     );
     writeFileSync(join(cwd, 'site', 'seeds', 'example.txt'), 'mine');
-    expect(await json(['init', 'site'], { cwd })).toMatchObject({ written: [], kept: first.written });
+    expect(await warmJson(['init', 'site'], { cwd })).toMatchObject({ written: [], kept: first.written });
     expect(readFileSync(join(cwd, 'site', 'seeds', 'example.txt'), 'utf8')).toBe('mine');
     expect(existsSync(join(cwd, 'site', 'crawldb'))).toBe(false);
-    expect(await json(['config', '--origin'], { cwd: join(cwd, 'site') })).toMatchObject({
+    expect(await warmJson(['config', '--origin'], { cwd: join(cwd, 'site') })).toMatchObject({
       'fetch.delay': { value: '5s' },
     });
   });
@@ -104,18 +112,18 @@ describe.concurrent('usage and configuration', () => {
     'ends where no folder can be made: %j',
     async (args) => {
       const cwd = workDir();
-      expect(await run(args, { cwd })).toMatchObject({ code: 1, stderr: expect.stringContaining('/proc/incrawl') });
+      expect(await warmRun(args, { cwd })).toMatchObject({ code: 1, error: expect.stringContaining('/proc/incrawl') });
     },
   );
 
   it.each([
-    [['crawl', '\u001b[31mevil\u202e']],
-    [['readdb', '--\u001b[31mevil\u202e']],
-    [['readdb', '--limit', '\u001b[31mevil\u202e']],
-    [['\u001b[31mevil\u202e']],
-    [['crawl', '--config', '\u001b[31mevil\u202e']],
-  ])('%j: what a terminal obeys does not come back in the message', async (args) => {
-    const { code, stdout, stderr } = await run(args, { cwd: workDir() });
+    [['crawl', '\u001b[31mevil\u202e'], run],
+    [['crawl', '--config', '\u001b[31mevil\u202e'], run],
+    [['readdb', '--\u001b[31mevil\u202e'], warmRun],
+    [['readdb', '--limit', '\u001b[31mevil\u202e'], warmRun],
+    [['\u001b[31mevil\u202e'], warmRun],
+  ] as const)('%j: what a terminal obeys does not come back in the message', async (args, by) => {
+    const { code, stdout, stderr } = await by(args, { cwd: workDir() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('\\x1b[31mevil\\u202e');
     expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
@@ -166,7 +174,7 @@ describe.concurrent('usage and configuration', () => {
       /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: a failure that the plugin let go: boom\n$/,
     );
     expect(code).toBe(1);
-    expect((await run(['verify'], { cwd })).code).toBe(0);
+    expect((await warmRun(['verify'], { cwd })).code).toBe(0);
     // Where Node's own code threw it, whose places look a little like paths.
     letGo("await (await import('node:fs/promises')).open('/nowhere/at-all');");
     expect(await run(['inject', 'http://example.org/'], { cwd })).toMatchObject({
@@ -224,7 +232,7 @@ describe.concurrent('usage and configuration', () => {
   });
 
   it('a crawl that knows no URL says what is missing', async () => {
-    const { code, stderr } = await run(['crawl'], { cwd: workDir() });
+    const { code, stderr } = await warmRun(['crawl'], { cwd: workDir() });
     expect(code).toBe(0);
     expect(stderr).toContain('No URL is known yet. Name seeds: incrawl crawl https://example.org/\n');
   });
@@ -254,20 +262,27 @@ describe.concurrent('usage and configuration', () => {
 
   it('an export without the place that its format needs is wrong usage, and leaves nothing', async () => {
     const cwd = workDir();
+    expect(await run(['export', '--format', 'parquet'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: 'incrawl: --format parquet needs --output, a file\n',
+    });
     for (const [format, needs] of [
-      ['parquet', 'a file'],
       ['tree', 'a folder'],
       ['opensearch', 'the URL of an index'],
       ['webhook', 'a URL'],
     ] as const) {
-      const { code, stderr } = await run(['export', '--format', format], { cwd });
-      expect({ code, stderr }).toEqual({ code: 2, stderr: `incrawl: --format ${format} needs --output, ${needs}\n` });
+      const { code, stderr, error } = await warmRun(['export', '--format', format], { cwd });
+      expect({ code, stderr, error }).toEqual({
+        code: 2,
+        stderr: '',
+        error: `--format ${format} needs --output, ${needs}`,
+      });
     }
     expect(readdirSync(cwd)).toEqual([]);
   });
 
   it('plugins list shows the exporters that need no line in the list', async () => {
-    const plugins = await json<{ name: string; onDemand: boolean }[]>(['plugins', 'list'], { cwd: workDir() });
+    const plugins = await warmJson<{ name: string; onDemand: boolean }[]>(['plugins', 'list'], { cwd: workDir() });
     const namesOf = (onDemand: boolean): string[] =>
       plugins.filter((each) => each.onDemand === onDemand).map(({ name }) => name);
     expect(namesOf(true)).toContain('exporter-warc');
@@ -281,7 +296,7 @@ describe.concurrent('usage and configuration', () => {
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
       stderr: '',
     });
-    expect(await run(['crawl', '--help'])).toMatchObject({
+    expect(await warmRun(['crawl', '--help'])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('Examples:'),
       stderr: '',
