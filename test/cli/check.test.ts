@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { json, run, workDir } from './binary.ts';
 import { startSite } from './local-site.ts';
-import { warmJson, warmRun } from './warm.ts';
+import { jsonStaying, runStaying } from './staying.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 
-async function answers(kind: string, input: string, cwd = workDir(), by: typeof run = warmRun): Promise<Answer[]> {
+async function answers(kind: string, input: string, cwd = workDir(), by: typeof run = runStaying): Promise<Answer[]> {
   const { code, stdout } = await by(['check', kind, '--stdin'], { cwd, input });
   expect(code).toBe(0);
   return stdout
@@ -44,10 +44,10 @@ describe.concurrent('check', () => {
 
   it('url: one argument, for people and as JSON', async () => {
     const cwd = workDir();
-    expect(await warmJson(['check', 'url', '../b', '--base', 'http://example.org/a/c'], { cwd })).toMatchObject({
+    expect(await jsonStaying(['check', 'url', '../b', '--base', 'http://example.org/a/c'], { cwd })).toMatchObject({
       url: 'http://example.org/b',
     });
-    const { code, stdout } = await warmRun(['check', 'url', 'http://example.org/\u001b[2J'], { cwd });
+    const { code, stdout } = await runStaying(['check', 'url', 'http://example.org/\u001b[2J'], { cwd });
     expect(code).toBe(0);
     expect(stdout).not.toContain('\u001b');
   });
@@ -56,7 +56,7 @@ describe.concurrent('check', () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'page.html'), '<meta name="our-bot" content="nofollow"><p>One <a href="next">link</a>.');
     const links = async (...args: string[]): Promise<unknown> =>
-      (await warmJson(['check', 'parse', 'page.html', '--url', 'https://example.org/', ...args], { cwd })).outlinks;
+      (await jsonStaying(['check', 'parse', 'page.html', '--url', 'https://example.org/', ...args], { cwd })).outlinks;
     expect(await links('-D', 'agent.name=Our-Bot')).toMatchObject([{ nofollow: true }]);
     expect(await links()).toMatchObject([{ nofollow: false }]);
   });
@@ -73,7 +73,7 @@ describe.concurrent('check', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const links = async (path: string): Promise<unknown> =>
-      (await warmJson(['check', 'parse', `http://127.0.0.1:${port}${path}`, '--allow', '127.0.0.1', '--delay', '0']))
+      (await jsonStaying(['check', 'parse', `http://127.0.0.1:${port}${path}`, '--allow', '127.0.0.1', '--delay', '0']))
         .outlinks;
     expect(await links('/all')).toMatchObject([{ nofollow: true }]);
     expect(await links('/other')).toMatchObject([{ nofollow: false }]);
@@ -115,7 +115,7 @@ describe.concurrent('check', () => {
   it('robots without a text: that of the URL is fetched', async () => {
     const site = await startSite({ pages: 1 });
     const ask = (path: string, ...more: string[]) =>
-      warmRun(['check', 'robots', `${site.origin}${path}`, '--json', ...more]);
+      runStaying(['check', 'robots', `${site.origin}${path}`, '--json', ...more]);
     const allow = ['--allow', '127.0.0.1', '--delay', '0'];
     expect(JSON.parse((await ask('/private/x', ...allow)).stdout)).toMatchObject({
       allowed: false,
@@ -123,7 +123,7 @@ describe.concurrent('check', () => {
       status: 200,
     });
     expect(JSON.parse((await ask('/page/1', ...allow)).stdout)).toMatchObject({ allowed: true, code: null });
-    expect(await ask('/page/1')).toMatchObject({ code: 1, error: expect.stringContaining('--allow') });
+    expect(await ask('/page/1')).toMatchObject({ code: 1, stderr: expect.stringContaining('--allow') });
     await site.close();
     expect(JSON.parse((await ask('/page/1', ...allow)).stdout)).toMatchObject({
       allowed: false,
@@ -151,11 +151,11 @@ describe.concurrent('check', () => {
     const cwd = workDir();
     const list = await json<Answer[]>(['plugins', 'list'], { cwd });
     expect(list).toContainEqual(expect.objectContaining({ name: 'parse-html', kind: 'parse', bundled: true }));
-    expect((await warmRun(['plugins'], { cwd })).stdout).toContain('parse-html');
+    expect((await runStaying(['plugins'], { cwd })).stdout).toContain('parse-html');
     const made = await json<{ files: string[] }>(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd });
     expect(made.files.length).toBeGreaterThanOrEqual(2);
-    expect((await warmRun(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd })).code).not.toBe(0);
-    expect((await warmRun(['plugins', 'new', 'nokind', 'mine'], { cwd })).code).not.toBe(0);
+    expect((await runStaying(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd })).code).not.toBe(0);
+    expect((await runStaying(['plugins', 'new', 'nokind', 'mine'], { cwd })).code).not.toBe(0);
   });
 
   it('demo: tells of at least four rounds', async () => {

@@ -8,7 +8,7 @@ import type { CrawlSummary } from '../../src/steps/summaries.ts';
 import { BINARY, json, run, start, workDir } from './binary.ts';
 import { startChangingSite } from './changing-site.ts';
 import { type LocalSite, startSite } from './local-site.ts';
-import { warmJson, warmRun } from './warm.ts';
+import { jsonStaying, runStaying } from './staying.ts';
 
 let site: LocalSite | null = null;
 afterEach(async () => {
@@ -59,7 +59,7 @@ describe('crawl', () => {
       '/page/4',
       '/page/5',
     ]);
-    const again = await warmJson<CrawlSummary>(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    const again = await jsonStaying<CrawlSummary>(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
     expect(again).toMatchObject({ rounds: [], stoppedBy: 'nothing-due' });
   });
 
@@ -75,8 +75,8 @@ describe('crawl', () => {
     expect(first.stdout).not.toContain('\u001b');
     expect(first.stderr).not.toContain('\u001b');
     expect(site.log).toEqual(['/']);
-    expect(await warmJson<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ due: 6 });
-    expect((await warmRun(['crawl', '--quiet', ...NETWORK], { cwd })).stderr).toBe('');
+    expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ due: 6 });
+    expect((await runStaying(['crawl', '--quiet', ...NETWORK], { cwd })).stderr).toBe('');
   });
 
   it('says why pages were not fetched, with one of them for each reason', async () => {
@@ -86,7 +86,7 @@ describe('crawl', () => {
     const seeds = `${site.origin}/\n${closed}\nhttp://127.0.0.1:9/more\nhttp://10.0.0.1/\n`;
     const allowed = new URL(site.origin).host;
     const options = ['--allow', allowed, '--allow', '127.0.0.1:9', '--delay', '0'];
-    const { code, stdout } = await warmRun(['crawl', '-', '--rounds', '1', ...options], { cwd, input: seeds });
+    const { code, stdout } = await runStaying(['crawl', '-', '--rounds', '1', ...options], { cwd, input: seeds });
     expect(code).toBe(0);
     const lines = stdout.split('\n').filter((line) => line.startsWith('not fetched: '));
     expect(lines).toEqual([
@@ -95,15 +95,15 @@ describe('crawl', () => {
       ),
       'not fetched: 1 address-blocked, such as http://10.0.0.1/ (10.0.0.1 is a private or reserved address)',
     ]);
-    await warmRun(['touch', closed], { cwd });
-    const { rounds, totals } = await warmJson<CrawlSummary>(['crawl', '--rounds', '1', ...options], { cwd });
+    await runStaying(['touch', closed], { cwd });
+    const { rounds, totals } = await jsonStaying<CrawlSummary>(['crawl', '--rounds', '1', ...options], { cwd });
     for (const { failures } of [totals, ...rounds]) {
       expect(failures).toContainEqual(
         expect.objectContaining({ code: 'robots-unreachable', status: null, visits: 1, url: closed }),
       );
       expect(failures).toContainEqual(expect.objectContaining({ code: 'robots-denied', visits: 1 }));
     }
-    expect((await warmRun(['explain', closed], { cwd })).stdout).toMatch(/last try +connect-failed: .*ECONNREFUSED/);
+    expect((await runStaying(['explain', closed], { cwd })).stdout).toMatch(/last try +connect-failed: .*ECONNREFUSED/);
   });
 
   it('says why pages could not be read, with one of them for each reason', async () => {
@@ -121,7 +121,7 @@ describe('crawl', () => {
     );
     const list = ['protocol-http', 'parse-html', 'parsefilter-breaks', 'signature-simhash', 'schedule-freshness'];
     writeFileSync(join(cwd, 'conf/plugins.yaml'), `plugins:\n${list.map((name) => `  - ${name}\n`).join('')}`);
-    const { code, stdout } = await warmRun(['crawl', `${changing.origin}/`, ...NETWORK], { cwd });
+    const { code, stdout } = await runStaying(['crawl', `${changing.origin}/`, ...NETWORK], { cwd });
     await changing.close();
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.startsWith('not '))).toEqual([
@@ -132,10 +132,10 @@ describe('crawl', () => {
 
   it('refuses the open web without a contact, before anything is sent or written', async () => {
     const cwd = workDir();
-    const { code, error } = await warmRun(['crawl', 'http://open-web.invalid/'], { cwd });
+    const { code, stderr } = await runStaying(['crawl', 'http://open-web.invalid/'], { cwd });
     expect(code).toBe(2);
-    expect(error).toContain('agent.contact');
-    expect(error).toContain('--contact');
+    expect(stderr).toContain('agent.contact');
+    expect(stderr).toContain('--contact');
   });
 
   it('says who holds the crawl db: exit code 5', async () => {
@@ -164,7 +164,7 @@ describe('crawl', () => {
       expect(code).toBe(11);
       expect(stderr).toContain(`incrawl crawl --dir ${dir} --allow 127.0.0.1 --delay 0`);
       expect(site.log.length).toBeLessThan(15);
-      const summary = await warmJson<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });
+      const summary = await jsonStaying<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });
       expect(summary.stoppedBy).toBe('nothing-due');
       // 12 pages, the start, /old and /missing: each asked for once, be it before or after the signal.
       expect([...site.log].sort()).toEqual([...new Set(site.log)].sort());
@@ -184,7 +184,7 @@ describe('crawl', () => {
     crawl.child.kill('SIGINT');
     expect((await crawl.finished).code).toBe(13);
     expect(readdirSync(cwd)).toEqual(['crawldb']);
-    expect(await warmJson<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 1 });
+    expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 1 });
   });
 
   it.skipIf(spawnSync('script', ['-qec', 'true', '/dev/null']).status !== 0)(

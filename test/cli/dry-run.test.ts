@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { BINARY, json, start, workDir } from './binary.ts';
 import { type LocalSite, startSite } from './local-site.ts';
-import { warmJson, warmRun } from './warm.ts';
+import { jsonStaying, runStaying } from './staying.ts';
 
 const ALLOW = ['--allow', '127.0.0.1', '--delay', '0'];
 let site: LocalSite;
@@ -19,14 +19,14 @@ let exported = '';
 beforeAll(async () => {
   site = await startSite({ pages: 3 });
   [cwd, other] = [workDir(), workDir()];
-  await warmRun(['crawl', `${site.origin}/`, ...ALLOW, '--quiet', '--rounds', '2'], { cwd });
-  exported = (await warmRun(['export-db'], { cwd })).stdout;
-  await warmRun(['backup', join(other, 'backup')], { cwd });
-  await warmRun(['restore', join(other, 'backup'), '--dir', join(other, 'crawldb')]);
+  await runStaying(['crawl', `${site.origin}/`, ...ALLOW, '--quiet', '--rounds', '2'], { cwd });
+  exported = (await runStaying(['export-db'], { cwd })).stdout;
+  await runStaying(['backup', join(other, 'backup')], { cwd });
+  await runStaying(['restore', join(other, 'backup'), '--dir', join(other, 'crawldb')]);
   // A segment that is under way, so that nothing is left to be guessed by those that finish one.
-  await warmRun(['touch', `${site.origin}/`], { cwd });
-  await warmRun(['generate', '-D', 'generate.topN=1'], { cwd });
-  await warmRun(['fetch', ...ALLOW, '--quiet'], { cwd });
+  await runStaying(['touch', `${site.origin}/`], { cwd });
+  await runStaying(['generate', '-D', 'generate.topN=1'], { cwd });
+  await runStaying(['fetch', ...ALLOW, '--quiet'], { cwd });
 });
 afterAll(() => site.close());
 
@@ -89,7 +89,7 @@ describe('--dry-run', () => {
     const env = { TMPDIR: workDir() };
     const tell = async ({ args, says, input, code = 0 }: Case): Promise<void> => {
       const options = { cwd, env, code, ...(input === undefined ? {} : { input }) };
-      const ask = STARTED.has(args[0] ?? '') ? json : warmJson;
+      const ask = STARTED.has(args[0] ?? '') ? json : jsonStaying;
       const told = await ask<object>([...args, '--dry-run'], options);
       const first = Array.isArray(told) ? (told[0] as object) : told;
       expect({ args, told: first }).toMatchObject({ args, told: { ...says, dryRun: true } });
@@ -102,14 +102,14 @@ describe('--dry-run', () => {
 
   it('foretells what the real run then does', { timeout: 30_000 }, async () => {
     const copy = workDir();
-    await warmRun(['restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
+    await runStaying(['restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
     for (const args of [
       ['inject', 'https://new.example/', `${site.origin}/`],
       ['touch', `${site.origin}/page/1`, 'https://unknown.example/'],
       ['merge', join(cwd, 'crawldb')],
     ]) {
-      const foretold = await warmJson<object>([...args, '--dry-run'], { cwd: copy });
-      const done = await warmJson<object>(args, { cwd: copy });
+      const foretold = await jsonStaying<object>([...args, '--dry-run'], { cwd: copy });
+      const done = await jsonStaying<object>(args, { cwd: copy });
       expect(JSON.parse(JSON.stringify(foretold).replaceAll(',"dryRun":true', ''))).toEqual(done);
     }
   });
@@ -118,7 +118,7 @@ describe('--dry-run', () => {
     const empty = workDir();
     for (const args of [['inject', 'https://new.example/'], ['crawl', 'https://new.example/'], ['import-db']]) {
       const input = args[0] === 'import-db' ? exported : '';
-      const { code, stdout } = await warmRun([...args, '--dry-run'], { cwd: empty, input });
+      const { code, stdout } = await runStaying([...args, '--dry-run'], { cwd: empty, input });
       expect(code).toBe(0);
       expect(stdout).toMatch(/^Dry run, nothing was changed:\n/);
     }
@@ -145,8 +145,8 @@ describe('--dry-run', () => {
     const dir = join(workDir(), 'held');
     const crawl = start(['crawl', `${slow.origin}/`, ...ALLOW, '--dir', dir]);
     await slow.seen(1);
-    expect((await warmRun(['inject', 'https://new.example/', '--dir', dir])).code).toBe(5);
-    expect(await warmJson(['inject', 'https://new.example/', '--dir', dir, '--dry-run'])).toMatchObject({
+    expect((await runStaying(['inject', 'https://new.example/', '--dir', dir])).code).toBe(5);
+    expect(await jsonStaying(['inject', 'https://new.example/', '--dir', dir, '--dry-run'])).toMatchObject({
       injected: 1,
     });
     crawl.child.kill('SIGKILL');

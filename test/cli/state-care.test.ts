@@ -19,7 +19,7 @@ import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySu
 import type { RecordView } from '../../src/steps/views.ts';
 import { json, run, start, workDir } from './binary.ts';
 import { type LocalSite, startSite } from './local-site.ts';
-import { warmJson, warmRun } from './warm.ts';
+import { jsonStaying, runStaying } from './staying.ts';
 
 const PAGES = 4;
 let site: LocalSite;
@@ -42,12 +42,12 @@ function copy(): string {
   return dir;
 }
 
-const dump = (dir: string) => warmJson<RecordView[]>(['readdb', '--dump', '--dir', dir]);
+const dump = (dir: string) => jsonStaying<RecordView[]>(['readdb', '--dump', '--dir', dir]);
 const newestSegment = (dir: string): string => join(dir, 'segments', readdirSync(join(dir, 'segments')).sort()[0]!);
 
 describe('verify and repair', () => {
   it('a sound crawl is sound, to people and to programs', async () => {
-    const summary = await warmJson<VerifySummary>(['verify', '--deep'], { cwd });
+    const summary = await jsonStaying<VerifySummary>(['verify', '--deep'], { cwd });
     expect(summary).toMatchObject({ sound: true, findings: [], byKind: {} });
     expect(summary.rows?.records).toBeGreaterThan(PAGES);
     const { stdout, code } = await run(['verify'], { cwd });
@@ -66,23 +66,23 @@ describe('verify and repair', () => {
     bytes[bytes.length - 3]! ^= 0xff;
     writeFileSync(parsed, bytes);
 
-    const found = await warmJson<VerifySummary>(['verify', '--dir', dir], { code: 1 });
+    const found = await jsonStaying<VerifySummary>(['verify', '--dir', dir], { code: 1 });
     expect(found).toMatchObject({ sound: false, byKind: { 'due-missing': due.length, 'segment-damaged': 1 } });
     expect(await run(['export', '--dir', dir])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/parsed\.bin is damaged at byte \d+: .*\n"incrawl verify" .*"incrawl repair"/),
     });
-    const dry = await warmRun(['repair', '--dry-run', '--dir', dir]);
+    const dry = await runStaying(['repair', '--dry-run', '--dir', dir]);
     expect(dry.code).toBe(0);
     expect(dry.stdout).toContain('"incrawl repair" rebuilds the index.');
-    expect(await warmJson(['verify', '--dir', dir], { code: 1 })).toEqual(found);
+    expect(await jsonStaying(['verify', '--dir', dir], { code: 1 })).toEqual(found);
 
     const repaired = await json<RepairSummary>(['repair', '--dir', dir]);
     expect(repaired).toMatchObject({ found: found.byKind, left: { sound: true }, segments: [{ pagesLost: 0 }] });
     expect(existsSync(join(repaired.quarantine, 'segments'))).toBe(true);
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    expect((await warmJson<unknown[]>(['readdb', '--due', '--dir', dir])).length).toBe(
-      (await warmJson<unknown[]>(['readdb', '--due'], { cwd })).length,
+    expect((await jsonStaying<unknown[]>(['readdb', '--due', '--dir', dir])).length).toBe(
+      (await jsonStaying<unknown[]>(['readdb', '--due'], { cwd })).length,
     );
   });
 
@@ -91,13 +91,13 @@ describe('verify and repair', () => {
     const folder = newestSegment(dir);
     rmSync(join(folder, 'segment.json'));
     const files = readdirSync(folder);
-    expect(await warmJson<VerifySummary>(['verify', '--dir', dir], { code: 1 })).toMatchObject({
+    expect(await jsonStaying<VerifySummary>(['verify', '--dir', dir], { code: 1 })).toMatchObject({
       byKind: { 'segment-unreadable': 1 },
     });
-    const crawled = await warmRun(['crawl', '--dir', dir, '--allow', '127.0.0.1']);
+    const crawled = await runStaying(['crawl', '--dir', dir, '--allow', '127.0.0.1']);
     expect(crawled).toMatchObject({ code: 0, stderr: expect.stringContaining('incrawl repair') });
     expect(readdirSync(folder)).toEqual(files);
-    const repaired = await warmJson<RepairSummary>(['repair', '--dir', dir]);
+    const repaired = await jsonStaying<RepairSummary>(['repair', '--dir', dir]);
     expect(repaired).toMatchObject({ found: { 'segment-unreadable': 1 }, left: { sound: true } });
     expect(readdirSync(join(repaired.quarantine, 'segments', basename(folder)))).toEqual(files);
     expect(existsSync(folder)).toBe(false);
@@ -111,7 +111,7 @@ describe('verify and repair', () => {
       code: 1,
       stderr: expect.stringMatching(/is damaged: .*\n"incrawl verify" .*"incrawl repair"/),
     });
-    expect(await warmJson<RepairSummary>(['repair', '--dir', dir])).toMatchObject({ left: { sound: true } });
+    expect(await jsonStaying<RepairSummary>(['repair', '--dir', dir])).toMatchObject({ left: { sound: true } });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
   });
 
@@ -128,8 +128,8 @@ describe('verify and repair', () => {
       ['merge', dir, '--dir', join(workDir(), 'merged')],
     ];
     for (const args of commands) {
-      const { code, error } = await warmRun(args);
-      expect(error).toContain(`the crawl db ${join(dir, 'db')} has format 99`);
+      const { code, stderr } = await runStaying(args);
+      expect(stderr).toContain(`the crawl db ${join(dir, 'db')} has format 99`);
       expect(code).toBe(1);
     }
   });
@@ -142,36 +142,36 @@ describe('verify and repair', () => {
     const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
     await slow.seen(1);
     expect((await run(['repair', '--dir', dir])).code).toBe(5);
-    expect(await warmJson<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     crawl.child.kill('SIGKILL');
     await crawl.finished;
     await slow.close();
     // What a kill leaves needs no repair.
-    expect(await warmJson<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
   });
 });
 
 describe('backup and restore', () => {
   it('a backup gives the same crawl again', async () => {
     const folder = join(workDir(), 'backup');
-    const made = await warmJson<BackupSummary>(['backup', folder], { cwd });
+    const made = await jsonStaying<BackupSummary>(['backup', folder], { cwd });
     expect(made.files).toBeGreaterThan(3);
-    expect(await warmJson<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
+    expect(await jsonStaying<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
     const dir = join(workDir(), 'restored');
     expect(await json<BackupSummary>(['restore', folder, '--dir', dir])).toMatchObject({
       rows: made.rows,
       files: made.files,
     });
-    expect(await warmJson<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
     const exports = await Promise.all([
-      warmRun(['export', '--format', 'jsonl', '--dir', dir]),
-      warmRun(['export', '--format', 'jsonl'], { cwd }),
+      runStaying(['export', '--format', 'jsonl', '--dir', dir]),
+      runStaying(['export', '--format', 'jsonl'], { cwd }),
     ]);
     expect(exports[0]).toEqual(exports[1]);
     // Neither goes over something that is there.
-    expect((await warmRun(['backup', folder], { cwd })).code).toBe(2);
-    expect((await warmRun(['restore', folder, '--dir', dir])).code).toBe(2);
+    expect((await runStaying(['backup', folder], { cwd })).code).toBe(2);
+    expect((await runStaying(['restore', folder, '--dir', dir])).code).toBe(2);
   });
 
   it('a backup that was killed is begun again, in the same folder alone', async () => {
@@ -194,7 +194,7 @@ describe('backup and restore', () => {
 
   it('a restore keeps the folder that it is told: a link, or the place of a volume', async () => {
     const folder = join(workDir(), 'backup');
-    await warmJson(['backup', folder], { cwd });
+    await jsonStaying(['backup', folder], { cwd });
     const disk = workDir();
     const dir = join(workDir(), 'linked');
     symlinkSync(disk, dir);
@@ -202,22 +202,22 @@ describe('backup and restore', () => {
     // What a kill may have left.
     mkdirSync(join(disk, '.restoring', 'db'), { recursive: true });
     mkdirSync(join(disk, 'segments', 'half'), { recursive: true });
-    await warmJson(['restore', folder, '--dir', dir]);
+    await jsonStaying(['restore', folder, '--dir', dir]);
     expect(lstatSync(dir).isSymbolicLink()).toBe(true);
     expect(statSync(disk).ino).toBe(ino);
     expect(readdirSync(disk).sort()).toEqual(readdirSync(join(cwd, 'crawldb')).sort());
-    expect(await warmJson<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
     mkdirSync(join(disk, '.restoring'));
-    expect(await warmRun(['restore', folder, '--dir', dir])).toMatchObject({
+    expect(await runStaying(['restore', folder, '--dir', dir])).toMatchObject({
       code: 2,
-      error: expect.stringContaining('is not empty'),
+      stderr: expect.stringContaining('is not empty'),
     });
   });
 
   it('a backup of an older version is whole, and is restored', async () => {
     const folder = join(workDir(), 'backup');
-    await warmJson(['backup', folder], { cwd });
+    await jsonStaying(['backup', folder], { cwd });
     const rows = new Level<string, Buffer>(join(folder, 'db'), { valueEncoding: 'buffer' });
     for (const kind of ['t', 'v', 'x']) await rows.clear({ gte: kind, lt: `${kind}\uffff` });
     await rows.put('mformatVersion', Buffer.from('3'));
@@ -225,16 +225,16 @@ describe('backup and restore', () => {
     await rows.close();
     const manifest = join(folder, 'backup.json');
     writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), dbFormat: 3, db }));
-    expect(await warmJson<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: db.rows });
+    expect(await jsonStaying<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: db.rows });
     const dir = join(workDir(), 'restored');
-    await warmJson(['restore', folder, '--dir', dir]);
+    await jsonStaying(['restore', folder, '--dir', dir]);
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    expect(await warmJson<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
   });
 
   it('a backup that was damaged, or cut short, is not restored', async () => {
     const folder = join(workDir(), 'backup');
-    await warmJson(['backup', folder], { cwd });
+    await jsonStaying(['backup', folder], { cwd });
     const manifest = readFileSync(join(folder, 'backup.json'), 'utf8');
     const file = (JSON.parse(manifest) as { files: { path: string }[] }).files.find(({ path }) =>
       path.endsWith('.gz'),
@@ -247,12 +247,12 @@ describe('backup and restore', () => {
       ['restore', folder, '--dir', dir],
       ['backup', '--check', folder],
     ]) {
-      expect(await warmRun(args)).toMatchObject({ code: 2, error: expect.stringContaining(file.path) });
+      expect(await runStaying(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(file.path) });
     }
     rmSync(join(folder, 'backup.json'));
-    expect(await warmRun(['restore', folder, '--dir', dir])).toMatchObject({
+    expect(await runStaying(['restore', folder, '--dir', dir])).toMatchObject({
       code: 2,
-      error: expect.stringContaining('no whole backup'),
+      stderr: expect.stringContaining('no whole backup'),
     });
     expect(existsSync(dir)).toBe(false);
   });
@@ -266,10 +266,10 @@ describe('beside a crawl that runs', () => {
     await slow.seen(3);
     const folder = join(workDir(), 'backup');
     const [exported, lines, made, verified] = await Promise.all([
-      warmRun(['export', '--dir', dir]),
+      runStaying(['export', '--dir', dir]),
       run(['export-db', '--dir', dir]),
       json<BackupSummary>(['backup', folder, '--dir', dir]),
-      warmJson<VerifySummary>(['verify', '--deep', '--dir', dir]),
+      jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir]),
     ]);
     expect([exported.code, lines.code]).toEqual([0, 0]);
     expect(lines.stdout.trim().split('\n').at(-1)).toContain('"end"');
@@ -278,30 +278,30 @@ describe('beside a crawl that runs', () => {
     await crawl.finished;
 
     const restored = join(workDir(), 'restored');
-    expect(await warmJson<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows: made.rows });
-    expect(await warmJson<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    expect(await jsonStaying<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows: made.rows });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
     // The crawl goes on from the backup to the same end.
     const again = ['crawl', '--allow', '127.0.0.1', '--delay', '0', '--quiet', '--dir'];
-    for (const each of [dir, restored]) expect((await warmRun([...again, each])).code).toBe(0);
+    for (const each of [dir, restored]) expect((await runStaying([...again, each])).code).toBe(0);
     const states = async (each: string): Promise<string[]> =>
       (await dump(each)).map(({ url, state }) => `${url} ${state}`).sort();
     expect(await states(restored)).toEqual(await states(dir));
-    expect(await warmJson<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
     await slow.close();
   });
 });
 
 describe('moving a crawl', () => {
   it('export-db and import-db give the same records', async () => {
-    const exported = await warmRun(['export-db'], { cwd });
+    const exported = await runStaying(['export-db'], { cwd });
     expect(exported.code).toBe(0);
     const dir = join(workDir(), 'imported');
     expect((await run(['import-db', '--dir', dir], { input: exported.stdout })).code).toBe(0);
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    expect(await warmJson<VerifySummary>(['verify', '--dir', dir])).toMatchObject({ sound: true });
-    expect(await warmRun(['import-db', '--dir', dir], { input: exported.stdout })).toMatchObject({
+    expect(await jsonStaying<VerifySummary>(['verify', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await runStaying(['import-db', '--dir', dir], { input: exported.stdout })).toMatchObject({
       code: 2,
-      error: expect.stringContaining('--merge'),
+      stderr: expect.stringContaining('--merge'),
     });
   });
 
@@ -309,7 +309,7 @@ describe('moving a crawl', () => {
     const alias = join(workDir(), 'alias');
     symlinkSync(join(cwd, 'crawldb'), alias);
     for (const more of [[], ['--dry-run']]) {
-      expect(await warmRun(['merge', alias, ...more], { cwd })).toMatchObject({
+      expect(await runStaying(['merge', alias, ...more], { cwd })).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('is this crawl itself'),
       });
@@ -328,20 +328,22 @@ describe('moving a crawl', () => {
       const info = JSON.parse(readFileSync(mark, 'utf8')) as { createdAt: number };
       writeFileSync(mark, JSON.stringify({ ...info, createdAt: info.createdAt + 1 }));
     }
-    const [second] = await warmJson<MergeSummary[]>(['merge', other, '--dir', dir]);
+    const [second] = await jsonStaying<MergeSummary[]>(['merge', other, '--dir', dir]);
     expect(second).toMatchObject({ merged: first!.records });
     expect(second!.segments).toEqual(first!.segments.map((id) => `${id}-m1`));
     // What has been merged before is not copied again.
     for (const known of [from, other])
-      expect(await warmJson(['merge', known, '--dir', dir])).toMatchObject([{ merged: first!.records, segments: [] }]);
+      expect(await jsonStaying(['merge', known, '--dir', dir])).toMatchObject([
+        { merged: first!.records, segments: [] },
+      ]);
     const pages = (text: string): unknown[] =>
       text
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as unknown);
-    const before = pages((await warmRun(['export', '--format', 'jsonl', '--dir', dir])).stdout);
+    const before = pages((await runStaying(['export', '--format', 'jsonl', '--dir', dir])).stdout);
 
-    const dry = await warmJson<PruneSummary>([
+    const dry = await jsonStaying<PruneSummary>([
       'segments',
       'prune',
       '--keep-days',
@@ -352,24 +354,24 @@ describe('moving a crawl', () => {
       dir,
     ]);
     expect(dry).toMatchObject({ dryRun: true, compactedInto: null });
-    const young = await warmJson<PruneSummary>(['segments', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
+    const young = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
     expect(young).toMatchObject({ removed: 0 });
-    const needed = await warmJson<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--dir', dir]);
+    const needed = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--dir', dir]);
     expect(
       needed.segments.filter(({ pagesNeeded }) => pagesNeeded > 0).every(({ verdict }) => verdict === 'needed'),
     ).toBe(true);
     const pruned = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
     expect(pruned.compactedInto).not.toBeNull();
     expect(readdirSync(join(dir, 'segments'))).toEqual([pruned.compactedInto]);
-    const after = pages((await warmRun(['export', '--format', 'jsonl', '--dir', dir])).stdout);
+    const after = pages((await runStaying(['export', '--format', 'jsonl', '--dir', dir])).stdout);
     const byUrl = (list: unknown[]): unknown[] => (list as { url: string }[]).sort((a, b) => (a.url < b.url ? -1 : 1));
     expect(byUrl(after)).toEqual(byUrl(before));
-    expect(await warmJson<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({
       sound: true,
       segments: 1,
     });
     // And again: there is nothing left to do.
-    const again = await warmJson<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
+    const again = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
     expect(again).toMatchObject({ removed: 0, compactedInto: null });
   });
 });

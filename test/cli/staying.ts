@@ -18,9 +18,9 @@ let count = 0;
 
 afterAll(async () => {
   if (!child?.connected) return;
-  // What it has open may lie in folders that are removed next.
+  // What it has open may lie in folders that are removed next; a command of a test that failed may still be at work.
   const ended = once(child, 'exit');
-  child.disconnect();
+  child.kill('SIGKILL');
   await ended;
 });
 

@@ -14,7 +14,7 @@ import type {
 import type { DueView, HostView, RecordView } from '../../src/steps/views.ts';
 import { json, run, workDir } from './binary.ts';
 import { type LocalSite, startSite } from './local-site.ts';
-import { warmJson, warmRun } from './warm.ts';
+import { jsonStaying, runStaying } from './staying.ts';
 
 const PAGES = 4;
 let site: LocalSite;
@@ -42,21 +42,21 @@ describe('the steps, one command each', { sequential: true }, () => {
 
   it('inject keeps, updates, overwrites known URLs, from stdin too', async () => {
     const input = `${site.origin}/\tscore=3\n`;
-    expect(await warmJson<InjectSummary>(['inject', '-'], { cwd, input })).toMatchObject({ injected: 0, kept: 1 });
-    expect(await warmJson<InjectSummary>(['inject', '-', '--update'], { cwd, input })).toMatchObject({ updated: 1 });
-    expect(await warmJson<InjectSummary>(['inject', '-', '--mode', 'overwrite'], { cwd, input })).toMatchObject({
+    expect(await jsonStaying<InjectSummary>(['inject', '-'], { cwd, input })).toMatchObject({ injected: 0, kept: 1 });
+    expect(await jsonStaying<InjectSummary>(['inject', '-', '--update'], { cwd, input })).toMatchObject({ updated: 1 });
+    expect(await jsonStaying<InjectSummary>(['inject', '-', '--mode', 'overwrite'], { cwd, input })).toMatchObject({
       overwritten: 1,
     });
   });
 
   it('inject without one good line ends with 1', async () => {
-    expect((await warmRun(['inject', '-'], { cwd, input: 'nonsense\n' })).code).toBe(1);
+    expect((await runStaying(['inject', '-'], { cwd, input: 'nonsense\n' })).code).toBe(1);
   });
 
   it('generate shows in a dry run what it would select, and changes nothing', async () => {
-    const summary = await warmJson<GenerateSummary>(['generate', '--dry-run'], { cwd });
+    const summary = await jsonStaying<GenerateSummary>(['generate', '--dry-run'], { cwd });
     expect(summary).toMatchObject({ segment: null, due: 1, selected: 1, urls: [`${site.origin}/`] });
-    const picky = await warmJson<GenerateSummary>(['generate', '--dry-run', '--min-score', '100'], { cwd, code: 4 });
+    const picky = await jsonStaying<GenerateSummary>(['generate', '--dry-run', '--min-score', '100'], { cwd, code: 4 });
     expect(picky).toMatchObject({ selected: 0, rejected: { minScore: 1 } });
   });
 
@@ -65,7 +65,7 @@ describe('the steps, one command each', { sequential: true }, () => {
     expect(summary).toMatchObject({ selected: 1, hosts: 1 });
     segment = summary.segment ?? '';
     expect(segment).not.toBe('');
-    expect(await warmJson<GenerateSummary>(['generate'], { cwd, code: 4 })).toMatchObject({
+    expect(await jsonStaying<GenerateSummary>(['generate'], { cwd, code: 4 })).toMatchObject({
       segment: null,
       selected: 0,
     });
@@ -79,7 +79,7 @@ describe('the steps, one command each', { sequential: true }, () => {
 
   it('parse parses it, and anew by force', async () => {
     expect(await json<ParseSummary>(['parse'], { cwd })).toMatchObject({ segment, parsed: 1, failed: 0 });
-    const again = await warmJson<ParseSummary>(['parse', segment, '--force'], { cwd });
+    const again = await jsonStaying<ParseSummary>(['parse', segment, '--force'], { cwd });
     expect(again).toMatchObject({ parsed: 1, outlinks: PAGES + 3 });
   });
 
@@ -88,11 +88,13 @@ describe('the steps, one command each', { sequential: true }, () => {
   });
 
   it('fetch --parse does both for the next segment', async () => {
-    await warmJson(['generate'], { cwd });
-    const summary = await warmJson<FetchSummary & { parse: ParseSummary }>(['fetch', '--parse', ...network()], { cwd });
+    await jsonStaying(['generate'], { cwd });
+    const summary = await jsonStaying<FetchSummary & { parse: ParseSummary }>(['fetch', '--parse', ...network()], {
+      cwd,
+    });
     expect(summary).toMatchObject({ fetched: PAGES, gone: 1, redirected: 1, robotsDenied: 1 });
     expect(summary.parse).toMatchObject({ parsed: PAGES, failed: 0 });
-    expect(await warmJson<UpdateSummary>(['updatedb', '--no-additions'], { cwd })).toMatchObject({ new: PAGES });
+    expect(await jsonStaying<UpdateSummary>(['updatedb', '--no-additions'], { cwd })).toMatchObject({ new: PAGES });
   });
 
   it('a step without a segment in the state it expects says so', async () => {
@@ -111,11 +113,11 @@ describe('questions to the crawl db', { sequential: true }, () => {
       byStatus: { fetched: PAGES + 1, gone: 1, redir_perm: 1, unfetched: 1 },
     });
     expect(stats.interval).toMatchObject({ min: expect.any(Number), p50: expect.any(Number), p95: expect.any(Number) });
-    expect((await warmRun(['readdb'], { cwd })).stdout).toMatch(/^urls +8$/m);
+    expect((await runStaying(['readdb'], { cwd })).stdout).toMatch(/^urls +8$/m);
   });
 
   it('readdb --seen', async () => {
-    const seen = await warmJson<SeenView>(['readdb', '--seen'], { cwd });
+    const seen = await jsonStaying<SeenView>(['readdb', '--seen'], { cwd });
     expect(seen).toMatchObject({
       trust: 'exact',
       cache: { kind: 'weighted', urls: 65_536 },
@@ -124,72 +126,74 @@ describe('questions to the crawl db', { sequential: true }, () => {
     });
     expect(seen.asked.probes).toBeGreaterThan(0);
     expect(seen.asked.cacheHits + seen.asked.filterNew + seen.asked.reads).toBe(seen.asked.probes);
-    const { stdout } = await warmRun(['readdb', '--seen'], { cwd });
+    const { stdout } = await runStaying(['readdb', '--seen'], { cwd });
     expect(stdout).toMatch(/^trust +exact: nothing is lost$/m);
     expect(stdout).toMatch(/^leaf +urls +of +bits +set$/m);
     const trusting = ['readdb', '--seen', '-D', 'seen.trust=bloom', '-D', 'seen.cache=lru'];
-    expect((await warmRun(trusting, { cwd })).stdout).toMatch(/^trust +bloom: loses .* % of the new pages$/m);
-    expect(await warmJson(['readdb', '--seen', '-D', 'seen.filter=off'], { cwd })).toMatchObject({ filter: null });
+    expect((await runStaying(trusting, { cwd })).stdout).toMatch(/^trust +bloom: loses .* % of the new pages$/m);
+    expect(await jsonStaying(['readdb', '--seen', '-D', 'seen.filter=off'], { cwd })).toMatchObject({ filter: null });
   });
 
   it('readdb --url', async () => {
-    const record = await warmJson<RecordView>(['readdb', '--url', `${site.origin}/page/2`], { cwd });
+    const record = await jsonStaying<RecordView>(['readdb', '--url', `${site.origin}/page/2`], { cwd });
     expect(record).toMatchObject({ state: 'fetched', title: '=Page 2', httpStatus: 200, failures: 0, seed: false });
     expect(record.signature).toMatch(/^[0-9a-f]{16}$/);
     expect(new Date(record.nextFetchAt ?? '').getTime() - new Date(record.lastFetchAt ?? '').getTime()).toBeGreaterThan(
       0,
     );
     expect(record.interval).toBeGreaterThanOrEqual(3600);
-    expect((await warmRun(['readdb', '--url', `${site.origin}/page/2`], { cwd })).stdout).toContain('=Page 2');
-    expect(await warmJson(['readdb', '--url', `${site.origin}/absent`], { cwd, code: 1 })).toBeNull();
+    expect((await runStaying(['readdb', '--url', `${site.origin}/page/2`], { cwd })).stdout).toContain('=Page 2');
+    expect(await jsonStaying(['readdb', '--url', `${site.origin}/absent`], { cwd, code: 1 })).toBeNull();
   });
 
   it('readdb --dump, by host, by state, as table, JSON, JSON lines and CSV', async () => {
     const host = site.origin.slice('http://'.length);
-    expect(await warmJson<RecordView[]>(['readdb', '--dump'], { cwd })).toHaveLength(PAGES + 4);
-    expect(await warmJson<RecordView[]>(['readdb', '--host', host, '--status', 'gone'], { cwd })).toMatchObject([
+    expect(await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd })).toHaveLength(PAGES + 4);
+    expect(await jsonStaying<RecordView[]>(['readdb', '--host', host, '--status', 'gone'], { cwd })).toMatchObject([
       { url: `${site.origin}/missing` },
     ]);
-    expect(await warmJson<RecordView[]>(['readdb', '--host', 'elsewhere.test'], { cwd })).toEqual([]);
-    expect(await warmJson<RecordView[]>(['readdb', '--dump', '--limit', '2'], { cwd })).toHaveLength(2);
-    expect(await warmJson<RecordView[]>(['readdb', '--prefix', `${site.origin}/page/`], { cwd })).toHaveLength(PAGES);
-    const lines = (await warmRun(['readdb', '--dump', '--format', 'jsonl'], { cwd })).stdout.trimEnd().split('\n');
+    expect(await jsonStaying<RecordView[]>(['readdb', '--host', 'elsewhere.test'], { cwd })).toEqual([]);
+    expect(await jsonStaying<RecordView[]>(['readdb', '--dump', '--limit', '2'], { cwd })).toHaveLength(2);
+    expect(await jsonStaying<RecordView[]>(['readdb', '--prefix', `${site.origin}/page/`], { cwd })).toHaveLength(
+      PAGES,
+    );
+    const lines = (await runStaying(['readdb', '--dump', '--format', 'jsonl'], { cwd })).stdout.trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as RecordView).url)).toHaveLength(PAGES + 4);
-    const csv = (await warmRun(['readdb', '--dump', '--status', 'fetched', '--format', 'csv'], { cwd })).stdout;
+    const csv = (await runStaying(['readdb', '--dump', '--status', 'fetched', '--format', 'csv'], { cwd })).stdout;
     expect(csv).toMatch(/^url,state,/);
     expect(csv).toContain(",'=Page 1,");
-    expect((await warmRun(['readdb', '--dump'], { cwd })).stdout.trimEnd().split('\n')).toHaveLength(PAGES + 5);
+    expect((await runStaying(['readdb', '--dump'], { cwd })).stdout.trimEnd().split('\n')).toHaveLength(PAGES + 5);
   });
 
   it('readdb --top-n, --due, --hosts', async () => {
-    const top = await warmJson<RecordView[]>(['readdb', '--top-n', '3'], { cwd });
+    const top = await jsonStaying<RecordView[]>(['readdb', '--top-n', '3'], { cwd });
     expect(top).toHaveLength(3);
     expect(top.map((each) => each.score)).toEqual(top.map((each) => each.score).sort((a, b) => b - a));
-    const due = await warmJson<DueView[]>(['readdb', '--due', '--limit', '5'], { cwd });
+    const due = await jsonStaying<DueView[]>(['readdb', '--due', '--limit', '5'], { cwd });
     for (const entry of due) expect(new Date(entry.dueAt).getTime()).toBeLessThanOrEqual(Date.now());
-    const hosts = await warmJson<HostView[]>(['readdb', '--hosts'], { cwd });
+    const hosts = await jsonStaying<HostView[]>(['readdb', '--hosts'], { cwd });
     expect(hosts).toMatchObject([{ urls: PAGES + 4, headersTrusted: true }]);
   });
 
   it('readseg --list, --get, --dump', async () => {
     const list = await json<SegmentView[]>(['readseg', '--list'], { cwd });
     expect(list).toMatchObject([{ id: segment, state: 'updated', urls: 1, fetched: 1 }, { urls: PAGES + 3 }]);
-    const page = await warmJson<SegmentRecordView>(['readseg', '--get', `${site.origin}/page/1`], { cwd });
+    const page = await jsonStaying<SegmentRecordView>(['readseg', '--get', `${site.origin}/page/1`], { cwd });
     expect(page).toMatchObject({ fetched: { outcome: { kind: 'success' } }, response: { status: 200 } });
     expect(page.response?.body).toContain('<title>=Page 1</title>');
-    expect((await warmRun(['readseg', '--get', `${site.origin}/page/1`], { cwd })).stdout).toContain('success 200');
-    expect(await warmJson(['readseg', '--get', `${site.origin}/absent`], { cwd, code: 1 })).toBeNull();
-    expect(await warmJson<SegmentRecordView[]>(['readseg', '--dump', segment], { cwd })).toHaveLength(1);
-    expect((await warmRun(['readseg', '--dump'], { cwd })).stdout).toContain('redirect 301');
+    expect((await runStaying(['readseg', '--get', `${site.origin}/page/1`], { cwd })).stdout).toContain('success 200');
+    expect(await jsonStaying(['readseg', '--get', `${site.origin}/absent`], { cwd, code: 1 })).toBeNull();
+    expect(await jsonStaying<SegmentRecordView[]>(['readseg', '--dump', segment], { cwd })).toHaveLength(1);
+    expect((await runStaying(['readseg', '--dump'], { cwd })).stdout).toContain('redirect 301');
   });
 
   it('explain tells why', async () => {
     const page = await json<Explanation>(['explain', `${site.origin}/page/1`], { cwd });
     expect(page).toMatchObject({ admitted: true, record: { state: 'fetched' }, schedule: { name: 'freshness' } });
     expect(page.why.join(' ')).toContain('next due');
-    const denied = await warmJson<Explanation>(['explain', `${site.origin}/private/x`], { cwd });
+    const denied = await jsonStaying<Explanation>(['explain', `${site.origin}/private/x`], { cwd });
     expect(denied.why.join(' ')).toContain('robots.txt');
-    const unknown = await warmRun(['explain', `${site.origin}/never-seen`], { cwd });
+    const unknown = await runStaying(['explain', `${site.origin}/never-seen`], { cwd });
     expect(unknown).toMatchObject({ code: 0, stdout: expect.stringContaining('not in the crawl db') });
   });
 
@@ -202,11 +206,11 @@ describe('questions to the crawl db', { sequential: true }, () => {
       .map((line) => JSON.parse(line) as { url: string; text: string });
     expect(documents.map((each) => each.url).sort()).toHaveLength(PAGES + 1);
     expect(documents.find((each) => each.url === `${site.origin}/`)?.text).toContain('Welcome to the start.');
-    expect(await warmJson(['export', '-o', 'pages.jsonl', '--status', 'fetched'], { cwd })).toMatchObject({
+    expect(await jsonStaying(['export', '-o', 'pages.jsonl', '--status', 'fetched'], { cwd })).toMatchObject({
       format: 'jsonl',
     });
     expect(readFileSync(join(cwd, 'pages.jsonl'), 'utf8')).toBe(stdout);
-    expect((await warmRun(['export', '--format', 'nonsense', '-o', 'x'], { cwd })).code).not.toBe(0);
+    expect((await runStaying(['export', '--format', 'nonsense', '-o', 'x'], { cwd })).code).not.toBe(0);
     expect(existsSync(join(cwd, 'x.partial'))).toBe(false);
     expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([]);
   });
