@@ -213,15 +213,15 @@ export function answersContract(create: CreateProtocol): void {
   });
 
   describe('content codings', () => {
-    it.each(['/gzip', '/x-gzip', '/deflate', '/deflate-raw', '/br', '/identity', '/gzip-then-br'])(
-      '%s',
-      async (path) => {
-        const { body, wireBody, bodyBytes, truncated } = await ask(path);
-        expect(textOf(body)).toBe(PLAIN);
-        expect(wireBody?.length).toBe(bodyBytes);
-        expect(truncated).toBe(false);
-      },
-    );
+    it.each([
+      ...['/gzip', '/x-gzip', '/deflate', '/deflate-raw', '/br', '/identity', '/gzip-then-br'],
+      ...['/charset-for-coding', '/none-then-gzip'],
+    ])('%s', async (path) => {
+      const { body, wireBody, bodyBytes, truncated } = await ask(path);
+      expect(textOf(body)).toBe(PLAIN);
+      expect(wireBody?.length).toBe(bodyBytes);
+      expect(truncated).toBe(false);
+    });
 
     it.each(['/three-codings', '/unknown-coding', '/lying-gzip'])('%s cannot be undone', async (path) => {
       expect(await failure(ask(path))).toBe('content-undecodable');

@@ -158,6 +158,8 @@ export const ROUTES: Readonly<Record<string, (visit: Visit) => void>> = {
   '/deflate-raw': coded('deflate', deflateRawSync),
   '/br': coded('br', brotliCompressSync),
   '/identity': coded('identity', (text) => Buffer.from(text)),
+  '/charset-for-coding': coded('UTF-8', (text) => Buffer.from(text)),
+  '/none-then-gzip': coded('none, gzip', gzipSync),
   '/gzip-then-br': coded('gzip, br', (text) => brotliCompressSync(gzipSync(text))),
   '/three-codings': coded('gzip, gzip, gzip', (text) => gzipSync(gzipSync(gzipSync(text)))),
   '/unknown-coding': coded('compress', (text) => Buffer.from(text)),

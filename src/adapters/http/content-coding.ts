@@ -14,24 +14,30 @@ const MAX_CODINGS = 2;
 /** Above this many coded bytes the work is left to zlib's own threads; below, it is cheaper done at once. */
 const SYNC_LIMIT = 256 * 1024;
 
-const CODINGS: Readonly<Record<string, Coding | 'identity'>> = {
-  gzip: 'gzip',
-  'x-gzip': 'gzip',
-  deflate: 'deflate',
-  br: 'br',
-  identity: 'identity',
-};
+const CODINGS: ReadonlyMap<string, Coding> = new Map([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['br', 'br'],
+]);
 
-/** Codings of a Content-Encoding field in the order applied. Throws `CrawlError('content-undecodable')` for others. */
+/** Codings that there are (IANA's registry, and those in use beside it) and that are not undone, since nobody asks for them. */
+const OTHER_CODINGS: ReadonlySet<string> = new Set(
+  'aes128gcm bzip2 compress dcb dcz exi lzma pack200-gzip sdch x-bzip2 x-compress xz zstd'.split(' '),
+);
+
+/**
+ * Codings of a Content-Encoding field in the order applied. Throws `CrawlError('content-undecodable')` where one cannot be undone. Any other word is
+ * no coding (servers write "utf-8", "none", "binary"), so there is nothing to undo, as in browsers.
+ */
 export function contentCodings(field: string | undefined): readonly Coding[] {
   if (field === undefined) return [];
   const codings: Coding[] = [];
   for (const part of field.split(',')) {
     const name = part.trim().toLowerCase();
-    if (name === '') continue;
-    const coding = CODINGS[name];
-    if (coding === undefined) throw new CrawlError('content-undecodable', `unknown content coding "${name}"`);
-    if (coding !== 'identity') codings.push(coding);
+    const coding = CODINGS.get(name);
+    if (coding !== undefined) codings.push(coding);
+    else if (OTHER_CODINGS.has(name)) throw new CrawlError('content-undecodable', `content coding "${name}"`);
   }
   if (codings.length > MAX_CODINGS) {
     throw new CrawlError('content-undecodable', `${codings.length} content codings, at most ${MAX_CODINGS} are undone`);
