@@ -98,18 +98,20 @@ export async function readSitemaps(
   const reports: SitemapReport[] = [];
   for (let next = queue.shift(); next !== undefined && visited.size < options.maxFiles; next = queue.shift()) {
     if (signal?.aborted) break;
-    if (visited.has(next.url)) continue;
-    visited.add(next.url);
-    const read = await fetchSitemap(room, next.url, options, signal);
+    // In the spelling of lanes and rests: a host written otherwise would be asked as if it were another one.
+    const canonical = canonicalUrl(next.url);
+    const { url } = 'url' in canonical ? canonical : next;
+    if (visited.has(url)) continue;
+    visited.add(url);
+    const read = 'url' in canonical ? await fetchSitemap(room, url, options, signal) : canonical.error;
     if (typeof read === 'string') {
       // What a sitemap listed that is no more, nobody vouches for.
-      if (read === 'status 404' || read === 'status 410')
-        await room.db.write({ links: [{ url: next.url, targets: [] }] });
-      reports.push({ ...NOTHING, sitemap: next.url, error: read });
+      if (read === 'status 404' || read === 'status 410') await room.db.write({ links: [{ url, targets: [] }] });
+      reports.push({ ...NOTHING, sitemap: url, error: read });
       continue;
     }
     if (next.depth < MAX_DEPTH) for (const { loc } of read.sitemaps) queue.push({ url: loc, depth: next.depth + 1 });
-    reports.push(await apply(room, next.url, read));
+    reports.push(await apply(room, url, read));
   }
   return { origin, sitemaps: reports };
 }

@@ -118,6 +118,24 @@ it('the pause between two requests is kept where robots.txt has moved within its
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5_000);
 });
 
+it('a sitemap whose host is written otherwise is asked for in the turn of its host, and once', async () => {
+  const { crawler, origin, robots, asked, askedAt } = await visiting(
+    (_request, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end(`${origin}/child\n`),
+    'fetch.delay=5',
+  );
+  const map = `${origin}/map.txt`;
+  const spellings = [map.replace('http:', 'HTTP:'), map.replace('127.0.0.1', '127.1'), `${map}#top`, 'http://a..b/'];
+  robots((_request, response) => response.end(spellings.map((each) => `Sitemap: ${each}\n`).join('')));
+  await crawler.inject(seed(`${origin}/`).seeds);
+  const [read] = await crawler.sitemaps();
+  expect(read?.sitemaps).toMatchObject([
+    { sitemap: map, error: null, added: 1 },
+    { sitemap: 'http://a..b/', error: expect.stringContaining('empty or too long label') },
+  ]);
+  expect(asked).toEqual(['GET /map.txt']);
+  expect((askedAt[1] ?? 0) - (askedAt[0] ?? 0)).toBeGreaterThanOrEqual(5_000);
+});
+
 it('the pause between two requests is kept from one process to the next, but not by a clock set back meanwhile', async () => {
   const { crawler, origin, askedAt, now, pass, reopen } = await visiting(
     (_request, response) => void response.writeHead(404).end(),
