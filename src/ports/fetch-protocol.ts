@@ -45,9 +45,9 @@ export interface Exchange {
   readonly wireBody: Uint8Array | null;
   /** Body after undoing gzip, deflate, br (at most two codings); the same object as `wireBody` when there was none. */
   readonly body: Uint8Array | null;
-  /** The body was longer than `maxBodyBytes`, or ended before its declared length. */
+  /** The body was longer than `maxBodyBytes`, or ended before its declared length or that of its coding. */
   readonly truncated: boolean;
-  /** The body ended before its declared length, whoever is to blame; absent otherwise. Then `truncated` is set as well. */
+  /** The body ended before its declared length or that of its coding, whoever is to blame; absent otherwise. Then `truncated` is set as well. */
   readonly brokenOff?: true;
   /** Body bytes received over the wire. */
   readonly bodyBytes: number;

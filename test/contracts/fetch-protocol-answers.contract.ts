@@ -223,7 +223,7 @@ export function answersContract(create: CreateProtocol): void {
       expect(truncated).toBe(false);
     });
 
-    it.each(['/three-codings', '/unknown-coding', '/lying-gzip'])('%s cannot be undone', async (path) => {
+    it.each(['/three-codings', '/unknown-coding', '/lying-gzip', '/no-gzip'])('%s cannot be undone', async (path) => {
       expect(await failure(ask(path))).toBe('content-undecodable');
     });
 
@@ -235,6 +235,13 @@ export function answersContract(create: CreateProtocol): void {
     it('gives what a cut coded body still holds', async () => {
       const { body, truncated } = await ask('/cut-gzip');
       expect(truncated).toBe(true);
+      expect(PLAIN.startsWith(textOf(body))).toBe(true);
+      expect(body?.length).toBeGreaterThan(0);
+    });
+
+    it.each(['/short-gzip', '/short-gzip-then-br', '/short-br'])('%s ends before its coding does', async (path) => {
+      const { body, truncated, brokenOff } = await ask(path);
+      expect([truncated, brokenOff]).toEqual([true, true]);
       expect(PLAIN.startsWith(textOf(body))).toBe(true);
       expect(body?.length).toBeGreaterThan(0);
     });

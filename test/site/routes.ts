@@ -170,6 +170,10 @@ export const ROUTES: Readonly<Record<string, (visit: Visit) => void>> = {
     const head = body(`Content-Encoding: gzip\r\nContent-Length: ${whole.length}\r\n\r\n`);
     raw(visit, `${head}${whole.subarray(0, whole.length - 20).toString('latin1')}`, 'end');
   },
+  '/short-gzip': coded('gzip', (text) => gzipSync(text).subarray(0, -20)),
+  '/short-gzip-then-br': coded('gzip, br', (text) => brotliCompressSync(gzipSync(text).subarray(0, -20))),
+  '/short-br': coded('br', (text) => brotliCompressSync(text).subarray(0, -2)),
+  '/no-gzip': coded('gzip', (text) => gzipSync(text).subarray(0, 12)),
   '/bomb-gzip': (visit) => page(visit, bombOf('gzip'), { 'content-encoding': 'gzip' }),
   '/bomb-br': (visit) => page(visit, bombOf('br'), { 'content-encoding': 'br' }),
   '/bomb-double': (visit) => page(visit, bombOf('gzip-gzip'), { 'content-encoding': 'gzip, gzip' }),

@@ -141,8 +141,8 @@ export class Answer {
       const codings = contentCodings(head.headers['content-encoding']);
       const brokenOff = cutBy === 'connection';
       if (codings.length === 0) return this.succeed(wireBody, wireBody, cutBy !== null, brokenOff);
-      const { body, truncated } = await decodeBody(wireBody, codings, maxBodyBytes, cutBy !== null);
-      this.succeed(wireBody, body, truncated, brokenOff);
+      const { body, truncated, isTorn } = await decodeBody(wireBody, codings, maxBodyBytes, cutBy !== null);
+      this.succeed(wireBody, body, truncated, brokenOff || isTorn);
     } catch (error) {
       this.reject(error);
     }

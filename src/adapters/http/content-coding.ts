@@ -5,6 +5,8 @@ export interface DecodedBody {
   readonly body: Uint8Array;
   /** More would have come out than was allowed, or the coded data ended too soon. */
   readonly truncated: boolean;
+  /** The coded data ended too soon, though it was taken for whole. */
+  readonly isTorn: boolean;
 }
 
 type Coding = 'gzip' | 'deflate' | 'br';
@@ -47,7 +49,7 @@ export function contentCodings(field: string | undefined): readonly Coding[] {
 
 /**
  * Undoes the codings, last applied first. No step puts out more than `maxBytes`, so a few bytes that swell without end cost
- * bounded work and memory. What a cut body can still give is given.
+ * bounded work and memory. What a cut body can still give is given, also of one of which nothing but its own end shows that it is cut.
  */
 export async function decodeBody(
   wire: Uint8Array,
@@ -55,13 +57,17 @@ export async function decodeBody(
   maxBytes: number,
   isCut: boolean,
 ): Promise<DecodedBody> {
-  let decoded: DecodedBody = { body: wire, truncated: isCut };
+  let decoded: DecodedBody = { body: wire, truncated: isCut, isTorn: false };
   for (const coding of [...codings].reverse()) {
     if (decoded.body.length === 0) break;
     const step = await undo(coding, decoded.body, maxBytes, decoded.truncated);
-    decoded = { body: step.body, truncated: step.truncated || decoded.truncated };
+    decoded = {
+      body: step.body,
+      truncated: step.truncated || decoded.truncated,
+      isTorn: step.isTorn || decoded.isTorn,
+    };
   }
-  return { body: owned(decoded.body), truncated: decoded.truncated };
+  return { ...decoded, body: owned(decoded.body) };
 }
 
 async function undo(coding: Coding, data: Uint8Array, maxBytes: number, isCut: boolean): Promise<DecodedBody> {
@@ -71,6 +77,7 @@ async function undo(coding: Coding, data: Uint8Array, maxBytes: number, isCut: b
         return {
           body: syncDecoder(coding, data)(data, { ...optionsOf(coding, isCut), maxOutputLength: maxBytes }),
           truncated: false,
+          isTorn: false,
         };
       } catch (error) {
         if (codeOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
@@ -78,6 +85,10 @@ async function undo(coding: Coding, data: Uint8Array, maxBytes: number, isCut: b
     }
     return await decodeByStream(streamDecoder(coding, data, isCut), data, maxBytes);
   } catch (error) {
+    if (!isCut && codeOf(error) === 'Z_BUF_ERROR') {
+      const { body } = await undo(coding, data, maxBytes, true);
+      if (body.length > 0) return { body, truncated: true, isTorn: true };
+    }
     const reason = error instanceof Error ? error.message : String(error);
     throw new CrawlError('content-undecodable', `${coding}: ${reason}`, { cause: error });
   }
@@ -93,7 +104,7 @@ function decodeByStream(
     const chunks: Buffer[] = [];
     let bytes = 0;
     const finish = (truncated: boolean): void =>
-      resolve({ body: Buffer.concat(chunks, Math.min(bytes, maxBytes)), truncated });
+      resolve({ body: Buffer.concat(chunks, Math.min(bytes, maxBytes)), truncated, isTorn: false });
     decoder.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.length;
