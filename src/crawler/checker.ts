@@ -13,7 +13,7 @@ import { createInlinePageParser } from '../plugin-host/page-parser.ts';
 import { explainUrlChain, type UrlTraceStep } from '../plugin-host/url-chain.ts';
 import type { Robots, RobotsVerdict } from '../ports/robots.ts';
 import type { Outlink } from '../ports/segment-store.ts';
-import { askRobots } from '../steps/robots-turn.ts';
+import { askRobots, denialBy, verdictInTurn } from '../steps/robots-turn.ts';
 import { parsingOptions, readPluginList } from './parsing-options.ts';
 import { pluginViews } from './plugin-views.ts';
 import { systemClock } from './system-clock.ts';
@@ -56,7 +56,10 @@ export interface ParseInput {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Parts of the chain, each asked about one input; needs no crawl db. Between two requests to a host lies the pause of a crawl. */
+/**
+ * Parts of the chain, each asked about one input; needs no crawl db. A page is asked for as a crawl does: where robots.txt allows it, and with the pause
+ * between two requests to a host.
+ */
 export interface Checker {
   url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
@@ -101,13 +104,21 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
     if (input.body !== undefined) {
       return { url, body: input.body, contentType: input.contentType ?? null, headers: input.headers ?? {} };
     }
-    const protocol = plugins.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
+    const canonical = canonicalUrl(url);
+    if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
+    const asked = { url: canonical.url, host: hostOf(canonical.url) };
+    const protocol = plugins.protocols.get(asked.url.slice(0, asked.url.indexOf(':')));
     if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
     const { maxBodyBytes, timeoutMs } = config.http;
-    const canonical = canonicalUrl(url);
-    const { head, body } = await lanes.run('url' in canonical ? hostOf(canonical.url) : url, () =>
-      protocol.exchange({ url, method: 'GET', headers: {}, maxBodyBytes, timeoutMs }),
-    );
+    const robots = robotsFor(config.agent.name, asked.url);
+    const { head, body } = await lanes.run(asked.host, async (turn) => {
+      const { verdict } = await verdictInTurn({ robots, lanes, clock }, asked, delayMs, turn);
+      if (!verdict.allowed) {
+        const { code, message } = denialBy(verdict);
+        throw new CrawlError(code, `${url}: ${message}`);
+      }
+      return protocol.exchange({ url: asked.url, method: 'GET', headers: {}, maxBodyBytes, timeoutMs });
+    });
     if (body === null) throw new CrawlError('http-client-error', `${url} answered ${head.status} without a body`);
     const contentType = input.contentType ?? head.headers['content-type'] ?? null;
     return { url, body, contentType, headers: head.headers };

@@ -10,7 +10,7 @@ import type { Robots } from '../ports/robots.ts';
 import type { FetchItem, HostLesson, Segment } from '../ports/segment-store.ts';
 import { addLesson } from './host-lessons.ts';
 import { countOutcome, noOutcomes } from './outcome-counts.ts';
-import { restAsked, verdictInTurn } from './robots-turn.ts';
+import { denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
 import type { FetchSummary } from './summaries.ts';
 import { visit } from './visit.ts';
 import type { VisitResult, VisitRoom } from './visit-result.ts';
@@ -214,10 +214,8 @@ class FetchRun {
     if (verdict.allowed) return null;
     // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here alone.
     if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? '') ? 'unreached' : 'well');
-    const code = verdict.code ?? 'robots-denied';
-    const { rule, fault } = verdict;
-    const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
-    return this.denied(code, `${ERRORS[code].text}${detail}`);
+    const { code, message } = denialBy(verdict);
+    return this.denied(code, message);
   }
 
   private resting(until: number): VisitResult {

@@ -1,3 +1,4 @@
+import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HostLanes, LaneTurn } from '../ports/host-lanes.ts';
 import type { Robots, RobotsVerdict } from '../ports/robots.ts';
@@ -44,6 +45,13 @@ export async function verdictInTurn(
   if (mayAsk && isFetched) await turn.next();
   else if (!mayAsk && !isFetched) turn.spare();
   return asked;
+}
+
+/** What keeps a URL back that a verdict does not allow. */
+export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: ErrorCode; message: string } {
+  const code = known ?? 'robots-denied';
+  const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
+  return { code, message: `${ERRORS[code].text}${detail}` };
 }
 
 /** Until when the host wants to be left alone, as it said when it was asked for robots.txt; pages that an older copy allows wait as well. */

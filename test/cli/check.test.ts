@@ -96,6 +96,18 @@ describe.concurrent('check', () => {
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('quick brown fox') });
   });
 
+  it('parse: a page is fetched where robots.txt allows it', async () => {
+    const site = await startSite({ pages: 1 });
+    const options = ['--allow', '127.0.0.1', '--delay', '0'];
+    const lines = [`${site.origin}/page/1`, `${site.origin}/private/x`, `${site.origin}/page/1`];
+    const [page, denied, again] = await answers('parse', lines.join('\n'), options);
+    expect(page).toMatchObject({ url: `${site.origin}/page/1`, error: null });
+    expect(denied?.error).toContain('robots.txt does not allow the URL. (line 2: Disallow: /private/)');
+    expect(again).toEqual(page);
+    expect(site.log).toEqual(['/page/1', '/page/1']);
+    await site.close();
+  });
+
   it('robots: text, agent and URL', async () => {
     const robots = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: https://example.org/s.xml\n';
     const line = (url: string): string => JSON.stringify({ robots, agent: 'incrawl', url });
