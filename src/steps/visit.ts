@@ -63,12 +63,20 @@ export async function visit(
   if (answer === 'page') {
     if (account.requests > 0) await inTurn();
     answer = await orFailure(get(room, protocol, item, plan, account, lesson, signal));
+    if (lesson.headHits === 1 && answer !== 'claims') answer = judgedAfterHead(answer);
   }
   if (answer !== 'claims') return answer;
   await inTurn();
   const whole = { ...plan, conditional: false, drop: false };
   // To a request without a condition a 304 is no answer, so no doubt is left.
   return (await orFailure(get(room, protocol, item, whole, account, lesson, signal))) as VisitResult;
+}
+
+/** A HEAD that spoke of another page where the GET found the known one (by its length without the coding, say) has won nothing. */
+function judgedAfterHead(result: VisitResult): VisitResult {
+  if (result.outcome.kind !== 'unchanged') return result;
+  const { headHits: _, ...lesson } = result.lesson ?? {};
+  return { ...result, lesson: { ...lesson, headMisses: 1 } };
 }
 
 /** What an answer left open: whether the page changed, or what it means now that the headers claim something else of the same bytes. */

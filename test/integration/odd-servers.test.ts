@@ -53,6 +53,31 @@ it.each<[string, (response: ServerResponse) => void]>([
   expect(asked).toContain('HEAD /a');
 });
 
+it('HEAD is given up where it always speaks of another page than the GET, which then finds the known one', async () => {
+  const body = `${PAGE}${Array.from({ length: 8 }, (_, i) => `<a href="/${i}">${i}</a>`).join(' ')}`;
+  const coded = gzipSync(body);
+  const { crawler, origin, asked, pass } = await visiting((request, response) => {
+    const isHead = request.method === 'HEAD';
+    response.writeHead(200, {
+      'content-type': 'text/html',
+      'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT',
+      'content-length': isHead ? body.length : coded.length,
+      ...(isHead ? {} : { 'content-encoding': 'gzip' }),
+    });
+    response.end(isHead ? undefined : coded);
+  }, 'schedule.name=fixed');
+  await crawler.crawl(seed(`${origin}/0`));
+  const heads = async (): Promise<number> => {
+    asked.length = 0;
+    pass(40 * DAY);
+    const { totals } = await crawler.crawl();
+    expect([totals.generated, totals.skippedByHeaders, totals.bodyBytes]).toEqual([9, 9, 0]);
+    return asked.filter((each) => each.startsWith('HEAD')).length;
+  };
+  expect(await heads()).toBe(3);
+  expect(await heads()).toBe(0);
+});
+
 it('a HEAD that is answered by 429 is not followed by a GET', async () => {
   const { crawler, origin, asked, pass } = await visiting((request, response) => {
     if (request.method === 'HEAD') return void response.writeHead(429, { 'retry-after': '3600' }).end();
