@@ -47,6 +47,11 @@ describe('text', () => {
     ['<dialog>no</dialog><dialog open>yes</dialog>', 'yes'],
     ['a <select><option>no</select><textarea>no</textarea><button>b</button>c', 'a b c'],
     ['a<svg><title>no</title><text>no</text></svg>b', 'ab'],
+    [
+      '<x-a><template shadowrootmode=Open><style>no</style><p>root<template>no</template></template>light</x-a>',
+      'root\nlight',
+    ],
+    ['a<template shadowrootmode=none>no</template>b', 'ab'],
     ['a<iframe src=x>no</iframe><object>no</object><video>no</video>b', 'a b'],
     ['<title>no</title><h1>yes</h1>', 'yes'],
     ['<head><title>t</title><p>no body tag', 'no body tag'],
@@ -208,6 +213,7 @@ describe('outlinks', () => {
     ['<a href="?a=1&amp;b=2&copy=3">x</a>', [link('/page.html?a=1&b=2&copy=3', 'x')]],
     ['<a href="&#x2f;a">x</a>', [link('/a', 'x')]],
     ['<svg><a href=a><text>in a drawing</text></a></svg>', [link('/a', 'in a drawing')]],
+    ['<x-a><template shadowrootmode=closed><a href=a>shadow</a></template></x-a>', [link('/a', 'shadow')]],
   ])('%s', (html, expected) => {
     expect(links(html)).toEqual(expected);
   });

@@ -73,3 +73,13 @@ export const TAGS: ReadonlyMap<string, Tag> = new Map(
 export function unknownTag(name: string): Tag {
   return { name, isVoid: false, ends: null, foreign: null, hasCharacters: false };
 }
+
+/**
+ * What an element is called in the tree. A `template` that declares a shadow root is no inert one: browsers show its content in its place (WHATWG HTML,
+ * "shadowrootmode"), as that of a `slot`, which has no box of its own either.
+ */
+export function nameInTree({ name }: Tag, { shadowrootmode }: Readonly<Record<string, string>>): string {
+  return name === 'template' && shadowrootmode !== undefined && /^(?:open|closed)$/i.test(shadowrootmode)
+    ? 'slot'
+    : name;
+}

@@ -9,7 +9,7 @@ import {
   Text,
 } from 'domhandler';
 import { type MarkupEvents, scanMarkup } from './markup-scanner.ts';
-import { TAGS, type Tag, unknownTag } from './tags.ts';
+import { nameInTree, TAGS, type Tag, unknownTag } from './tags.ts';
 import { TextBuffer } from './text-buffer.ts';
 
 export interface TreeLimits {
@@ -202,7 +202,7 @@ class TreeBuilder implements MarkupEvents {
 
   private addElement(tag: Tag, attributes: Record<string, string>, isWhole: boolean): void {
     this.endText();
-    const element = new Element(tag.name, attributes);
+    const element = new Element(nameInTree(tag, attributes), attributes);
     element.startIndex = this.tagStart;
     element.endIndex = this.readTo - 1;
     this.append(element);
