@@ -168,7 +168,9 @@ class PageWalk {
     const { attribs } = element;
     // An anchor ends the one before, as in browsers, even where its end tag is missing.
     this.endAnchor();
-    const link = this.addLink(attribs.href, 'link', attribs.rel, '', undefined, element);
+    // In drawings links may be written the older way, which browsers follow there and nowhere else.
+    const href = attribs.href ?? (this.mutedAt >= 0 ? attribs['xlink:href'] : undefined);
+    const link = this.addLink(href, 'link', attribs.rel, '', undefined, element);
     if (link === null) return;
     this.anchor = { element, link, text: new FoldedText(MAX_ANCHOR), alt: '' };
   }

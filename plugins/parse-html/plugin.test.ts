@@ -213,6 +213,8 @@ describe('outlinks', () => {
     ['<a href="?a=1&amp;b=2&copy=3">x</a>', [link('/page.html?a=1&b=2&copy=3', 'x')]],
     ['<a href="&#x2f;a">x</a>', [link('/a', 'x')]],
     ['<svg><a href=a><text>in a drawing</text></a></svg>', [link('/a', 'in a drawing')]],
+    ['<svg><a xlink:href=a><text>b</text></a><a href=c xlink:href=d></a></svg>', [link('/a', 'b'), link('/c', '')]],
+    ['<a xlink:href=a>no link in HTML</a>', []],
     ['<x-a><template shadowrootmode=closed><a href=a>shadow</a></template></x-a>', [link('/a', 'shadow')]],
   ])('%s', (html, expected) => {
     expect(links(html)).toEqual(expected);
