@@ -1,4 +1,5 @@
 import type { IntervalRule } from '../domain/crawl/interval-bounds.ts';
+import { typedDomain, typedHost } from '../domain/url/typed-url.ts';
 import { DURATION_EXAMPLES, parseDuration } from './units.ts';
 
 /** An entry of `schedule.bounds`, such as `news.example.org 10m..1d`. Throws an `Error` that says what was expected. */
@@ -10,7 +11,16 @@ export function parseIntervalRule(entry: string): IntervalRule {
   if (minIntervalMs !== null && maxIntervalMs !== null && minIntervalMs > maxIntervalMs) {
     throw new Error(`expected a range from the shorter to the longer interval, got ${range}`);
   }
-  return { of: of.toLowerCase(), minIntervalMs, maxIntervalMs };
+  return { of: subjectOf(of), minIntervalMs, maxIntervalMs };
+}
+
+/** In the spelling that records have: hosts of letters beyond ASCII as punycode. */
+function subjectOf(text: string): string {
+  if (text.includes('/')) return text.toLowerCase();
+  const isDomain = text.startsWith('*.');
+  const name = isDomain ? typedDomain(text.slice(2)) : typedHost(text);
+  if (name === null) throw new Error(`expected a host, *.domain or MIME type, got ${text}`);
+  return isDomain ? `*.${name}` : name;
 }
 
 function durationOf(text: string): number {

@@ -32,3 +32,18 @@ it('bounds of a host or a type win over the general ones, also where they lie ou
   expect(settledAt('example.org', 'text/html', 'modified')).toBe(60 * MINUTE);
   expect(settledAt('example.org', 'text/html', 'unchanged')).toBe(90 * DAY);
 });
+
+it('hosts of bounds may be written in any spelling', () => {
+  const rulesOf = (...bounds: string[]) =>
+    policyOf(
+      defaultConfig([`schedule.bounds=${JSON.stringify(bounds)}`]),
+      createSimilaritySchedule(SIMILARITY_DEFAULTS),
+    ).intervalRules?.map(({ of }) => of);
+  expect(rulesOf('Bücher.example:8080 1h..', '*.Straße.example ..30d', '[0:0::1]:81 1h..', 'Text/HTML 1d..')).toEqual([
+    'xn--bcher-kva.example:8080',
+    '*.xn--strae-oqa.example',
+    '[::1]:81',
+    'text/html',
+  ]);
+  expect(() => rulesOf('*.example.org:8080 1h..')).toThrow('expected a host, *.domain or MIME type');
+});
