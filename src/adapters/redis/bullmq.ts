@@ -9,6 +9,8 @@ export interface BullJob<Data> {
   readonly id?: string;
   readonly data: Data;
   readonly failedReason?: string;
+  /** Times that it was tried and failed. */
+  readonly attemptsMade: number;
   readonly finishedOn?: number;
   getState(): Promise<string>;
   remove(options: { readonly removeChildren: boolean }): Promise<void>;
@@ -18,7 +20,6 @@ export interface BullJob<Data> {
 export interface BullJobOptions {
   readonly jobId: string;
   readonly attempts: number;
-  readonly backoff: { readonly type: 'exponential'; readonly delay: number };
   readonly removeOnComplete: { readonly count: number };
   readonly removeOnFail: { readonly count: number };
   readonly failParentOnFailure?: boolean;

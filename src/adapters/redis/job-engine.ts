@@ -41,7 +41,6 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
   const optionsOf = (id: string): BullJobOptions => ({
     jobId: id,
     attempts: ATTEMPTS,
-    backoff: { type: 'exponential', delay: BACKOFF_MS },
     removeOnComplete: { count: KEPT },
     removeOnFail: { count: KEPT },
   });
@@ -82,10 +81,17 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
       const run = async (job: BullJob<Data>, token?: string, cancelled?: AbortSignal): Promise<string> => {
         const wanted = AbortSignal.any(cancelled === undefined ? [signal] : [signal, cancelled]);
         const { kind, segments } = job.data;
-        const end: JobEnd = await perform({ id: String(job.id), kind, segments }, wanted);
+        // A job that BullMQ delays is due by the clock of this machine: were that ahead, nobody else would take it for so long. So pauses are made here.
+        const pause = (ms: number): Promise<void> => delay(ms, undefined, { signal: wanted }).catch(() => {});
+        let end: JobEnd;
+        try {
+          end = await perform({ id: String(job.id), kind, segments }, wanted);
+        } catch (error) {
+          if (job.attemptsMade + 1 < ATTEMPTS) await pause(BACKOFF_MS * 2 ** job.attemptsMade);
+          throw error;
+        }
         if (end === 'done') return end;
-        // A job that BullMQ delays is due by the clock of this machine: were that ahead, nobody else would take it for so long.
-        await delay(end.laterMs, undefined, { signal: wanted }).catch(() => {});
+        await pause(end.laterMs);
         await job.moveToWait(token);
         throw new bullmq.WaitingError();
       };

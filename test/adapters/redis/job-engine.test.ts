@@ -43,7 +43,7 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
     isShared: true,
   });
 
-  it('the clock of a worker that is ahead holds nobody up: what it gives back is taken at once, and what failed there forgotten', async () => {
+  it('the clock of a worker that is ahead holds nobody up: what it gives back, or failed at, is taken at once, and what failed there for good forgotten', async () => {
     const [ahead, other] = [await open('ahead'), await open('ahead')];
     const start = { id: 'generate', kind: 'generate', segments: [] } as const;
     const untilClosed = async (engine: JobEngine, perform: () => Promise<JobEnd>, isOver: () => Promise<boolean>) => {
@@ -68,6 +68,21 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
       clock.mockRestore();
     }
     await untilClosed(other, async () => 'done', isOver);
+
+    await ahead.put(start);
+    const again = vi.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+    let tries = 0;
+    try {
+      await untilClosed(
+        ahead,
+        () => Promise.reject(new Error(`disk-full: no room, ${++tries}`)),
+        async () => tries > 0,
+      );
+    } finally {
+      again.mockRestore();
+    }
+    await untilClosed(other, async () => 'done', isOver);
+    expect((await other.state()).failed).toEqual([]);
 
     await ahead.put(start);
     clock.mockImplementation(() => now() + 600_000);
