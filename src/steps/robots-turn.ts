@@ -14,7 +14,14 @@ export interface AskedRobots {
   readonly isFetched: boolean;
 }
 
-/** The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs`. */
+/** http and https of a host are one lane, and each may have a robots.txt of its own. */
+const inOtherScheme = (url: string): string =>
+  url.startsWith('https:') ? `http${url.slice('https'.length)}` : `https${url.slice('http'.length)}`;
+
+/**
+ * The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs`; where http
+ * and https ask for different ones, the longer holds for both.
+ */
 export async function askRobots(
   { robots, lanes, clock }: RobotsRoom,
   url: string,
@@ -25,7 +32,8 @@ export async function askRobots(
   const startedAt = clock.now();
   const cached = robots.cachedVerdict(url);
   const verdict = cached ?? (await robots.verdict(url, () => turn.next()));
-  lanes.setDelay(host, Math.max(delayMs, verdict.crawlDelayMs ?? 0));
+  const twin = robots.cachedVerdict(inOtherScheme(url));
+  lanes.setDelay(host, Math.max(delayMs, verdict.crawlDelayMs ?? 0, twin?.crawlDelayMs ?? 0));
   return { verdict, isFetched: cached === undefined && verdict.fetchedAt >= startedAt };
 }
 
