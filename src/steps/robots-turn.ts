@@ -12,6 +12,8 @@ export interface RobotsRoom {
 export interface AskedRobots {
   readonly verdict: RobotsVerdict;
   readonly isFetched: boolean;
+  /** The host wants more time between two requests than others get. */
+  readonly isSlow: boolean;
 }
 
 /** http and https of a host are one lane, and each may have a robots.txt of its own. */
@@ -19,8 +21,8 @@ const inOtherScheme = (url: string): string =>
   url.startsWith('https:') ? `http${url.slice('https'.length)}` : `https${url.slice('http'.length)}`;
 
 /**
- * The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs`; where http
- * and https ask for different ones, the longer holds for both.
+ * The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs` once
+ * something may be asked for; where http and https want different ones, the longer holds for both.
  */
 export async function askRobots(
   { robots, lanes, clock }: RobotsRoom,
@@ -33,8 +35,12 @@ export async function askRobots(
   const cached = robots.cachedVerdict(url);
   const verdict = cached ?? (await robots.verdict(url, () => turn.next()));
   const twin = robots.cachedVerdict(inOtherScheme(url));
-  lanes.setDelay(host, Math.max(delayMs, verdict.crawlDelayMs ?? 0, twin?.crawlDelayMs ?? 0));
-  return { verdict, isFetched: cached === undefined && verdict.fetchedAt >= startedAt };
+  // What is refused asks for nothing, so it neither waits for a delay, which may be a day, nor makes others wait.
+  const wanted = [verdict, twin].map((each) => (each?.allowed ? (each.crawlDelayMs ?? 0) : 0));
+  const delay = Math.max(delayMs, ...wanted);
+  if (verdict.allowed) lanes.setDelay(host, delay);
+  const isFetched = cached === undefined && verdict.fetchedAt >= startedAt;
+  return { verdict, isFetched, isSlow: delay > delayMs };
 }
 
 /**
@@ -48,10 +54,11 @@ export async function verdictInTurn(
   turn: LaneTurn,
 ): Promise<AskedRobots> {
   const asked = await askRobots(room, url, host, delayMs, turn);
-  const { verdict, isFetched } = asked;
+  const { verdict, isFetched, isSlow } = asked;
   const mayAsk = verdict.allowed && restAsked(verdict, room.clock) === null;
-  if (mayAsk && isFetched) await turn.next();
-  else if (!mayAsk && !isFetched) turn.spare();
+  if (mayAsk ? isSlow && !isFetched : !isFetched) turn.spare();
+  // This turn may have come by a shorter delay, which held while everything was refused.
+  if (mayAsk && (isFetched || isSlow)) await turn.next();
   return asked;
 }
 

@@ -203,6 +203,37 @@ it('pages that robots.txt forbids cost no pause', async () => {
   expect(now() - start).toBeLessThanOrEqual(10_000);
 });
 
+it.each([
+  ['User-agent: *\nDisallow: /\nCrawl-delay: 86400\n', 'obey', 'robots-denied'],
+  ['User-agent: *\nCrawl-delay: 86400\n', 'skip', 'crawl-delay-too-long'],
+])('what is refused by %j (%s) does not wait for the delay', async (text, policy, code) => {
+  const { crawler, origin, robots, asked, now } = await visiting(
+    (_request, response) => void response.end(),
+    `fetch.crawlDelayPolicy=${policy}`,
+  );
+  robots((_request, response) => response.end(text));
+  const before = now();
+  const { totals } = await crawler.crawl(seed(`${origin}/1`, `${origin}/2`, `${origin}/3`));
+  expect(totals.failures).toMatchObject([{ code, visits: 3 }]);
+  expect(asked).toEqual([]);
+  expect(now() - before).toBeLessThan(60_000);
+});
+
+it('a page that is allowed waits for the delay since robots.txt was asked for, though others were refused meanwhile', async () => {
+  const { crawler, origin, robots, asked, askedAt } = await visiting(
+    (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>page</p>'),
+    'fetch.delay=1',
+  );
+  robots((_request, response) => response.end('User-agent: *\nDisallow: /private\nCrawl-delay: 20\n'));
+  await crawler.crawl(
+    seed(`${origin}/private/1\tscore=9`, `${origin}/private/2\tscore=8`, `${origin}/a`, `${origin}/b`),
+  );
+  expect(asked).toHaveLength(2);
+  const gaps = askedAt.slice(1).map((at, i) => at - (askedAt[i] as number));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(20_000);
+  expect(Math.max(...gaps)).toBeLessThan(22_000);
+});
+
 it('a host that asks for an hour of rest has it, in further rounds and runs too, and then goes on', async () => {
   const HOUR = DAY / 24;
   let isBusy = true;
