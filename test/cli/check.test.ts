@@ -10,8 +10,14 @@ import { jsonStaying, runStaying } from './staying.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 
-async function answers(kind: string, input: string, cwd = workDir(), by: typeof run = runStaying): Promise<Answer[]> {
-  const { code, stdout } = await by(['check', kind, '--stdin'], { cwd, input });
+async function answers(
+  kind: string,
+  input: string,
+  cwd = workDir(),
+  by: typeof run = runStaying,
+  options: readonly string[] = [],
+): Promise<Answer[]> {
+  const { code, stdout } = await by(['check', kind, '--stdin', ...options], { cwd, input });
   expect(code).toBe(0);
   return stdout
     .trimEnd()
@@ -100,7 +106,7 @@ describe.concurrent('check', () => {
     const site = await startSite({ pages: 1 });
     const options = ['--allow', '127.0.0.1', '--delay', '0'];
     const lines = [`${site.origin}/page/1`, `${site.origin}/private/x`, `${site.origin}/page/1`];
-    const [page, denied, again] = await answers('parse', lines.join('\n'), options);
+    const [page, denied, again] = await answers('parse', lines.join('\n'), workDir(), runStaying, options);
     expect(page).toMatchObject({ url: `${site.origin}/page/1`, error: null });
     expect(denied?.error).toContain('robots.txt does not allow the URL. (line 2: Disallow: /private/)');
     expect(again).toEqual(page);
