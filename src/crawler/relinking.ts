@@ -38,7 +38,7 @@ export interface RelinkLimits {
 
 /**
  * Judges the links of the stored pages again where the rules may let in more than those by which it was done before: a page that does not change is not
- * read again, so its links would be kept out for as long. Workers that share a crawl may differ in their rules, and do not.
+ * read again, so its links would be kept out for as long. Where workers share the crawl nothing is done: they may differ in their rules, and would take turns at it.
  * @returns `null` where nothing was to be done
  */
 export async function relinkWhenWider(room: CrawlRoom, limits: RelinkLimits): Promise<RelinkSummary | null> {

@@ -32,9 +32,9 @@ it('checks that ask a host leave it its pause, and its Crawl-delay, and ask for 
   expect(await checker.robots({ agent: 'incrawl', url: `${origin}/b` })).toMatchObject({ allowed: true });
   await checker.parse({ url: `${origin}/b` });
   expect(asked).toEqual([
-    ['/a', start],
-    ['/robots.txt', start + 5_000],
-    ['/b', start + 25_000],
+    ['/robots.txt', start],
+    ['/a', start + 20_000],
+    ['/b', start + 40_000],
   ]);
   await checker.close();
   server.close();
