@@ -111,7 +111,7 @@ async function foretell(
 
 async function tellEnd(session: Session, summary: CrawlSummary): Promise<void> {
   if (session.json) return session.out.write(`${JSON.stringify(summary)}\n`);
-  if (summary.relinked !== undefined) await session.out.write(`${relinkedText(summary.relinked)}\n`);
+  if (summary.relinked !== undefined) await session.out.write(`relinked: ${relinkedText(summary.relinked)}\n`);
   if (summary.rounds.length > 1) await session.out.write(`${totalsLine(summary)}\n`);
   for (const line of layerLines(summary.totals.layers)) await session.out.write(`${line}\n`);
   for (const line of failureLines(summary.totals.failures)) await session.out.write(`${line}\n`);

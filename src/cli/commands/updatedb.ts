@@ -112,6 +112,6 @@ function updateText(summary: UpdateSummary): string {
     ['purged', count(summary.purged)],
     ['orphans', count(summary.orphans)],
     ['released', count(summary.released)],
-    ...(summary.relinked === undefined ? [] : [['stored links', relinkedText(summary.relinked)] as const]),
+    ...(summary.relinked === undefined ? [] : [['relinked', relinkedText(summary.relinked)] as const]),
   ])}\n${failureText(summary.failures)}`;
 }
