@@ -38,7 +38,7 @@ it('links that were kept out come in with the next crawl after the rules were wi
   const { stdout, code } = await run(['crawl'], { cwd });
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/relinked: links of 1 stored pages judged by the rules of today, [3-9] new URLs/),
+    expect.stringMatching(/relinked: links of 1 stored page judged by the rules of today, [3-9] new URLs/),
   ]);
   expect(site.log.filter((path) => path === '/')).toHaveLength(1);
   expect(site.log).toContain('/page/2');
