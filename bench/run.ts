@@ -88,10 +88,10 @@ async function startSite(): Promise<{ process: ChildProcess; origins: string[] }
   return { process: child, origins: JSON.parse(line) as string[] };
 }
 
-function crawl(dir: string, seed: string, offsetDays: number, auditShare: number): Measured {
+function crawl(dir: string, seed: string, offsetDays: number, auditShare: number, without = values.without): Measured {
   const child = spawnSync(
     process.execPath,
-    [own('./crawl-child.js'), dir, seed, String(offsetDays), String(auditShare), values.protocol, values.without],
+    [own('./crawl-child.js'), dir, seed, String(offsetDays), String(auditShare), values.protocol, without],
     {
       encoding: 'utf8',
       maxBuffer: 1 << 26,
@@ -158,8 +158,30 @@ async function benchCrawl(): Promise<void> {
   }
 }
 
+/** The stored links judged again after a change of rules, beside the crawl that stored them. */
+async function benchRelink(): Promise<void> {
+  const site = await startSite();
+  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-'));
+  try {
+    const seeds = site.origins.map((origin, host) => `${origin}/page/${host}.html`).join(',');
+    const full = crawl(dir, seeds, 0, 0);
+    const idle = crawl(dir, '', 0, 0);
+    const { summary, cpuMs, peakRssMb } = crawl(dir, '', 0, 0, 'urlfilter-traps');
+    const { pages: judged = 0, outlinks = 0 } = summary.relinked ?? {};
+    const [of, beside] = [(cpuMs - idle.cpuMs) / pages, full.cpuMs / pages];
+    say(
+      `stored links judged again  ${judged} pages, ${outlinks} links  ${of.toFixed(2)} ms CPU a page beyond the start  ${peakRssMb.toFixed(0)} MB peak RSS  ${(of / beside).toFixed(2)} x the ${beside.toFixed(2)} ms of the full crawl`,
+    );
+    verdict(judged === pages, `links of all stored pages judged: ${judged} of ${pages}`);
+  } finally {
+    site.process.disconnect();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
 say(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`);
 if (values.only === undefined || values.only === 'crawl') await benchCrawl();
+if (values.only === undefined || values.only === 'relink') await benchRelink();
 if (values.only === undefined || values.only === 'requests') {
   const site = await startSite();
   try {
