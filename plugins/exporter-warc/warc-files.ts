@@ -61,14 +61,15 @@ export async function inFolder(
   { name, maxBytes, partial }: { readonly name: string; readonly maxBytes: number } & Pick<ExportTarget, 'partial'>,
 ): Promise<WarcFiles> {
   await mkdir(folder, { recursive: true });
-  const files: string[] = [];
+  const files: { readonly filename: string; readonly unfinished: string }[] = [];
   let handle: FileHandle | null = null;
   let offset = 0;
   const next = async (): Promise<FileHandle> => {
     await handle?.close();
     const filename = `${name}-${String(files.length).padStart(5, '0')}.warc.gz`;
-    files.push(filename);
-    handle = await open(partial(join(folder, filename)), 'w');
+    const unfinished = partial(join(folder, filename));
+    files.push({ filename, unfinished });
+    handle = await open(unfinished, 'w');
     const first = warcinfo(written, filename);
     await handle.appendFile(first);
     offset = first.length;
@@ -80,16 +81,16 @@ export async function inFolder(
       const start = offset;
       await file.appendFile(member);
       offset += member.length;
-      return { filename: files.at(-1) as string, offset: start };
+      return { filename: files.at(-1)!.filename, offset: start };
     },
     async close() {
       if (handle === null) await next();
       await handle?.close();
-      for (const file of files) await rename(partial(join(folder, file)), join(folder, file));
+      for (const { filename, unfinished } of files) await rename(unfinished, join(folder, filename));
     },
     async abandon() {
       await handle?.close();
-      for (const file of files) await rm(partial(join(folder, file)), { force: true });
+      for (const { unfinished } of files) await rm(unfinished, { force: true });
     },
   };
 }

@@ -2,7 +2,14 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type BackedUpFile, copyDigested, digestFile, filesFromLast } from '../adapters/files/care/backup-files.ts';
+import {
+  type BackedUpFile,
+  copyDigested,
+  digestFile,
+  filesBelow,
+  filesFromLast,
+} from '../adapters/files/care/backup-files.ts';
+import { LOCK, lockFolder } from '../adapters/files/folder-lock.ts';
 import { copyRows, digestRows } from '../adapters/leveldb/care/copy-rows.ts';
 import { DB_FORMAT_VERSION, openLevelRows, openStoredRows } from '../adapters/leveldb/crawl-db.ts';
 import { removeHolder } from '../adapters/leveldb/holder.ts';
@@ -84,26 +91,27 @@ export async function backupState(
       const files = [...filesToKeep(dir)].map((path) => ({ path, bytes: statSync(join(dir, path)).size, sha256: '' }));
       return summaryOf(to, manifestOf(await rowsOf(digestRows), files));
     }
-    const fresh = join(to, BACKING_UP);
-    for (const path of [fresh, ...left]) await rm(path, { recursive: true, force: true });
-    await makeFolder(fresh);
-    try {
-      const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db')));
-      const files: BackedUpFile[] = [];
-      for (const path of filesToKeep(dir)) files.push(await copyDigested(dir, fresh, path));
-      const manifest = manifestOf(db, files);
-      await writeFile(join(fresh, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
-      await moveUp(fresh, to, MANIFEST);
-      return summaryOf(to, manifest);
-    } catch (error) {
-      await rm(fresh, { recursive: true, force: true });
-      throw error;
-    }
+    return broughtTogether(
+      { what: 'the backup', fresh: join(to, BACKING_UP), left },
+      async (fresh) => {
+        const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db')));
+        const files: BackedUpFile[] = [];
+        for (const path of filesToKeep(dir)) files.push(await copyDigested(dir, fresh, path));
+        const manifest = manifestOf(db, files);
+        await writeFile(join(fresh, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
+        return summaryOf(to, manifest);
+      },
+      (fresh) => moveUp(fresh, to, MANIFEST),
+    );
   });
 }
 
 function* filesToKeep(dir: string): Generator<string> {
-  for (const folder of FOLDERS) for (const path of filesFromLast(dir, folder)) if (!isPassing(path)) yield path;
+  for (const folder of FOLDERS) {
+    // Only within a segment do files tell of each other; hosts' copies of robots.txt may be very many.
+    const files = folder === 'segments' ? filesFromLast(dir, folder) : filesBelow(dir, folder);
+    for (const path of files) if (!isPassing(path)) yield path;
+  }
 }
 
 async function withRows<Value>(
@@ -139,21 +147,44 @@ export async function restoreState(
   if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
   if (dryRun) return { ...(await checkBackup(from, { log, clock })), dir };
   const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
-  for (const path of [fresh, ...left]) await rm(path, { recursive: true, force: true });
+  return broughtTogether(
+    { what: 'the restored crawl', fresh, left },
+    async () => {
+      for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
+      await onSnapshot(from, (snapshot) =>
+        withRows(openStoredRows, join(snapshot, 'db'), { log, clock }, (rows) => copyRows(rows, join(fresh, 'db'))),
+      );
+      await requireSameRows(join(fresh, 'db'), manifest, { log, clock });
+      return summaryOf(dir, manifest);
+    },
+    () => (isNew ? rename(fresh, dir) : moveUp(fresh, dir, 'db')),
+  );
+}
+
+/**
+ * Fills a folder, and puts what is in it where it belongs once it is whole. What one that was killed has left goes first; rejects with `db-locked` while
+ * another process fills it. What it fails to fill goes.
+ */
+async function broughtTogether<Value>(
+  { what, fresh, left }: { readonly what: string; readonly fresh: string; readonly left: readonly string[] },
+  fill: (fresh: string) => Promise<Value>,
+  putInPlace: (fresh: string) => Promise<void>,
+): Promise<Value> {
   await makeFolder(fresh);
+  const lock = lockFolder(fresh, what);
   try {
-    for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
-    await onSnapshot(from, (snapshot) =>
-      withRows(openStoredRows, join(snapshot, 'db'), { log, clock }, (rows) => copyRows(rows, join(fresh, 'db'))),
-    );
-    await requireSameRows(join(fresh, 'db'), manifest, { log, clock });
+    const inside = (await readdir(fresh)).filter((name) => name !== LOCK).map((name) => join(fresh, name));
+    for (const path of [...inside, ...left.filter((path) => path !== fresh)])
+      await rm(path, { recursive: true, force: true });
+    const filled = await fill(fresh);
+    lock.requireHeld();
+    lock.release();
+    await putInPlace(fresh);
+    return filled;
   } catch (error) {
-    await rm(fresh, { recursive: true, force: true });
+    if (lock.release()) await rm(fresh, { recursive: true, force: true });
     throw error;
   }
-  if (isNew) await rename(fresh, dir);
-  else await moveUp(fresh, dir, 'db');
-  return summaryOf(dir, manifest);
 }
 
 /** What was cut short has left in a folder; none when there is something else than it moves up before the last. */

@@ -58,8 +58,12 @@ export async function json<Shape = Readonly<Record<string, unknown>>>(
   args: readonly string[],
   options: RunOptions & { readonly code?: number } = {},
 ): Promise<Shape> {
-  const { code, stdout, stderr } = await run([...args, '--json'], options);
-  if (code === (options.code ?? 0)) return JSON.parse(stdout) as Shape;
+  return parsed<Shape>(args, await run([...args, '--json'], options), options.code);
+}
+
+/** What a command with `--json` has told; throws where it ended with another exit code than was expected. */
+export function parsed<Shape>(args: readonly string[], { code, stdout, stderr }: Finished, expected = 0): Shape {
+  if (code === expected) return JSON.parse(stdout) as Shape;
   throw new Error(`incrawl ${args.join(' ')} ended with ${code}: ${stderr}\n${stdout}`);
 }
 

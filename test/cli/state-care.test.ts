@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -190,6 +191,28 @@ describe('backup and restore', () => {
     expect(readdirSync(folder)).not.toContain('.backing-up');
     expect(existsSync(join(folder, 'segments/left'))).toBe(false);
     expect(existsSync(join(folder, 'robots/left'))).toBe(false);
+  });
+
+  it('a backup or a restore leaves what another process is just bringing together in that place alone', async () => {
+    const folder = join(workDir(), 'backup');
+    const into = join(workDir(), 'restored');
+    await jsonStaying(['backup', folder], { cwd });
+    for (const [args, staging] of [
+      [['backup', into], join(into, '.backing-up')],
+      [['restore', folder, '--dir', into], `${into}.restoring`],
+    ] as const) {
+      mkdirSync(staging, { recursive: true });
+      writeFileSync(join(staging, 'begun'), 'part');
+      const other = { pid: process.pid, host: hostname(), startedAt: 1 };
+      writeFileSync(join(staging, 'writer.lock'), JSON.stringify(other));
+      const refused = await runStaying(args, { cwd });
+      expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(`process ${process.pid}`)]);
+      expect(readdirSync(staging).sort()).toEqual(['begun', 'writer.lock']);
+      rmSync(join(staging, 'writer.lock'));
+      expect((await runStaying(args, { cwd })).code).toBe(0);
+      expect(existsSync(staging)).toBe(false);
+      rmSync(into, { recursive: true });
+    }
   });
 
   it('a restore keeps the folder that it is told: a link, or the place of a volume', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
-import { BINARY, type Finished, type RunOptions } from './binary.ts';
+import { BINARY, type Finished, parsed, type RunOptions } from './binary.ts';
 
 export interface FinishedStaying extends Finished {
   /** Standard output and standard error as they came. */
@@ -64,7 +64,5 @@ export async function jsonStaying<Shape = Readonly<Record<string, unknown>>>(
   args: readonly string[],
   options: RunOptions & { readonly code?: number } = {},
 ): Promise<Shape> {
-  const { code, stdout, stderr } = await runStaying([...args, '--json'], options);
-  if (code === (options.code ?? 0)) return JSON.parse(stdout) as Shape;
-  throw new Error(`incrawl ${args.join(' ')} ended with ${code}: ${stderr}\n${stdout}`);
+  return parsed<Shape>(args, await runStaying([...args, '--json'], options), options.code);
 }

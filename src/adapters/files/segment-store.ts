@@ -6,6 +6,7 @@ import type { FetchItem, NewSegment, Segment, SegmentInfo, SegmentStore } from '
 import { BitSet } from './bit-set.ts';
 import { syncFolder } from './durable-file.ts';
 import { onFile } from './file-errors.ts';
+import { lockFolder } from './folder-lock.ts';
 import { FrameLog } from './frame-log.ts';
 import { readFrames } from './frame-reader.ts';
 import { encodeRecord } from './record-codec.ts';
@@ -20,7 +21,6 @@ import {
   type SegmentMark,
   writeMark,
 } from './segment-folder.ts';
-import { lockSegment } from './segment-lock.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import type { WarcOptions } from './warc-writer.ts';
 
@@ -98,7 +98,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
   }
 
   function openForWriting(folder: string): FileSegment {
-    const lock = lockSegment(folder, lockPatienceMs);
+    const lock = lockFolder(folder, 'the segment', lockPatienceMs);
     let mark: SegmentMark;
     try {
       mark = readMark(folder);

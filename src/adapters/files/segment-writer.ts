@@ -4,11 +4,11 @@ import type { Log } from '../../ports/log.ts';
 import type { FetchedRecord, WireResponse } from '../../ports/segment-store.ts';
 import type { BitSet } from './bit-set.ts';
 import { damagedAt } from './file-errors.ts';
+import type { FolderLock } from './folder-lock.ts';
 import { FrameLog } from './frame-log.ts';
 import type { Frame } from './frame-reader.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
 import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
-import type { SegmentLock } from './segment-lock.ts';
 import { type WarcOptions, WarcWriter, warcMember, warcSizes } from './warc-writer.ts';
 
 /** What a kill may cost to fetch again: bytes held back, or time between two answers while something is held back, ms. */
@@ -21,7 +21,7 @@ export class SegmentWriter {
   private readonly dir: string;
   private readonly options: WarcOptions;
   private readonly bits: { readonly fetched: BitSet; readonly parsed: BitSet };
-  private readonly lock: SegmentLock;
+  private readonly lock: FolderLock;
   private readonly fetched: FrameLog;
   private readonly parsed: FrameLog;
   private readonly warc: WarcWriter;
@@ -38,7 +38,7 @@ export class SegmentWriter {
     dir: string,
     mark: SegmentMark,
     bits: { readonly fetched: BitSet; readonly parsed: BitSet },
-    room: { readonly warc: WarcOptions; readonly lock: SegmentLock; readonly log: Log | null },
+    room: { readonly warc: WarcOptions; readonly lock: FolderLock; readonly log: Log | null },
   ) {
     this.dir = dir;
     this.mark = mark;

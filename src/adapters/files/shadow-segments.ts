@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { LOCK } from './folder-lock.ts';
 import { INFO, isFinished, readMark } from './segment-folder.ts';
-import { LOCK } from './segment-lock.ts';
 import { shareFile } from './share-file.ts';
 
 /**

@@ -21,14 +21,15 @@ export const LOCK = 'writer.lock';
 const PATIENCE_MS = 60_000;
 
 /**
- * Lets one process at a time write a segment: fetch and parse can run as processes of their own, and opening for writing cuts off
- * what looks like a torn end. The lock of a process that was killed is taken over at once on the same machine, else after a minute
+ * Lets one process at a time write a folder. A segment: fetch and parse can run as processes of their own, and opening for writing cuts off
+ * what looks like a torn end. What a backup brings together: it begins by removing what one before it has left. The lock of a process that was killed is taken over at once on the same machine, else after a minute
  * without a sign of life.
  */
-export interface SegmentLock {
+export interface FolderLock {
   /** Throws `lease-lost` where it was taken over: whoever was paused for so long must write nothing more. */
   requireHeld(): void;
-  release(): void;
+  /** Whether it was held until now. */
+  release(): boolean;
 }
 
 interface Holder {
@@ -42,14 +43,16 @@ const SELF: Holder = Object.freeze({ pid: process.pid, host: hostname(), started
 
 /**
  * Throws `db-locked`, naming the holder.
- * @param patienceMs the same for all who write the segment; the holder gives a sign of life six times as often
+ * @param what the folder is, for messages
+ * @param patienceMs the same for all who write the folder; the holder gives a sign of life six times as often
  */
-export function lockSegment(folder: string, patienceMs = PATIENCE_MS): SegmentLock {
+export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_MS): FolderLock {
+  const name = `${what} ${folder}`;
   const file = join(folder, LOCK);
   for (let attempt = 0; !tryCreate(file); attempt++) {
     const text = textOf(file);
-    if (text !== null && !isStale(file, text, patienceMs)) throw lockedError(folder, nameOf(text));
-    if (attempt === 3) throw lockedError(folder, 'processes that come and go');
+    if (text !== null && !isStale(file, text, patienceMs)) throw lockedError(name, nameOf(text));
+    if (attempt === 3) throw lockedError(name, 'processes that come and go');
     if (text !== null) removeStale(file, text);
   }
   const own = JSON.stringify(SELF);
@@ -62,16 +65,15 @@ export function lockSegment(folder: string, patienceMs = PATIENCE_MS): SegmentLo
   return {
     requireHeld() {
       if (isOwn()) return;
-      throw new CrawlError(
-        'lease-lost',
-        `the segment ${folder} is another process's by now; this one was paused for too long`,
-      );
+      throw new CrawlError('lease-lost', `${name} is another process's by now; this one was paused for too long`);
     },
     release() {
-      if (!isHeld) return;
+      if (!isHeld) return false;
       isHeld = false;
       clearInterval(signs);
-      if (isOwn()) rmSync(file, { force: true });
+      const wasHeld = isOwn();
+      if (wasHeld) rmSync(file, { force: true });
+      return wasHeld;
     },
   };
 }
@@ -141,7 +143,7 @@ function touch(file: string): void {
     const now = new Date();
     utimesSync(file, now, now);
   } catch {
-    // The segment was removed under its writer, whose own writes will say so.
+    // The folder was removed under its writer, whose own writes will say so.
   }
 }
 
@@ -151,9 +153,6 @@ function nameOf(text: string): string {
   return holder === null ? 'another process' : `process ${holder.pid} on ${holder.host}`;
 }
 
-function lockedError(folder: string, who: string): CrawlError {
-  return new CrawlError(
-    'db-locked',
-    `the segment ${folder} is being written by ${who}; one process at a time can do so`,
-  );
+function lockedError(name: string, who: string): CrawlError {
+  return new CrawlError('db-locked', `${name} is being written by ${who}; one process at a time can do so`);
 }

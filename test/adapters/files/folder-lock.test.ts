@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lockSegment } from '../../../src/adapters/files/segment-lock.ts';
+import { lockFolder } from '../../../src/adapters/files/folder-lock.ts';
 import { temporaryFolders } from './temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -20,12 +20,12 @@ function leave(folder: string, holder: unknown, ageMs = 0): string {
 describe('the lock of a segment', () => {
   it('is held until released, and named by its process', () => {
     const folder = newFolder();
-    const lock = lockSegment(folder);
-    expect(() => lockSegment(folder)).toThrow(
+    const lock = lockFolder(folder, 'the segment');
+    expect(() => lockFolder(folder, 'the segment')).toThrow(
       expect.objectContaining({ code: 'db-locked', message: expect.stringContaining('this very process') }),
     );
     lock.release();
-    const next = lockSegment(folder);
+    const next = lockFolder(folder, 'the segment');
     // A second release must not take the lock of another.
     lock.release();
     expect(existsSync(join(folder, 'writer.lock'))).toBe(true);
@@ -36,15 +36,15 @@ describe('the lock of a segment', () => {
   it('of a living process stands', () => {
     const folder = newFolder();
     leave(folder, { pid: process.ppid, host: hostname(), startedAt: 1 });
-    expect(() => lockSegment(folder)).toThrow(new RegExp(`process ${process.ppid} on `));
+    expect(() => lockFolder(folder, 'the segment')).toThrow(new RegExp(`process ${process.ppid} on `));
   });
 
   it('of another machine stands while it shows signs of life', () => {
     const folder = newFolder();
     leave(folder, { pid: 1, host: 'elsewhere.example', startedAt: 1 });
-    expect(() => lockSegment(folder)).toThrow(/process 1 on elsewhere\.example/);
+    expect(() => lockFolder(folder, 'the segment')).toThrow(/process 1 on elsewhere\.example/);
     leave(folder, '', 0);
-    expect(() => lockSegment(folder)).toThrow(/another process/);
+    expect(() => lockFolder(folder, 'the segment')).toThrow(/another process/);
   });
 
   const ended = spawnSync(process.execPath, ['-e', '']).pid;
@@ -56,7 +56,7 @@ describe('the lock of a segment', () => {
   ])('%s is taken over', (_, holder, ageMs) => {
     const folder = newFolder();
     const file = leave(folder, holder, ageMs);
-    const lock = lockSegment(folder);
+    const lock = lockFolder(folder, 'the segment');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: process.pid, host: hostname() });
     expect(readdirSync(folder)).toEqual(['writer.lock']);
     lock.release();
@@ -64,7 +64,7 @@ describe('the lock of a segment', () => {
 
   it('that was taken over is told to its former holder, who does not release it either', () => {
     const folder = newFolder();
-    const late = lockSegment(folder, 60_000);
+    const late = lockFolder(folder, 'the segment', 60_000);
     late.requireHeld();
     const other = { pid: process.ppid, host: hostname(), startedAt: 1 };
     leave(folder, other);
@@ -76,7 +76,7 @@ describe('the lock of a segment', () => {
   it('is kept for as long as those who write have agreed on', () => {
     const folder = newFolder();
     leave(folder, { pid: 1, host: 'elsewhere.example', startedAt: 1 }, 2_000);
-    expect(() => lockSegment(folder, 60_000)).toThrow(/elsewhere/);
-    lockSegment(folder, 1_000).release();
+    expect(() => lockFolder(folder, 'the segment', 60_000)).toThrow(/elsewhere/);
+    lockFolder(folder, 'the segment', 1_000).release();
   });
 });
