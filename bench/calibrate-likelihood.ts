@@ -4,10 +4,10 @@
  * Changes are made by a seeded editor: words, sentences, paragraphs, dates, adverts, so that the labels are exact.
  */
 import { parseArgs } from 'node:util';
-import { SIMHASH64_LIKELIHOOD_RATIOS } from '../src/domain/crawl/change-belief.ts';
-import { hammingDistance } from '../src/domain/page/hamming.ts';
-import { DIMENSION_WEIGHTS, pageDimensions } from '../src/domain/page/page-dimensions.ts';
-import { createSimhash } from '../src/domain/page/simhash.ts';
+import { SIMHASH64_LIKELIHOOD_RATIOS } from '../src/domain/crawl/change/change-belief.ts';
+import { hammingDistance } from '../src/domain/page/near/hamming.ts';
+import { DIMENSION_WEIGHTS, pageDimensions } from '../src/domain/page/near/page-dimensions.ts';
+import { createSimhash } from '../src/domain/page/near/simhash.ts';
 import type { Random } from './freshness/worlds.ts';
 import { seeded } from './seeded.ts';
 

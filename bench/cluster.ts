@@ -9,7 +9,7 @@ import { connectRedis, type RedisClient } from '../src/adapters/redis/connect.ts
 import { RedisRows } from '../src/adapters/redis/rows.ts';
 import { createSharedLanes } from '../src/adapters/redis/shared-lanes.ts';
 import { WriteLease } from '../src/adapters/redis/write-lease.ts';
-import { type CrawlDatum, newDatum } from '../src/domain/crawl/datum.ts';
+import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
 import type { CrawlDb } from '../src/ports/crawl-db.ts';
 import type { HostLanes } from '../src/ports/host-lanes.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFileSegmentStore } from '../src/adapters/files/segment-store.ts';
 import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../src/domain/crawl/datum.ts';
+import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../src/domain/crawl/states/datum.ts';
 import { encodeParsed } from '../src/plugin-host/encode-parsed.ts';
 import { seeded } from './seeded.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
-import { type CrawlDatum, newDatum } from '../src/domain/crawl/datum.ts';
+import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
 import type { GenerateOptions } from '../src/steps/generate.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,5 +1,9 @@
 /** `npm run bench -- --only near`: look-ups of near fingerprints in memory against comparing with every one. */
-import { type Fingerprint, FingerprintTables, fingerprintDistance } from '../src/domain/page/fingerprint-tables.ts';
+import {
+  type Fingerprint,
+  FingerprintTables,
+  fingerprintDistance,
+} from '../src/domain/page/near/fingerprint-tables.ts';
 import { seeded } from './seeded.ts';
 
 const KNOWN = 1_000_000;

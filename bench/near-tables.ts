@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLevelRows } from '../src/adapters/leveldb/crawl-db.ts';
 import { LevelFingerprintTables } from '../src/adapters/leveldb/fingerprint-tables.ts';
-import { type CrawlDatum, newDatum } from '../src/domain/crawl/datum.ts';
-import { FingerprintTables, parseFingerprint } from '../src/domain/page/fingerprint-tables.ts';
-import { hostOf } from '../src/domain/url/url-key.ts';
+import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
+import { FingerprintTables, parseFingerprint } from '../src/domain/page/near/fingerprint-tables.ts';
+import { hostOf } from '../src/domain/url/canonical/url-key.ts';
 import { seeded } from './seeded.ts';
 
 const PAGES = 1_000_000;

@@ -2,9 +2,9 @@
  * `npm run bench -- --only neardup [--seed N] [--articles N]`: what the default signature makes of pairs of made-up pages of which the truth is known,
  * through the whole pipeline from HTML: same article with other surroundings, edited by so much, or another one in the same template.
  */
-import { type BlockMemory, learnBlocks } from '../src/domain/crawl/block-memory.ts';
-import type { ParseOutcome } from '../src/domain/crawl/outcome.ts';
-import { hammingDistance } from '../src/domain/page/hamming.ts';
+import { type BlockMemory, learnBlocks } from '../src/domain/crawl/change/block-memory.ts';
+import type { ParseOutcome } from '../src/domain/crawl/states/outcome.ts';
+import { hammingDistance } from '../src/domain/page/near/hamming.ts';
 import { createInlinePageParser } from '../src/plugin-host/page-parser.ts';
 import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
 import { confusionAt, idealDistances, type Judged, rankCorrelation, SAME_BELOW, shareOf } from './neardup/figures.ts';

@@ -1,9 +1,9 @@
 /** `npm run bench -- --only parse`: what becomes of the CPU of a page between its bytes and its record, microseconds. */
 import { buildTree } from '../plugins/parse-html/tree-builder.ts';
-import { segmentPage } from '../src/domain/page/block-segmenter.ts';
-import { createMainContent } from '../src/domain/page/main-content.ts';
+import { createMainContent } from '../src/domain/page/content/main-content.ts';
+import { createSimhash } from '../src/domain/page/near/simhash.ts';
 import type { PageNode } from '../src/domain/page/page-node.ts';
-import { createSimhash } from '../src/domain/page/simhash.ts';
+import { segmentPage } from '../src/domain/page/published/block-segmenter.ts';
 import { createInlinePageParser } from '../src/plugin-host/page-parser.ts';
 import { parsePluginList } from '../src/plugin-host/parse-plugin-list.ts';
 import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';

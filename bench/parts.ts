@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDocument } from 'htmlparser2';
 import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { newDatum } from '../src/domain/crawl/datum.ts';
-import { createMainContent } from '../src/domain/page/main-content.ts';
+import { newDatum } from '../src/domain/crawl/states/datum.ts';
+import { createMainContent } from '../src/domain/page/content/main-content.ts';
+import { createSimhash } from '../src/domain/page/near/simhash.ts';
 import type { PageNode } from '../src/domain/page/page-node.ts';
-import { createSimhash } from '../src/domain/page/simhash.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

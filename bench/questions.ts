@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DB_FORMAT_VERSION, openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { type CrawlDatum, newDatum, type Visit } from '../src/domain/crawl/datum.ts';
+import { type CrawlDatum, newDatum, type Visit } from '../src/domain/crawl/states/datum.ts';
 import { seeded } from './seeded.ts';
 
 const URLS = 1_000_000;

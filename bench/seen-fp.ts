@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { LevelSeenFilter } from '../src/adapters/leveldb/seen-filter.ts';
-import { planGrowingBloom } from '../src/domain/url/bloom-sizing.ts';
-import { digestUrls } from '../src/domain/url/url-digest.ts';
+import { planGrowingBloom } from '../src/domain/url/bloom/bloom-sizing.ts';
+import { digestUrls } from '../src/domain/url/bloom/url-digest.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const RATE = 0.001;

@@ -8,11 +8,11 @@ import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { createSeenUrls } from '../src/adapters/leveldb/seen-urls.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
-import { newDatum } from '../src/domain/crawl/datum.ts';
-import { planGrowingBloom } from '../src/domain/url/bloom-sizing.ts';
-import { HotUrls } from '../src/domain/url/hot-urls.ts';
-import type { UrlCache } from '../src/domain/url/url-cache.ts';
-import { WeightedUrls } from '../src/domain/url/weighted-urls.ts';
+import { newDatum } from '../src/domain/crawl/states/datum.ts';
+import { planGrowingBloom } from '../src/domain/url/bloom/bloom-sizing.ts';
+import { HotUrls } from '../src/domain/url/cache/hot-urls.ts';
+import type { UrlCache } from '../src/domain/url/cache/url-cache.ts';
+import { WeightedUrls } from '../src/domain/url/cache/weighted-urls.ts';
 import { seeded } from './seeded.ts';
 
 type Say = (text: string) => void;

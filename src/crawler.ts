@@ -31,9 +31,9 @@ export {
 } from './crawler/state-care.ts';
 export type { StoredBody } from './crawler/stored-body.ts';
 export type * from './crawler/types.ts';
-export type { CrawlState } from './domain/crawl/datum.ts';
-export type { ChangeKind } from './domain/crawl/page-change.ts';
-export type { SkipReason } from './domain/crawl/skip-reasons.ts';
+export type { ChangeKind } from './domain/crawl/change/page-change.ts';
+export type { CrawlState } from './domain/crawl/states/datum.ts';
+export type { SkipReason } from './domain/crawl/states/skip-reasons.ts';
 export { CrawlError, type ErrorCode } from './domain/errors.ts';
 export { makeFolder } from './plugin-host/make-folder.ts';
 export { scaffoldPlugin } from './plugin-host/scaffold.ts';

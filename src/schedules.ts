@@ -7,9 +7,9 @@
  *
  * Under a budget, fetch the pages with the highest `rank(state, now)`; without one, those whose `nextFetchAt` has come.
  */
-import { type ChangeBelief, chanceFresh, DAY_MS, expectedPeriodMs } from './domain/crawl/change-belief.ts';
-import { clamp } from './domain/crawl/next-visit.ts';
-import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/schedule.ts';
+import { type ChangeBelief, chanceFresh, DAY_MS, expectedPeriodMs } from './domain/crawl/change/change-belief.ts';
+import { clamp } from './domain/crawl/revisit/next-visit.ts';
+import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from './domain/crawl/schedules/adaptive.ts';
 import { createFixedSchedule } from './domain/crawl/schedules/fixed.ts';
 import {
@@ -23,7 +23,7 @@ import {
   type SimilarityOptions,
 } from './domain/crawl/schedules/similarity.ts';
 
-export type { ScheduleTerm } from './domain/crawl/schedule.ts';
+export type { ScheduleTerm } from './domain/crawl/revisit/schedule.ts';
 
 export interface ScheduleOptionsByName {
   freshness: FreshnessOptions;

@@ -1,4 +1,4 @@
-import type { TextBlock } from '../../src/domain/page/text-blocks.ts';
+import type { TextBlock } from '../../src/domain/page/content/text-blocks.ts';
 import { gramsOf, tokensOf } from './labelled-pages.ts';
 
 /** Blocks of fewer tokens are judged by what stands beside them as well: their words may stand anywhere. */

@@ -1,5 +1,10 @@
 /** Gradient boosting of decision trees on histograms, logistic loss (Friedman 2001), for soft labels; the same for a seed. */
-import { type BoostedTrees, TREE_DEPTH, TREE_LEAVES, TREE_SPLITS } from '../../src/domain/page/content-model.ts';
+import {
+  type BoostedTrees,
+  TREE_DEPTH,
+  TREE_LEAVES,
+  TREE_SPLITS,
+} from '../../src/domain/page/content/content-model.ts';
 import { seeded } from '../seeded.ts';
 
 export interface Samples {

@@ -3,9 +3,9 @@
  * takes for it, by type, and what it costs.
  */
 import { parseArgs } from 'node:util';
-import { createMainContent } from '../../src/domain/page/main-content.ts';
-import { publishedContent } from '../../src/domain/page/published-blocks.ts';
-import { createWordCutter } from '../../src/domain/page/word-cutter.ts';
+import { createMainContent } from '../../src/domain/page/content/main-content.ts';
+import { publishedContent } from '../../src/domain/page/published/published-blocks.ts';
+import { createWordCutter } from '../../src/domain/page/text/word-cutter.ts';
 import { createStopWords } from '../../src/plugin-host/stop-words.ts';
 import { domOf, labelledPages, type Score, ScoreTable } from './labelled-pages.ts';
 

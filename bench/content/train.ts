@@ -5,14 +5,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { blockContext } from '../../src/domain/page/block-context.ts';
-import { blockFeatures } from '../../src/domain/page/block-features.ts';
-import { type BoostedTrees, TREE_LEAVES, TREE_SPLITS } from '../../src/domain/page/content-model.ts';
-import { FEATURES } from '../../src/domain/page/feature-columns.ts';
-import { createMainContent } from '../../src/domain/page/main-content.ts';
+import { blockContext } from '../../src/domain/page/content/block-context.ts';
+import { blockFeatures } from '../../src/domain/page/content/block-features.ts';
+import { type BoostedTrees, TREE_LEAVES, TREE_SPLITS } from '../../src/domain/page/content/content-model.ts';
+import { FEATURES } from '../../src/domain/page/content/feature-columns.ts';
+import { createMainContent } from '../../src/domain/page/content/main-content.ts';
+import { pageShape } from '../../src/domain/page/content/page-shape.ts';
+import { outlineOf } from '../../src/domain/page/content/text-blocks.ts';
 import type { PageNode } from '../../src/domain/page/page-node.ts';
-import { pageShape } from '../../src/domain/page/page-shape.ts';
-import { outlineOf } from '../../src/domain/page/text-blocks.ts';
 import { seeded } from '../seeded.ts';
 import { blockLabels, blockWeights } from './block-labels.ts';
 import { BOOSTING, boost, type Samples } from './boosting.ts';

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Override } from '../config/override.ts';
 import { DURATION_EXAMPLES, parseDuration } from '../config/units.ts';
-import { CRAWL_STATES, type CrawlState } from '../domain/crawl/datum.ts';
+import { CRAWL_STATES, type CrawlState } from '../domain/crawl/states/datum.ts';
 import { near } from '../domain/near-name.ts';
-import { typedDomain, typedHost, typedUrlPrefix } from '../domain/url/typed-url.ts';
+import { typedDomain, typedHost, typedUrlPrefix } from '../domain/url/canonical/typed-url.ts';
 
 /** Parser of an option's value: a whole number. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {

@@ -1,6 +1,6 @@
-import type { ChangeRow } from '../domain/crawl/change-feed.ts';
-import type { ChangeKind, PageChange } from '../domain/crawl/page-change.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import type { ChangeRow } from '../domain/crawl/change/change-feed.ts';
+import type { ChangeKind, PageChange } from '../domain/crawl/change/page-change.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import { isoTime } from '../steps/views.ts';
 

@@ -1,4 +1,4 @@
-import { hostOf } from '../domain/url/url-key.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
 import { planAhead } from '../steps/plan.ts';
 import { simulateSchedules } from '../steps/simulate.ts';

@@ -1,6 +1,6 @@
-import { parseHttpDate } from '../domain/crawl/http-date.ts';
-import { partitionOf } from '../domain/url/partition.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import { parseHttpDate } from '../domain/crawl/headers/http-date.ts';
+import { partitionOf } from '../domain/url/canonical/partition.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import { normalizedUrl } from '../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS } from '../ports/seen-urls.ts';
 import type { Segment } from '../ports/segment-store.ts';

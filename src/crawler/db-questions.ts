@@ -1,5 +1,5 @@
 import { CrawlError } from '../domain/errors.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import { dueEntries, findRecords, type RecordQuery } from '../steps/find-records.ts';

@@ -1,8 +1,8 @@
-import type { ChangeRow } from '../domain/crawl/change-feed.ts';
-import { dueFacts } from '../domain/crawl/due.ts';
-import { mergeDatum } from '../domain/crawl/merge-datum.ts';
+import type { ChangeRow } from '../domain/crawl/change/change-feed.ts';
+import { dueFacts } from '../domain/crawl/revisit/due.ts';
+import { mergeDatum } from '../domain/crawl/states/merge-datum.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type {
   CrawlDb,
   CrawlDbBatch,

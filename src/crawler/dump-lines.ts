@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MAX_CHURN } from '../domain/crawl/block-memory.ts';
-import type { ChangeRow } from '../domain/crawl/change-feed.ts';
-import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../domain/crawl/datum.ts';
-import { CHANGE_KINDS } from '../domain/crawl/page-change.ts';
+import { MAX_CHURN } from '../domain/crawl/change/block-memory.ts';
+import type { ChangeRow } from '../domain/crawl/change/change-feed.ts';
+import { CHANGE_KINDS } from '../domain/crawl/change/page-change.ts';
+import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../domain/crawl/states/datum.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { HostFacts, SegmentRow, StoredLinks } from '../ports/crawl-db.ts';
 

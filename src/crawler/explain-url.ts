@@ -1,8 +1,8 @@
 import { checkRobots } from '../adapters/http/check-robots.ts';
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { parseHttpDate } from '../domain/crawl/http-date.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import { parseHttpDate } from '../domain/crawl/headers/http-date.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import { explainUrlChain } from '../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../ports/robots.ts';

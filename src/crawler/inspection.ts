@@ -1,5 +1,5 @@
 import { CrawlError } from '../domain/errors.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
 import type { SegmentRecordView } from './types.ts';
 import type { Wiring } from './wiring.ts';

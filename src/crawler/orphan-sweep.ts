@@ -1,5 +1,5 @@
-import { partitionOf } from '../domain/url/partition.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import { partitionOf } from '../domain/url/canonical/partition.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import { isWithinLast } from '../domain/within-last.ts';
 import { sweepOrphans } from '../steps/orphans.ts';
 import type { CrawlRoom } from './crawl-room.ts';

@@ -1,7 +1,7 @@
 import { CrawlError } from '../domain/errors.ts';
-import { hammingDistance } from '../domain/page/hamming.ts';
-import { type WordDiff, wordDiff } from '../domain/page/word-diff.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import { type WordDiff, wordDiff } from '../domain/page/diff/word-diff.ts';
+import { hammingDistance } from '../domain/page/near/hamming.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { ParsedRecord, SegmentStore } from '../ports/segment-store.ts';
 import { isoTime } from '../steps/views.ts';
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
-import { widestBounds } from '../domain/crawl/interval-bounds.ts';
+import { widestBounds } from '../domain/crawl/revisit/interval-bounds.ts';
 import type { ParsingOptions } from '../plugin-host/load-parsing.ts';
 import { DEFAULT_PLUGIN_LIST, type PluginList } from '../plugin-host/plugin-list.ts';
 

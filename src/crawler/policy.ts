@@ -1,8 +1,8 @@
 import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
-import { isOfType } from '../domain/crawl/interval-bounds.ts';
-import { boundsFor, type SettlePolicy } from '../domain/crawl/next-visit.ts';
-import type { FetchSchedule } from '../domain/crawl/schedule.ts';
+import { isOfType } from '../domain/crawl/revisit/interval-bounds.ts';
+import { boundsFor, type SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
+import type { FetchSchedule } from '../domain/crawl/revisit/schedule.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
 import type { LoadedPlugins } from '../plugin-host/load-plugins.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';

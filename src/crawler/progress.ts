@@ -1,4 +1,4 @@
-import type { FetchOutcome } from '../domain/crawl/outcome.ts';
+import type { FetchOutcome } from '../domain/crawl/states/outcome.ts';
 import type { HostLanes } from '../ports/host-lanes.ts';
 import type { PageParser } from '../ports/page-parser.ts';
 import type { Segment } from '../ports/segment-store.ts';

@@ -1,7 +1,7 @@
 import { encodeRecord } from '../adapters/files/record-codec.ts';
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { partitionOf } from '../domain/url/partition.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { partitionOf } from '../domain/url/canonical/partition.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, Segment, SegmentInfo, SegmentStore } from '../ports/segment-store.ts';
 

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
 import {
   decodeLinkRules,
   encodeLinkRules,
   type LinkRules,
   mayLetInMore,
   narrowed,
-} from '../domain/crawl/link-rules.ts';
+} from '../domain/crawl/discovery/link-rules.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { murmur3 } from '../domain/url/hash.ts';
+import { murmur3 } from '../domain/url/bloom/hash.ts';
 import type { LinkOptions } from '../steps/found-links.ts';
 import { type LinkingPage, relink } from '../steps/relink.ts';
 import { NO_SKIP_SINK } from '../steps/skip-notes.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { appendLine, lastLines } from '../adapters/files/line-log.ts';
-import { unchangedVisits } from '../domain/crawl/unchanged-visits.ts';
+import { unchangedVisits } from '../domain/crawl/change/unchanged-visits.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';

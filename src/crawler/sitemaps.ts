@@ -1,8 +1,8 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { boundsFor } from '../domain/crawl/next-visit.ts';
+import { boundsFor } from '../domain/crawl/revisit/next-visit.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import { isWithinLast } from '../domain/within-last.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';

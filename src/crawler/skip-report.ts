@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { allLines, appendLines, linesInTail } from '../adapters/files/line-log.ts';
-import { SKIP_REASONS, type SkipReason } from '../domain/crawl/skip-reasons.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import { SKIP_REASONS, type SkipReason } from '../domain/crawl/states/skip-reasons.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { Log } from '../ports/log.ts';
 import type { SkipNote, SkipNotes } from '../steps/skip-notes.ts';
 import { isoTime } from '../steps/views.ts';

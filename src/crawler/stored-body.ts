@@ -1,6 +1,6 @@
-import { joinedFields } from '../domain/crawl/header-fields.ts';
+import { joinedFields } from '../domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import { isoTime } from '../steps/views.ts';
 import type { Wiring } from './wiring.ts';
 

@@ -1,6 +1,6 @@
 import { BitSet } from '../adapters/files/bit-set.ts';
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { UrlSet } from '../domain/url/url-set.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { UrlSet } from '../domain/url/bloom/url-set.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FetchedRecord, ParsedRecord, Segment, SegmentStore } from '../ports/segment-store.ts';
 

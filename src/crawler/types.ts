@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
-import type { InjectMode } from '../domain/crawl/seed.ts';
-import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
+import type { InjectMode } from '../domain/crawl/discovery/seed.ts';
+import type { SkipReason } from '../domain/crawl/states/skip-reasons.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SegmentState } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';

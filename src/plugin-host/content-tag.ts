@@ -1,4 +1,4 @@
-import { murmur3 } from '../domain/url/hash.ts';
+import { murmur3 } from '../domain/url/bloom/hash.ts';
 import { optionsJson } from './options-json.ts';
 import type { ContentSource } from './plugin-api.ts';
 

@@ -1,4 +1,4 @@
-import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/schedule.ts';
+import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/revisit/schedule.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import { atOnce } from './at-once.ts';

@@ -1,4 +1,4 @@
-import { createMarkdown } from '../domain/page/markdown.ts';
+import { createMarkdown } from '../domain/page/markdown/markdown.ts';
 import type { PageNode } from '../domain/page/page-node.ts';
 import type { Log } from '../ports/log.ts';
 import type { PageToParse } from '../ports/page-parser.ts';

@@ -1,7 +1,7 @@
-import type { ParseOutcome } from '../domain/crawl/outcome.ts';
+import type { ParseOutcome } from '../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { blockPrints } from '../domain/page/block-prints.ts';
-import { cutText } from '../domain/page/cut-text.ts';
+import { blockPrints } from '../domain/page/diff/block-prints.ts';
+import { cutText } from '../domain/page/text/cut-text.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../ports/segment-store.ts';
 import { failedRecord } from './failed-record.ts';

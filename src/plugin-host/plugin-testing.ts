@@ -3,9 +3,9 @@
  * under any test runner: `await testPlugin(plugin, { options })`.
  */
 
-import { newDatum } from '../domain/crawl/datum.ts';
-import type { ScheduleVisit } from '../domain/crawl/schedule.ts';
-import { isUrl } from '../domain/url/is-url.ts';
+import type { ScheduleVisit } from '../domain/crawl/revisit/schedule.ts';
+import { newDatum } from '../domain/crawl/states/datum.ts';
+import { isUrl } from '../domain/url/canonical/is-url.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { PageToParse } from '../ports/page-parser.ts';
 import { deepFreeze } from './deep-freeze.ts';

@@ -1,4 +1,4 @@
-import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical-url.ts';
+import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { Log } from '../ports/log.ts';
 import { atOnce } from './at-once.ts';
 import type { LoadedPlugins } from './load-plugins.ts';

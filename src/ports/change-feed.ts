@@ -1,4 +1,4 @@
-import type { ChangeRow, FeedEnds } from '../domain/crawl/change-feed.ts';
+import type { ChangeRow, FeedEnds } from '../domain/crawl/change/change-feed.ts';
 
 /** What became of pages, as a feed with numbers: the part of the crawl db that consumers of a crawl follow. */
 export interface ChangeFeed {

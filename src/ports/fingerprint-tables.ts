@@ -1,4 +1,4 @@
-import type { SignedText } from '../domain/crawl/repeats.ts';
+import type { SignedText } from '../domain/crawl/change/repeats.ts';
 
 /**
  * The signatures of a crawl db's pages, found again by those near them: four tables, each by 16 of the 64 bits (SEEDS S3, Manku et al. 2007). Derived

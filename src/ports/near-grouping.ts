@@ -1,4 +1,4 @@
-import type { Preference } from '../domain/crawl/preference.ts';
+import type { Preference } from '../domain/crawl/change/preference.ts';
 
 export interface NearGroupingOptions {
   /** Largest distance of a page to its representative, 0 to 3 bits. */

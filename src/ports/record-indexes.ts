@@ -1,4 +1,4 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 
 /** What the crawl db keeps beside the records, in the same batches, so that questions need no pass over them. */
 export interface RecordIndexes {

@@ -1,4 +1,4 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 
 /** Which parts of the page change. */
 export function blockSentences({ blocks, visits }: CrawlDatum): string[] {

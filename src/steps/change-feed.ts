@@ -1,4 +1,4 @@
-import { type PageChange, pageChange } from '../domain/crawl/page-change.ts';
+import { type PageChange, pageChange } from '../domain/crawl/change/page-change.ts';
 import type { CrawlDb, CrawlDbBatch, CrawlDbPut } from '../ports/crawl-db.ts';
 
 /** The part of a batch that tells of changes; nothing when there are none. */

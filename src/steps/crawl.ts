@@ -1,5 +1,5 @@
 import { CrawlError } from '../domain/errors.ts';
-import { sumOfRejections } from '../domain/url/rejections.ts';
+import { sumOfRejections } from '../domain/url/canonical/rejections.ts';
 import { sumOfFailures } from './failures.ts';
 import { sumOfLayers } from './layers.ts';
 import type {

@@ -1,7 +1,7 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { createFrequent, type Frequent } from '../domain/crawl/frequent.ts';
-import type { Preference } from '../domain/crawl/preference.ts';
-import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../domain/crawl/repeats.ts';
+import { createFrequent, type Frequent } from '../domain/crawl/change/frequent.ts';
+import type { Preference } from '../domain/crawl/change/preference.ts';
+import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../domain/crawl/change/repeats.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { NearGrouping, NearGroupingOptions, Repeat } from '../ports/near-grouping.ts';
 import { changesOf } from './change-feed.ts';

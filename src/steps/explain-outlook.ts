@@ -1,6 +1,6 @@
-import type { CrawlDatum, Visit, VisitOutcome } from '../domain/crawl/datum.ts';
-import type { SettlePolicy } from '../domain/crawl/settle.ts';
-import { hintTrust } from '../domain/crawl/sitemap-hint.ts';
+import { hintTrust } from '../domain/crawl/discovery/sitemap-hint.ts';
+import type { CrawlDatum, Visit, VisitOutcome } from '../domain/crawl/states/datum.ts';
+import type { SettlePolicy } from '../domain/crawl/states/settle.ts';
 import type { HostRow, Lease } from '../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../ports/robots.ts';
 import { isoTime } from './views.ts';

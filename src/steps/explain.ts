@@ -1,7 +1,7 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { type NextVisit, replayLastVisit } from '../domain/crawl/next-visit.ts';
-import type { ScheduleTerm } from '../domain/crawl/schedule.ts';
-import { SKIP_REASONS, type SkipReason } from '../domain/crawl/skip-reasons.ts';
+import { type NextVisit, replayLastVisit } from '../domain/crawl/revisit/next-visit.ts';
+import type { ScheduleTerm } from '../domain/crawl/revisit/schedule.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { SKIP_REASONS, type SkipReason } from '../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { blockSentences } from './block-sentences.ts';
 import {

@@ -1,5 +1,5 @@
-import type { ConditionRecord } from '../domain/crawl/ladder.ts';
-import type { FetchOutcome } from '../domain/crawl/outcome.ts';
+import type { ConditionRecord } from '../domain/crawl/headers/ladder.ts';
+import type { FetchOutcome } from '../domain/crawl/states/outcome.ts';
 import { CrawlError, ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type HostFacts, NO_HOST_FACTS } from '../ports/crawl-db.ts';

@@ -1,4 +1,4 @@
-import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
+import type { CrawlDatum, CrawlState } from '../domain/crawl/states/datum.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { near } from '../domain/near-name.ts';
 import type { Expression } from '../domain/query/expression.ts';
@@ -6,7 +6,7 @@ import { fieldNamed, QUERY_FIELDS, type QueryEnvironment, type QueryField } from
 import { type Matches, matcherOf } from '../domain/query/match.ts';
 import { narrowingOf } from '../domain/query/narrow.ts';
 import { parseExpression } from '../domain/query/parse.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, ScanQuery } from '../ports/crawl-db.ts';
 import type { IndexName, ReadMeter } from '../ports/record-indexes.ts';
 import { type Order, sortedHead } from './sorted-head.ts';

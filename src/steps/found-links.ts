@@ -1,6 +1,6 @@
-import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
-import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
-import { countRejection } from '../domain/url/rejections.ts';
+import { type CrawlDatum, newDatum } from '../domain/crawl/states/datum.ts';
+import type { SkipReason } from '../domain/crawl/states/skip-reasons.ts';
+import { countRejection } from '../domain/url/canonical/rejections.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord } from '../ports/segment-store.ts';
 import type { UrlAdmission } from './admission.ts';

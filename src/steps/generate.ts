@@ -1,6 +1,6 @@
-import { type CrawlDatum, type CrawlState, NO_VALIDATORS } from '../domain/crawl/datum.ts';
-import type { FetchSchedule } from '../domain/crawl/schedule.ts';
-import type { SkipReason } from '../domain/crawl/skip-reasons.ts';
+import type { FetchSchedule } from '../domain/crawl/revisit/schedule.ts';
+import { type CrawlDatum, type CrawlState, NO_VALIDATORS } from '../domain/crawl/states/datum.ts';
+import type { SkipReason } from '../domain/crawl/states/skip-reasons.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../ports/crawl-db.ts';
 import type { FetchItem, SegmentStore } from '../ports/segment-store.ts';

@@ -1,5 +1,5 @@
-import type { CrawlState } from '../domain/crawl/datum.ts';
-import { topLevelDomain } from '../domain/url/top-level-domain.ts';
+import type { CrawlState } from '../domain/crawl/states/datum.ts';
+import { topLevelDomain } from '../domain/url/canonical/top-level-domain.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
 
 export const GROUPINGS = ['host', 'domain', 'tld'] as const;

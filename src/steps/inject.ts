@@ -1,6 +1,6 @@
-import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
-import { type InjectMode, parseSeedLine, reinject, type Seed } from '../domain/crawl/seed.ts';
-import { isUrl } from '../domain/url/is-url.ts';
+import { type InjectMode, parseSeedLine, reinject, type Seed } from '../domain/crawl/discovery/seed.ts';
+import { type CrawlDatum, newDatum } from '../domain/crawl/states/datum.ts';
+import { isUrl } from '../domain/url/canonical/is-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';

@@ -1,4 +1,4 @@
-import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
+import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import { limitPerDay } from './purse.ts';
 

@@ -1,8 +1,8 @@
-import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
-import { type RepeatScope, signedText } from '../domain/crawl/repeats.ts';
-import { MAX_EXACT_DISTANCE, parseFingerprint } from '../domain/page/fingerprint-tables.ts';
-import { hammingDistance } from '../domain/page/hamming.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import { type RepeatScope, signedText } from '../domain/crawl/change/repeats.ts';
+import type { CrawlDatum, CrawlState } from '../domain/crawl/states/datum.ts';
+import { MAX_EXACT_DISTANCE, parseFingerprint } from '../domain/page/near/fingerprint-tables.ts';
+import { hammingDistance } from '../domain/page/near/hamming.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { CrawlDb, ScanQuery } from '../ports/crawl-db.ts';
 import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
 

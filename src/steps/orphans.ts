@@ -1,7 +1,7 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { pageChange, pageDropped } from '../domain/crawl/page-change.ts';
-import { type SettlePolicy, settle } from '../domain/crawl/settle.ts';
-import { UrlSet } from '../domain/url/url-set.ts';
+import { pageChange, pageDropped } from '../domain/crawl/change/page-change.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
+import { UrlSet } from '../domain/url/bloom/url-set.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import { noted } from './change-feed.ts';

@@ -1,4 +1,4 @@
-import type { FetchOutcome } from '../domain/crawl/outcome.ts';
+import type { FetchOutcome } from '../domain/crawl/states/outcome.ts';
 import type { Segment } from '../ports/segment-store.ts';
 import { addFailure, type FailureKind, failureOf } from './failures.ts';
 import type { FetchSummary } from './summaries.ts';

@@ -1,4 +1,4 @@
-import { joinedFields } from '../domain/crawl/header-fields.ts';
+import { joinedFields } from '../domain/crawl/headers/header-fields.ts';
 import type { PageParser, ParsedPage } from '../ports/page-parser.ts';
 import type { FetchItem, Segment } from '../ports/segment-store.ts';
 import type { ParseSummary } from './summaries.ts';

@@ -1,4 +1,4 @@
-import type { CrawlDatum, MetadataValue } from '../domain/crawl/datum.ts';
+import type { CrawlDatum, MetadataValue } from '../domain/crawl/states/datum.ts';
 import { fieldNamed, type QueryEnvironment, type QueryField } from '../domain/query/fields.ts';
 import { requireField } from './find-records.ts';
 import { isoTime, type RecordView, recordView, seconds } from './views.ts';

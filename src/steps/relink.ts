@@ -1,4 +1,4 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 import type { CrawlDb, StoredLinks } from '../ports/crawl-db.ts';
 import type { ParsedRecord } from '../ports/segment-store.ts';
 import {

@@ -1,4 +1,3 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
 import {
   asDuplicate,
   asOwnPage,
@@ -6,9 +5,10 @@ import {
   isOwnPage,
   type SignedText,
   signedText,
-} from '../domain/crawl/repeats.ts';
-import { FingerprintTables, parseFingerprint } from '../domain/page/fingerprint-tables.ts';
-import { hammingDistance } from '../domain/page/hamming.ts';
+} from '../domain/crawl/change/repeats.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { FingerprintTables, parseFingerprint } from '../domain/page/near/fingerprint-tables.ts';
+import { hammingDistance } from '../domain/page/near/hamming.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { FingerprintTables as FingerprintTablesPort, NearAnswer } from '../ports/fingerprint-tables.ts';
 

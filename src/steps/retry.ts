@@ -1,6 +1,6 @@
-import type { CrawlDatum, CrawlState } from '../domain/crawl/datum.ts';
-import { type SettlePolicy, settle } from '../domain/crawl/settle.ts';
-import { reasonOfCode, type SkipReason } from '../domain/crawl/skip-reasons.ts';
+import type { CrawlDatum, CrawlState } from '../domain/crawl/states/datum.ts';
+import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
+import { reasonOfCode, type SkipReason } from '../domain/crawl/states/skip-reasons.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 
 /** Conditions narrow each other down. */

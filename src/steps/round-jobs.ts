@@ -1,5 +1,5 @@
 import { CrawlError } from '../domain/errors.ts';
-import { sumOfRejections } from '../domain/url/rejections.ts';
+import { sumOfRejections } from '../domain/url/canonical/rejections.ts';
 import type { Job, JobEnd, JobEngine } from '../ports/job-engine.ts';
 import { roundSummary } from './crawl.ts';
 import { sumOfFailures } from './failures.ts';

@@ -1,6 +1,6 @@
-import type { SettlePolicy } from '../domain/crawl/next-visit.ts';
-import { accountOfVisits, type ReplayAccount, replayVisits } from '../domain/crawl/replay.ts';
-import type { FetchSchedule } from '../domain/crawl/schedule.ts';
+import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
+import { accountOfVisits, type ReplayAccount, replayVisits } from '../domain/crawl/revisit/replay.ts';
+import type { FetchSchedule } from '../domain/crawl/revisit/schedule.ts';
 import type { CrawlDb, ScanQuery } from '../ports/crawl-db.ts';
 
 /** Sums over all pages with at least two stored visits. Times in days. */

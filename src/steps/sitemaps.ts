@@ -1,7 +1,7 @@
-import { type CrawlDatum, newDatum } from '../domain/crawl/datum.ts';
-import { areDatesUseless, hintTrust, withHint } from '../domain/crawl/sitemap-hint.ts';
+import { areDatesUseless, hintTrust, withHint } from '../domain/crawl/discovery/sitemap-hint.ts';
+import { type CrawlDatum, newDatum } from '../domain/crawl/states/datum.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { canonicalUrl } from '../domain/url/canonical-url.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS } from '../ports/crawl-db.ts';
 import type { FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';

@@ -1,5 +1,5 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { reasonOfCode, type SkipReason } from '../domain/crawl/skip-reasons.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { reasonOfCode, type SkipReason } from '../domain/crawl/states/skip-reasons.ts';
 import { ownText } from '../domain/own-text.ts';
 
 export interface SkipNote {

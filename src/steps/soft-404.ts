@@ -1,4 +1,3 @@
-import { NO_VALIDATORS } from '../domain/crawl/datum.ts';
 import {
   type AnswerToNothing,
   addressOfNothing,
@@ -7,7 +6,8 @@ import {
   isAddressOfNothing,
   isLikeNothing,
   NOTHING_LASTS_MS,
-} from '../domain/crawl/soft-404.ts';
+} from '../domain/crawl/change/soft-404.ts';
+import { NO_VALIDATORS } from '../domain/crawl/states/datum.ts';
 import { isWithinLast } from '../domain/within-last.ts';
 import type { CrawlDb, HostFacts } from '../ports/crawl-db.ts';
 import type { FetchItem, HostLesson } from '../ports/segment-store.ts';

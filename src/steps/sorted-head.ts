@@ -1,4 +1,4 @@
-import type { CrawlDatum, MetadataValue } from '../domain/crawl/datum.ts';
+import type { CrawlDatum, MetadataValue } from '../domain/crawl/states/datum.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { QueryEnvironment, QueryField } from '../domain/query/fields.ts';
 

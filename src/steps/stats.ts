@@ -1,6 +1,6 @@
-import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../domain/crawl/change-belief.ts';
-import { hourOf, intervalOfStep, startOfHour } from '../domain/crawl/spread.ts';
-import { hostOf } from '../domain/url/url-key.ts';
+import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../domain/crawl/change/change-belief.ts';
+import { hourOf, intervalOfStep, startOfHour } from '../domain/crawl/revisit/spread.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
 import type { Spread } from '../ports/record-indexes.ts';
 import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';

@@ -1,4 +1,4 @@
-import type { FetchFailed, FetchOutcome } from '../domain/crawl/outcome.ts';
+import type { FetchFailed, FetchOutcome } from '../domain/crawl/states/outcome.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { ResponseHead } from '../ports/fetch-protocol.ts';
 

@@ -1,6 +1,6 @@
 /** What each step answers: counts, as they appear under `--json` (a fixed contract). */
 
-import type { Rejections } from '../domain/url/rejections.ts';
+import type { Rejections } from '../domain/url/canonical/rejections.ts';
 import type { FailureKind } from './failures.ts';
 import type { LayerSummary } from './layers.ts';
 

@@ -1,4 +1,4 @@
-import { type SettlePolicy, settle } from '../domain/crawl/settle.ts';
+import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import { pushMore } from './pushed.ts';
 

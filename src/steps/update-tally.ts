@@ -1,4 +1,4 @@
-import type { Settled } from '../domain/crawl/settle.ts';
+import type { Settled } from '../domain/crawl/states/settle.ts';
 import type { LinkTally } from './found-links.ts';
 
 /** What one chunk adds to the counts; kept apart until the chunk is written. */

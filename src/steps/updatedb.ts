@@ -1,7 +1,7 @@
-import type { CrawlDatum } from '../domain/crawl/datum.ts';
-import { type PageChange, pageChange, pageDropped } from '../domain/crawl/page-change.ts';
-import { type Settled, type SettlePolicy, settle } from '../domain/crawl/settle.ts';
-import { judgeHint, withoutHint } from '../domain/crawl/sitemap-hint.ts';
+import { type PageChange, pageChange, pageDropped } from '../domain/crawl/change/page-change.ts';
+import { judgeHint, withoutHint } from '../domain/crawl/discovery/sitemap-hint.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { type Settled, type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../ports/crawl-db.ts';
 import type { Segment, SegmentInfo } from '../ports/segment-store.ts';

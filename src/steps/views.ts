@@ -1,4 +1,4 @@
-import type { CrawlDatum, MetadataValue } from '../domain/crawl/datum.ts';
+import type { CrawlDatum, MetadataValue } from '../domain/crawl/states/datum.ts';
 import type { DueEntry, HostRow, StateCounts } from '../ports/crawl-db.ts';
 
 /** A record as people and other programs see it: times in ISO 8601, intervals in seconds, signature in hex. */

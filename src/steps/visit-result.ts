@@ -1,6 +1,6 @@
-import type { Validators } from '../domain/crawl/datum.ts';
-import type { ProbeMode } from '../domain/crawl/ladder.ts';
-import type { AuditVerdict, FetchOutcome, UnchangedRung } from '../domain/crawl/outcome.ts';
+import type { ProbeMode } from '../domain/crawl/headers/ladder.ts';
+import type { Validators } from '../domain/crawl/states/datum.ts';
+import type { AuditVerdict, FetchOutcome, UnchangedRung } from '../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ResponseHead } from '../ports/fetch-protocol.ts';

@@ -1,5 +1,4 @@
-import { NO_VALIDATORS, type Validators } from '../domain/crawl/datum.ts';
-import { areClaimsKept, areClaimsKeptBy304, claimsOf } from '../domain/crawl/header-claims.ts';
+import { areClaimsKept, areClaimsKeptBy304, claimsOf } from '../domain/crawl/headers/header-claims.ts';
 import {
   type ConditionRecord,
   conditionalHeaders,
@@ -9,8 +8,9 @@ import {
   saysUnchanged,
   validatorsOf,
   wouldHaveSkipped,
-} from '../domain/crawl/ladder.ts';
-import type { AuditVerdict } from '../domain/crawl/outcome.ts';
+} from '../domain/crawl/headers/ladder.ts';
+import { NO_VALIDATORS, type Validators } from '../domain/crawl/states/datum.ts';
+import type { AuditVerdict } from '../domain/crawl/states/outcome.ts';
 import { CrawlError, type ErrorCode } from '../domain/errors.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
 import type { FetchItem, HostLesson } from '../ports/segment-store.ts';

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
 import { questionOf } from '../../src/cli/readdb/flags.ts';
 import type { DbStats, GroupView, RecordRow, RecordView } from '../../src/crawler.ts';
-import { newDatum } from '../../src/domain/crawl/datum.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 import { json, run, start, workDir } from './binary.ts';
 import { jsonStaying, runStaying } from './staying.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { changeRateOf } from '../../src/domain/crawl/change-rate.ts';
-import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/datum.ts';
-import type { PageChange } from '../../src/domain/crawl/page-change.ts';
+import { changeRateOf } from '../../src/domain/crawl/change/change-rate.ts';
+import type { PageChange } from '../../src/domain/crawl/change/page-change.ts';
+import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { CrawlDb, DueEntry, ScanQuery } from '../../src/ports/crawl-db.ts';
 
 export const A = 'https://a.example/';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeRow } from '../../src/domain/crawl/change-feed.ts';
-import { CHANGE_KINDS } from '../../src/domain/crawl/page-change.ts';
+import type { ChangeRow } from '../../src/domain/crawl/change/change-feed.ts';
+import { CHANGE_KINDS } from '../../src/domain/crawl/change/page-change.ts';
 import type { ChangeQuery } from '../../src/ports/change-feed.ts';
 import { A, B, C, type CrawlDbExam, changeOf, listOf, visitedDatum } from './crawl-db-exam.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
-import { hostOf } from '../../src/domain/url/url-key.ts';
+import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
+import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import type { FingerprintTables } from '../../src/ports/fingerprint-tables.ts';
 import { listOf, visitedDatum } from './crawl-db-exam.ts';

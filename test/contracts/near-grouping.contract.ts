@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
-import { PREFERENCES } from '../../src/domain/crawl/preference.ts';
-import { isAlikeInLength } from '../../src/domain/crawl/repeats.ts';
-import { hammingDistance } from '../../src/domain/page/hamming.ts';
+import { PREFERENCES } from '../../src/domain/crawl/change/preference.ts';
+import { isAlikeInLength } from '../../src/domain/crawl/change/repeats.ts';
+import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/ports/near-grouping.ts';
 
 const A = 'fd851af90bc24962';

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { defaultConfig } from '../../src/config/load.ts';
 import { intervalsOf } from '../../src/crawler/parsing-options.ts';
 import { policyOf } from '../../src/crawler/policy.ts';
-import { newDatum } from '../../src/domain/crawl/datum.ts';
-import { nextVisit } from '../../src/domain/crawl/next-visit.ts';
+import { nextVisit } from '../../src/domain/crawl/revisit/next-visit.ts';
 import { createSimilaritySchedule, SIMILARITY_DEFAULTS } from '../../src/domain/crawl/schedules/similarity.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BlockMemory, learnBlocks, MAX_CHURN } from '../../src/domain/crawl/block-memory.ts';
-import type { BlockPrint } from '../../src/domain/page/block-prints.ts';
+import { type BlockMemory, learnBlocks, MAX_CHURN } from '../../src/domain/crawl/change/block-memory.ts';
+import type { BlockPrint } from '../../src/domain/page/diff/block-prints.ts';
 
 const block = (path: string, print: number, chars = 100, isMain = true): BlockPrint => ({ path, print, chars, isMain });
 const article = (print = 1): BlockPrint => block('body>article>p', print, 1_000);

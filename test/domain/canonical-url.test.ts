@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalUrl, MAX_URL_LENGTH } from '../../src/domain/url/canonical-url.ts';
-import { isUrl } from '../../src/domain/url/is-url.ts';
+import { canonicalUrl, MAX_URL_LENGTH } from '../../src/domain/url/canonical/canonical-url.ts';
+import { isUrl } from '../../src/domain/url/canonical/is-url.ts';
 
 function canonical(input: string, base?: string): string | null {
   const result = canonicalUrl(input, base);

@@ -10,7 +10,7 @@ import {
   PRIOR_BELIEF,
   timeToValue,
   visitValue,
-} from '../../src/domain/crawl/change-belief.ts';
+} from '../../src/domain/crawl/change/change-belief.ts';
 
 const belief = (a: number, days: number, noise = 0): ChangeBelief => ({ a, b: days * DAY_MS, noise });
 const differs = (distance: number | null, changeAgeMs: number | null = null): ChangeEvidence => ({

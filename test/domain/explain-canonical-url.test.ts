@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalUrl, explainCanonicalUrl } from '../../src/domain/url/canonical-url.ts';
+import { canonicalUrl, explainCanonicalUrl } from '../../src/domain/url/canonical/canonical-url.ts';
 
 function canonical(input: string): string | null {
   const result = canonicalUrl(input);

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountAt, allowance, type BudgetAccount, parseAccount, spend } from '../../src/domain/crawl/fetch-budget.ts';
+import {
+  accountAt,
+  allowance,
+  type BudgetAccount,
+  parseAccount,
+  spend,
+} from '../../src/domain/crawl/revisit/budget-account.ts';
 
 const DAY = 86_400_000;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HotUrls } from '../../src/domain/url/hot-urls.ts';
+import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
 
 describe('HotUrls', () => {
   it('knows only what was added and not removed, and stays within its capacity', () => {

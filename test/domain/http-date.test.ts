@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_RETRY_AFTER_MS, parseHttpDate, parseRetryAfter } from '../../src/domain/crawl/http-date.ts';
+import { MAX_RETRY_AFTER_MS, parseHttpDate, parseRetryAfter } from '../../src/domain/crawl/headers/http-date.ts';
 
 const cases = process.env.INCRAWL_CASES;
 const AT = Date.UTC(1994, 10, 6, 8, 49, 37);

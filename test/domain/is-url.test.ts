@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isUrl } from '../../src/domain/url/is-url.ts';
+import { isUrl } from '../../src/domain/url/canonical/is-url.ts';
 
 it('knows hosts with letters beyond ASCII, however often it is asked', () => {
   for (let i = 0; i < 20_000; i++)

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Validators } from '../../src/domain/crawl/datum.ts';
 import {
   conditionalHeaders,
   type HeaderRecord,
@@ -7,7 +6,8 @@ import {
   saysUnchanged,
   validatorsOf,
   wouldHaveSkipped,
-} from '../../src/domain/crawl/ladder.ts';
+} from '../../src/domain/crawl/headers/ladder.ts';
+import type { Validators } from '../../src/domain/crawl/states/datum.ts';
 
 const DATE = 'Mon, 05 Jan 2026 10:00:00 GMT';
 const both: Validators = { etag: '"a"', lastModified: DATE, contentLength: 100 };

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decodeLinkRules, encodeLinkRules, mayLetInMore, narrowed } from '../../src/domain/crawl/link-rules.ts';
+import {
+  decodeLinkRules,
+  encodeLinkRules,
+  mayLetInMore,
+  narrowed,
+} from '../../src/domain/crawl/discovery/link-rules.ts';
 
 const ALL = Number.POSITIVE_INFINITY;
 

@@ -6,8 +6,8 @@ import { createWeightedLru } from '../../src/adapters/http/weighted-lru.ts';
 import { HostRowCache } from '../../src/adapters/leveldb/tallies.ts';
 import { ownText } from '../../src/domain/own-text.ts';
 import { remembered } from '../../src/domain/remembered.ts';
-import { HotUrls } from '../../src/domain/url/hot-urls.ts';
-import { WeightedUrls } from '../../src/domain/url/weighted-urls.ts';
+import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
+import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
 import { SkipNotes } from '../../src/steps/skip-notes.ts';
 
 setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CRAWL_STATES, type CrawlDatum, newDatum, type VisitOutcome } from '../../src/domain/crawl/datum.ts';
-import { type ChangeKind, pageChange, pageDropped } from '../../src/domain/crawl/page-change.ts';
+import { type ChangeKind, pageChange, pageDropped } from '../../src/domain/crawl/change/page-change.ts';
+import { CRAWL_STATES, type CrawlDatum, newDatum, type VisitOutcome } from '../../src/domain/crawl/states/datum.ts';
 
 const URL = 'https://a.example/';
 const NOW = 1_800_000_000_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalUrl } from '../../src/domain/url/canonical-url.ts';
-import { countRejection, rejectionKind, sumOfRejections } from '../../src/domain/url/rejections.ts';
+import { canonicalUrl } from '../../src/domain/url/canonical/canonical-url.ts';
+import { countRejection, rejectionKind, sumOfRejections } from '../../src/domain/url/canonical/rejections.ts';
 
 describe('reasons why URLs are kept out', () => {
   it.each([

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type CrawlDatum, newDatum, type Visit, type VisitOutcome } from '../../src/domain/crawl/datum.ts';
-import type { IntervalRule } from '../../src/domain/crawl/interval-bounds.ts';
-import type { SettlePolicy } from '../../src/domain/crawl/next-visit.ts';
-import { accountOfVisits, replayVisits } from '../../src/domain/crawl/replay.ts';
-import type { FetchSchedule } from '../../src/domain/crawl/schedule.ts';
+import type { IntervalRule } from '../../src/domain/crawl/revisit/interval-bounds.ts';
+import type { SettlePolicy } from '../../src/domain/crawl/revisit/next-visit.ts';
+import { accountOfVisits, replayVisits } from '../../src/domain/crawl/revisit/replay.ts';
+import type { FetchSchedule } from '../../src/domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../src/domain/crawl/schedules/adaptive.ts';
 import { createFixedSchedule } from '../../src/domain/crawl/schedules/fixed.ts';
+import { type CrawlDatum, newDatum, type Visit, type VisitOutcome } from '../../src/domain/crawl/states/datum.ts';
 
 const DAY = 86_400_000;
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ScheduleMemory } from '../../src/domain/crawl/datum.ts';
-import type { FetchSchedule, ScheduleVisit } from '../../src/domain/crawl/schedule.ts';
+import type { FetchSchedule, ScheduleVisit } from '../../src/domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../src/domain/crawl/schedules/adaptive.ts';
 import { createFixedSchedule } from '../../src/domain/crawl/schedules/fixed.ts';
 import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
 import { createSimilaritySchedule, SIMILARITY_DEFAULTS } from '../../src/domain/crawl/schedules/similarity.ts';
+import type { ScheduleMemory } from '../../src/domain/crawl/states/datum.ts';
 
 const DAY = 86_400_000;
 const days = (n: number): number => n * DAY;

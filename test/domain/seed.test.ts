@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newDatum } from '../../src/domain/crawl/datum.ts';
-import { parseSeedLine, reinject, type Seed } from '../../src/domain/crawl/seed.ts';
+import { parseSeedLine, reinject, type Seed } from '../../src/domain/crawl/discovery/seed.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 
 describe('one line of a seed file', () => {
   it.each(['', '   ', '# a comment', '\t# also one', '\uFEFF'])('%j names no URL', (line) => {

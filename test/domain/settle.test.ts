@@ -1,5 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { reinject } from '../../src/domain/crawl/discovery/seed.ts';
+import { replayLastVisit } from '../../src/domain/crawl/revisit/next-visit.ts';
+import { createAdaptiveSchedule } from '../../src/domain/crawl/schedules/adaptive.ts';
+import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
+import { createSimilaritySchedule } from '../../src/domain/crawl/schedules/similarity.ts';
 import {
   CRAWL_STATES,
   type CrawlDatum,
@@ -7,13 +12,8 @@ import {
   NO_VALIDATORS,
   newDatum,
   VISIT_RING_SIZE,
-} from '../../src/domain/crawl/datum.ts';
-import { replayLastVisit } from '../../src/domain/crawl/next-visit.ts';
-import { createAdaptiveSchedule } from '../../src/domain/crawl/schedules/adaptive.ts';
-import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
-import { createSimilaritySchedule } from '../../src/domain/crawl/schedules/similarity.ts';
-import { reinject } from '../../src/domain/crawl/seed.ts';
-import { type CrawlEvent, type SettlePolicy, settle } from '../../src/domain/crawl/settle.ts';
+} from '../../src/domain/crawl/states/datum.ts';
+import { type CrawlEvent, type SettlePolicy, settle } from '../../src/domain/crawl/states/settle.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 0, 10);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
-import { HINT_KEY, withHint } from '../../src/domain/crawl/sitemap-hint.ts';
+import { HINT_KEY, withHint } from '../../src/domain/crawl/discovery/sitemap-hint.ts';
+import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 
 const HOUR = 3_600_000;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { binsOf, LcsPattern, lcsSimilarity } from '../../src/domain/url/lcs.ts';
+import { binsOf, LcsPattern, lcsSimilarity } from '../../src/domain/url/families/lcs.ts';
 import {
   deviations,
   judgeFamily,
   meanSimilarity,
   pathAndQuery,
   UrlFamilies,
-} from '../../src/domain/url/url-families.ts';
+} from '../../src/domain/url/families/url-families.ts';
 
 /** The textbook's two rows. */
 function lcsByTable(a: string, b: string): number {

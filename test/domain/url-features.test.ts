@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FeatureFilter } from '../../src/domain/url/feature-filter.ts';
-import { SimilarQuota } from '../../src/domain/url/similar-quota.ts';
-import { featureSizing, positionOf, shapeOf, urlSegments, urlSignature } from '../../src/domain/url/url-features.ts';
+import { FeatureFilter } from '../../src/domain/url/families/feature-filter.ts';
+import { SimilarQuota } from '../../src/domain/url/families/similar-quota.ts';
+import {
+  featureSizing,
+  positionOf,
+  shapeOf,
+  urlSegments,
+  urlSignature,
+} from '../../src/domain/url/families/url-features.ts';
 
 const md5 = (text: string): Uint8Array => createHash('md5').update(text).digest();
 const PUBLISHED = ['site', 'depth', 'directory', 'tail'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nodeOf, PARTITIONS, partitionOf } from '../../src/domain/url/partition.ts';
+import { nodeOf, PARTITIONS, partitionOf } from '../../src/domain/url/canonical/partition.ts';
 import {
   domainRange,
   hostFromPrefix,
@@ -11,7 +11,7 @@ import {
   urlFromKey,
   urlKey,
   urlPrefixRange,
-} from '../../src/domain/url/url-key.ts';
+} from '../../src/domain/url/canonical/url-key.ts';
 
 const KEYS: [url: string, key: string, host: string][] = [
   ['https://www.example.com/path?x', 'com.example.www.::https/path?x', 'www.example.com'],

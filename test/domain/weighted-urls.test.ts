@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { urlWeights, WeightedUrls } from '../../src/domain/url/weighted-urls.ts';
+import { urlWeights, WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
 
 const EXAMPLE = [
   { url: 'A', repetitions: 5, at: 100 },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newDatum } from '../../src/domain/crawl/datum.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../src/domain/errors.ts';
 import { openSink } from '../../src/plugin-host/export-sink.ts';
 import { heldToPromise } from '../../src/plugin-host/hold-to-promise.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { pagePairs } from '../../bench/neardup/pairs.ts';
-import type { ParseOutcome } from '../../src/domain/crawl/outcome.ts';
+import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
 import { createInlinePageParser } from '../../src/plugin-host/page-parser.ts';
 import { parsePluginList } from '../../src/plugin-host/parse-plugin-list.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/plugin-list.ts';

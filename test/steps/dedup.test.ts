@@ -4,9 +4,9 @@ import { createFileNearGrouping } from '../../src/adapters/files/near-grouping/n
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
 import { nearPairs } from '../../src/crawler/map-reduce/near-pairs.ts';
-import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
-import { fingerprintDistance, parseFingerprint } from '../../src/domain/page/fingerprint-tables.ts';
-import { hostOf } from '../../src/domain/url/url-key.ts';
+import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
+import { fingerprintDistance, parseFingerprint } from '../../src/domain/page/near/fingerprint-tables.ts';
+import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import type { NearGroupingOptions } from '../../src/ports/near-grouping.ts';
 import { type DedupOptions, dedup, undoDedup } from '../../src/steps/dedup.ts';

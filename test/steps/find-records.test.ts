@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/datum.ts';
-import { hostOf } from '../../src/domain/url/url-key.ts';
+import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
+import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueQuery } from '../../src/ports/crawl-db.ts';
 import { findRecords, type QueryReport, type RecordQuery } from '../../src/steps/find-records.ts';
 import { groupHosts } from '../../src/steps/host-groups.ts';

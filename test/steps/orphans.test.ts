@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemoryFingerprintTables } from '../../src/adapters/memory/fingerprint-tables.ts';
-import type { SettlePolicy } from '../../src/domain/crawl/settle.ts';
-import { hostOf } from '../../src/domain/url/url-key.ts';
+import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
+import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { SeenUrls } from '../../src/ports/seen-urls.ts';
 import { sweepOrphans } from '../../src/steps/orphans.ts';
 import { A, HOST_PLAN, signed } from '../contracts/fingerprint-tables.contract.ts';

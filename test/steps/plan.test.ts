@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { newDatum } from '../../src/domain/crawl/datum.ts';
-import { hostOf } from '../../src/domain/url/url-key.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { planAhead } from '../../src/steps/plan.ts';
 
 const HOUR = 3_600_000;

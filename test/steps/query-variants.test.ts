@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { newDatum } from '../../src/domain/crawl/datum.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { QueryVariants } from '../../src/steps/query-variants.ts';
 

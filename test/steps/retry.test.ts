@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import type { CrawlDatum } from '../../src/domain/crawl/datum.ts';
-import type { SettlePolicy } from '../../src/domain/crawl/settle.ts';
+import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
+import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { retry } from '../../src/steps/retry.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';

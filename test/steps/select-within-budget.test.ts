@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { type CrawlDatum, newDatum } from '../../src/domain/crawl/datum.ts';
-import { dueFacts } from '../../src/domain/crawl/due.ts';
-import { hostOf } from '../../src/domain/url/url-key.ts';
+import { dueFacts } from '../../src/domain/crawl/revisit/due.ts';
+import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { selectWithinBudget } from '../../src/steps/select-within-budget.ts';
 
 const NOW = 1_000_000_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newDatum } from '../../src/domain/crawl/datum.ts';
-import { reasonOfCode, SKIP_REASON_NAMES, SKIP_REASONS } from '../../src/domain/crawl/skip-reasons.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { reasonOfCode, SKIP_REASON_NAMES, SKIP_REASONS } from '../../src/domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
 import { noteVisit, SkipNotes } from '../../src/steps/skip-notes.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { NO_VALIDATORS } from '../../src/domain/crawl/datum.ts';
-import { validatorsOf } from '../../src/domain/crawl/ladder.ts';
-import type { FetchOutcome } from '../../src/domain/crawl/outcome.ts';
+import { validatorsOf } from '../../src/domain/crawl/headers/ladder.ts';
+import { NO_VALIDATORS } from '../../src/domain/crawl/states/datum.ts';
+import type { FetchOutcome } from '../../src/domain/crawl/states/outcome.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import type { FetchProtocol, ResponseHead } from '../../src/ports/fetch-protocol.ts';
 import type { FetchItem, WireResponse } from '../../src/ports/segment-store.ts';

@@ -1,6 +1,6 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { isUrl } from '../../domain/url/is-url.ts';
+import { isUrl } from '../../domain/url/canonical/is-url.ts';
 import { type AllowList, createAllowList } from './allow-list.ts';
 import { isBadPort } from './bad-ports.ts';
 import { isMetadataAddress, isPublicAddress } from './special-addresses.ts';

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
-import { isUrl } from '../../domain/url/is-url.ts';
+import { isUrl } from '../../domain/url/canonical/is-url.ts';
 import { canonicalAddress, isMetadataAddress } from './special-addresses.ts';
 
 /** What the operator lets through the address guard. */

@@ -1,4 +1,4 @@
-import { isUrl } from '../../domain/url/is-url.ts';
+import { isUrl } from '../../domain/url/canonical/is-url.ts';
 import { parseRobots, type RobotsDecision } from './robots-reader.ts';
 
 export interface RobotsCheck {

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { type HostTurn, nextStartAt, quietUntil } from '../../domain/crawl/host-turn.ts';
+import { type HostTurn, nextStartAt, quietUntil } from '../../domain/crawl/revisit/host-turn.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import { createAbortWatch } from './abort-watch.ts';

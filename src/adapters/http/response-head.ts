@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { joinedFields } from '../../domain/crawl/header-fields.ts';
+import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
 import type { ResponseHead } from '../../ports/fetch-protocol.ts';
 
 /** Reads the head of an answer that `node:http` took apart. */

@@ -1,7 +1,7 @@
-import { parseRetryAfter } from '../../domain/crawl/http-date.ts';
+import { parseRetryAfter } from '../../domain/crawl/headers/http-date.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { isUrl } from '../../domain/url/is-url.ts';
-import { hostOf } from '../../domain/url/url-key.ts';
+import { isUrl } from '../../domain/url/canonical/is-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
 import { MAX_ROBOTS_BYTES } from './robots-lines.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { parseRetryAfter } from '../../domain/crawl/http-date.ts';
+import { parseRetryAfter } from '../../domain/crawl/headers/http-date.ts';
 import type { Delivery, Webhook, WebhookMessage } from '../../ports/webhook.ts';
 
 export interface WebhookOptions {

@@ -1,5 +1,5 @@
-import type { FeedEnds } from '../../domain/crawl/change-feed.ts';
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
+import type { FeedEnds } from '../../domain/crawl/change/change-feed.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../ports/crawl-db.ts';
 import { readEnds, stageFeed } from './change-log.ts';

@@ -1,4 +1,4 @@
-import type { BlockMemory, RememberedBlock } from '../../domain/crawl/block-memory.ts';
+import type { BlockMemory, RememberedBlock } from '../../domain/crawl/change/block-memory.ts';
 
 /** Key and print of 32 bits each, little-endian, and the churn, with a bit for content. */
 const BLOCK_BYTES = 9;

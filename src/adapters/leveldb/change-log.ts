@@ -1,4 +1,10 @@
-import { type ChangeRow, extendFeed, type FeedBatch, type FeedEnds, NO_FEED } from '../../domain/crawl/change-feed.ts';
+import {
+  type ChangeRow,
+  extendFeed,
+  type FeedBatch,
+  type FeedEnds,
+  NO_FEED,
+} from '../../domain/crawl/change/change-feed.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
 import {
   allChanges,

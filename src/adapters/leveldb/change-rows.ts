@@ -1,8 +1,8 @@
-import type { ChangeRow, FeedEnds } from '../../domain/crawl/change-feed.ts';
-import type { ChangeKind } from '../../domain/crawl/page-change.ts';
+import type { ChangeRow, FeedEnds } from '../../domain/crawl/change/change-feed.ts';
+import type { ChangeKind } from '../../domain/crawl/change/page-change.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import type { KeyRange } from '../../domain/url/url-key.ts';
-import { prefixRange } from '../../domain/url/url-key.ts';
+import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
+import { prefixRange } from '../../domain/url/canonical/url-key.ts';
 import { ROW } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 import { stateNumber, stateOfNumber } from './record-codec.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Level } from 'level';
 import { CrawlError } from '../../domain/errors.ts';
-import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
+import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';

@@ -1,6 +1,6 @@
-import { changeRateOf } from '../../domain/crawl/change-rate.ts';
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { type KeyRange, prefixRange } from '../../domain/url/url-key.ts';
+import { changeRateOf } from '../../domain/crawl/change/change-rate.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { type KeyRange, prefixRange } from '../../domain/url/canonical/url-key.ts';
 import type { ReadMeter } from '../../ports/record-indexes.ts';
 import { type ChangingRow, parseChangingKey, urlKeyOfMark } from './index-rows.ts';
 import { ROW, rowRange, urlOfRow } from './keys.ts';

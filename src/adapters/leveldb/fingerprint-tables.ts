@@ -1,7 +1,7 @@
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { isOwnPage, type RepeatScope, signedText } from '../../domain/crawl/repeats.ts';
-import { type Fingerprint, MAX_EXACT_DISTANCE, parseFingerprint } from '../../domain/page/fingerprint-tables.ts';
-import { prefixRange, urlFromKey } from '../../domain/url/url-key.ts';
+import { isOwnPage, type RepeatScope, signedText } from '../../domain/crawl/change/repeats.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { type Fingerprint, MAX_EXACT_DISTANCE, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
+import { prefixRange, urlFromKey } from '../../domain/url/canonical/url-key.ts';
 import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../ports/fingerprint-tables.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordChange, RecordWatcher } from './batch-writer.ts';

@@ -1,7 +1,7 @@
-import { changeRateOf, changeRateStep } from '../../domain/crawl/change-rate.ts';
-import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
-import type { KeyRange } from '../../domain/url/url-key.ts';
-import { hostFromPrefix, hostPrefix, prefixRange } from '../../domain/url/url-key.ts';
+import { changeRateOf, changeRateStep } from '../../domain/crawl/change/change-rate.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
+import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
+import { hostFromPrefix, hostPrefix, prefixRange } from '../../domain/url/canonical/url-key.ts';
 import { ROW } from './keys.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { KeyRange } from '../../domain/url/url-key.ts';
-import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../../domain/url/url-key.ts';
+import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
+import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../../domain/url/canonical/url-key.ts';
 
 /**
  * One LevelDB for all: a letter says what a row is, text keys in UTF-8 sort as they read.

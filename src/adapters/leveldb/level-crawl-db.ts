@@ -1,7 +1,7 @@
-import type { ChangeRow, FeedEnds } from '../../domain/crawl/change-feed.ts';
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import type { KeyRange } from '../../domain/url/url-key.ts';
-import { domainRange, hostRange, urlPrefixRange } from '../../domain/url/url-key.ts';
+import type { ChangeRow, FeedEnds } from '../../domain/crawl/change/change-feed.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
+import { domainRange, hostRange, urlPrefixRange } from '../../domain/url/canonical/url-key.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
   CrawlDb,

@@ -1,7 +1,7 @@
-import { type Fingerprint, fingerprintDistance, TABLES, tableKey } from '../../domain/page/fingerprint-tables.ts';
-import { murmur3 } from '../../domain/url/hash.ts';
-import { DIGEST_WORDS, digestUrl } from '../../domain/url/url-digest.ts';
-import { type KeyRange, prefixRange, urlKey } from '../../domain/url/url-key.ts';
+import { type Fingerprint, fingerprintDistance, TABLES, tableKey } from '../../domain/page/near/fingerprint-tables.ts';
+import { murmur3 } from '../../domain/url/bloom/hash.ts';
+import { DIGEST_WORDS, digestUrl } from '../../domain/url/bloom/url-digest.ts';
+import { type KeyRange, prefixRange, urlKey } from '../../domain/url/canonical/url-key.ts';
 import { ROW } from './keys.ts';
 
 /**

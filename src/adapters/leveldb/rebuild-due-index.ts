@@ -1,4 +1,4 @@
-import { isNewUrl } from '../../domain/crawl/due.ts';
+import { isNewUrl } from '../../domain/crawl/revisit/due.ts';
 import { dueKey, ROW, rowRange, urlOfRow } from './keys.ts';
 import { decodeRecord } from './record-codec.ts';
 import { decodeLease, encodeDue, encodeLease } from './row-codecs.ts';

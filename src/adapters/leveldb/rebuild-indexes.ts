@@ -1,4 +1,4 @@
-import { isNewUrl } from '../../domain/crawl/due.ts';
+import { isNewUrl } from '../../domain/crawl/revisit/due.ts';
 import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';
 import { ROW, rowRange, urlOfRow } from './keys.ts';
 import { decodeRecord } from './record-codec.ts';

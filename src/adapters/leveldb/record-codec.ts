@@ -1,6 +1,6 @@
-import { PRIOR_BELIEF } from '../../domain/crawl/change-belief.ts';
-import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../domain/crawl/datum.ts';
-import { NO_VALIDATORS } from '../../domain/crawl/datum.ts';
+import { PRIOR_BELIEF } from '../../domain/crawl/change/change-belief.ts';
+import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../domain/crawl/states/datum.ts';
+import { NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { packBlocks, unpackBlocks } from './block-codec.ts';
 import { pack, unpack } from './pack.ts';

@@ -1,7 +1,7 @@
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { dueFacts } from '../../domain/crawl/due.ts';
+import { dueFacts } from '../../domain/crawl/revisit/due.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { hostOf } from '../../domain/url/url-key.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { DueEntry, HostFacts, SegmentRow } from '../../ports/crawl-db.ts';
 import { pack, unpack } from './pack.ts';
 import { STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';

@@ -1,4 +1,4 @@
-import type { KeyRange } from '../../domain/url/url-key.ts';
+import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
 import type { OrderedRows, RowSnapshot } from '../../ports/ordered-rows.ts';
 import { crawlDbError } from './level-errors.ts';
 

@@ -1,10 +1,10 @@
 import { CrawlError } from '../../domain/errors.ts';
-import type { BloomLeaf } from '../../domain/url/bloom-leaf.ts';
-import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
-import { bloomStats } from '../../domain/url/bloom-stats.ts';
-import { BloomTree, put, type Replacement } from '../../domain/url/bloom-tree.ts';
-import { DigestList } from '../../domain/url/digest-list.ts';
-import { DIGEST_NAME, DIGEST_WORDS, digestUrls } from '../../domain/url/url-digest.ts';
+import type { BloomLeaf } from '../../domain/url/bloom/bloom-leaf.ts';
+import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import { bloomStats } from '../../domain/url/bloom/bloom-stats.ts';
+import { BloomTree, put, type Replacement } from '../../domain/url/bloom/bloom-tree.ts';
+import { DigestList } from '../../domain/url/bloom/digest-list.ts';
+import { DIGEST_NAME, DIGEST_WORDS, digestUrls } from '../../domain/url/bloom/url-digest.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SeenFilter, SeenFilterStats } from '../../ports/seen-filter.ts';
 import type { NewUrlWatcher } from './batch-writer.ts';

@@ -1,8 +1,8 @@
 import { endianness } from 'node:os';
 import * as zlib from 'node:zlib';
-import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
-import type { StoredLeaf, TreeShape } from '../../domain/url/bloom-tree.ts';
-import { DIGEST_NAME } from '../../domain/url/url-digest.ts';
+import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import type { StoredLeaf, TreeShape } from '../../domain/url/bloom/bloom-tree.ts';
+import { DIGEST_NAME } from '../../domain/url/bloom/url-digest.ts';
 import { ROW } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 

@@ -1,5 +1,5 @@
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { countedType, hourOf, intervalStep } from '../../domain/crawl/spread.ts';
+import { countedType, hourOf, intervalStep } from '../../domain/crawl/revisit/spread.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../ports/record-indexes.ts';
 import { type DuePlace, ROW, rowRange } from './keys.ts';

@@ -1,6 +1,6 @@
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { isNewUrl } from '../../domain/crawl/due.ts';
-import { urlKey } from '../../domain/url/url-key.ts';
+import { isNewUrl } from '../../domain/crawl/revisit/due.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { urlKey } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 import type { RecordChange } from './batch-writer.ts';
 import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';

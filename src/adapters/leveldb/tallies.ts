@@ -1,6 +1,6 @@
-import type { CrawlState } from '../../domain/crawl/datum.ts';
+import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import { ownText } from '../../domain/own-text.ts';
-import { hostOf } from '../../domain/url/url-key.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDbCounters, HostFacts, HostRow, StateCounts } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import { STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';

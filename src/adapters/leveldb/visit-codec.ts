@@ -1,4 +1,4 @@
-import type { Visit, VisitOutcome } from '../../domain/crawl/datum.ts';
+import type { Visit, VisitOutcome } from '../../domain/crawl/states/datum.ts';
 
 /** Numbers of the outcomes on disk. Append only. */
 const OUTCOMES = Object.freeze([

@@ -1,10 +1,17 @@
-import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain/crawl/change-feed.ts';
-import { changeRateOf } from '../../domain/crawl/change-rate.ts';
-import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
-import { dueFacts, isNewUrl } from '../../domain/crawl/due.ts';
+import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain/crawl/change/change-feed.ts';
+import { changeRateOf } from '../../domain/crawl/change/change-rate.ts';
+import { dueFacts, isNewUrl } from '../../domain/crawl/revisit/due.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import type { KeyRange } from '../../domain/url/url-key.ts';
-import { domainRange, hostOf, hostPrefix, hostRange, urlKey, urlPrefixRange } from '../../domain/url/url-key.ts';
+import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
+import {
+  domainRange,
+  hostOf,
+  hostPrefix,
+  hostRange,
+  urlKey,
+  urlPrefixRange,
+} from '../../domain/url/canonical/url-key.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
   CrawlDb,

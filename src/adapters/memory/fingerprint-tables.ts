@@ -1,7 +1,7 @@
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { type RepeatScope, signedText } from '../../domain/crawl/repeats.ts';
-import { MAX_EXACT_DISTANCE } from '../../domain/page/fingerprint-tables.ts';
-import { hammingDistance } from '../../domain/page/hamming.ts';
+import { type RepeatScope, signedText } from '../../domain/crawl/change/repeats.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { MAX_EXACT_DISTANCE } from '../../domain/page/near/fingerprint-tables.ts';
+import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../ports/fingerprint-tables.ts';
 

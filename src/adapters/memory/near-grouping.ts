@@ -1,6 +1,6 @@
-import { isAlikeInLength } from '../../domain/crawl/repeats.ts';
-import { parseFingerprint } from '../../domain/page/fingerprint-tables.ts';
-import { nearGroups } from '../../domain/page/near-groups.ts';
+import { isAlikeInLength } from '../../domain/crawl/change/repeats.ts';
+import { parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
+import { nearGroups } from '../../domain/page/near/near-groups.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, NearGroups, Repeat } from '../../ports/near-grouping.ts';
 
 /** The reference: all pages in memory, compared one after the other. */

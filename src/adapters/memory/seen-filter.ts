@@ -1,9 +1,9 @@
-import type { BloomLeaf } from '../../domain/url/bloom-leaf.ts';
-import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
-import { bloomStats } from '../../domain/url/bloom-stats.ts';
-import { BloomTree, put } from '../../domain/url/bloom-tree.ts';
-import { DigestList } from '../../domain/url/digest-list.ts';
-import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/url-digest.ts';
+import type { BloomLeaf } from '../../domain/url/bloom/bloom-leaf.ts';
+import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import { bloomStats } from '../../domain/url/bloom/bloom-stats.ts';
+import { BloomTree, put } from '../../domain/url/bloom/bloom-tree.ts';
+import { DigestList } from '../../domain/url/bloom/digest-list.ts';
+import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/bloom/url-digest.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 
 export interface MemorySeenFilter extends SeenFilter {

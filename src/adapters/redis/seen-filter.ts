@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { CrawlError } from '../../domain/errors.ts';
-import type { BloomLeaf } from '../../domain/url/bloom-leaf.ts';
-import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
-import { bloomStats } from '../../domain/url/bloom-stats.ts';
-import { BloomTree, type Replacement } from '../../domain/url/bloom-tree.ts';
-import { DigestList } from '../../domain/url/digest-list.ts';
-import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/url-digest.ts';
+import type { BloomLeaf } from '../../domain/url/bloom/bloom-leaf.ts';
+import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import { bloomStats } from '../../domain/url/bloom/bloom-stats.ts';
+import { BloomTree, type Replacement } from '../../domain/url/bloom/bloom-tree.ts';
+import { DigestList } from '../../domain/url/bloom/digest-list.ts';
+import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/bloom/url-digest.ts';
 import type { SeenFilterStats, SharedSeenFilter } from '../../ports/seen-filter.ts';
 import type { RedisClient } from './connect.ts';
 import { evictionPolicy } from './eviction.ts';

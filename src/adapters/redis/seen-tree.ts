@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { CrawlError } from '../../domain/errors.ts';
-import type { BloomPlan } from '../../domain/url/bloom-sizing.ts';
-import { BloomTree, type StoredLeaf, type TreeShape } from '../../domain/url/bloom-tree.ts';
+import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import { BloomTree, type StoredLeaf, type TreeShape } from '../../domain/url/bloom/bloom-tree.ts';
 import type { RedisClient } from './connect.ts';
 import { FOUND } from './scripts.ts';
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { ChangeKind } from '../../crawler.ts';
-import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
+import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { near } from '../../domain/near-name.ts';
 import { moment, wholeNumber } from '../shared-options.ts';
 

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import type { ChangeReaderOptions, ChangeSource } from '../../crawler/change-reader.ts';
 import type { ChangesQuery } from '../../crawler/changes.ts';
 import type { ChangeKind } from '../../crawler.ts';
-import { CHANGE_KINDS } from '../../domain/crawl/page-change.ts';
+import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { changeKinds, type FeedStart, feedStart } from '../changes/feed-start.ts';
 import { follow, LOOK_EVERY_MS } from '../changes/follow.ts';
 import { SECRET_VARIABLE, tellWebhook } from '../changes/webhook.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DedupSummary, DuplicateView } from '../../crawler.ts';
-import { PREFERENCES } from '../../domain/crawl/preference.ts';
+import { PREFERENCES } from '../../domain/crawl/change/preference.ts';
 import { asAsked } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';
 import type { Run } from '../program.ts';

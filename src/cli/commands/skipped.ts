@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CrawlState, RetrySummary, SkippedSummary, SkipReason } from '../../crawler.ts';
-import { SKIP_REASON_NAMES, SKIP_REASONS } from '../../domain/crawl/skip-reasons.ts';
+import { SKIP_REASON_NAMES, SKIP_REASONS } from '../../domain/crawl/states/skip-reasons.ts';
 import { near } from '../../domain/near-name.ts';
 import { asAsked } from '../dry-run.ts';
 import { EXIT } from '../exit.ts';

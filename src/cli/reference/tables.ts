@@ -1,7 +1,7 @@
 import { configReference } from '../../config/reference.ts';
-import type { CrawlState } from '../../domain/crawl/datum.ts';
-import { CHANGES } from '../../domain/crawl/page-change.ts';
-import { SKIP_REASONS, type SkipStage } from '../../domain/crawl/skip-reasons.ts';
+import { CHANGES } from '../../domain/crawl/change/page-change.ts';
+import type { CrawlState } from '../../domain/crawl/states/datum.ts';
+import { SKIP_REASONS, type SkipStage } from '../../domain/crawl/states/skip-reasons.ts';
 import { type Consequence, ERRORS } from '../../domain/errors.ts';
 import { FINDINGS } from '../../domain/findings.ts';
 import { EXIT, exitCodeOfCode } from '../exit.ts';

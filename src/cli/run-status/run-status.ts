@@ -1,5 +1,5 @@
 import type { CrawlProgress, RoundCounts, RoundSummary } from '../../crawler.ts';
-import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
+import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 
 /** What a process that crawls says of itself, one line of JSON each time. Times in ISO 8601. */
 export interface RunStatus {

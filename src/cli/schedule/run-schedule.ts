@@ -1,5 +1,5 @@
 import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
-import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
+import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 import type { Log } from '../log.ts';
 import { lackOf } from '../render/failures-text.ts';
 import type { Health, RunReport } from './health.ts';

@@ -1,5 +1,5 @@
 import type { RoundEntry } from '../../crawler.ts';
-import { unchangedVisits } from '../../domain/crawl/unchanged-visits.ts';
+import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 import type { LineData } from './charts/line-chart.ts';
 import type { Speed } from './run-watch.ts';
 

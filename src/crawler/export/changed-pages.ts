@@ -1,7 +1,7 @@
-import { isChangedSince } from '../../domain/crawl/changed-since.ts';
-import type { CrawlDatum } from '../../domain/crawl/datum.ts';
-import { leadsTo } from '../../domain/crawl/page-change.ts';
-import { UrlSet } from '../../domain/url/url-set.ts';
+import { isChangedSince } from '../../domain/crawl/change/changed-since.ts';
+import { leadsTo } from '../../domain/crawl/change/page-change.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { UrlSet } from '../../domain/url/bloom/url-set.ts';
 import type { RemovedPage } from '../../plugin-host/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 

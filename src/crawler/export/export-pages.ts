@@ -1,4 +1,4 @@
-import type { CrawlDatum, CrawlState } from '../../domain/crawl/datum.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { openSink } from '../../plugin-host/export-sink.ts';
 import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/exporter-api.ts';

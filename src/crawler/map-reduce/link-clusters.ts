@@ -1,6 +1,6 @@
-import { canonicalUrl } from '../../domain/url/canonical-url.ts';
-import { type JudgedFamily, judgeFamily, pathAndQuery, UrlFamilies } from '../../domain/url/url-families.ts';
-import { hostOf } from '../../domain/url/url-key.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { type JudgedFamily, judgeFamily, pathAndQuery, UrlFamilies } from '../../domain/url/families/url-families.ts';
 import { domainOf } from '../domain-of.ts';
 import type { MapReduceJob } from './jobs.ts';
 

@@ -9,7 +9,7 @@ import { Piscina } from 'piscina';
 import { linesOfFile } from '../../adapters/files/external-sort.ts';
 import { mergeSorted } from '../../adapters/files/merge-sorted.ts';
 import { ownFolder } from '../../adapters/files/own-folder.ts';
-import { murmur3 } from '../../domain/url/hash.ts';
+import { murmur3 } from '../../domain/url/bloom/hash.ts';
 import { MAP_REDUCE_JOBS } from './jobs.ts';
 import { reducePart } from './reduce-part.ts';
 

@@ -5,7 +5,7 @@ import {
   parseFingerprint,
   TABLES,
   tableKey,
-} from '../../domain/page/fingerprint-tables.ts';
+} from '../../domain/page/near/fingerprint-tables.ts';
 import type { MapReduceJob } from './jobs.ts';
 
 const FINGERPRINT = /^[0-9a-f]{16}$/;

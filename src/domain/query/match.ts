@@ -1,4 +1,4 @@
-import type { CrawlDatum, MetadataValue } from '../crawl/datum.ts';
+import type { CrawlDatum, MetadataValue } from '../crawl/states/datum.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import type { QueryEnvironment } from './fields.ts';
 

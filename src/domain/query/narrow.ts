@@ -1,4 +1,4 @@
-import type { CrawlState } from '../crawl/datum.ts';
+import type { CrawlState } from '../crawl/states/datum.ts';
 import type { Comparison, Expression } from './expression.ts';
 
 /** What every record that an expression matches has in common: an index may serve it. The expression is still to be asked of each. */

@@ -1,4 +1,4 @@
-import { CRAWL_STATES, VISIT_OUTCOMES } from '../crawl/datum.ts';
+import { CRAWL_STATES, VISIT_OUTCOMES } from '../crawl/states/datum.ts';
 import { near } from '../near-name.ts';
 import type { Comparison, Expression, Literal, Operator } from './expression.ts';
 import { fieldNamed, QUERY_FIELDS, type QueryField } from './fields.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { MAX_CHURN } from '../../../src/domain/crawl/block-memory.ts';
-import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/datum.ts';
+import { MAX_CHURN } from '../../../src/domain/crawl/change/block-memory.ts';
+import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
 
 const time = fc.integer({ min: 0, max: 4e12 });
 const hex = (digits: number): fc.Arbitrary<string> =>

@@ -17,9 +17,9 @@ import {
 } from '../../../src/adapters/leveldb/keys.ts';
 import { encodeSegment } from '../../../src/adapters/leveldb/row-codecs.ts';
 import type { Rows } from '../../../src/adapters/leveldb/rows.ts';
-import { newDatum } from '../../../src/domain/crawl/datum.ts';
+import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import type { Finding } from '../../../src/domain/findings.ts';
-import { urlKey } from '../../../src/domain/url/url-key.ts';
+import { urlKey } from '../../../src/domain/url/canonical/url-key.ts';
 import { changeOf, contentOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { temporaryFolders } from '../files/temporary-folder.ts';
 

@@ -14,9 +14,9 @@ import {
 import type { Rows } from '../../../src/adapters/leveldb/rows.ts';
 import { createMemoryCrawlDb } from '../../../src/adapters/memory/crawl-db.ts';
 import { createMemoryFingerprintTables } from '../../../src/adapters/memory/fingerprint-tables.ts';
-import type { CrawlDatum } from '../../../src/domain/crawl/datum.ts';
+import type { CrawlDatum } from '../../../src/domain/crawl/states/datum.ts';
 import type { Finding } from '../../../src/domain/findings.ts';
-import { parseFingerprint } from '../../../src/domain/page/fingerprint-tables.ts';
+import { parseFingerprint } from '../../../src/domain/page/near/fingerprint-tables.ts';
 import { listOf } from '../../contracts/crawl-db-exam.ts';
 import {
   A,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../../src/adapters/memory/crawl-db.ts';
-import type { FeedBatch } from '../../../src/domain/crawl/change-feed.ts';
-import { CRAWL_STATES, type CrawlDatum, newDatum, type Visit } from '../../../src/domain/crawl/datum.ts';
+import type { FeedBatch } from '../../../src/domain/crawl/change/change-feed.ts';
+import { CRAWL_STATES, type CrawlDatum, newDatum, type Visit } from '../../../src/domain/crawl/states/datum.ts';
 import type { ChangeQuery } from '../../../src/ports/change-feed.ts';
 import { type CrawlDb, type CrawlDbBatch, NO_HOST_FACTS } from '../../../src/ports/crawl-db.ts';
 import { changeOf, contentOf, listOf } from '../../contracts/crawl-db-exam.ts';

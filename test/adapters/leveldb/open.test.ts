@@ -11,8 +11,8 @@ import { holderFile } from '../../../src/adapters/leveldb/holder.ts';
 import { dueKey, FORMAT_VERSION_FACT, leaseKey, recordKey } from '../../../src/adapters/leveldb/keys.ts';
 import { pack } from '../../../src/adapters/leveldb/pack.ts';
 import { RECORD_VERSION } from '../../../src/adapters/leveldb/record-codec.ts';
-import { newDatum } from '../../../src/domain/crawl/datum.ts';
-import { urlKey } from '../../../src/domain/url/url-key.ts';
+import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
+import { urlKey } from '../../../src/domain/url/canonical/url-key.ts';
 import { contentOf, listOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { openAt, SILENT, temporaryDir } from './temporary-db.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createSeenUrls } from '../../../src/adapters/leveldb/seen-urls.ts';
 import { createMemorySeenFilter } from '../../../src/adapters/memory/seen-filter.ts';
-import { planBloom } from '../../../src/domain/url/bloom-sizing.ts';
-import { HotUrls } from '../../../src/domain/url/hot-urls.ts';
-import type { UrlCache } from '../../../src/domain/url/url-cache.ts';
-import { digestUrls } from '../../../src/domain/url/url-digest.ts';
-import { WeightedUrls } from '../../../src/domain/url/weighted-urls.ts';
+import { planBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
+import { digestUrls } from '../../../src/domain/url/bloom/url-digest.ts';
+import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';
+import type { UrlCache } from '../../../src/domain/url/cache/url-cache.ts';
+import { WeightedUrls } from '../../../src/domain/url/cache/weighted-urls.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import { type SeenUrlsFactory, seenUrlsContract } from '../../contracts/seen-urls.contract.ts';
 

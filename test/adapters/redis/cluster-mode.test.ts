@@ -3,7 +3,7 @@ import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { crawlDbId } from '../../../src/adapters/redis/crawl-db-id.ts';
 import { createBullJobEngine } from '../../../src/adapters/redis/job-engine.ts';
-import { newDatum } from '../../../src/domain/crawl/datum.ts';
+import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import { contentOf } from '../../contracts/crawl-db-exam.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';

@@ -4,9 +4,9 @@ import type { LevelCrawlDb } from '../../../src/adapters/leveldb/level-crawl-db.
 import { createSeenUrls } from '../../../src/adapters/leveldb/seen-urls.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { RedisSeenFilter } from '../../../src/adapters/redis/seen-filter.ts';
-import { newDatum } from '../../../src/domain/crawl/datum.ts';
-import { planGrowingBloom } from '../../../src/domain/url/bloom-sizing.ts';
-import { HotUrls } from '../../../src/domain/url/hot-urls.ts';
+import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
+import { planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
+import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';
 import { numbered } from '../../domain/bloom/md5-digests.ts';
 import { SILENT, temporaryDir } from '../leveldb/temporary-db.ts';
 import { NO_REDIS, startRedis } from './redis-server.ts';

@@ -5,7 +5,7 @@ import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { redisError } from '../../../src/adapters/redis/redis-errors.ts';
 import { RedisRows } from '../../../src/adapters/redis/rows.ts';
 import { WriteLease } from '../../../src/adapters/redis/write-lease.ts';
-import { newDatum } from '../../../src/domain/crawl/datum.ts';
+import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import type { RowIterator } from '../../../src/ports/ordered-rows.ts';
 import { contentOf } from '../../contracts/crawl-db-exam.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemorySeenFilter } from '../../../src/adapters/memory/seen-filter.ts';
-import { BloomLeaf } from '../../../src/domain/url/bloom-leaf.ts';
-import { planBloom } from '../../../src/domain/url/bloom-sizing.ts';
-import { BloomTree, type TreeShape } from '../../../src/domain/url/bloom-tree.ts';
+import { BloomLeaf } from '../../../src/domain/url/bloom/bloom-leaf.ts';
+import { planBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
+import { BloomTree, type TreeShape } from '../../../src/domain/url/bloom/bloom-tree.ts';
 import { md5Digests, numbered } from './md5-digests.ts';
 
 const PLAN = planBloom({ urls: 40, bitsPerLeaf: 64, falsePositiveRate: 0.1 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { blockPrints, MAX_BLOCK_PRINTS } from '../../../src/domain/page/block-prints.ts';
+import { blockPrints, MAX_BLOCK_PRINTS } from '../../../src/domain/page/diff/block-prints.ts';
 import type { PageBlock } from '../../../src/domain/page/page-block.ts';
 
 const block = (path: string, text: string, part: Partial<PageBlock> = {}): PageBlock => ({

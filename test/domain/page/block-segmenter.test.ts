@@ -1,8 +1,8 @@
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import { segmentPage } from '../../../src/domain/page/block-segmenter.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
-import { TAG_CLASSES, tagClassOf } from '../../../src/domain/page/tag-classes.ts';
+import { segmentPage } from '../../../src/domain/page/published/block-segmenter.ts';
+import { TAG_CLASSES, tagClassOf } from '../../../src/domain/page/published/tag-classes.ts';
 
 const segments = (html: string) => segmentPage(parseDocument(html) as unknown as PageNode);
 const told = (html: string) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { guessLanguage } from '../../../src/domain/page/guess-language.ts';
+import { guessLanguage } from '../../../src/domain/page/text/guess-language.ts';
 
 it.each([
   [

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import { blockContext } from '../../../src/domain/page/block-context.ts';
-import { blockFeatures } from '../../../src/domain/page/block-features.ts';
-import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/class-words.ts';
-import { contentTrees, logitsOf, readTrees } from '../../../src/domain/page/content-model.ts';
-import { FEATURES } from '../../../src/domain/page/feature-columns.ts';
-import { createMainContent } from '../../../src/domain/page/main-content.ts';
-import { pageBlocks } from '../../../src/domain/page/page-blocks.ts';
+import { blockContext } from '../../../src/domain/page/content/block-context.ts';
+import { blockFeatures } from '../../../src/domain/page/content/block-features.ts';
+import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/content/class-words.ts';
+import { contentTrees, logitsOf, readTrees } from '../../../src/domain/page/content/content-model.ts';
+import { FEATURES } from '../../../src/domain/page/content/feature-columns.ts';
+import { createMainContent } from '../../../src/domain/page/content/main-content.ts';
+import { pageBlocks } from '../../../src/domain/page/content/page-blocks.ts';
+import { pageShape } from '../../../src/domain/page/content/page-shape.ts';
+import { outlineOf } from '../../../src/domain/page/content/text-blocks.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
-import { pageShape } from '../../../src/domain/page/page-shape.ts';
-import { outlineOf } from '../../../src/domain/page/text-blocks.ts';
-import { textShape } from '../../../src/domain/page/text-shape.ts';
+import { textShape } from '../../../src/domain/page/text/text-shape.ts';
 
 const dom = (html: string): PageNode => parseDocument(html) as unknown as PageNode;
 const mainContent = createMainContent();

@@ -7,8 +7,8 @@ import {
   parseFingerprint,
   permuted,
   TABLES,
-} from '../../../src/domain/page/fingerprint-tables.ts';
-import { nearGroups } from '../../../src/domain/page/near-groups.ts';
+} from '../../../src/domain/page/near/fingerprint-tables.ts';
+import { nearGroups } from '../../../src/domain/page/near/near-groups.ts';
 
 const A = 'fd851af90bc24962';
 const THREE_FLIPS = '7d859af98bc24962';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hammingDistance } from '../../../src/domain/page/hamming.ts';
+import { signedText } from '../../../src/domain/page/content/signed-text.ts';
+import { hammingDistance } from '../../../src/domain/page/near/hamming.ts';
+import { pageDimensions } from '../../../src/domain/page/near/page-dimensions.ts';
+import { createSimhash } from '../../../src/domain/page/near/simhash.ts';
 import type { PageBlock } from '../../../src/domain/page/page-block.ts';
-import { pageDimensions } from '../../../src/domain/page/page-dimensions.ts';
-import { signedText } from '../../../src/domain/page/signed-text.ts';
-import { createSimhash } from '../../../src/domain/page/simhash.ts';
 
 const block = (text: string, certainty: number, type: PageBlock['type'] = 'main'): PageBlock => ({
   type,

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hammingDistance } from '../../../src/domain/page/hamming.ts';
-import { rabinFingerprint } from '../../../src/domain/page/rabin.ts';
-import { createShingler } from '../../../src/domain/page/shingler.ts';
-import { resemblance, shingles } from '../../../src/domain/page/shingles.ts';
-import { createSimhash, type TextDimension } from '../../../src/domain/page/simhash.ts';
-import { createWordScanner } from '../../../src/domain/page/word-scan.ts';
+import { hammingDistance } from '../../../src/domain/page/near/hamming.ts';
+import { rabinFingerprint } from '../../../src/domain/page/near/rabin.ts';
+import { createShingler } from '../../../src/domain/page/near/shingler.ts';
+import { resemblance, shingles } from '../../../src/domain/page/near/shingles.ts';
+import { createSimhash, type TextDimension } from '../../../src/domain/page/near/simhash.ts';
+import { createWordScanner } from '../../../src/domain/page/text/word-scan.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const sign = createSimhash();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ACTION, CREDIT, IMPRINT, PRICE, TAIL, textHints } from '../../../src/domain/page/text-hints.ts';
-import { textShape } from '../../../src/domain/page/text-shape.ts';
+import { ACTION, CREDIT, IMPRINT, PRICE, TAIL, textHints } from '../../../src/domain/page/text/text-hints.ts';
+import { textShape } from '../../../src/domain/page/text/text-shape.ts';
 
 const hintsOf = (text: string): number => textHints(text, textShape(text));
 

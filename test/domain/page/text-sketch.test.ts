@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { foldCase, TextSketch } from '../../../src/domain/page/text-sketch.ts';
+import { foldCase, TextSketch } from '../../../src/domain/page/text/text-sketch.ts';
 
 const textOf = (...units: string[]) => fc.string({ unit: fc.constantFrom(...units), maxLength: 120 });
 

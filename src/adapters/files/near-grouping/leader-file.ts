@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { RowBlock } from '../../../domain/page/group-rows.ts';
+import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
 
 /** Words of a representative: halves of its fingerprint, scope, length of its text. */
 const WORDS = 4;

@@ -1,5 +1,5 @@
-import type { BucketTables } from '../../../domain/page/bucket-tables.ts';
-import { matchLeaders, type RowBlock } from '../../../domain/page/group-rows.ts';
+import type { BucketTables } from '../../../domain/page/near/bucket-tables.ts';
+import { matchLeaders, type RowBlock } from '../../../domain/page/near/group-rows.ts';
 import { readLeaders } from './leader-file.ts';
 
 /** A piece of the library against a block of pages. All arrays but the library's are shared between threads. */

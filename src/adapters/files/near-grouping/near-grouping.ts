@@ -3,10 +3,10 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { type BucketTables, enter, layOut, makeTables } from '../../../domain/page/bucket-tables.ts';
-import { parseFingerprint } from '../../../domain/page/fingerprint-tables.ts';
-import { distanceOf, groupRows, leaderOf, MOST_LEADERS, NOTHING_NEAR } from '../../../domain/page/group-rows.ts';
-import { type ScopeMask, scopeMask } from '../../../domain/page/scope-mask.ts';
+import { type BucketTables, enter, layOut, makeTables } from '../../../domain/page/near/bucket-tables.ts';
+import { parseFingerprint } from '../../../domain/page/near/fingerprint-tables.ts';
+import { distanceOf, groupRows, leaderOf, MOST_LEADERS, NOTHING_NEAR } from '../../../domain/page/near/group-rows.ts';
+import { type ScopeMask, scopeMask } from '../../../domain/page/near/scope-mask.ts';
 import type {
   GroupedPage,
   NearGrouping,

@@ -1,5 +1,5 @@
-import type { Preference } from '../../../domain/crawl/preference.ts';
-import type { RowBlock } from '../../../domain/page/group-rows.ts';
+import type { Preference } from '../../../domain/crawl/change/preference.ts';
+import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
 
 /** One page, its fingerprint under the mask of its scope. */
 export interface PageRow {

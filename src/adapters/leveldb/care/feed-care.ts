@@ -1,4 +1,4 @@
-import type { FeedEnds } from '../../../domain/crawl/change-feed.ts';
+import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { endsOfRows, readEnds } from '../change-log.ts';

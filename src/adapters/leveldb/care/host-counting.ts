@@ -1,5 +1,5 @@
-import type { CrawlDatum } from '../../../domain/crawl/datum.ts';
-import { hostOf } from '../../../domain/url/url-key.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import { STATE_COUNT, stateNumber } from '../record-codec.ts';
 import type { StateTally } from '../row-codecs.ts';
 

@@ -1,7 +1,7 @@
-import type { CrawlDatum } from '../../../domain/crawl/datum.ts';
-import { isNewUrl } from '../../../domain/crawl/due.ts';
+import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Finding } from '../../../domain/findings.ts';
-import { urlKey } from '../../../domain/url/url-key.ts';
+import { urlKey } from '../../../domain/url/canonical/url-key.ts';
 import { dueKey, urlOfRow } from '../keys.ts';
 import { decodeRecord } from '../record-codec.ts';
 

@@ -1,6 +1,6 @@
-import type { CrawlDatum } from '../../../domain/crawl/datum.ts';
-import { isNewUrl } from '../../../domain/crawl/due.ts';
-import { urlKey } from '../../../domain/url/url-key.ts';
+import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { urlKey } from '../../../domain/url/canonical/url-key.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { indexRowsOf, parseChangingKey, urlKeyOfMark } from '../index-rows.ts';
 import { ROW, rowRange } from '../keys.ts';

@@ -1,4 +1,4 @@
-import type { CrawlDatum } from '../../../domain/crawl/datum.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { LevelFingerprintTables, type NearPlan, nearFact } from '../fingerprint-tables.ts';
 import { ROW, rowRange } from '../keys.ts';

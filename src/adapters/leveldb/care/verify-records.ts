@@ -1,4 +1,4 @@
-import type { CrawlDatum } from '../../../domain/crawl/datum.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { hostKey, leaseKey, ROW, rowRange } from '../keys.ts';
 import { decodeHost, encodeDue, NO_TALLY } from '../row-codecs.ts';

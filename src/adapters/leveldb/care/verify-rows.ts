@@ -1,5 +1,5 @@
 import type { Finding } from '../../../domain/findings.ts';
-import { hostRange } from '../../../domain/url/url-key.ts';
+import { hostRange } from '../../../domain/url/canonical/url-key.ts';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Report, RowCounts } from '../../../ports/state-care.ts';
 import type { NearPlan } from '../fingerprint-tables.ts';

@@ -1,6 +1,6 @@
 import type { ChangeKind, ChangeView, CrawlState, DueView, HostView, RecordView } from '../../../crawler.ts';
-import { CRAWL_STATES } from '../../../domain/crawl/datum.ts';
-import { CHANGE_KINDS } from '../../../domain/crawl/page-change.ts';
+import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';
+import { CRAWL_STATES } from '../../../domain/crawl/states/datum.ts';
 import { CHANGE_COLUMNS, DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../../render/columns.ts';
 import { count } from '../../render/quantities.ts';
 import { htmlTable, short, urlLink } from '../html-table.ts';

@@ -1,4 +1,4 @@
-import type { FetchSchedule, ScheduleTerm } from '../schedule.ts';
+import type { FetchSchedule, ScheduleTerm } from '../revisit/schedule.ts';
 
 export interface AdaptiveOptions {
   /** Interval of a page that was never visited, ms. */

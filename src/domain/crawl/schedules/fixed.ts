@@ -1,4 +1,4 @@
-import type { FetchSchedule } from '../schedule.ts';
+import type { FetchSchedule } from '../revisit/schedule.ts';
 
 /** Every page comes back after the same time, whatever its visits found. */
 export function createFixedSchedule(options: { intervalMs: number }): FetchSchedule {

@@ -9,9 +9,9 @@ import {
   PRIOR_BELIEF,
   timeToValue,
   visitValue,
-} from '../change-belief.ts';
-import type { ScheduleMemory } from '../datum.ts';
-import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from '../schedule.ts';
+} from '../change/change-belief.ts';
+import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from '../revisit/schedule.ts';
+import type { ScheduleMemory } from '../states/datum.ts';
 
 export interface FreshnessOptions {
   /** Interval of a page of which nothing is known, ms. Without a budget it also sets what a visit must be worth. */

@@ -1,4 +1,4 @@
-import type { FetchSchedule } from '../schedule.ts';
+import type { FetchSchedule } from '../revisit/schedule.ts';
 
 export interface SimilarityOptions {
   /** Interval of a page that was never visited, ms. */

@@ -1,0 +1,93 @@
+import type { BlockPrint } from '../../page/diff/block-prints.ts';
+import { murmur3 } from '../../url/bloom/hash.ts';
+
+/** One place of a page as last seen. */
+export interface RememberedBlock {
+  /** 32-bit hash of its path and of whether it belongs to the content. */
+  readonly key: number;
+  /** As {@link BlockPrint.print}. */
+  readonly print: number;
+  readonly isMain: boolean;
+  /** How many more visits found it changed while the rest stayed than found it the same; 0 to {@link MAX_CHURN}. */
+  readonly churn: number;
+}
+
+/** What is remembered of the blocks of a page, to tell which of them changed and which always do. */
+export interface BlockMemory {
+  readonly blocks: readonly RememberedBlock[];
+  /** Paths that differed at the last visit that found another body, largest first; at most {@link MAX_NAMED}. */
+  readonly changed: readonly string[];
+  /** Paths that differ at most visits and do not count; at most {@link MAX_NAMED}. */
+  readonly volatile: readonly string[];
+}
+
+export const MAX_CHURN = 15;
+export const MAX_NAMED = 3;
+/** A block that changed alone so many times more often than it stayed is volatile. */
+const VOLATILE_CHURN = 3;
+/** What changes is taken for a part of the page that lives its own life only up to this share of the content: an article that is written on is none. */
+const MOST_VOLATILE = 0.25;
+
+export interface LearntBlocks {
+  readonly memory: BlockMemory;
+  /** Of the content nothing changed but volatile blocks. */
+  readonly isOnlyVolatile: boolean;
+}
+
+/** The memory after a visit that found another body with these blocks; `before` is `null` where nothing comparable was known. */
+export function learnBlocks(before: BlockMemory | null, found: readonly BlockPrint[]): LearntBlocks {
+  const known = new Map(before?.blocks.map((block) => [block.key, block]));
+  const blocks = found.map((block) => ({ ...block, key: keyOf(block), old: known.get(keyOf(block)) }));
+  if (before === null) {
+    return { memory: { blocks: blocks.map(fresh), changed: [], volatile: [] }, isOnlyVolatile: false };
+  }
+  const differs = blocks.filter(({ print, old }) => old !== undefined && old.print !== print);
+  const added = blocks.filter(({ old }) => old === undefined);
+  const content = blocks.filter(({ isMain }) => isMain);
+  const size = (some: readonly BlockPrint[]): number => some.reduce((sum, { chars }) => sum + chars, 0);
+  const changedContent = differs.filter(({ isMain }) => isMain);
+  const keys = new Set(blocks.map(({ key }) => key));
+  const isContentThere =
+    !added.some(({ isMain }) => isMain) && before.blocks.every(({ key, isMain }) => !isMain || keys.has(key));
+  const isRestStill = isContentThere && size(changedContent) <= MOST_VOLATILE * size(content);
+  const learnt = blocks.map((block) => ({ ...block, churn: churnAfter(block, isRestStill) }));
+  const isVolatile = ({ churn, isMain, chars }: (typeof learnt)[number]): boolean =>
+    churn >= VOLATILE_CHURN && (!isMain || chars <= MOST_VOLATILE * size(content));
+  const volatile = learnt.filter(isVolatile);
+  const names = (some: readonly BlockPrint[]): string[] => some.slice(0, MAX_NAMED).map(({ path }) => nameOf(path));
+  return {
+    memory: {
+      blocks: learnt.map(({ key, print, isMain, churn }) => ({ key, print, isMain, churn })),
+      changed: names([...differs, ...added].sort((a, b) => Number(b.isMain) - Number(a.isMain) || b.chars - a.chars)),
+      volatile: names(volatile),
+    },
+    isOnlyVolatile:
+      isRestStill &&
+      changedContent.length > 0 &&
+      changedContent.every(({ key }) => volatile.some((block) => block.key === key)),
+  };
+}
+
+const MAX_NAME_CHARS = 60;
+
+const nameOf = (path: string): string =>
+  path.length <= MAX_NAME_CHARS ? path : `\u2026${path.slice(1 - MAX_NAME_CHARS)}`;
+
+const fresh = ({ key, print, isMain }: Omit<RememberedBlock, 'churn'>): RememberedBlock => ({
+  key,
+  print,
+  isMain,
+  churn: 0,
+});
+
+function churnAfter(
+  { print, old }: { readonly print: number; readonly old: RememberedBlock | undefined },
+  isRestStill: boolean,
+): number {
+  if (old === undefined) return 0;
+  if (old.print === print) return Math.max(0, old.churn - 1);
+  return isRestStill ? Math.min(MAX_CHURN, old.churn + 1) : old.churn;
+}
+
+/** Places of the content and of its surroundings may have one path. */
+const keyOf = ({ path, isMain }: BlockPrint): number => murmur3(path, isMain ? 1 : 0);

@@ -1,0 +1,30 @@
+import type { CrawlDatum } from '../states/datum.ts';
+import { DAY_MS, expectedPeriodMs } from './change-belief.ts';
+
+/**
+ * Changes a day of a page that was seen to change: by what is believed of it, else by the visits that are remembered. `null` for a page
+ * that no remembered visit found changed, and for one that is no live page now. The index of changing pages holds all others.
+ */
+export function changeRateOf(datum: Pick<CrawlDatum, 'state' | 'visits' | 'schedule'>): number | null {
+  if (datum.state !== 'fetched' && datum.state !== 'notmodified') return null;
+  let changes = 0;
+  let elapsedMs = 0;
+  for (const visit of datum.visits) {
+    if (visit.outcome === 'modified') changes++;
+    elapsedMs += visit.elapsedMs ?? 0;
+  }
+  if (changes === 0) return null;
+  const { belief } = datum.schedule;
+  if (belief !== null) return DAY_MS / expectedPeriodMs(belief);
+  return elapsedMs > 0 ? (changes * DAY_MS) / elapsedMs : null;
+}
+
+/** Quarters of an octave: the index does not move for less, and its order is right to a fifth. */
+const STEPS_PER_OCTAVE = 4;
+const ZERO_STEP = 64;
+
+/** A change rate as a whole number from 0 to 255 that sorts like it. */
+export function changeRateStep(perDay: number): number {
+  const step = Math.round(STEPS_PER_OCTAVE * Math.log2(perDay)) + ZERO_STEP;
+  return Math.min(255, Math.max(0, step));
+}

@@ -1,0 +1,60 @@
+import type { CrawlDatum, CrawlState, VisitOutcome } from '../states/datum.ts';
+
+/** Pages that may repeat each other: those of a host, of a registrable domain, or any. */
+export type RepeatScope = 'host' | 'domain' | 'all';
+
+/** A signature with what is needed to judge it. */
+export interface SignedText {
+  /** 16 hex digits. */
+  readonly signature: string;
+  /** Only signatures of one name compare. */
+  readonly signatureName: string;
+  /** Length of the text, characters. */
+  readonly textChars: number;
+}
+
+/** Whether a page stands for itself, and others may repeat it. */
+export const isOwnPage = ({ state }: Pick<CrawlDatum, 'state'>): boolean =>
+  state === 'fetched' || state === 'notmodified';
+
+/**
+ * What a page is compared by; `null` for one that takes no part: without a copy or a signature, or with so little text that what sets it apart is
+ * not in its text (pages that scripts fill, notes that something is loading).
+ */
+export function signedText(datum: CrawlDatum, minChars: number): SignedText | null {
+  const { signature, signatureName, textChars, state } = datum;
+  if (signature === null || signatureName === null || textChars === null || textChars < minChars) return null;
+  return isOwnPage(datum) || state === 'duplicate' ? { signature, signatureName, textChars } : null;
+}
+
+/** Texts of which one is less than this share of the other are no copies, whatever their signatures say. */
+const MIN_LENGTH_RATIO = 0.8;
+
+export function isAlikeInLength(a: number, b: number): boolean {
+  return Math.min(a, b) >= MIN_LENGTH_RATIO * Math.max(a, b);
+}
+
+export function asDuplicate(datum: CrawlDatum, representative: string): CrawlDatum {
+  return { ...datum, state: 'duplicate', target: representative };
+}
+
+/** A duplicate that stands for itself again, in the state that its last good visit left it in. */
+export function asOwnPage(datum: CrawlDatum): CrawlDatum {
+  return { ...datum, state: stateByVisits(datum), target: null };
+}
+
+const GOOD_VISITS: Readonly<Partial<Record<VisitOutcome, CrawlState>>> = {
+  new: 'fetched',
+  modified: 'fetched',
+  'unchanged-304': 'notmodified',
+  'unchanged-headers': 'notmodified',
+  'unchanged-digest': 'notmodified',
+};
+
+function stateByVisits({ visits }: CrawlDatum): CrawlState {
+  for (let i = visits.length - 1; i >= 0; i--) {
+    const state = GOOD_VISITS[visits[i]!.outcome];
+    if (state !== undefined) return state;
+  }
+  return 'fetched';
+}

@@ -1,0 +1,109 @@
+import type { CrawlDatum, MetadataValue } from '../states/datum.ts';
+import { revived } from '../states/revived.ts';
+
+/** One seed: a URL and what the operator says of it. */
+export interface Seed {
+  readonly url: string;
+  readonly score: number | null;
+  /** Start interval, ms. */
+  readonly intervalMs: number | null;
+  /** Interval that no schedule may change, ms. */
+  readonly fixedIntervalMs: number | null;
+  readonly metadata: Readonly<Record<string, MetadataValue>>;
+}
+
+/** What to do with a seed that is known already. */
+export type InjectMode = 'keep' | 'update' | 'overwrite';
+
+/** Longest interval that a seed may ask for, seconds: ten years. */
+const MAX_INTERVAL_S = 315_360_000;
+
+/**
+ * Reads one line of a seed file in Nutch's format: a URL, then `key=value` pairs, all separated by tabs. `score`, `interval` and
+ * `fixedInterval` (seconds; Nutch's `nutch.score`, `nutch.fetchInterval`, `nutch.fetchInterval.fixed` too) have a meaning, any other
+ * key is kept as metadata. `null` for blank lines and comments (`#`); an error says what was expected.
+ */
+export function parseSeedLine(line: string): Seed | { readonly error: string } | null {
+  const text = line.replace(/^\uFEFF/, '').trim();
+  if (text === '' || text.startsWith('#')) return null;
+  const [url = '', ...pairs] = text.split('\t').map((part) => part.trim());
+  if (/\s/.test(url)) {
+    return { error: 'expected a URL, then key=value pairs separated by tabs (there is a space where a tab should be)' };
+  }
+  let score: number | null = null;
+  let intervalMs: number | null = null;
+  let fixedIntervalMs: number | null = null;
+  const metadata: Record<string, MetadataValue> = {};
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    if (equals < 1) return { error: `expected key=value after the URL, found "${pair}"` };
+    const key = pair.slice(0, equals).trim();
+    const value = pair.slice(equals + 1).trim();
+    switch (key) {
+      case 'score':
+      case 'nutch.score': {
+        score = value === '' ? Number.NaN : Number(value);
+        if (!Number.isFinite(score) || score < 0) return { error: `expected ${key}= a number >= 0, found "${value}"` };
+        break;
+      }
+      case 'interval':
+      case 'nutch.fetchInterval':
+      case 'fixedInterval':
+      case 'nutch.fetchInterval.fixed': {
+        const seconds = value === '' ? Number.NaN : Number(value);
+        if (!Number.isFinite(seconds) || seconds < 1 || seconds > MAX_INTERVAL_S) {
+          return { error: `expected ${key}= seconds between 1 and ${MAX_INTERVAL_S}, found "${value}"` };
+        }
+        if (key === 'interval' || key === 'nutch.fetchInterval') intervalMs = seconds * 1_000;
+        else fixedIntervalMs = seconds * 1_000;
+        break;
+      }
+      default:
+        if (key === '__proto__') return { error: 'expected another metadata key than "__proto__"' };
+        metadata[key] = value;
+    }
+  }
+  return { url, score, intervalMs, fixedIntervalMs, metadata };
+}
+
+/**
+ * A known record after its URL was injected again. `overwrite` forgets what was learnt, `update` only what the seed names. A seed is never
+ * an orphan: one that was is due at once.
+ */
+export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh: CrawlDatum): CrawlDatum {
+  const datum = known.state === 'orphan' ? revived(known, fresh.discoveredAt) : known;
+  switch (mode) {
+    case 'keep':
+      return datum.seed ? datum : { ...datum, seed: true, depth: 0 };
+    case 'update':
+      return {
+        ...datum,
+        seed: true,
+        depth: 0,
+        score: seed.score ?? datum.score,
+        fixedIntervalMs: seed.fixedIntervalMs ?? datum.fixedIntervalMs,
+        schedule: seed.intervalMs === null ? datum.schedule : { ...datum.schedule, intervalMs: seed.intervalMs },
+        nextFetchAt: nextAfterUpdate(datum, seed),
+        visits: visitsAfterUpdate(datum, seed),
+        metadata: { ...datum.metadata, ...seed.metadata },
+      };
+    case 'overwrite':
+      return { ...fresh, discoveredAt: datum.discoveredAt };
+  }
+}
+
+/** A new interval counts from the last visit; without one named, or before the first visit, the due date stays. */
+function nextAfterUpdate(datum: CrawlDatum, seed: Seed): number | null {
+  const interval = seed.fixedIntervalMs ?? seed.intervalMs;
+  if (interval === null || datum.lastFetchAt === null || datum.nextFetchAt === null) return datum.nextFetchAt;
+  return datum.lastFetchAt + interval;
+}
+
+/** The named interval is what follows the last visit now, and what the next one begins with. */
+function visitsAfterUpdate({ visits }: CrawlDatum, seed: Seed): CrawlDatum['visits'] {
+  const intervalMs = seed.fixedIntervalMs ?? seed.intervalMs;
+  return intervalMs === null
+    ? visits
+    : visits.map((visit, i) => (i < visits.length - 1 ? visit : { ...visit, intervalMs }));
+}

@@ -1,0 +1,127 @@
+import type { CrawlDatum, ScheduleMemory, Visit } from '../states/datum.ts';
+import { nextVisit, type SettlePolicy } from './next-visit.ts';
+import type { ScheduleVisit } from './schedule.ts';
+
+/** What one page's history cost, or would have cost. Durations in ms. */
+export interface ReplayAccount {
+  readonly fetches: number;
+  /** Changes that a fetch found, of those that the stored visits found. */
+  readonly found: number;
+  readonly changes: number;
+  /** Time during which the copy lacked a change. */
+  readonly staleMs: number;
+  /** Time over which the account goes. */
+  readonly spanMs: number;
+  readonly bytes: number;
+}
+
+interface Change {
+  readonly at: number;
+  readonly distance: number | null;
+}
+
+/** Visits that answered, oldest first. */
+function answersOf(datum: CrawlDatum): Visit[] {
+  return datum.visits.filter(
+    ({ outcome }) => outcome === 'new' || outcome === 'modified' || outcome.startsWith('unchanged'),
+  );
+}
+
+/**
+ * The changes of a page as its stored visits saw them. When a change happened between two visits is not known: the middle is taken.
+ */
+function changesOf(visits: readonly Visit[]): Change[] {
+  return visits.flatMap(({ outcome, at, elapsedMs, distance }) =>
+    outcome === 'modified' ? [{ at: at - (elapsedMs ?? 0) / 2, distance }] : [],
+  );
+}
+
+/** What really happened over the stored visits; `null` for a page with fewer than two. */
+export function accountOfVisits(datum: CrawlDatum): ReplayAccount | null {
+  const visits = answersOf(datum);
+  const [first] = visits;
+  const last = visits.at(-1);
+  if (first === undefined || last === undefined || first === last) return null;
+  const changes = changesOf(visits.slice(1));
+  return {
+    fetches: visits.length - 1,
+    found: changes.length,
+    changes: changes.length,
+    staleMs: visits
+      .slice(1)
+      .reduce((sum, visit) => sum + (visit.outcome === 'modified' ? (visit.elapsedMs ?? 0) / 2 : 0), 0),
+    spanMs: last.at - first.at,
+    bytes: visits.slice(1).reduce((sum, visit) => sum + visit.bytes, 0),
+  };
+}
+
+/**
+ * The same history visited under another policy, from the first stored visit on. Fetches that find a change cost as many bytes as
+ * changed visits did on the average, the others as many as unchanged ones.
+ */
+export function replayVisits(datum: CrawlDatum, policy: SettlePolicy): ReplayAccount | null {
+  const visits = answersOf(datum);
+  const [first] = visits;
+  const last = visits.at(-1);
+  if (first === undefined || last === undefined || first === last) return null;
+  const changes = changesOf(visits.slice(1));
+  const cost = (isChanged: boolean): number => meanBytes(visits.slice(1), isChanged);
+  const [changedBytes, unchangedBytes] = [cost(true), cost(false)];
+  const decide = (memory: ScheduleMemory, visit: Omit<ScheduleVisit, 'lastModifiedAt'>) =>
+    nextVisit({ ...datum, schedule: memory }, { ...visit, lastModifiedAt: null }, policy);
+  let decision = decide(
+    { intervalMs: policy.schedule.initialIntervalMs, belief: null },
+    { now: first.at, elapsedMs: null, outcome: 'new', evidence: 'first', distance: null, changedAt: first.at },
+  );
+  let at = first.at;
+  let changedAt = first.at;
+  let seen = 0;
+  let fetches = 0;
+  let staleMs = 0;
+  let bytes = 0;
+  for (;;) {
+    const next = decision.nextFetchAt;
+    if (next > last.at) break;
+    fetches++;
+    const from = seen;
+    while (seen < changes.length && (changes[seen] as Change).at <= next) seen++;
+    const isChanged = seen > from;
+    if (isChanged) {
+      staleMs += next - (changes[from] as Change).at;
+      changedAt = next;
+    }
+    bytes += isChanged ? changedBytes : unchangedBytes;
+    const distance = isChanged ? largest(changes.slice(from, seen)) : null;
+    decision = decide(decision.memory, {
+      now: next,
+      elapsedMs: next - at,
+      outcome: isChanged ? 'modified' : 'unchanged',
+      evidence: isChanged ? 'distance' : 'digest',
+      distance,
+      changedAt,
+    });
+    at = next;
+  }
+  const missed = changes[seen];
+  if (missed !== undefined) staleMs += last.at - missed.at;
+  return {
+    fetches,
+    found: seen,
+    changes: changes.length,
+    staleMs,
+    spanMs: last.at - first.at,
+    bytes: Math.round(bytes),
+  };
+}
+
+function meanBytes(visits: readonly Visit[], isChanged: boolean): number {
+  const alike = visits.filter(({ outcome }) => (outcome === 'modified') === isChanged);
+  return alike.length === 0 ? 0 : alike.reduce((sum, visit) => sum + visit.bytes, 0) / alike.length;
+}
+
+function largest(changes: readonly Change[]): number | null {
+  return changes.reduce<number | null>(
+    (most, { distance }) => (distance === null ? most : Math.max(most ?? 0, distance)),
+    null,
+  );
+}

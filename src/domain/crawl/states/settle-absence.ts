@@ -1,0 +1,143 @@
+import { ERRORS, type ErrorCode } from '../../errors.ts';
+import { boundsFor, clamp, type SettlePolicy } from '../revisit/next-visit.ts';
+import type { ScheduleTerm } from '../revisit/schedule.ts';
+import { type CrawlDatum, NO_VALIDATORS, type Visit } from './datum.ts';
+import { answered, type Settled, schedule, withVisit } from './next-state.ts';
+import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outcome.ts';
+
+/*
+ * Visits that found no page: it is elsewhere, gone, out of reach or refused.
+ */
+
+export function settleRedirect(
+  datum: CrawlDatum,
+  outcome: FetchRedirect,
+  target: string | null,
+  policy: SettlePolicy,
+  now: number,
+): Settled {
+  const wasRedirect = datum.state === 'redir_perm' || datum.state === 'redir_temp';
+  const same = wasRedirect && datum.target === target;
+  const changedAt = same ? datum.changedAt : now;
+  const scheduled = schedule(
+    datum,
+    {
+      outcome: same ? 'unchanged' : datum.lastFetchAt === null ? 'new' : 'modified',
+      evidence: datum.lastFetchAt === null ? 'first' : 'headers',
+      distance: null,
+      changedAt,
+      lastModifiedAt: null,
+    },
+    policy,
+    now,
+  );
+  const next: CrawlDatum = {
+    ...answered(datum, outcome.status, now),
+    ...scheduled.fields,
+    state: outcome.permanent ? 'redir_perm' : 'redir_temp',
+    changedAt,
+    target,
+    lastError:
+      target === null
+        ? {
+            code: 'redirect-invalid',
+            message: `redirect to ${outcome.target.slice(0, 200)} cannot be followed`,
+            at: now,
+          }
+        : null,
+  };
+  return {
+    datum: withVisit(next, datum, 'redirect', null, outcome.bodyBytes, now),
+    verdict: 'redirected',
+    distance: null,
+    terms: scheduled.terms,
+  };
+}
+
+export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: SettlePolicy, now: number): Settled {
+  const visits = goneInARow(datum.visits);
+  const pause = policy.goneIntervalsMs[visits];
+  const next: CrawlDatum = {
+    ...answered(datum, outcome.status, now),
+    state: 'gone',
+    lastError:
+      outcome.reason === undefined
+        ? null
+        : { code: outcome.reason, message: 'as the answer to an address that cannot exist', at: now },
+    changedAt: datum.state === 'gone' ? datum.changedAt : now,
+    nextFetchAt: pause === undefined ? null : now + pause,
+  };
+  const terms: ScheduleTerm[] = [
+    { label: 'gone, times in a row', value: visits + 1 },
+    pause === undefined
+      ? { label: 'not selected any more after', value: policy.goneIntervalsMs.length }
+      : { label: 'pause', value: pause, unit: 'ms' },
+  ];
+  return {
+    datum: withVisit(next, datum, 'gone', null, outcome.bodyBytes, now),
+    verdict: 'gone',
+    distance: null,
+    terms,
+  };
+}
+
+/** "Gone" answers at the end of the ring, failures between them passed over. */
+function goneInARow(visits: readonly Visit[]): number {
+  let count = 0;
+  for (let i = visits.length - 1; i >= 0; i--) {
+    const outcome = visits[i]?.outcome;
+    if (outcome === 'gone') count++;
+    else if (outcome !== 'failed' && outcome !== 'denied') break;
+  }
+  return count;
+}
+
+/**
+ * What servers say that dislike the request itself, of which conditions are the part that varies (an entity tag that their own filter refuses or finds
+ * too long): the next visit asks without them.
+ */
+const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 412, 431]);
+
+export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: SettlePolicy, now: number): Settled {
+  const failures = datum.failures + 1;
+  const pause = Math.min(policy.retryIntervalMs * 2 ** Math.min(failures - 1, 30), policy.maxRetryIntervalMs);
+  const nextFetchAt = Math.max(now + pause, outcome.retryAt ?? 0);
+  const next: CrawlDatum = {
+    ...datum,
+    failures,
+    lastError: { code: outcome.code, message: outcome.message, at: now },
+    httpStatus: outcome.status ?? datum.httpStatus,
+    validators: outcome.status !== null && REFUSED_REQUEST.has(outcome.status) ? NO_VALIDATORS : datum.validators,
+    // An orphan that was on its way when it lost its last link is not tried again.
+    nextFetchAt: datum.state === 'orphan' ? null : nextFetchAt,
+  };
+  const terms: ScheduleTerm[] = [
+    { label: 'failures in a row', value: failures },
+    { label: 'pause, doubled with each', value: pause, unit: 'ms' },
+  ];
+  if (outcome.retryAt !== null) terms.push({ label: 'Retry-After', value: outcome.retryAt - now, unit: 'ms' });
+  return {
+    datum: withVisit(next, datum, 'failed', null, outcome.bodyBytes, now),
+    verdict: 'failed',
+    distance: null,
+    terms,
+  };
+}
+
+/** Refused by rule: no fault of the page, so nothing is counted against it; it is asked about again after an interval. */
+export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Settled {
+  const passing = ERRORS[outcome.code as ErrorCode]?.consequence === 'pause-host';
+  const { minIntervalMs, maxIntervalMs } = boundsFor(datum, policy);
+  const pause = passing
+    ? policy.retryIntervalMs
+    : (datum.fixedIntervalMs ?? clamp(datum.schedule.intervalMs, minIntervalMs, maxIntervalMs));
+  const next: CrawlDatum = {
+    ...datum,
+    lastError: { code: outcome.code, message: outcome.message, at: now },
+    nextFetchAt: datum.state === 'orphan' ? null : (outcome.retryAt ?? now + pause),
+  };
+  const terms: ScheduleTerm[] = [
+    { label: `pause (${outcome.code})`, value: (outcome.retryAt ?? now + pause) - now, unit: 'ms' },
+  ];
+  return { datum: withVisit(next, datum, 'denied', null, 0, now), verdict: 'denied', distance: null, terms };
+}

@@ -1,0 +1,107 @@
+import { remembered } from '../../remembered.ts';
+import type { PageNode } from '../page-node.ts';
+import { HIDING_STYLE } from '../text/hiding-style.ts';
+import { BODY, bitsOfClassWords, COMMENT, FOOT, NAVIGATION, POST, PRODUCT, SIDE } from './class-words.ts';
+
+/** Further signs of an element, beside those of its class words. */
+export const HIDDEN = 1 << 16;
+/** Shown where scripts do not run. */
+export const NOSCRIPT = 1 << 17;
+/** Its name or role, not only its class, calls it surroundings. */
+export const SURROUND = 1 << 18;
+/** Its name or role calls it content. */
+export const CONTENT = 1 << 19;
+export const ARTICLE = 1 << 20;
+export const ASIDE = 1 << 21;
+export const TABLE = 1 << 22;
+export const LIST = 1 << 23;
+export const HEADER = 1 << 24;
+/** Class words that stand for content of one kind or another. */
+export const BODY_SIGNS = BODY | POST | PRODUCT;
+/** Nothing inside is text of the page. */
+export const SILENT = 1 << 30;
+
+const SIGNS_OF_NAME: ReadonlyMap<string, number> = new Map([
+  ...'script style template svg iframe object embed audio video canvas select option datalist textarea input button map math link meta title'
+    .split(' ')
+    .map((name) => [name, SILENT] as const),
+  ['nav', SURROUND | NAVIGATION],
+  ['footer', SURROUND | FOOT],
+  ['aside', SURROUND | ASIDE],
+  ['dialog', HIDDEN],
+  ['main', CONTENT],
+  ['article', CONTENT | ARTICLE],
+  ['noscript', NOSCRIPT],
+  ['table', TABLE],
+  ['ul', LIST],
+  ['ol', LIST],
+  ['header', HEADER],
+]);
+
+const SIGNS_OF_ROLE: ReadonlyMap<string, number> = new Map([
+  ...'banner search alert alertdialog dialog toolbar tooltip status menubar tablist'
+    .split(' ')
+    .map((role) => [role, SURROUND] as const),
+  ['navigation', SURROUND | NAVIGATION],
+  ['menu', SURROUND | NAVIGATION],
+  ['contentinfo', SURROUND | FOOT],
+  ['complementary', SURROUND | SIDE],
+  ['main', CONTENT],
+  ['article', CONTENT | ARTICLE],
+]);
+
+const SIGNS_OF_PROPERTY: ReadonlyMap<string, number> = new Map([
+  ['articlebody', CONTENT | BODY],
+  ['text', BODY],
+  ['description', BODY],
+  ['comment', COMMENT],
+]);
+
+/** What an element is by its name and attributes alone. */
+export type SignReader = (node: PageNode) => number;
+
+/** Class and id attributes remembered: those of many pages of a few sites. */
+const MAX_MEANINGS = 20_000;
+/** Class and id together say nothing more beyond. */
+const MAX_WORDS = 300;
+
+/** What a class name means is worked out once: the pages of a site use few of them often. */
+export function createSignReader(): SignReader {
+  const meaningOf = remembered(bitsOfClassWords, MAX_MEANINGS);
+  return ({ name = '', attribs }) => {
+    let signs = SIGNS_OF_NAME.get(name) ?? 0;
+    if (attribs === undefined || signs === SILENT) return signs;
+    let classes = '';
+    let id = '';
+    // Most elements have one or two attributes, or none: going through them is quicker than asking for seven.
+    for (const key in attribs) {
+      switch (key) {
+        case 'class':
+          classes = attribs.class as string;
+          break;
+        case 'id':
+          id = attribs.id as string;
+          break;
+        case 'hidden':
+          signs |= HIDDEN;
+          break;
+        case 'aria-hidden':
+          if (attribs['aria-hidden'] === 'true') signs |= HIDDEN;
+          break;
+        case 'style':
+          if (HIDING_STYLE.test(attribs.style as string)) signs |= HIDDEN;
+          break;
+        case 'role':
+          signs |= SIGNS_OF_ROLE.get((attribs.role as string).toLowerCase()) ?? 0;
+          break;
+        case 'itemprop':
+          signs |= SIGNS_OF_PROPERTY.get((attribs.itemprop as string).toLowerCase()) ?? 0;
+          break;
+      }
+    }
+    // Those of the whole page tell of its layout.
+    if ((classes === '' && id === '') || name === 'body' || name === 'html') return signs;
+    if (classes.length + id.length >= MAX_WORDS) return signs | meaningOf(`${classes} ${id}`.slice(0, MAX_WORDS));
+    return signs | (classes === '' ? 0 : meaningOf(classes)) | (id === '' ? 0 : meaningOf(id));
+  };
+}

@@ -1,0 +1,261 @@
+import type { PageNode } from '../page-node.ts';
+import type { LinkTarget } from './markdown.ts';
+import { isOfData, MarkdownTable } from './markdown-table.ts';
+
+const BLOCKS = new Set(
+  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav noscript ol p pre section summary table tbody tfoot thead tr td th ul'.split(
+    ' ',
+  ),
+);
+const SPANS: Readonly<Record<string, string>> = { strong: '**', b: '**', em: '*', i: '*', code: '`' };
+/** Lists and quotations are indented so deep at most. */
+const MAX_DEPTH = 8;
+
+interface Container {
+  readonly node: PageNode;
+  /** Before the first line that is written in it, and before all others. */
+  readonly first: string;
+  readonly rest: string;
+  isBegun: boolean;
+}
+
+interface Span {
+  readonly node: PageNode;
+  readonly mark: string;
+  /** Target of a link; `null` of others, and once the next link has ended it. */
+  href: string | null;
+  start: number;
+}
+
+/** Markdown that grows with a walk over a page. */
+export class MarkdownText {
+  private readonly resolve: LinkTarget;
+  private readonly parts: string[] = [];
+  private readonly containers: Container[] = [];
+  private readonly spans: Span[] = [];
+  private readonly numbers = new Map<PageNode, number>();
+  private current = '';
+  private wantsSpace = false;
+  private heading = 0;
+  private pre: PageNode | null = null;
+  private table: MarkdownTable | null = null;
+  private wasInItem = false;
+
+  constructor(resolve: LinkTarget) {
+    this.resolve = resolve;
+  }
+
+  enter(node: PageNode, parent: PageNode): void {
+    const { name = '' } = node;
+    if (name === 'br') {
+      if (this.pre !== null) this.current += '\n';
+      else if (this.current !== '') this.current += this.table === null ? '  \n' : ' ';
+      this.wantsSpace = false;
+      return;
+    }
+    const mark = SPANS[name];
+    if (name === 'a' || mark !== undefined) {
+      if (name === 'a') this.endLink();
+      const href = name === 'a' && node.attribs?.href !== undefined ? this.resolve(node.attribs.href) : null;
+      // Bold in bold is bold.
+      const isNew = mark !== undefined && !this.spans.some((span) => span.mark === mark);
+      this.spans.push({ node, mark: isNew ? mark : '', href, start: this.current.length });
+      return;
+    }
+    if (!BLOCKS.has(name)) return;
+    if (this.table !== null) this.enterInTable(this.table, name);
+    else if (this.pre !== null) this.breakCode();
+    else this.enterBlock(node, name, parent);
+  }
+
+  private enterInTable(table: MarkdownTable, name: string): void {
+    if (name === 'tr') table.beginRow();
+    else if (name === 'td' || name === 'th') this.clear();
+    else this.wantsSpace = this.current !== '';
+  }
+
+  private enterBlock(node: PageNode, name: string, parent: PageNode): void {
+    this.flush();
+    const level = /^h([1-6])$/.exec(name)?.[1];
+    if (level !== undefined) this.heading = Number(level);
+    else if (name === 'pre') this.pre = node;
+    else if (name === 'table' && isOfData(node)) this.table = new MarkdownTable(node);
+    else if (this.containers.length >= MAX_DEPTH) return;
+    else if (name === 'blockquote') this.containers.push({ node, first: '> ', rest: '> ', isBegun: false });
+    else if (name === 'ol') this.numbers.set(node, Number.parseInt(node.attribs?.start ?? '1', 10) || 1);
+    else if (name === 'li') {
+      const number = this.numbers.get(parent);
+      if (number !== undefined) this.numbers.set(parent, number + 1);
+      const first = number === undefined ? '- ' : `${Math.abs(number) % 1_000_000_000}. `;
+      this.containers.push({ node, first, rest: ' '.repeat(first.length), isBegun: false });
+    }
+  }
+
+  text(whole: string): void {
+    if (this.pre !== null) {
+      this.current += whole.replace(CONTROLS, '');
+      return;
+    }
+    const folded = whole.replace(CONTROLS, '').replace(/\s+/g, ' ');
+    const body = folded.trim();
+    if (body === '') {
+      if (this.current !== '' && folded !== '') this.wantsSpace = true;
+      return;
+    }
+    const isInCode = this.spans.some(({ mark }) => mark === '`');
+    const needsSpace =
+      this.current !== '' && !this.current.endsWith('\n') && (this.wantsSpace || folded.startsWith(' '));
+    this.current += (needsSpace ? ' ' : '') + (isInCode ? body : escapedText(body));
+    this.wantsSpace = folded.endsWith(' ');
+  }
+
+  leave(node: PageNode): void {
+    const { name } = node;
+    if (name === undefined) return;
+    const span = this.spans.at(-1);
+    if (span?.node === node) {
+      this.close(span);
+      this.spans.pop();
+      return;
+    }
+    if (!BLOCKS.has(name)) return;
+    if (this.table !== null) this.leaveInTable(this.table, node, name);
+    else if (this.pre !== null && this.pre !== node) this.breakCode();
+    else {
+      this.flush();
+      if (this.pre === node) this.pre = null;
+      if (/^h[1-6]$/.test(name)) this.heading = 0;
+      this.numbers.delete(node);
+      if (this.containers.at(-1)?.node === node) this.containers.pop();
+    }
+  }
+
+  private leaveInTable(table: MarkdownTable, node: PageNode, name: string): void {
+    if (name === 'td' || name === 'th') {
+      this.closeAll();
+      table.addCell(node, this.current.replaceAll('|', '\\|').trim());
+      this.clear();
+    } else if (node === table.node) {
+      this.table = null;
+      this.clear();
+      this.put(table.lines());
+    } else if (name === 'caption') {
+      // It stands before the table that is still being read.
+      this.closeAll();
+      const { current } = this;
+      this.clear();
+      this.put(current === '' ? [] : [current]);
+    } else this.wantsSpace = this.current !== '';
+  }
+
+  end(): string {
+    this.flush();
+    return this.parts.length === 0 ? '' : `${this.parts.join('\n')}\n`;
+  }
+
+  /** Ends a paragraph, a heading, a listing. */
+  private flush(): void {
+    this.closeAll();
+    const { current, heading, pre } = this;
+    this.clear();
+    if (pre !== null) {
+      const code = current.replace(/^\n/, '').replace(/\s+$/, '');
+      if (code === '') return;
+      const fence = '`'.repeat(Math.max(3, 1 + longestRun(code)));
+      this.put([fence, ...code.split(/\r?\n/), fence]);
+      return;
+    }
+    const text = current.trimEnd();
+    if (text === '') return;
+    if (heading > 0) this.put([`${'#'.repeat(heading)} ${text.replace(/ *\n/g, ' ').replace(/(#+)$/, '\\$1')}`]);
+    else this.put(text.split('\n').map(escapedStart));
+  }
+
+  /** Lines of one block, inside the lists and quotations that are open. */
+  private put(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    const items = this.containers.filter(({ first }) => first !== '> ');
+    const inItem = items.length > 0;
+    // Items of a list follow each other without an empty line.
+    const isNewItem = this.wasInItem && items.some(({ isBegun }) => !isBegun);
+    if (this.parts.length > 0 && !isNewItem) this.parts.push(this.prefix(false).trimEnd());
+    for (const line of lines) this.parts.push((this.prefix(true) + line).replace(/^ +$/, ''));
+    this.wasInItem = inItem;
+  }
+
+  private prefix(begins: boolean): string {
+    let prefix = '';
+    for (const container of this.containers) {
+      if (container.isBegun) prefix += container.rest;
+      else if (begins) prefix += container.first;
+      if (begins) container.isBegun = true;
+    }
+    return prefix;
+  }
+
+  /** Elements within a listing (a `div` a line) end its lines, not the listing. */
+  private breakCode(): void {
+    if (this.current !== '' && !this.current.endsWith('\n')) this.current += '\n';
+  }
+
+  /** A link ends where the next one begins, as in browsers: its end tag is missing. */
+  private endLink(): void {
+    if (this.spans.every(({ href }) => href === null)) return;
+    this.closeAll();
+    for (const span of this.spans) span.href = null;
+  }
+
+  /** Spans do not reach over the end of a block; they begin again in the next one. */
+  private closeAll(): void {
+    for (const span of this.spans.toReversed()) this.close(span);
+  }
+
+  private close(span: Span): void {
+    const inner = this.current.slice(span.start);
+    const text = inner.trim();
+    const before = this.current.slice(0, span.start) + inner.slice(0, inner.length - inner.trimStart().length);
+    const after = inner.slice(inner.trimEnd().length);
+    span.start = this.current.length;
+    if (text === '' || this.pre !== null) return;
+    // A heading stands out already.
+    const mark = this.heading > 0 && span.mark === '**' ? '' : span.mark;
+    const marked = mark === '`' ? codeSpan(text) : `${mark}${text}${mark}`;
+    this.current = before + (span.href === null ? marked : `[${text}](${linkTarget(span.href)})`) + after;
+    span.start = this.current.length;
+  }
+
+  private clear(): void {
+    this.current = '';
+    this.wantsSpace = false;
+    for (const span of this.spans) span.start = 0;
+  }
+}
+
+/** Control characters and marks that turn the reading direction have no place in a document that others open. */
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+const escapedText = (text: string): string =>
+  text
+    .replace(/[\\`*[\]<>]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\$&')
+    .replace(/&(?=#?\w{1,32};)/g, '\\&')
+    .replace(/!(?=\\\[)/g, '\\!');
+
+/** What means something at the beginning of a line only. */
+const escapedStart = (line: string): string =>
+  line
+    .replace(/^(#{1,6}(?=\s|$)|[-+](?=\s|$)|[-=~]{3,}|[-=]+(?=\s*$)|:?-+(?=:?\s*(?:\||$))|\|)/, '\\$1')
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
+
+const linkTarget = (href: string): string =>
+  /[\s()<>\\]/.test(href)
+    ? href.replace(/[\s()<>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+    : href;
+
+function codeSpan(text: string): string {
+  const ticks = '`'.repeat(1 + longestRun(text));
+  const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
+  return `${ticks}${pad}${text}${pad}${ticks}`;
+}
+
+const longestRun = (text: string): number =>
+  (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);

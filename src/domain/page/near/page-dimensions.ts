@@ -1,0 +1,51 @@
+import { signedText } from '../content/signed-text.ts';
+import type { PageBlock } from '../page-block.ts';
+import type { TextDimension } from './simhash.ts';
+
+/** Weights of the shingles of each kind of text. 0 leaves a kind out. */
+export interface DimensionWeights {
+  readonly title: number;
+  readonly keywords: number;
+  readonly text: number;
+  /** Anchors of blocks of links on the theme of the page, where the main content has such. */
+  readonly topic: number;
+}
+
+export const DIMENSION_WEIGHTS: DimensionWeights = Object.freeze({ title: 3, keywords: 2, text: 1, topic: 1 });
+
+/** How {@link pageDimensions} chooses texts; part of the name of every signature made from them. */
+export const DIMENSIONS_VERSION = 2;
+
+/** The texts that a page is signed by: title, keywords, the steady part of its content ({@link signedText}) and topic anchors. */
+export function pageDimensions(
+  page: {
+    readonly title: string | null;
+    readonly keywords: readonly string[];
+    readonly mainText: string | null;
+    readonly text: string;
+    readonly blocks: readonly PageBlock[];
+  },
+  weights: DimensionWeights = DIMENSION_WEIGHTS,
+): TextDimension[] {
+  const topic = page.blocks.filter(({ type }) => type === 'topic');
+  return [
+    { text: ownTitle(page.title ?? ''), weight: weights.title },
+    { text: page.keywords.join(' '), weight: weights.keywords },
+    { text: topic.length === 0 ? signedText(page) : mainBlocks(page.blocks), weight: weights.text },
+    { text: topic.map(({ anchorText }) => anchorText ?? '').join('\n'), weight: weights.topic },
+  ].filter(({ text, weight }) => text !== '' && weight > 0);
+}
+
+/** Where blocks of links are content of their own, their text does not count a second time. */
+const mainBlocks = (blocks: readonly PageBlock[]): string =>
+  blocks
+    .filter(({ type }) => type === 'main')
+    .map(({ text }) => text)
+    .join('\n');
+
+/** Between the title of a page and the name of its site. */
+const DIVIDER = /\s+[|\-\u2013\u2014\u00b7\u2022\u00bb\u203a:]+\s+|\s*[|_\uff5c]\s*/;
+
+/** The longest part: sites put their name, a section or a slogan beside it. */
+const ownTitle = (title: string): string =>
+  title.split(DIVIDER).reduce((longest, part) => (part.length > longest.length ? part : longest), '');

@@ -1,0 +1,187 @@
+import type { PageNode } from '../page-node.ts';
+import { tagClassOf } from './tag-classes.ts';
+
+/** A block is pooled when it passes one of the two. */
+export interface BlockThresholds {
+  /** Code points of its trimmed text nodes, without what stands in pooled blocks and titles below. */
+  readonly maxLooseChars: number;
+  readonly maxLooseLevels: number;
+}
+
+export const BLOCK_THRESHOLDS: BlockThresholds = Object.freeze({ maxLooseChars: 100, maxLooseLevels: 5 });
+
+export interface PageSegment {
+  /** `title`: a title or heading; `block`: one that passed a threshold; `residual`: what is left at the root. */
+  readonly kind: 'title' | 'block' | 'residual';
+  /** The element, and its name; the root for the residual block. */
+  readonly node: PageNode;
+  readonly name: string;
+  /** Names of the elements around it and its own, outermost first, the last eight. */
+  readonly path: readonly string[];
+  /** White space folded, a line per block or level tag. */
+  readonly text: string;
+  /** Code points of the trimmed text nodes, those within links too. */
+  readonly chars: number;
+  readonly anchorText: string;
+  readonly anchorChars: number;
+  readonly links: number;
+  readonly levels: number;
+}
+
+/** What `meta` elements say of the page; the first of a kind counts. */
+export interface StatedFacts {
+  readonly keywords: string | null;
+  readonly description: string | null;
+  /** When the page says it was published or changed, as written. */
+  readonly time: string | null;
+}
+
+export interface PageSegments {
+  /** In post-order: what lies within another stands before it. */
+  readonly segments: readonly PageSegment[];
+  readonly stated: StatedFacts;
+}
+
+const MAX_SEGMENTS = 20_000;
+const MAX_CHARS = 2_000_000;
+const TIME_NAMES = new Set(
+  'article:published_time article:modified_time og:updated_time date pubdate publishdate dc.date dc.date.issued dcterms.created dcterms.date last-modified datepublished'.split(
+    ' ',
+  ),
+);
+
+/** Text that no block has taken yet, on its way up. */
+interface Loose {
+  text: string;
+  anchors: string;
+  chars: number;
+  anchorChars: number;
+  links: number;
+  levels: number;
+}
+
+interface Open {
+  readonly node: PageNode;
+  readonly loose: Loose;
+  next: number;
+}
+
+const nothing = (): Loose => ({ text: '', anchors: '', chars: 0, anchorChars: 0, links: 0, levels: 0 });
+
+/**
+ * Cuts a page into blocks, from the leaves up (CN101645082A, steps A1 to A4): titles are blocks of their own, a block tag whose loose
+ * text or level tags pass a threshold is pooled with all of it, anything else hands what it holds to its parent. The patent's queue
+ * may meet a parent before its last child; here a parent is judged once, after all of them, and text of a pooled block does not count
+ * again above. What is left at the root is the residual block. One walk, no recursion, time in proportion to the page.
+ */
+export function segmentPage(root: PageNode, thresholds: BlockThresholds = BLOCK_THRESHOLDS): PageSegments {
+  const segments: PageSegment[] = [];
+  const stated: Record<keyof StatedFacts, string | null> = { keywords: null, description: null, time: null };
+  const open: Open[] = [{ node: root, loose: nothing(), next: 0 }];
+  let anchors = 0;
+  let total = 0;
+
+  const pool = (kind: PageSegment['kind'], { node, loose }: Open): void => {
+    if (segments.length >= MAX_SEGMENTS || loose.chars === 0) return;
+    const path = open.slice(-8).map(({ node: each }) => each.name ?? '');
+    const { chars, anchorChars, links, levels } = loose;
+    const [text, anchorText] = [folded(loose.text), folded(loose.anchors)];
+    segments.push({
+      kind,
+      node,
+      name: node.name ?? '',
+      path: path.filter((name) => name !== ''),
+      text,
+      chars,
+      anchorText,
+      anchorChars,
+      links,
+      levels,
+    });
+  };
+
+  for (let at = open.at(-1); at !== undefined; at = open.at(-1)) {
+    const child = at.node.children?.[at.next++];
+    if (child === undefined) {
+      leave(at);
+      continue;
+    }
+    if (child.type === 'text') {
+      addText(at.loose, child.data ?? '');
+      continue;
+    }
+    if (child.children === undefined) continue;
+    const { name = '' } = child;
+    if (name === 'meta') readStated(child, stated);
+    if (tagClassOf(name) === 'ignore') continue;
+    if (name === 'a') {
+      anchors++;
+      at.loose.links++;
+    }
+    open.push({ node: child, loose: nothing(), next: 0 });
+  }
+  return { segments, stated };
+
+  function addText(loose: Loose, whole: string): void {
+    if (total >= MAX_CHARS) return;
+    const data = whole.length > MAX_CHARS - total ? whole.slice(0, MAX_CHARS - total) : whole;
+    const text = data.trim();
+    const inLine = text === '' ? ' ' : data.replace(/\s+/g, ' ');
+    loose.text += inLine;
+    if (text === '') return;
+    total += text.length;
+    const chars = codePoints(text);
+    loose.chars += chars;
+    if (anchors > 0) {
+      loose.anchors += inLine;
+      loose.anchorChars += chars;
+    }
+  }
+
+  function leave(at: Open): void {
+    const { name = '' } = at.node;
+    const tagClass = tagClassOf(name);
+    const { loose } = at;
+    if (name === 'a') anchors--;
+    const parent = open.at(-2);
+    if (parent === undefined) pool('residual', at);
+    else if (tagClass === 'title') pool('title', at);
+    else if (
+      tagClass === 'block' &&
+      (loose.chars > thresholds.maxLooseChars || loose.levels > thresholds.maxLooseLevels)
+    ) {
+      pool('block', at);
+    } else handUp(parent.loose, loose, tagClass);
+    open.pop();
+  }
+}
+
+function handUp(to: Loose, from: Loose, tagClass: string): void {
+  const edge = tagClass === 'block' || tagClass === 'level' ? '\n' : '';
+  to.text += edge + from.text + edge;
+  if (from.anchors !== '') to.anchors += `${from.anchors} `;
+  to.chars += from.chars;
+  to.anchorChars += from.anchorChars;
+  to.links += from.links;
+  to.levels += from.levels + (tagClass === 'level' ? 1 : 0);
+}
+
+const folded = (text: string): string =>
+  text
+    .replace(/ {2,}/g, ' ')
+    .replace(/ ?\n[ \n]*/g, '\n')
+    .trim();
+
+function codePoints(text: string): number {
+  let pairs = 0;
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) pairs++;
+  return text.length - pairs;
+}
+
+function readStated({ attribs = {} }: PageNode, stated: Record<keyof StatedFacts, string | null>): void {
+  const content = attribs.content?.trim().slice(0, 2_000);
+  const name = (attribs.name ?? attribs.property ?? attribs.itemprop ?? attribs['http-equiv'])?.toLowerCase();
+  if (content === undefined || content === '' || name === undefined) return;
+  if (name === 'keywords' || name === 'description') stated[name] ??= content;
+  else if (TIME_NAMES.has(name)) stated.time ??= content;
+}

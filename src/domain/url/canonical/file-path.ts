@@ -1,0 +1,62 @@
+import { digestUrl } from '../bloom/url-digest.ts';
+
+/** Longest name of a folder or file before its digest and ending, characters; deepest path, folders. */
+const MAX_NAME_CHARS = 80;
+const MAX_FOLDERS = 12;
+/** Of the folder of a host: with scheme and port before and behind, a host could have more characters than file systems take. */
+const MAX_HOST_CHARS = 200;
+/** Names that Windows keeps for devices, whatever their ending. */
+const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+const SAFE_HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
+const SAFE_NAME = /^[a-z0-9][a-z0-9._+-]*$/;
+
+/**
+ * Where a page goes in a tree of files: `host/folder/name.ending`, with `/` between. The path stays below the root, holds no name that a system keeps for
+ * itself, and is another one for every URL, also where capitals do not count: unless the URL's own path is safe as it stands and has the ending,
+ * the name gets 48 bits of a digest (`name~0123456789ab.html`). The same URL and ending give the same path.
+ */
+export function filePathOf(url: string, ending: string): string {
+  const { protocol, hostname, port, pathname, search } = new URL(url);
+  const scheme = protocol.slice(0, -1);
+  const host = hostname.replace(/[^a-z0-9.-]/g, '_').replace(/\.$/, '_');
+  const named = scheme === 'https' && port === '' ? host : `${scheme}_${host}${port === '' ? '' : `_${port}`}`;
+  const short = named.length <= MAX_HOST_CHARS ? named : `${named.slice(0, MAX_HOST_CHARS)}~${digestOf(named)}`;
+  const root = DEVICES.test(short) ? `_${short}` : short;
+  const names = pathname.slice(1).split('/');
+  const last = names.pop() as string;
+  const folders = names.map(safeName);
+  const isIndex = last === '';
+  const stem = isIndex ? 'index' : last.endsWith(`.${ending}`) ? last.slice(0, -ending.length - 1) : last;
+  const isOwn =
+    SAFE_HOST.test(hostname) &&
+    search === '' &&
+    // A dot makes a folder look like a file, which there may be as well.
+    names.every((name, i) => name === folders[i] && !name.includes('.')) &&
+    folders.length <= MAX_FOLDERS &&
+    (isIndex || (stem !== last && stem !== 'index' && stem === safeName(stem)));
+  if (isOwn) return [root, ...folders, `${stem}.${ending}`].join('/');
+  const inFolders = folders.slice(0, MAX_FOLDERS).map((name) => name.replaceAll('.', '_'));
+  return [root, ...inFolders, `${safeName(stem)}~${digestOf(url)}.${ending}`].join('/');
+}
+
+/** The name itself, where it may stand as it is. */
+function safeName(name: string): string {
+  if (name.length <= MAX_NAME_CHARS && SAFE_NAME.test(name) && !name.endsWith('.') && !DEVICES.test(name)) return name;
+  const cleaned = name
+    .slice(0, MAX_NAME_CHARS)
+    .toLowerCase()
+    .replace(/%[0-9a-f]{2}/g, '_')
+    .replace(/[^a-z0-9._+-]/g, '_')
+    .replace(/^[^a-z0-9]/, '_')
+    .replace(/\.$/, '_');
+  return cleaned === '' ? '_' : DEVICES.test(cleaned) ? `_${cleaned}` : cleaned;
+}
+
+function digestOf(text: string): string {
+  const words = new Uint32Array(4);
+  digestUrl(text, words, 0);
+  return [...words.subarray(0, 2)]
+    .map((word) => word.toString(16).padStart(8, '0'))
+    .join('')
+    .slice(0, 12);
+}
