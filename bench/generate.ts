@@ -6,7 +6,7 @@ import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
-import type { GenerateOptions } from '../src/steps/generate.ts';
+import type { GenerateOptions } from '../src/steps/generate/generate.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOW = Date.UTC(2026, 5, 1);

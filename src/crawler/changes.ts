@@ -2,7 +2,7 @@ import type { ChangeRow } from '../domain/crawl/change/change-feed.ts';
 import type { ChangeKind, PageChange } from '../domain/crawl/change/page-change.ts';
 import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
-import { isoTime } from '../steps/views.ts';
+import { isoTime } from '../steps/inspect/views.ts';
 
 /** Conditions narrow each other down. */
 export interface ChangesQuery {

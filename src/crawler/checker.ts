@@ -13,7 +13,7 @@ import { createInlinePageParser } from '../plugin-host/page-parser.ts';
 import { explainUrlChain, type UrlTraceStep } from '../plugin-host/url-chain.ts';
 import type { Robots, RobotsVerdict } from '../ports/robots.ts';
 import type { Outlink } from '../ports/segment-store.ts';
-import { askRobots, denialBy, verdictInTurn } from '../steps/robots-turn.ts';
+import { askRobots, denialBy, verdictInTurn } from '../steps/fetch/robots-turn.ts';
 import { parsingOptions, readPluginList } from './parsing-options.ts';
 import { pluginViews } from './plugin-views.ts';
 import { systemClock } from './system-clock.ts';

@@ -1,8 +1,8 @@
 import { hostOf } from '../domain/url/canonical/url-key.ts';
 import { unknownName } from '../plugin-host/load-parsing.ts';
-import { planAhead } from '../steps/plan.ts';
-import { simulateSchedules } from '../steps/simulate.ts';
-import { isoTime } from '../steps/views.ts';
+import { planAhead } from '../steps/inspect/plan.ts';
+import { simulateSchedules } from '../steps/inspect/simulate.ts';
+import { isoTime } from '../steps/inspect/views.ts';
 import type { CrawlRoom } from './crawl-room.ts';
 import { dbQuestions } from './db-questions.ts';
 import { explainUrl } from './explain-url.ts';

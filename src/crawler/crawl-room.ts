@@ -1,7 +1,7 @@
 import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
-import type { UrlAdmission } from '../steps/admission.ts';
-import type { QueryVariants } from '../steps/query-variants.ts';
+import type { UrlAdmission } from '../steps/update/admission.ts';
+import type { QueryVariants } from '../steps/update/query-variants.ts';
 import type { Wiring } from './wiring.ts';
 
 /** What the commands of an open crawl work with. */

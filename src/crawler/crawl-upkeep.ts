@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { undoDedup } from '../steps/dedup.ts';
+import { undoDedup } from '../steps/update/dedup.ts';
 import type { CrawlRoom } from './crawl-room.ts';
 import { dumpLines, importLines, readDump } from './db-transfer.ts';
 import { exportPages } from './export/export-pages.ts';

@@ -6,9 +6,9 @@ import { hostOf } from '../domain/url/canonical/url-key.ts';
 import { explainUrlChain } from '../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../ports/robots.ts';
-import { type Explanation, explain, type TrailStep } from '../steps/explain.ts';
-import type { OutlookInput } from '../steps/explain-outlook.ts';
-import { openMarket } from '../steps/market.ts';
+import { openMarket } from '../steps/generate/budget/visit-price.ts';
+import { type Explanation, explain, type TrailStep } from '../steps/inspect/explain.ts';
+import type { OutlookInput } from '../steps/inspect/explain-outlook.ts';
 import { lastSkips } from './skip-report.ts';
 import type { Wiring } from './wiring.ts';
 

@@ -7,9 +7,9 @@ import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { NearGroupingOptions } from '../ports/near-grouping.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
-import { type DedupOptions, type DedupSummary, type DuplicateView, dedup } from '../steps/dedup.ts';
-import { type NearOptions, type NearPage, nearPages } from '../steps/near-pages.ts';
-import type { RepeatOptions, RepeatRoom } from '../steps/repeats.ts';
+import { type NearOptions, type NearPage, nearPages } from '../steps/inspect/near-pages.ts';
+import { type DedupOptions, type DedupSummary, type DuplicateView, dedup } from '../steps/update/dedup.ts';
+import type { RepeatOptions, RepeatRoom } from '../steps/update/repeats.ts';
 import { domainOf } from './domain-of.ts';
 import { fetchedUrls } from './map-reduce/crawl-links.ts';
 

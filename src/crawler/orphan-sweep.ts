@@ -1,7 +1,7 @@
 import { partitionOf } from '../domain/url/canonical/partition.ts';
 import { hostOf } from '../domain/url/canonical/url-key.ts';
 import { isWithinLast } from '../domain/within-last.ts';
-import { sweepOrphans } from '../steps/orphans.ts';
+import { sweepOrphans } from '../steps/update/orphans.ts';
 import type { CrawlRoom } from './crawl-room.ts';
 import { repeatOptions, repeatRoom } from './near.ts';
 import type { UpdateStepOptions } from './types.ts';

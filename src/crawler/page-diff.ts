@@ -3,7 +3,7 @@ import { type WordDiff, wordDiff } from '../domain/page/diff/word-diff.ts';
 import { hammingDistance } from '../domain/page/near/hamming.ts';
 import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { ParsedRecord, SegmentStore } from '../ports/segment-store.ts';
-import { isoTime } from '../steps/views.ts';
+import { isoTime } from '../steps/inspect/views.ts';
 
 /** A stored content of a page. */
 export interface PageVersion {

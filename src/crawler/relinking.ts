@@ -10,10 +10,10 @@ import {
 import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { murmur3 } from '../domain/url/bloom/hash.ts';
-import type { LinkOptions } from '../steps/found-links.ts';
-import { type LinkingPage, relink } from '../steps/relink.ts';
 import { NO_SKIP_SINK } from '../steps/skip-notes.ts';
 import type { RelinkSummary } from '../steps/summaries.ts';
+import type { LinkOptions } from '../steps/update/found-links.ts';
+import { type LinkingPage, relink } from '../steps/update/readmit-links.ts';
 import type { CrawlRoom } from './crawl-room.ts';
 import { storedPages } from './stored-pages.ts';
 

@@ -4,9 +4,9 @@ import { unchangedVisits } from '../domain/crawl/change/unchanged-visits.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
-import { statsOf } from '../steps/stats.ts';
+import { statsOf } from '../steps/inspect/stats.ts';
+import { isoTime } from '../steps/inspect/views.ts';
 import type { RoundCounts, RoundSummary } from '../steps/summaries.ts';
-import { isoTime } from '../steps/views.ts';
 
 /** A round that is over, as `reports/rounds.jsonl` keeps it: its counts, and what the crawl db held afterwards. */
 export interface RoundEntry extends RoundCounts {

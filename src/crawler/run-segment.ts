@@ -6,10 +6,10 @@ import type { Log } from '../ports/log.ts';
 import type { PageParser } from '../ports/page-parser.ts';
 import type { Robots } from '../ports/robots.ts';
 import type { Segment } from '../ports/segment-store.ts';
-import { type FetchRoom, fetchSegment } from '../steps/fetch.ts';
-import { type ParseRoom, parseSegment, tally } from '../steps/parse.ts';
+import { type FetchRoom, fetchSegment } from '../steps/fetch/fetch.ts';
+import { type ParseRoom, parseSegment, tally } from '../steps/fetch/parse.ts';
+import type { VisitRoom } from '../steps/fetch/visit-result.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../steps/summaries.ts';
-import type { VisitRoom } from '../steps/visit-result.ts';
 import { progressMeter } from './progress.ts';
 
 /** What fetching and parsing a segment needs, whichever command asks for it. */

@@ -1,7 +1,7 @@
 import { joinedFields } from '../domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
-import { isoTime } from '../steps/views.ts';
+import { isoTime } from '../steps/inspect/views.ts';
 import type { Wiring } from './wiring.ts';
 
 /** The newest stored content of a page, content codings undone. */

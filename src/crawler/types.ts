@@ -5,19 +5,19 @@ import type { Clock } from '../ports/clock.ts';
 import type { SegmentState } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
 import type { FetchedRecord, ParsedRecord } from '../ports/segment-store.ts';
-import type { DedupSummary, DuplicateView } from '../steps/dedup.ts';
-import type { Explanation } from '../steps/explain.ts';
-import type { QueryReport, RecordQuery } from '../steps/find-records.ts';
-import type { GenerateOptions } from '../steps/generate.ts';
-import type { Grouping, GroupView } from '../steps/host-groups.ts';
+import type { HostSitemaps } from '../steps/fetch/sitemaps.ts';
+import type { GenerateOptions } from '../steps/generate/generate.ts';
 import type { SeedSource } from '../steps/inject.ts';
-import type { NearOptions, NearPage } from '../steps/near-pages.ts';
-import type { PlanSummary } from '../steps/plan.ts';
-import type { RecordRow } from '../steps/record-columns.ts';
+import type { Explanation } from '../steps/inspect/explain.ts';
+import type { QueryReport, RecordQuery } from '../steps/inspect/find-records.ts';
+import type { Grouping, GroupView } from '../steps/inspect/host-groups.ts';
+import type { NearOptions, NearPage } from '../steps/inspect/near-pages.ts';
+import type { PlanSummary } from '../steps/inspect/plan.ts';
+import type { RecordRow } from '../steps/inspect/record-columns.ts';
+import type { SimulateSummary } from '../steps/inspect/simulate.ts';
+import type { DbStats } from '../steps/inspect/stats.ts';
+import type { DueView, HostView, RecordView } from '../steps/inspect/views.ts';
 import type { RetryQuery, RetrySummary } from '../steps/retry.ts';
-import type { SimulateSummary } from '../steps/simulate.ts';
-import type { HostSitemaps } from '../steps/sitemaps.ts';
-import type { DbStats } from '../steps/stats.ts';
 import type {
   CrawlProgress,
   CrawlSummary,
@@ -30,7 +30,7 @@ import type {
   UpdateSummary,
 } from '../steps/summaries.ts';
 import type { TouchSummary } from '../steps/touch.ts';
-import type { DueView, HostView, RecordView } from '../steps/views.ts';
+import type { DedupSummary, DuplicateView } from '../steps/update/dedup.ts';
 import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
 import type { TransferSummary } from './db-transfer.ts';
 import type { ExportOutlet, ExportQuery, ExportSummary } from './export/export-pages.ts';

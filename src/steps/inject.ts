@@ -4,8 +4,8 @@ import { isUrl } from '../domain/url/canonical/is-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
-import { changesOf } from './change-feed.ts';
 import type { InjectSummary, SeedError } from './summaries.ts';
+import { changesOf } from './update/change-feed.ts';
 import { countingRejections, type UrlChain } from './url-chain.ts';
 
 export interface SeedSource {

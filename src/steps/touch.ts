@@ -1,6 +1,6 @@
 import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
-import { pushMore } from './pushed.ts';
+import { pushMore } from './generate/budget/touched-urls.ts';
 
 export interface TouchSummary {
   /** Known URLs whose next visit was brought forward. */

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DbStats } from '../../src/steps/stats.ts';
+import type { DbStats } from '../../src/steps/inspect/stats.ts';
 import type { CrawlSummary } from '../../src/steps/summaries.ts';
 import { BINARY, json, run, start, workDir } from './binary.ts';
 import { startChangingSite } from './changing-site.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DedupSummary, DuplicateView, NearPage, VerifySummary } from '../../src/crawler.ts';
-import type { RecordView } from '../../src/steps/views.ts';
+import type { RecordView } from '../../src/steps/inspect/views.ts';
 import { json, run, workDir } from './binary.ts';
 import { jsonStaying, prepare, runStaying } from './staying.ts';
 

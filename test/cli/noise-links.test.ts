@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import type { RecordView } from '../../src/steps/inspect/views.ts';
 import type { CrawlSummary } from '../../src/steps/summaries.ts';
-import type { RecordView } from '../../src/steps/views.ts';
 import { json, run, workDir } from './binary.ts';
 import { served } from './served.ts';
 import { jsonStaying, runStaying } from './staying.ts';

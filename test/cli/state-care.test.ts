@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestRows } from '../../src/adapters/leveldb/care/copy-rows.ts';
 import type { Rows } from '../../src/adapters/leveldb/rows.ts';
 import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySummary } from '../../src/crawler.ts';
-import type { RecordView } from '../../src/steps/views.ts';
+import type { RecordView } from '../../src/steps/inspect/views.ts';
 import { json, run, start, workDir } from './binary.ts';
 import { type LocalSite, startSite } from './local-site.ts';
 import { jsonStaying, runStaying } from './staying.ts';

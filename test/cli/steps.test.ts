@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SeenView, SegmentRecordView, SegmentView } from '../../src/crawler.ts';
-import type { Explanation } from '../../src/steps/explain.ts';
-import type { DbStats } from '../../src/steps/stats.ts';
+import type { Explanation } from '../../src/steps/inspect/explain.ts';
+import type { DbStats } from '../../src/steps/inspect/stats.ts';
+import type { DueView, HostView, RecordView } from '../../src/steps/inspect/views.ts';
 import type {
   FetchSummary,
   GenerateSummary,
@@ -11,7 +12,6 @@ import type {
   ParseSummary,
   UpdateSummary,
 } from '../../src/steps/summaries.ts';
-import type { DueView, HostView, RecordView } from '../../src/steps/views.ts';
 import { json, run, workDir } from './binary.ts';
 import { type LocalSite, startSite } from './local-site.ts';
 import { jsonStaying, runStaying } from './staying.ts';

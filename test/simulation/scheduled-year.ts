@@ -10,11 +10,11 @@ import type { FetchOutcome } from '../../src/domain/crawl/states/outcome.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { encodeParsed } from '../../src/plugin-host/encode-parsed.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { UrlAdmission } from '../../src/steps/admission.ts';
-import { generate } from '../../src/steps/generate.ts';
-import { QueryVariants } from '../../src/steps/query-variants.ts';
+import { generate } from '../../src/steps/generate/generate.ts';
 import { NO_SKIP_SINK } from '../../src/steps/skip-notes.ts';
-import { updateFromSegment } from '../../src/steps/updatedb.ts';
+import { UrlAdmission } from '../../src/steps/update/admission.ts';
+import { QueryVariants } from '../../src/steps/update/query-variants.ts';
+import { updateFromSegment } from '../../src/steps/update/updatedb.ts';
 
 export const DAY = 86_400_000;
 

@@ -9,7 +9,7 @@ import { fingerprintDistance, parseFingerprint } from '../../src/domain/page/nea
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import type { NearGroupingOptions } from '../../src/ports/near-grouping.ts';
-import { type DedupOptions, dedup, undoDedup } from '../../src/steps/dedup.ts';
+import { type DedupOptions, dedup, undoDedup } from '../../src/steps/update/dedup.ts';
 import { temporaryFolders } from '../adapters/files/temporary-folder.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Candidate, type Caps, inParts, interleaveHosts, Selection } from '../../src/steps/fetch-list.ts';
+import { type Candidate, type Caps, inParts, interleaveHosts, Selection } from '../../src/steps/generate/fetch-list.ts';
 
 function candidate(url: string, host: string, rank: number): Candidate {
   const entry = {

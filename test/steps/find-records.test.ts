@@ -4,10 +4,10 @@ import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueQuery } from '../../src/ports/crawl-db.ts';
-import { findRecords, type QueryReport, type RecordQuery } from '../../src/steps/find-records.ts';
-import { groupHosts } from '../../src/steps/host-groups.ts';
-import { rowMaker } from '../../src/steps/record-columns.ts';
-import { type DbStats, statsOf } from '../../src/steps/stats.ts';
+import { findRecords, type QueryReport, type RecordQuery } from '../../src/steps/inspect/find-records.ts';
+import { groupHosts } from '../../src/steps/inspect/host-groups.ts';
+import { rowMaker } from '../../src/steps/inspect/record-columns.ts';
+import { type DbStats, statsOf } from '../../src/steps/inspect/stats.ts';
 import { openAt, temporaryDir } from '../adapters/leveldb/temporary-db.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 

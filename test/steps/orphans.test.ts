@@ -4,7 +4,7 @@ import { createMemoryFingerprintTables } from '../../src/adapters/memory/fingerp
 import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { SeenUrls } from '../../src/ports/seen-urls.ts';
-import { sweepOrphans } from '../../src/steps/orphans.ts';
+import { sweepOrphans } from '../../src/steps/update/orphans.ts';
 import { A, HOST_PLAN, signed } from '../contracts/fingerprint-tables.contract.ts';
 
 const HOME = 'https://a.org/';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PageToParse } from '../../src/ports/page-parser.ts';
 import type { Segment } from '../../src/ports/segment-store.ts';
-import { parseSegment } from '../../src/steps/parse.ts';
+import { parseSegment } from '../../src/steps/fetch/parse.ts';
 
 it('the step alone gives a parser the metadata of the fetch list, as parsing while fetching does', async () => {
   const items = [

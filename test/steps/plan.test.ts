@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
-import { planAhead } from '../../src/steps/plan.ts';
+import { planAhead } from '../../src/steps/inspect/plan.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { QueryVariants } from '../../src/steps/query-variants.ts';
+import { QueryVariants } from '../../src/steps/update/query-variants.ts';
 
 const urlsOf = (path: string, from: number, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `http://a.org${path}?n=${from + i}`);

@@ -7,7 +7,7 @@ import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { judgeRepeats, type RepeatOptions, type RepeatRoom, type VisitedPage } from '../../src/steps/repeats.ts';
+import { judgeRepeats, type RepeatOptions, type RepeatRoom, type VisitedPage } from '../../src/steps/update/repeats.ts';
 import { A, FOUR_OFF, HOST_PLAN, NEAR, signed } from '../contracts/fingerprint-tables.contract.ts';
 
 const FIRST: RepeatOptions = { distance: 3, keep: 'first' };

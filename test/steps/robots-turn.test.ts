@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createRobots } from '../../src/adapters/http/robots.ts';
 import type { FetchProtocol } from '../../src/ports/fetch-protocol.ts';
 import type { HostLanes } from '../../src/ports/host-lanes.ts';
-import { askRobots } from '../../src/steps/robots-turn.ts';
+import { askRobots } from '../../src/steps/fetch/robots-turn.ts';
 import { SILENT } from '../adapters/leveldb/temporary-db.ts';
 
 it('of http and https, which are asked in one lane, the longer Crawl-delay holds for both', async () => {

@@ -3,7 +3,7 @@ import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { dueFacts } from '../../src/domain/crawl/revisit/due.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
-import { selectWithinBudget } from '../../src/steps/select-within-budget.ts';
+import { selectWithinBudget } from '../../src/steps/generate/budget/select-within-budget.ts';
 
 const NOW = 1_000_000_000;
 const HOUR = 3_600_000;

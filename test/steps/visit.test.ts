@@ -6,8 +6,8 @@ import type { FetchOutcome } from '../../src/domain/crawl/states/outcome.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import type { FetchProtocol, ResponseHead } from '../../src/ports/fetch-protocol.ts';
 import type { FetchItem, WireResponse } from '../../src/ports/segment-store.ts';
-import { visit } from '../../src/steps/visit.ts';
-import type { VisitRoom } from '../../src/steps/visit-result.ts';
+import { visit } from '../../src/steps/fetch/visit.ts';
+import type { VisitRoom } from '../../src/steps/fetch/visit-result.ts';
 
 const sha256Of = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 const BODY = Buffer.from('<p>the same as ever');

@@ -3,7 +3,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import { openSink } from '../../plugin-host/export-sink.ts';
 import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import { isoTime } from '../../steps/views.ts';
+import { isoTime } from '../../steps/inspect/views.ts';
 import { type StoredPage, storedPages } from '../stored-pages.ts';
 import type { Wiring } from '../wiring.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';

@@ -1,0 +1,279 @@
+import type { ConditionRecord } from '../../domain/crawl/headers/ladder.ts';
+import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
+import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
+import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Robots } from '../../ports/robots.ts';
+import type { FetchItem, HostLesson, Segment } from '../../ports/segment-store.ts';
+import { countOutcome, noOutcomes } from '../outcome-counts.ts';
+import type { FetchSummary } from '../summaries.ts';
+import { addLesson } from '../update/host-observations.ts';
+import { denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
+import { visit } from './visit.ts';
+import type { VisitResult, VisitRoom } from './visit-result.ts';
+
+export interface FetchOptions {
+  /** URLs of the list held in memory at a time. */
+  readonly window: number;
+  /** Least time between the end of a request and the start of the next one to the same host, ms. */
+  readonly delayMs: number;
+  /** Wall time for the whole step, ms; 0: none. What is left stays due. */
+  readonly timeLimitMs: number;
+  /** Failures in a row after which a host is left alone for the rest of the step. */
+  readonly hostFailureLimit: number;
+  /** Failures in a row over all hosts after which the step ends: the network is down. */
+  readonly failureLimit: number;
+  /** A Retry-After no longer than this is waited for; a longer one leaves the host alone for the step, ms. */
+  readonly patienceMs: number;
+}
+
+export interface FetchRoom extends VisitRoom {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lanes: HostLanes;
+  readonly robots: Robots;
+  /** By scheme, without the colon. */
+  readonly protocols: ReadonlyMap<string, FetchProtocol>;
+  /** Told of each page with a body that is to be parsed; awaited, so that parsing holds fetching back. */
+  readonly onPage?: (item: FetchItem, page: VisitResult) => Promise<void>;
+  readonly onOutcome?: (outcome: FetchOutcome, bytesSaved: number) => void;
+}
+
+/** Codes that speak of the host or the network rather than of one page. */
+const HOST_FAULTS = new Set(['dns-failed', 'connect-failed', 'tls-failed', 'fetch-timeout']);
+/** Statuses that speak of the server rather than of one page: it is overloaded, or what stands behind it is away. */
+const HOST_STATUSES = new Set([502, 503, 504]);
+
+/** How a host was found: `ailing` is one that was reached, and had better be left alone should it go on so. */
+type Reach = 'well' | 'ailing' | 'unreached';
+
+function reachOf(outcome: FetchOutcome): Reach {
+  if (outcome.kind !== 'failed') return 'well';
+  if (HOST_FAULTS.has(outcome.code)) return 'unreached';
+  return outcome.code === 'fetch-aborted' || HOST_STATUSES.has(outcome.status ?? 0) ? 'ailing' : 'well';
+}
+
+/**
+ * Fetches what the segment lacks. The list is read in windows, so memory does not grow with it. A stop signal or the time limit
+ * ends the step after the pages in flight; what was not come to stays in the list and can be fetched later.
+ */
+export async function fetchSegment(
+  room: FetchRoom,
+  segment: Segment,
+  options: FetchOptions,
+  signal?: AbortSignal,
+): Promise<FetchSummary> {
+  return new FetchRun(room, segment, options).run(signal);
+}
+
+class FetchRun {
+  private readonly counts = noOutcomes();
+  private readonly facts = new Map<string, HostFacts>();
+  /** Of pages without an entity tag, by host, in this run. */
+  private readonly dated = new Map<string, ConditionRecord>();
+  private readonly failuresInARow = new Map<string, number>();
+  /** Hosts that are left alone for the rest of the step, and why. */
+  private readonly failingHosts = new Map<string, string>();
+  private failuresOverAll = 0;
+  /** Aborted when no further visit may start; visits in flight go on. */
+  private readonly noMore = new AbortController();
+  private fault: unknown = null;
+  private active = 0;
+  private wake: (() => void) | null = null;
+  private readonly room: FetchRoom;
+  private readonly segment: Segment;
+  private readonly options: FetchOptions;
+
+  constructor(room: FetchRoom, segment: Segment, options: FetchOptions) {
+    this.room = room;
+    this.segment = segment;
+    this.options = options;
+  }
+
+  async run(signal: AbortSignal | undefined): Promise<FetchSummary> {
+    const { room, segment, options } = this;
+    const robotsBefore = room.robots.stats();
+    const stop = (): void => this.noMore.abort(new CrawlError('fetch-aborted', 'stopped'));
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
+    const deadline = options.timeLimitMs > 0 ? room.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
+    try {
+      await this.recallLessons();
+      for await (const item of segment.fetchList()) {
+        if (segment.hasFetched(item.index)) continue;
+        while (this.active >= options.window && !this.noMore.signal.aborted) await this.oneIsDone();
+        if (room.clock.now() >= deadline) stop();
+        if (this.noMore.signal.aborted) break;
+        this.start(item);
+      }
+      while (this.active > 0) {
+        if (room.clock.now() >= deadline) stop();
+        await this.oneIsDone();
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+    if (this.fault !== null) throw this.fault;
+    const left = segment.info.urls - segment.fetchedCount;
+    const robots = room.robots.stats();
+    return {
+      segment: segment.info.id,
+      ...this.counts,
+      requests: this.counts.requests + robots.requests - robotsBefore.requests,
+      bytesReceived: this.counts.bytesReceived + robots.receivedBytes - robotsBefore.receivedBytes,
+      left,
+    };
+  }
+
+  /** What an interrupted run learnt of its hosts, such as the rest that one asked for, reaches the crawl db with the whole segment only. */
+  private async recallLessons(): Promise<void> {
+    if (this.segment.fetchedCount === 0) return;
+    for await (const { host, lesson } of this.segment.fetched()) {
+      if (lesson !== null) this.facts.set(host, addLesson(this.factsOf(host), lesson));
+    }
+  }
+
+  private oneIsDone(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve;
+    });
+  }
+
+  private start(item: FetchItem): void {
+    this.active++;
+    this.room.lanes
+      .run(item.host, (turn) => this.visitItem(item, turn), this.noMore.signal)
+      .catch((error: unknown) => {
+        if (error === this.noMore.signal.reason && this.noMore.signal.aborted) return;
+        this.fault ??= error;
+        this.noMore.abort(error);
+      })
+      .finally(() => {
+        this.active--;
+        const wake = this.wake;
+        this.wake = null;
+        wake?.();
+      });
+  }
+
+  private async visitItem(item: FetchItem, turn: LaneTurn): Promise<void> {
+    const refusal = await this.refusal(item, turn);
+    if (refusal !== null) return this.store(item, refusal);
+    const protocol = this.room.protocols.get(item.url.slice(0, item.url.indexOf(':')));
+    if (protocol === undefined) {
+      turn.spare();
+      return this.store(item, this.denied('scheme-unsupported', ERRORS['scheme-unsupported'].text));
+    }
+    const facts = this.factsOf(item.host);
+    const nextTurn = (): Promise<void> => turn.next();
+    const visited = await visit(this.room, protocol, item, facts, this.dated.get(item.host), nextTurn);
+    const restUntil = this.judgeHost(item.host, visited.outcome);
+    const result = restUntil === null ? visited : { ...visited, lesson: { ...visited.lesson, restUntil } };
+    if (result.lesson !== null) this.learn(item, facts, result.lesson);
+    await this.store(item, result);
+  }
+
+  private factsOf(host: string): HostFacts {
+    return this.facts.get(host) ?? this.segment.info.hosts[host] ?? NO_HOST_FACTS;
+  }
+
+  private learn({ host, validators }: FetchItem, facts: HostFacts, lesson: HostLesson): void {
+    this.facts.set(host, addLesson(facts, lesson));
+    if (validators.etag !== null) return;
+    const { conditionalHits = 0, conditionalMisses = 0 } = lesson;
+    if (conditionalHits + conditionalMisses === 0) return;
+    const known = this.dated.get(host);
+    this.dated.set(host, {
+      conditionalHits: (known?.conditionalHits ?? 0) + conditionalHits,
+      conditionalMisses: (known?.conditionalMisses ?? 0) + conditionalMisses,
+    });
+  }
+
+  /** The reason not to ask for this page at all, if there is one. */
+  private async refusal(item: FetchItem, turn: LaneTurn): Promise<VisitResult | null> {
+    const { host } = item;
+    const { clock } = this.room;
+    const facts = this.factsOf(host);
+    const restUntil = facts.restUntil ?? 0;
+    const failing = this.failingHosts.get(host);
+    if (restUntil > clock.now() || failing !== undefined) {
+      turn.spare();
+      return restUntil > clock.now() ? this.resting(restUntil) : this.denied('host-failing', failing ?? '');
+    }
+    const { verdict, isFetched } = await verdictInTurn(this.room, item, this.options.delayMs, turn);
+    const restAskedUntil = restAsked(verdict, clock);
+    if (restAskedUntil !== null) {
+      const lesson = { restUntil: restAskedUntil };
+      this.tellRest(host, restAskedUntil);
+      this.learn(item, facts, lesson);
+      return { ...this.resting(restAskedUntil), lesson };
+    }
+    if (verdict.allowed) return null;
+    // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here alone.
+    if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? '') ? 'unreached' : 'well');
+    const { code, message } = denialBy(verdict);
+    return this.denied(code, message);
+  }
+
+  private resting(until: number): VisitResult {
+    return this.denied('http-throttled', 'the host asked for a pause', until);
+  }
+
+  private denied(code: ErrorCode, message: string, retryAt: number | null = null): VisitResult {
+    const costs = { at: this.room.clock.now(), requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
+    const outcome: FetchOutcome = { kind: 'denied', code, message, retryAt, ...costs };
+    return { outcome, response: null, body: null, headers: {}, lesson: null };
+  }
+
+  /** Leaves a host alone that asks for it. Answers until when, where that is too long to wait for. */
+  private judgeHost(host: string, outcome: FetchOutcome): number | null {
+    this.countReach(host, reachOf(outcome));
+    if (outcome.kind !== 'failed' || outcome.code !== 'http-throttled') return null;
+    const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
+    if (until - outcome.at > this.options.patienceMs) {
+      this.tellRest(host, until);
+      return until;
+    }
+    this.room.lanes.pauseUntil(host, until);
+    return null;
+  }
+
+  /** Leaves a host alone that fails over and over, and ends the step when nothing at all can be reached. */
+  private countReach(host: string, reach: Reach): void {
+    this.failuresOverAll = reach === 'unreached' ? this.failuresOverAll + 1 : 0;
+    if (this.failuresOverAll >= this.options.failureLimit) {
+      this.fault ??= new CrawlError(
+        'failure-limit',
+        `${this.failuresOverAll} fetches in a row could not reach their hosts; is the network down?`,
+      );
+      this.noMore.abort(this.fault);
+    }
+    const failures = reach !== 'well' ? (this.failuresInARow.get(host) ?? 0) + 1 : 0;
+    if (failures === 0) this.failuresInARow.delete(host);
+    else this.failuresInARow.set(host, failures);
+    if (failures >= this.options.hostFailureLimit) {
+      const message = `${failures} failures in a row`;
+      this.failingHosts.set(host, message);
+      this.room.log.warn('host left alone for this round', { host, code: 'host-failing', message });
+    }
+  }
+
+  private tellRest(host: string, until: number): void {
+    const told = { host, code: 'http-throttled', until: new Date(until).toISOString() };
+    this.room.log.warn('host left alone as it asked', told);
+  }
+
+  private async store(item: FetchItem, result: VisitResult): Promise<void> {
+    const { outcome } = result;
+    await this.segment.addFetched(
+      { index: item.index, url: item.url, host: item.host, outcome, lesson: result.lesson },
+      result.response,
+    );
+    countOutcome(this.counts, item.url, outcome);
+    this.room.onOutcome?.(outcome, result.lesson?.bytesSaved ?? 0);
+    if (outcome.kind === 'success' && result.body !== null) await this.room.onPage?.(item, result);
+  }
+}

@@ -1,0 +1,62 @@
+import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
+import type { PageParser, ParsedPage } from '../../ports/page-parser.ts';
+import type { FetchItem, Segment } from '../../ports/segment-store.ts';
+import type { ParseSummary } from '../summaries.ts';
+
+export interface ParseRoom {
+  readonly parser: PageParser;
+  /** Undoes the content codings of a stored response body; as much as fits into the configured size. */
+  readonly undoContentCoding: (body: Uint8Array, codings: string | undefined) => Promise<Uint8Array>;
+  /** Pages handed to the parser at a time. */
+  readonly window: number;
+}
+
+/**
+ * Parses what was fetched with a body and has no parse output yet, from the stored responses. Interrupted, it goes on with what
+ * is missing; after `resetParsed` it does all anew.
+ */
+export async function parseSegment(room: ParseRoom, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
+  const counts = { parsed: 0, failed: 0, outlinks: 0 };
+  if (segment.fetchedCount === 0) return { segment: segment.info.id, ...counts };
+  const running = new Set<Promise<void>>();
+  let fault: unknown = null;
+  const parseOne = async (index: number, page: Promise<ParsedPage>): Promise<void> => {
+    const result = await page;
+    await segment.addParsed(index, result.encoded);
+    tally(counts, result);
+  };
+  const metadata = new Map<number, FetchItem['metadata']>();
+  for await (const item of segment.fetchList()) {
+    if (Object.keys(item.metadata).length > 0) metadata.set(item.index, item.metadata);
+  }
+  for await (const record of segment.fetched()) {
+    if (signal?.aborted || fault !== null) break;
+    if (record.outcome.kind !== 'success' || record.warc === null || segment.hasParsed(record.index)) continue;
+    const response = await segment.readResponse(record.warc);
+    const headers = joinedFields(response.rawHeaders);
+    const page = room.parser.parse({
+      index: record.index,
+      url: record.url,
+      contentType: record.outcome.contentType,
+      headers,
+      body: await room.undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']),
+      metadata: metadata.get(record.index) ?? {},
+    });
+    const task: Promise<void> = parseOne(record.index, page)
+      .catch((error: unknown) => {
+        fault ??= error;
+      })
+      .finally(() => running.delete(task));
+    running.add(task);
+    if (running.size >= room.window) await Promise.race(running);
+  }
+  await Promise.all(running);
+  if (fault !== null) throw fault;
+  return { segment: segment.info.id, ...counts };
+}
+
+export function tally(counts: { parsed: number; failed: number; outlinks: number }, page: ParsedPage): void {
+  if (page.failed) counts.failed++;
+  else counts.parsed++;
+  counts.outlinks += page.outlinks;
+}

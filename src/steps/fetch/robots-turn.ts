@@ -1,0 +1,74 @@
+import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
+import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
+
+export interface RobotsRoom {
+  readonly robots: Robots;
+  readonly lanes: HostLanes;
+  readonly clock: Clock;
+}
+
+export interface AskedRobots {
+  readonly verdict: RobotsVerdict;
+  readonly isFetched: boolean;
+  /** The host wants more time between two requests than others get. */
+  readonly isSlow: boolean;
+}
+
+/** http and https of a host are one lane, and each may have a robots.txt of its own. */
+const inOtherScheme = (url: string): string =>
+  url.startsWith('https:') ? `http${url.slice('https'.length)}` : `https${url.slice('http'.length)}`;
+
+/**
+ * The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs` once
+ * something may be asked for; where http and https want different ones, the longer holds for both.
+ */
+export async function askRobots(
+  { robots, lanes, clock }: RobotsRoom,
+  url: string,
+  host: string,
+  delayMs: number,
+  turn: LaneTurn,
+): Promise<AskedRobots> {
+  const startedAt = clock.now();
+  const cached = robots.cachedVerdict(url);
+  const verdict = cached ?? (await robots.verdict(url, () => turn.next()));
+  const twin = robots.cachedVerdict(inOtherScheme(url));
+  // What is refused asks for nothing, so it neither waits for a delay, which may be a day, nor makes others wait.
+  const wanted = [verdict, twin].map((each) => (each?.allowed ? (each.crawlDelayMs ?? 0) : 0));
+  const delay = Math.max(delayMs, ...wanted);
+  if (verdict.allowed) lanes.setDelay(host, delay);
+  const isFetched = cached === undefined && verdict.fetchedAt >= startedAt;
+  return { verdict, isFetched, isSlow: delay > delayMs };
+}
+
+/**
+ * As {@link askRobots}, for a URL that is to be asked for in this turn of its host. robots.txt is a request like any other: where it was fetched, what it allows
+ * waits for the next turn. Where nothing is asked at all the turn is spared.
+ */
+export async function verdictInTurn(
+  room: RobotsRoom,
+  { url, host }: { readonly url: string; readonly host: string },
+  delayMs: number,
+  turn: LaneTurn,
+): Promise<AskedRobots> {
+  const asked = await askRobots(room, url, host, delayMs, turn);
+  const { verdict, isFetched, isSlow } = asked;
+  const mayAsk = verdict.allowed && restAsked(verdict, room.clock) === null;
+  if (mayAsk ? isSlow && !isFetched : !isFetched) turn.spare();
+  // This turn may have come by a shorter delay, which held while everything was refused.
+  if (mayAsk && (isFetched || isSlow)) await turn.next();
+  return asked;
+}
+
+/** What keeps a URL back that a verdict does not allow. */
+export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: ErrorCode; message: string } {
+  const code = known ?? 'robots-denied';
+  const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
+  return { code, message: `${ERRORS[code].text}${detail}` };
+}
+
+/** Until when the host wants to be left alone, as it said when it was asked for robots.txt; pages that an older copy allows wait as well. */
+export const restAsked = ({ restUntil }: RobotsVerdict, clock: Clock): number | null =>
+  restUntil !== undefined && restUntil > clock.now() ? restUntil : null;

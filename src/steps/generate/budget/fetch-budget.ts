@@ -1,0 +1,47 @@
+import {
+  accountAt,
+  allowance,
+  type BudgetAccount,
+  parseAccount,
+  spend,
+} from '../../../domain/crawl/revisit/budget-account.ts';
+import type { CrawlDb } from '../../../ports/crawl-db.ts';
+
+/** Facts in the crawl db: the account of a budget by the day, and how many fetches a day the crawl is limited to ("0": not at all). */
+const ACCOUNT = 'budget.account';
+const PER_DAY = 'budget.perDay';
+
+export interface Purse {
+  /** Fetches that the round may make. */
+  readonly budget: number;
+  readonly account: BudgetAccount | null;
+}
+
+export interface PurseOptions {
+  readonly budget: number;
+  readonly budgetPerDay: number;
+}
+
+/** What a round may spend; `null`: there is no limit. */
+export async function openPurse(db: CrawlDb, options: PurseOptions, now: number): Promise<Purse | null> {
+  const { budget, budgetPerDay } = options;
+  if (budget === 0 && budgetPerDay === 0) return null;
+  if (budgetPerDay === 0) return { budget, account: null };
+  const account = accountAt(parseAccount(await db.meta(ACCOUNT)), budgetPerDay, now);
+  return { budget: budget > 0 ? budget : allowance(account, budgetPerDay), account };
+}
+
+/** What to write with the leases of the round. */
+export function purseFacts(purse: Purse | null, fetches: number, options: PurseOptions): Record<string, string> {
+  if (purse === null) return { [PER_DAY]: '0' };
+  return {
+    [PER_DAY]: String(options.budgetPerDay > 0 ? options.budgetPerDay : purse.budget),
+    ...(purse.account === null ? {} : { [ACCOUNT]: JSON.stringify(spend(purse.account, fetches)) }),
+  };
+}
+
+/** Fetches a day that the crawl was last limited to; `null`: no limit. */
+export async function limitPerDay(db: CrawlDb): Promise<number | null> {
+  const perDay = Number((await db.meta(PER_DAY)) ?? 0);
+  return perDay > 0 ? perDay : null;
+}

@@ -1,0 +1,37 @@
+import type { SettlePolicy } from '../../../domain/crawl/revisit/next-visit.ts';
+import type { CrawlDb } from '../../../ports/crawl-db.ts';
+import { limitPerDay } from './fetch-budget.ts';
+
+const PRICE = 'schedule.price';
+/** Weight of a round in the moving average. */
+const GAIN = 0.1;
+const DAY_MS = 86_400_000;
+
+export interface Market {
+  /** The policy under the budget that is in force. */
+  readonly policy: SettlePolicy;
+  /** What a visit was worth on the average so far, page-days. */
+  readonly price: number | null;
+}
+
+/**
+ * Under a budget a page is due when a visit is worth what visits are worth on the average, and may be left alone for as long as the
+ * budget takes three times round: max(30 d, 3 N / B) with N URLs and B fetches a day.
+ */
+export async function openMarket(db: CrawlDb, policy: SettlePolicy): Promise<Market> {
+  const stored = Number((await db.meta(PRICE)) ?? Number.NaN);
+  const price = stored > 0 ? stored : null;
+  const perDay = await limitPerDay(db);
+  if (perDay === null || policy.schedule.worth === undefined) return { policy, price };
+  const { urls } = await db.counters();
+  const maxIntervalMs = Math.max(30 * DAY_MS, ((3 * urls) / perDay) * DAY_MS, policy.maxIntervalMs);
+  return { policy: { ...policy, price, maxIntervalMs }, price };
+}
+
+/** The price after a round in which `visits` to known pages were worth `worth` in all. */
+export function marketFacts({ price }: Market, visits: number, worth: number): Record<string, string> {
+  if (visits === 0) return {};
+  const mean = worth / visits;
+  const next = price === null ? mean : price + GAIN * (mean - price);
+  return next > 0 ? { [PRICE]: String(next) } : {};
+}

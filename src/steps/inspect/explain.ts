@@ -1,0 +1,233 @@
+import { type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
+import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { blockSentences } from './block-sentences.ts';
+import {
+  ifItWereFound,
+  type OutlookInput,
+  type VisitStory,
+  visitStories,
+  waysToComeSooner,
+} from './explain-outlook.ts';
+
+import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
+
+export interface UrlStep {
+  readonly name: string;
+  readonly before: string;
+  readonly after: string | null;
+  readonly note?: string | undefined;
+}
+
+export interface Explanation {
+  /** As asked. */
+  readonly input: string;
+  /** Canonical; `null` when the URL is refused. */
+  readonly url: string | null;
+  readonly steps: readonly UrlStep[];
+  readonly admitted: boolean;
+  readonly reason: string | null;
+  /** From the stored copy of robots.txt; `null` when there is none. */
+  readonly robots: {
+    readonly allowed: boolean;
+    readonly code: string | null;
+    /** Why the newest try to get robots.txt told nothing; `null` when it did. */
+    readonly fault: string | null;
+    readonly rule: { readonly line: number; readonly text: string } | null;
+    /** Seconds. */
+    readonly crawlDelay: number | null;
+    readonly fetchedAt: string;
+  } | null;
+  readonly record: RecordView | null;
+  readonly schedule: {
+    readonly name: string;
+    readonly terms: readonly ScheduleTerm[];
+    readonly nextFetchAt: string | null;
+  } | null;
+  /** The visits of the record in words, oldest first. */
+  readonly visits: readonly VisitStory[];
+  /** The way on which it was found: the page that links to it, the page that links to that one, up to a seed. */
+  readonly trail: readonly TrailStep[];
+  readonly host: HostView | null;
+  /** When rounds passed it over lately, oldest first. */
+  readonly skipped: readonly SkippedBefore[];
+  /** Plain sentences, most telling first. */
+  readonly why: readonly string[];
+  /** What would bring the next visit forward. */
+  readonly sooner: readonly string[];
+  /** For a URL that is not known: what would happen. */
+  readonly ifFound: readonly string[];
+}
+
+export interface TrailStep {
+  readonly url: string;
+  readonly depth: number;
+  readonly state: string;
+}
+
+export interface SkippedBefore {
+  readonly at: string;
+  readonly reason: SkipReason;
+  readonly by: string | null;
+  readonly detail: string | null;
+  readonly from: string | null;
+}
+
+export interface ExplainInput extends OutlookInput {
+  readonly input: string;
+  readonly steps: readonly UrlStep[];
+  readonly reason: string | null;
+  readonly lastModifiedAt: number | null;
+  readonly trail: readonly TrailStep[];
+  readonly skipped: readonly SkippedBefore[];
+}
+
+/** The whole trail of one URL, from what is stored: no request is sent. */
+export function explain(input: ExplainInput): Explanation {
+  const { robots, datum, policy } = input;
+  const replay = datum === undefined ? null : replayLastVisit(datum, policy, input.lastModifiedAt);
+  return {
+    input: input.input,
+    url: input.url,
+    steps: input.steps,
+    admitted: input.url !== null,
+    reason: input.reason,
+    robots:
+      robots === undefined
+        ? null
+        : {
+            allowed: robots.allowed,
+            code: robots.code,
+            fault: robots.fault,
+            rule: robots.rule,
+            crawlDelay: robots.crawlDelayMs === null ? null : robots.crawlDelayMs / 1_000,
+            fetchedAt: isoTime(robots.fetchedAt),
+          },
+    record: datum === undefined ? null : recordView(datum),
+    schedule:
+      datum === undefined
+        ? null
+        : {
+            name: policy.schedule.name,
+            terms: replay === null ? pauseTerms(datum) : [...replay.terms, ...termsInForce(datum, replay)],
+            nextFetchAt: datum.nextFetchAt === null ? null : isoTime(datum.nextFetchAt),
+          },
+    visits: visitStories(datum?.visits ?? []),
+    trail: input.trail,
+    host: input.host === undefined ? null : hostView(input.host, input.now),
+    skipped: input.skipped,
+    why: reasons(input, replay),
+    sooner: waysToComeSooner(input),
+    ifFound: ifItWereFound(input),
+  };
+}
+
+/** The arithmetic where no schedule was asked: failures, refusals and "gone" have pauses of their own. */
+function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
+  const last = datum.visits.at(-1);
+  if (last === undefined) return [];
+  const terms: ScheduleTerm[] = [{ label: `last visit: ${last.outcome}`, value: isoTime(last.at) }];
+  if (datum.failures > 0) terms.push({ label: 'failures in a row', value: datum.failures });
+  if (datum.nextFetchAt !== null) terms.push({ label: 'pause', value: datum.nextFetchAt - last.at, unit: 'ms' });
+  return terms;
+}
+
+/** Whether the interval is another one than the schedule in force makes of the last visit. */
+const isDecidedOtherwise = (datum: CrawlDatum, { memory }: NextVisit): boolean =>
+  memory.intervalMs !== datum.schedule.intervalMs;
+
+function termsInForce(datum: CrawlDatum, replay: NextVisit): ScheduleTerm[] {
+  if (!isDecidedOtherwise(datum, replay)) return [];
+  return [{ label: 'interval in force', value: datum.schedule.intervalMs, unit: 'ms' }];
+}
+
+/** Where the next visit is not when the arithmetic says. */
+function dateSentences(datum: CrawlDatum, replay: NextVisit): string[] {
+  if (isDecidedOtherwise(datum, replay)) {
+    return [
+      'The schedule would decide otherwise by what is in force now: the interval was decided by another schedule, other settings or another price of a visit, or named with its seed.',
+    ];
+  }
+  const { nextFetchAt } = datum;
+  if (nextFetchAt === null || nextFetchAt >= replay.nextFetchAt) return [];
+  return [
+    `It was brought forward, by "incrawl touch" or "incrawl retry", a sitemap or a seed; the schedule had named ${isoTime(replay.nextFetchAt)}.`,
+  ];
+}
+
+function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
+  const { datum, robots, lease, now } = input;
+  const why: string[] = [];
+  if (input.url === null) why.push(`It is kept out: ${input.reason ?? 'refused'}.`);
+  if (robots !== undefined && !robots.allowed) {
+    const rule = robots.rule === null ? '' : ` by line ${robots.rule.line}, "${robots.rule.text}"`;
+    why.push(`robots.txt does not let it be fetched${rule}.`);
+  }
+  if (datum === undefined) {
+    const last = input.skipped.at(-1);
+    if (last !== undefined)
+      why.push(`A link to it was found${last.from === null ? '' : ` on ${last.from}`} and ${skipSentence(last)}`);
+    else if (input.url !== null) {
+      why.push('It is not in the crawl db: no seed names it, and no page fetched so far links to it.');
+    }
+    return why;
+  }
+  if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which is not applied yet.`);
+  why.push(dueSentence(datum, now, input.url === null));
+  if (replay !== null) why.push(...dateSentences(datum, replay));
+  const passed = input.skipped.at(-1);
+  if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
+  why.push(...stateSentences(datum));
+  return why;
+}
+
+/** Whether a round passed it over since it was due; what happened at a visit is told by its record. */
+function isPassedOver({ nextFetchAt }: CrawlDatum, { at, reason }: SkippedBefore): boolean {
+  return SKIP_REASONS[reason].stage === 'selected' && nextFetchAt !== null && nextFetchAt <= Date.parse(at);
+}
+
+function skipSentence({ at, reason, by, detail }: SkippedBefore): string {
+  const { text, remedy } = SKIP_REASONS[reason];
+  const who = [by, detail].filter((each) => each !== null && each !== '').join(', ');
+  return `passed over at ${at}: ${reason}${who === '' ? '' : ` (${who})`}. ${text} What decides: ${remedy}.`;
+}
+
+function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string {
+  if (datum.nextFetchAt === null) {
+    return datum.state === 'orphan'
+      ? 'It is not selected any more: no live page links to it.'
+      : 'It is not selected any more: it was gone too many times in a row.';
+  }
+  if (datum.nextFetchAt > now) return `It is next due at ${isoTime(datum.nextFetchAt)}.`;
+  const outlook = isKeptOut ? 'as long as it is kept out no round takes it' : 'the next generate may select it';
+  return `It has been due since ${isoTime(datum.nextFetchAt)}; ${outlook}.`;
+}
+
+function stateSentences(datum: CrawlDatum): string[] {
+  const found =
+    datum.referrer === null
+      ? datum.seed
+        ? 'It is a seed.'
+        : 'It was found without a referrer.'
+      : `It was found on ${datum.referrer}, ${datum.depth} link${datum.depth === 1 ? '' : 's'} from a seed.`;
+  const sentences = [found];
+  if (datum.lastError !== null) {
+    const text = ERRORS[datum.lastError.code as ErrorCode]?.text ?? '';
+    sentences.push(
+      `Last error at ${isoTime(datum.lastError.at)}: ${datum.lastError.code}, ${datum.lastError.message}. ${text}`.trim(),
+    );
+  }
+  const { demoted } = datum.metadata;
+  if (demoted !== undefined) sentences.push(`It entered with a lower score (${String(demoted)}).`);
+  if (datum.target !== null) {
+    const relation =
+      datum.state === 'duplicate' ? 'repeats' : datum.state.startsWith('redir') ? 'redirects to' : 'led to';
+    sentences.push(`It ${relation} ${datum.target}.`);
+  }
+  if (datum.metadata.noindex === true) sentences.push('The page says noindex: exports leave it out.');
+  sentences.push(...blockSentences(datum));
+  if (datum.fixedIntervalMs !== null) sentences.push('Its interval is fixed by the operator; no schedule changes it.');
+  return sentences;
+}

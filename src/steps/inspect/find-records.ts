@@ -1,0 +1,267 @@
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { near } from '../../domain/near-name.ts';
+import type { Expression } from '../../domain/query/expression.ts';
+import { fieldNamed, QUERY_FIELDS, type QueryEnvironment, type QueryField } from '../../domain/query/fields.ts';
+import { type Matches, matcherOf } from '../../domain/query/match.ts';
+import { narrowingOf } from '../../domain/query/narrow.ts';
+import { parseExpression } from '../../domain/query/parse.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { CrawlDb, DueEntry, ScanQuery } from '../../ports/crawl-db.ts';
+import type { IndexName, ReadMeter } from '../../ports/record-indexes.ts';
+import { type Order, sortedHead } from './sorted-head.ts';
+
+/** Which records are asked for; conditions add up. */
+export interface RecordQuery {
+  /** `host[:port]` */
+  readonly host?: string;
+  /** This domain and the hosts below it. */
+  readonly domain?: string;
+  readonly status?: CrawlState;
+  /** URLs that begin so; scheme and host have to be whole. */
+  readonly prefix?: string;
+  /** At least so many failed visits in a row. */
+  readonly failures?: number;
+  /** An expression over the fields of a record; see `parseExpression`. */
+  readonly where?: string;
+  /** Only what is due for at least so long, ms; in the order in which it is due. Leased URLs are not due. */
+  readonly dueForMs?: number;
+  /** So many of them, each with the same chance. */
+  readonly sample?: number;
+  /** Field to sort by, with `:desc` or `:asc`. */
+  readonly sort?: string;
+  readonly limit?: number;
+}
+
+export interface QueryReport {
+  /** Where the records were found; `records` is a pass over all of the range. */
+  readonly index: IndexName;
+  /** The part of the index that was read: a host, a domain, a prefix, or everything. */
+  readonly range: string;
+  /** Rows read, of the index or of the records. */
+  readonly rowsRead: number;
+  /** Records given out. */
+  readonly returned: number;
+}
+
+export interface FindRoom extends QueryEnvironment {
+  readonly db: Pick<CrawlDb, 'scan' | 'due' | 'getMany' | 'changing'>;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** Records by any conditions, from the index that leaves least to read. Throws `usage-invalid` for a query that means nothing. */
+export async function* findRecords(
+  room: FindRoom,
+  query: RecordQuery,
+): AsyncGenerator<CrawlDatum, QueryReport, undefined> {
+  const meter = new Meter();
+  const found = foundBy(room, query, meter);
+  let returned = 0;
+  for await (const datum of found.data) {
+    returned++;
+    yield datum;
+  }
+  const { index, rows: rowsRead } = meter;
+  return { index: index ?? found.index, range: found.range, rowsRead, returned };
+}
+
+/** Entries of the due index that are due at a time. */
+export async function* dueEntries(
+  db: Pick<CrawlDb, 'due'>,
+  until: number,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<DueEntry, QueryReport, undefined> {
+  const meter = new Meter();
+  let returned = 0;
+  for await (const entry of db.due({ until, ...(Number.isFinite(limit) ? { limit } : {}), meter })) {
+    returned++;
+    yield entry;
+  }
+  return { index: 'due', range: 'everything', rowsRead: meter.rows, returned };
+}
+
+interface Found {
+  readonly data: AsyncIterable<CrawlDatum>;
+  /** When nothing was read. */
+  readonly index: IndexName;
+  readonly range: string;
+}
+
+function foundBy(room: FindRoom, query: RecordQuery, meter: Meter): Found {
+  const { limit = Number.POSITIVE_INFINITY, sample, dueForMs } = query;
+  const order = query.sort === undefined ? null : orderOf(query.sort, room);
+  if (sample !== undefined && order !== null) {
+    throw new CrawlError('usage-invalid', 'a sample has no order: sort what it gives');
+  }
+  const expression = query.where === undefined ? null : parseExpression(query.where, room.now);
+  const scan = scanOf(query, expression, meter);
+  const range = rangeOf(scan);
+  const matches = matcherFor(query, expression, room);
+  if (dueForMs !== undefined) {
+    const data = dueRecords(
+      room,
+      { ...query, dueForMs },
+      scan,
+      matches,
+      order === null && sample === undefined ? limit : Number.POSITIVE_INFINITY,
+      meter,
+    );
+    return {
+      data: order === null ? sampled(data, sample, limit, room.random) : sortedHead(data, order, limit),
+      index: 'due',
+      range,
+    };
+  }
+  if (
+    order?.field.name === 'changesPerDay' &&
+    order.isDescending &&
+    isOfHosts(query, expression) &&
+    Number.isFinite(limit)
+  ) {
+    const { host, domain } = scan;
+    const hosts = { ...(host === undefined ? {} : { host }), ...(domain === undefined ? {} : { domain }) };
+    return { data: room.db.changing({ ...hosts, limit, meter }), index: 'changing', range };
+  }
+  const isExact = expression === null && (query.failures ?? 0) <= 1;
+  const isCut = isExact && order === null && sample === undefined && Number.isFinite(limit);
+  const data = matching(room.db.scan(isCut ? { ...scan, limit } : scan), matches);
+  return {
+    data: order === null ? sampled(data, sample, limit, room.random) : sortedHead(data, order, limit),
+    index: 'records',
+    range,
+  };
+}
+
+/** What of a query and its expression the crawl db can narrow down by itself. */
+function scanOf(query: RecordQuery, expression: Expression | null, meter: ReadMeter): ScanQuery {
+  const { host, domain, status, prefix, failures = 0 } = query;
+  const { state, ...narrowed } = narrowingOf(expression);
+  return {
+    ...narrowed,
+    ...(state === undefined ? {} : { state }),
+    ...(host === undefined ? {} : { host }),
+    ...(domain === undefined ? {} : { domain }),
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(status === undefined ? {} : { state: status }),
+    ...(failures > 0 ? { failing: true } : {}),
+    meter,
+  };
+}
+
+function rangeOf({ host, domain, prefix }: ScanQuery): string {
+  const parts = [host && `host ${host}`, domain && `domain ${domain}`, prefix && `URLs from ${prefix}`];
+  return parts.filter((part) => part !== undefined && part !== '').join(', ') || 'everything';
+}
+
+/** Whether only hosts narrow the query down, so that an index by host answers it alone. */
+function isOfHosts(query: RecordQuery, expression: Expression | null): boolean {
+  const { status, prefix, failures = 0 } = query;
+  return expression === null && status === undefined && prefix === undefined && failures === 0;
+}
+
+function matcherFor({ failures = 0 }: RecordQuery, expression: Expression | null, env: QueryEnvironment): Matches {
+  const matches = expression === null ? () => true : matcherOf(expression, env);
+  return failures > 0 ? (datum) => datum.failures >= failures && matches(datum) : matches;
+}
+
+async function* matching(data: AsyncIterable<CrawlDatum>, matches: Matches): AsyncGenerator<CrawlDatum> {
+  for await (const datum of data) if (matches(datum)) yield datum;
+}
+
+/** Due entries whose records are looked up at a time. */
+const DUE_WINDOW = 500;
+
+/** In the order of the due index; its entries tell enough to leave most others out before their records are read. */
+async function* dueRecords(
+  { db, now }: FindRoom,
+  { dueForMs }: { readonly dueForMs: number },
+  scan: ScanQuery,
+  matches: Matches,
+  limit: number,
+  meter: ReadMeter,
+): AsyncGenerator<CrawlDatum> {
+  const { host, domain, prefix, state, failing = false } = scan;
+  let left = limit;
+  let urls: string[] = [];
+  const isOfDomain = (url: string): boolean => {
+    const name = hostOf(url).replace(/:\d+$/, '');
+    return domain === undefined || name === domain || name.endsWith(`.${domain}`);
+  };
+  const look = async (): Promise<CrawlDatum[]> => {
+    const records = await db.getMany(urls);
+    urls = [];
+    return records.filter((datum) => datum !== undefined && matches(datum)) as CrawlDatum[];
+  };
+  for await (const entry of db.due({ until: now - dueForMs, meter })) {
+    if (left <= 0) return;
+    if (host !== undefined && hostOf(entry.url) !== host) continue;
+    if (!isOfDomain(entry.url) || (prefix !== undefined && !entry.url.startsWith(prefix))) continue;
+    if ((state !== undefined && entry.state !== state) || (failing && entry.failures === 0)) continue;
+    urls.push(entry.url);
+    if (urls.length < Math.min(DUE_WINDOW, left)) continue;
+    for (const datum of await look()) {
+      if (left-- <= 0) return;
+      yield datum;
+    }
+  }
+  for (const datum of await look()) {
+    if (left-- <= 0) return;
+    yield datum;
+  }
+}
+
+/** Reservoir sampling (Vitter's algorithm R, 1985): memory for the sample only. Without a sample, all of them up to the limit. */
+async function* sampled(
+  data: AsyncIterable<CrawlDatum>,
+  size: number | undefined,
+  limit: number,
+  random: () => number,
+): AsyncGenerator<CrawlDatum> {
+  if (size === undefined) {
+    let left = limit;
+    if (left <= 0) return;
+    for await (const datum of data) {
+      yield datum;
+      if (--left <= 0) return;
+    }
+    return;
+  }
+  const reservoir: CrawlDatum[] = [];
+  let seen = 0;
+  for await (const datum of data) {
+    if (reservoir.length < size) reservoir.push(datum);
+    else {
+      const at = Math.floor(random() * (seen + 1));
+      if (at < size) reservoir[at] = datum;
+    }
+    seen++;
+  }
+  yield* reservoir.slice(0, limit);
+}
+
+/** `score:desc`; without a direction the smallest first. */
+export function orderOf(text: string, env: QueryEnvironment): Order {
+  const [, name = '', direction] = /^(.*?)(?::(asc|desc))?$/.exec(text) ?? [];
+  return { field: requireField('sort', name), isDescending: direction === 'desc', env };
+}
+
+/** Throws `usage-invalid`, with what was probably meant. */
+export function requireField(option: string, name: string): QueryField {
+  const field = fieldNamed(name);
+  if (field !== undefined) return field;
+  const names = QUERY_FIELDS.map((each) => each.name);
+  const guess = near(name, names);
+  const hint = guess === undefined ? `known are ${names.join(', ')}, metadata.NAME` : `did you mean ${guess}?`;
+  throw new CrawlError('usage-invalid', `${option}: there is no field "${name}"; ${hint}`);
+}
+
+class Meter implements ReadMeter {
+  index: IndexName | null = null;
+  rows = 0;
+
+  add(index: IndexName, rows: number): void {
+    this.index = index;
+    this.rows += rows;
+  }
+}

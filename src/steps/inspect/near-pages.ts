@@ -1,0 +1,74 @@
+import { type RepeatScope, signedText } from '../../domain/crawl/change/repeats.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
+import { MAX_EXACT_DISTANCE, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
+import { hammingDistance } from '../../domain/page/near/hamming.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { CrawlDb, ScanQuery } from '../../ports/crawl-db.ts';
+import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
+
+export interface NearPage {
+  readonly url: string;
+  /** Bits. */
+  readonly distance: number;
+  readonly state: CrawlState;
+  readonly title: string | null;
+}
+
+export interface NearOptions {
+  /** Bits, 0 to 64. */
+  readonly distance: number;
+  readonly limit: number;
+  readonly scope: RepeatScope;
+}
+
+export interface NearRoom {
+  readonly db: CrawlDb;
+  /** `null` where none are kept. */
+  readonly tables: FingerprintTables | null;
+  readonly domainOf: (host: string) => string;
+}
+
+/**
+ * Pages whose signatures are near that of a page, nearest first. The tables answer up to three bits within their scope; beyond, and for pages that
+ * they leave out, every record of the scope is read. `null`: the page is not known, or has no signature.
+ */
+export async function nearPages(room: NearRoom, url: string, options: NearOptions): Promise<NearPage[] | null> {
+  const { db } = room;
+  const own = await db.get(url);
+  if (own === undefined || own.signature === null) return null;
+  parseFingerprint(own.signature);
+  const found = (await byTables(room, own, options)) ?? (await byReading(room, own, own.signature, options));
+  return found.sort((a, b) => a.distance - b.distance || (a.url < b.url ? -1 : 1)).slice(0, options.limit);
+}
+
+async function byTables({ db, tables }: NearRoom, own: CrawlDatum, options: NearOptions): Promise<NearPage[] | null> {
+  const { distance, scope } = options;
+  if (tables === null || tables.scope !== scope || distance > MAX_EXACT_DISTANCE) return null;
+  const text = signedText(own, tables.minChars);
+  if (text === null) return null;
+  const [answer] = await tables.near([{ ...text, url: own.url, distance }]);
+  if (answer === undefined || !answer.complete) return null;
+  const records = await db.getMany(answer.pages.map((page) => page.url));
+  return answer.pages.flatMap(({ url, distance: apart }, i): NearPage[] => {
+    const datum = records[i];
+    return datum === undefined ? [] : [{ url, distance: apart, state: datum.state, title: datum.title }];
+  });
+}
+
+async function byReading(
+  { db, domainOf }: NearRoom,
+  own: CrawlDatum,
+  signature: string,
+  { distance, scope }: NearOptions,
+): Promise<NearPage[]> {
+  const host = hostOf(own.url);
+  const query: ScanQuery = scope === 'host' ? { host } : scope === 'domain' ? { domain: domainOf(host) } : {};
+  const found: NearPage[] = [];
+  for await (const other of db.scan(query)) {
+    const { url, state, title } = other;
+    if (other.signature === null || other.signatureName !== own.signatureName || url === own.url) continue;
+    const apart = hammingDistance(signature, other.signature);
+    if (apart <= distance) found.push({ url, distance: apart, state, title });
+  }
+  return found;
+}

@@ -1,0 +1,85 @@
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+
+export interface PlanDay {
+  /** From 0: the next 24 hours. */
+  readonly day: number;
+  readonly from: string;
+  /** Visits that fall due on the day, first ones apart. */
+  readonly due: number;
+  readonly newUrls: number;
+  /** Fetches that the budget lets happen; all without one. */
+  readonly fetches: number;
+  /** Left over for the next day. */
+  readonly waiting: number;
+}
+
+export interface PlanSummary {
+  readonly days: readonly PlanDay[];
+  /** Visits a day that the pages ask for on the average, new URLs left out. */
+  readonly needPerDay: number;
+  /** `null`: no budget. */
+  readonly budgetPerDay: number | null;
+  /** Hosts with the most visits ahead, and how many. */
+  readonly hosts: readonly { readonly host: string; readonly visits: number }[];
+}
+
+const DAY_MS = 86_400_000;
+const MAX_HOSTS = 50;
+
+/**
+ * What the next days will ask for: each page when it is due and then at its interval, new URLs at once. Reads the due index, once.
+ * What a budget cannot pay on a day waits for the next. New links and changes of interval are not foreseen.
+ */
+export async function planAhead(
+  db: CrawlDb,
+  options: {
+    readonly now: number;
+    readonly days: number;
+    readonly budgetPerDay: number;
+    readonly hostOf: (url: string) => string;
+  },
+): Promise<PlanSummary> {
+  const { now, days, budgetPerDay, hostOf } = options;
+  const end = now + days * DAY_MS;
+  const due = new Float64Array(days);
+  const perHost = new Map<string, number>();
+  let newUrls = 0;
+  let rate = 0;
+  const expect = (url: string, visits: number): void => {
+    const host = hostOf(url);
+    perHost.set(host, (perHost.get(host) ?? 0) + visits);
+  };
+  for await (const entry of db.due({ until: end, only: 'new' })) {
+    newUrls++;
+    expect(entry.url, 1);
+  }
+  // All of them, for the mean need; one pass.
+  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+    // A page that fails or has vanished is asked once; how often again is for its answer to say.
+    const again =
+      entry.failures === 0 && entry.state !== 'gone' ? Math.max(entry.intervalMs, 1_000) : Number.POSITIVE_INFINITY;
+    rate += DAY_MS / again;
+    let visits = 0;
+    for (let at = Math.max(entry.dueAt, now); at < end; at += again) {
+      const day = Math.min(days - 1, Math.floor((at - now) / DAY_MS));
+      due[day] = (due[day] ?? 0) + 1;
+      visits++;
+    }
+    if (visits > 0) expect(entry.url, visits);
+  }
+  let waiting = 0;
+  const plan = [...due].map((visits, day): PlanDay => {
+    const fresh = day === 0 ? newUrls : 0;
+    const wanted = waiting + visits + fresh;
+    const fetches = budgetPerDay > 0 ? Math.min(budgetPerDay, wanted) : wanted;
+    waiting = wanted - fetches;
+    return { day, from: new Date(now + day * DAY_MS).toISOString(), due: visits, newUrls: fresh, fetches, waiting };
+  });
+  const hosts = [...perHost].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, MAX_HOSTS);
+  return {
+    days: plan,
+    needPerDay: Math.round(rate * 10) / 10,
+    budgetPerDay: budgetPerDay > 0 ? budgetPerDay : null,
+    hosts: hosts.map(([host, visits]) => ({ host, visits })),
+  };
+}

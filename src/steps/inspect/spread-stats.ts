@@ -1,0 +1,60 @@
+import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/revisit/spread.ts';
+import type { Spread } from '../../ports/record-indexes.ts';
+
+/** Shares of records, told by the counts that the crawl db keeps: no row is read. */
+
+export interface SpreadView {
+  /** Links from a seed -> URLs. */
+  readonly byDepth: Readonly<Record<string, number>>;
+  /** MIME type -> URLs, most first; rare types with their family (`image/*`). */
+  readonly byType: Readonly<Record<string, number>>;
+  /** Failed visits in a row -> URLs. */
+  readonly byFailures: Readonly<Record<string, number>>;
+  /** URLs by revisit interval: up to so many seconds, and more than the limit before; `null`: longer. */
+  readonly intervals: readonly { readonly upTo: number | null; readonly urls: number }[];
+}
+
+const HOUR = 3_600;
+const INTERVAL_LIMITS_S = [HOUR, 6 * HOUR, 24 * HOUR, 7 * 24 * HOUR, 30 * 24 * HOUR, 90 * 24 * HOUR, 365 * 24 * HOUR];
+/** An interval of exactly a limit is rounded within this, and belongs under it. */
+const ROUNDING = 1.05;
+
+export function spreadView(spread: Spread): SpreadView {
+  const intervals = new Array<number>(INTERVAL_LIMITS_S.length + 1).fill(0);
+  for (const [step, urls] of spread.byInterval) {
+    const bucket = INTERVAL_LIMITS_S.findIndex((limit) => intervalOfStep(step) <= limit * 1_000 * ROUNDING);
+    intervals[bucket < 0 ? INTERVAL_LIMITS_S.length : bucket]! += urls;
+  }
+  return {
+    byDepth: Object.fromEntries(spread.byDepth),
+    byType: Object.fromEntries([...spread.byType].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))),
+    byFailures: Object.fromEntries(spread.byFailures),
+    intervals: intervals.map((urls, i) => ({ upTo: INTERVAL_LIMITS_S[i] ?? null, urls })),
+  };
+}
+
+export const entriesOf = (counts: ReadonlyMap<number, number>): number => {
+  let sum = 0;
+  for (const count of counts.values()) sum += count;
+  return sum;
+};
+
+/** Entries due at `at`; of the hour that is not over, the share that has gone by. */
+export function dueBy(counts: ReadonlyMap<number, number>, at: number): number {
+  const now = hourOf(at);
+  const share = (at - startOfHour(now)) / (startOfHour(1) - startOfHour(0));
+  let due = 0;
+  for (const [hour, count] of counts) due += hour < now ? count : hour === now ? Math.round(share * count) : 0;
+  return due;
+}
+
+/** A quantile of values that are counted by steps; the steps sort like the values. `null` without any. */
+export function quantileOf(counts: ReadonlyMap<number, number>, share: number): number | null {
+  const sorted = [...counts].sort(([a], [b]) => a - b);
+  let left = share * (entriesOf(counts) - 1);
+  for (const [step, count] of sorted) {
+    left -= count;
+    if (left < 0) return step;
+  }
+  return sorted.at(-1)?.[0] ?? null;
+}

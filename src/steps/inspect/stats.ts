@@ -1,0 +1,171 @@
+import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../../domain/crawl/change/change-belief.ts';
+import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/revisit/spread.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
+import type { Spread } from '../../ports/record-indexes.ts';
+import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
+import { seconds } from './views.ts';
+
+export interface DbStats extends SpreadView {
+  readonly urls: number;
+  readonly byStatus: StateCounts;
+  /** URLs that generate would look at now. */
+  readonly due: number;
+  /** Of those, the ones that have been waiting for more than a day. */
+  readonly overdue: number;
+  /** URLs in a segment that is not applied yet. */
+  readonly leased: number;
+  readonly hosts: number;
+  /** Revisit intervals in seconds, of all URLs that have a next visit; `null` without any. */
+  readonly interval: { readonly min: number; readonly p50: number; readonly p95: number; readonly max: number } | null;
+  /** Of the pages of whose change something was learnt; `null` without any. */
+  readonly freshness: {
+    readonly pages: number;
+    /** Expected share of copies that lack no major change now. */
+    readonly fresh: number;
+    /** Major changes expected a day, over all of them. */
+    readonly changesPerDay: number;
+    /** Pages by the believed time between two major changes. */
+    readonly periods: readonly { readonly upToDays: number | null; readonly pages: number }[];
+  } | null;
+  /** How long due pages have been waiting, seconds; `null` when none is due. */
+  readonly waiting: { readonly p50: number; readonly p95: number; readonly max: number } | null;
+  /** Pages to come back to that fall due on each of the next 14 days, what is due already on the first. */
+  readonly dueByDay: readonly number[];
+  /** Whether times are told by counts of hours and of eighths of an octave (4.5 %), and freshness is left out, to answer at once. */
+  readonly estimated: boolean;
+}
+
+const DAY = 86_400_000;
+
+const PERIOD_DAYS = [1, 7, 30, 90, 365];
+const DAYS_AHEAD = 14;
+
+type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due'>;
+
+/** With at most so many entries in the due index, reading them all takes no time that anybody would notice. */
+const FEW_ENTRIES = 20_000;
+
+/**
+ * Counts come from counters. What depends on each page's own time (exact quantiles, freshness) takes one pass over the due index, which holds
+ * no records; a large one is read only when that is asked for (`full`).
+ */
+export async function statsOf(db: StatsDb, now: number, full = false): Promise<DbStats> {
+  const { urls, byState: byStatus, leased, hosts } = await db.counters();
+  const spread = await db.spread();
+  const isRead = full || isSmall(spread);
+  const times = isRead ? await readTimes(db, now) : estimatedTimes(spread, now);
+  const { due, overdue, interval, freshness, waiting, dueByDay } = times;
+  const counts = { urls, byStatus, due, overdue, leased, hosts };
+  return { ...counts, interval, freshness, waiting, dueByDay, ...spreadView(spread), estimated: !isRead };
+}
+
+const isSmall = ({ dueKnown, dueNew }: Spread): boolean => entriesOf(dueKnown) + entriesOf(dueNew) <= FEW_ENTRIES;
+
+/** Whether an answer may read the whole due index. */
+export async function isDueIndexRead(db: CrawlDb, full: boolean): Promise<boolean> {
+  return full || isSmall(await db.spread());
+}
+
+type Times = Pick<DbStats, 'due' | 'overdue' | 'interval' | 'freshness' | 'waiting' | 'dueByDay'>;
+
+function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): Times {
+  const dueByDay = Array.from({ length: DAYS_AHEAD }, (_, day) => {
+    const before = day === 0 ? 0 : dueBy(dueKnown, now + day * DAY);
+    return dueBy(dueKnown, now + (day + 1) * DAY) - before;
+  });
+  const intervalAt = (share: number): number => seconds(intervalOfStep(quantileOf(byInterval, share) ?? 0));
+  const late = new Map([...dueKnown].filter(([hour]) => startOfHour(hour) <= now));
+  // The longest wait is the earliest hour.
+  const waitAt = (share: number): number => seconds(Math.max(0, now - startOfHour(quantileOf(late, 1 - share) ?? 0)));
+  return {
+    // New URLs are due since they were found, so of theirs the whole hour that is not over counts.
+    due: dueBy(dueKnown, now) + dueBy(dueNew, startOfHour(hourOf(now) + 1)),
+    overdue: dueBy(dueKnown, now - DAY) + dueBy(dueNew, now - DAY),
+    interval:
+      byInterval.size === 0
+        ? null
+        : { min: intervalAt(0), p50: intervalAt(0.5), p95: intervalAt(0.95), max: intervalAt(1) },
+    freshness: null,
+    waiting: late.size === 0 ? null : { p50: waitAt(0.5), p95: waitAt(0.95), max: waitAt(1) },
+    dueByDay,
+  };
+}
+
+async function readTimes(db: StatsDb, now: number): Promise<Times> {
+  const intervals = new Growing();
+  const waits = new Growing();
+  const dueByDay = new Array<number>(DAYS_AHEAD).fill(0);
+  const periods = new Array<number>(PERIOD_DAYS.length + 1).fill(0);
+  let [due, overdue, believed, fresh, rate] = [0, 0, 0, 0, 0];
+  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER })) {
+    intervals.add(entry.intervalMs);
+    const waitMs = now - entry.dueAt;
+    if (waitMs >= 0) due++;
+    if (waitMs >= DAY) overdue++;
+    if (entry.isNew) continue;
+    if (waitMs >= 0) waits.add(waitMs);
+    const day = Math.max(0, Math.floor(-waitMs / DAY));
+    if (day < DAYS_AHEAD) dueByDay[day] = (dueByDay[day] ?? 0) + 1;
+    if (entry.belief === null || entry.lastFetchAt === null || entry.state === 'gone') continue;
+    believed++;
+    fresh += chanceFresh(entry.belief, now - entry.lastFetchAt);
+    rate += DAY / expectedPeriodMs(entry.belief);
+    const bucket = PERIOD_DAYS.findIndex((days) => expectedPeriodMs(entry.belief as ChangeBelief) <= days * DAY);
+    periods[bucket < 0 ? PERIOD_DAYS.length : bucket]!++;
+  }
+  const spread = intervals.sorted();
+  const waiting = waits.sorted();
+  return {
+    due,
+    overdue,
+    interval:
+      spread.length === 0
+        ? null
+        : { min: at(spread, 0), p50: at(spread, 0.5), p95: at(spread, 0.95), max: at(spread, 1) },
+    freshness:
+      believed === 0
+        ? null
+        : {
+            pages: believed,
+            fresh: Number((fresh / believed).toFixed(4)),
+            changesPerDay: Number(rate.toFixed(1)),
+            periods: periods.map((pages, i) => ({ upToDays: PERIOD_DAYS[i] ?? null, pages })),
+          },
+    waiting: waiting.length === 0 ? null : { p50: at(waiting, 0.5), p95: at(waiting, 0.95), max: at(waiting, 1) },
+    dueByDay,
+  };
+}
+
+const at = (sorted: Float64Array, share: number): number =>
+  seconds(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
+
+/** Numbers whose count is not known before, eight bytes each. */
+class Growing {
+  private values = new Float64Array(1_024);
+  private count = 0;
+
+  add(value: number): void {
+    if (this.count === this.values.length) {
+      const larger = new Float64Array(2 * this.count);
+      larger.set(this.values);
+      this.values = larger;
+    }
+    this.values[this.count++] = value;
+  }
+
+  sorted(): Float64Array {
+    return this.values.subarray(0, this.count).sort();
+  }
+}
+
+/** Major changes a day that are expected of each host's pages, by what is believed of them; hosts of which nothing is known are absent. */
+export async function changesPerDay(db: CrawlDb): Promise<ReadonlyMap<string, number>> {
+  const rates = new Map<string, number>();
+  for await (const { url, belief, state } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+    if (belief === null || state === 'gone') continue;
+    const host = hostOf(url);
+    rates.set(host, (rates.get(host) ?? 0) + DAY / expectedPeriodMs(belief));
+  }
+  return rates;
+}

@@ -1,0 +1,146 @@
+import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
+import type { DueEntry, HostRow, StateCounts } from '../../ports/crawl-db.ts';
+
+/** A record as people and other programs see it: times in ISO 8601, intervals in seconds, signature in hex. */
+export interface RecordView {
+  readonly url: string;
+  readonly state: string;
+  readonly discoveredAt: string;
+  readonly referrer: string | null;
+  readonly depth: number;
+  readonly seed: boolean;
+  readonly score: number;
+  readonly lastFetchAt: string | null;
+  readonly nextFetchAt: string | null;
+  readonly changedAt: string | null;
+  /** Seconds. */
+  readonly interval: number;
+  readonly fixedInterval: number | null;
+  readonly failures: number;
+  readonly lastError: { readonly code: string; readonly message: string; readonly at: string } | null;
+  readonly httpStatus: number | null;
+  readonly contentType: string | null;
+  readonly robotsTag: string | null;
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly contentLength: number | null;
+  readonly digest: string | null;
+  readonly signature: string | null;
+  readonly signatureName: string | null;
+  readonly title: string | null;
+  readonly textChars: number | null;
+  /** Places that differed at the last change, and places that always do and do not count, as paths of elements. */
+  readonly changedBlocks: readonly string[];
+  readonly volatileBlocks: readonly string[];
+  readonly target: string | null;
+  readonly visits: readonly VisitView[];
+  readonly metadata: Readonly<Record<string, MetadataValue>>;
+}
+
+export interface VisitView {
+  readonly at: string;
+  readonly outcome: string;
+  readonly distance: number | null;
+  /** Seconds since the visit before. */
+  readonly elapsed: number | null;
+  readonly bytes: number;
+  /** Interval after the visit, seconds. */
+  readonly interval: number;
+}
+
+export interface DueView {
+  readonly url: string;
+  readonly dueAt: string;
+  readonly state: string;
+  readonly score: number;
+  readonly depth: number;
+  readonly interval: number;
+  readonly failures: number;
+}
+
+export interface HostView {
+  readonly host: string;
+  readonly urls: number;
+  readonly byState: StateCounts;
+  readonly headersTrusted: boolean;
+  readonly audits: number;
+  readonly lies: number;
+  readonly conditionalHits: number;
+  readonly conditionalMisses: number;
+  readonly headHits: number;
+  readonly headMisses: number;
+  readonly bytesSaved: number;
+  /** `lastmod` of sitemaps that proved right, and wrong. */
+  readonly hintHits: number;
+  readonly hintMisses: number;
+  /** Until then it is asked for nothing, as it has demanded; `null`: it may be asked. */
+  readonly restUntil: string | null;
+  /** Major changes expected of its pages, by what is believed of them; `null` when nothing is. */
+  readonly changesPerDay: number | null;
+}
+
+export const isoTime = (at: number): string => new Date(at).toISOString();
+const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at));
+export const seconds = (ms: number): number => Math.round(ms) / 1_000;
+
+export function recordView(datum: CrawlDatum): RecordView {
+  return {
+    url: datum.url,
+    state: datum.state,
+    discoveredAt: isoTime(datum.discoveredAt),
+    referrer: datum.referrer,
+    depth: datum.depth,
+    seed: datum.seed,
+    score: datum.score,
+    lastFetchAt: isoTimeOrNull(datum.lastFetchAt),
+    nextFetchAt: isoTimeOrNull(datum.nextFetchAt),
+    changedAt: isoTimeOrNull(datum.changedAt),
+    interval: seconds(datum.fixedIntervalMs ?? datum.schedule.intervalMs),
+    fixedInterval: datum.fixedIntervalMs === null ? null : seconds(datum.fixedIntervalMs),
+    failures: datum.failures,
+    lastError: datum.lastError === null ? null : { ...datum.lastError, at: isoTime(datum.lastError.at) },
+    httpStatus: datum.httpStatus,
+    contentType: datum.contentType,
+    robotsTag: datum.robotsTag,
+    etag: datum.validators.etag,
+    lastModified: datum.validators.lastModified,
+    contentLength: datum.validators.contentLength,
+    digest: datum.digest,
+    signature: datum.signature,
+    signatureName: datum.signatureName,
+    title: datum.title,
+    textChars: datum.textChars,
+    changedBlocks: datum.blocks?.changed ?? [],
+    volatileBlocks: datum.blocks?.volatile ?? [],
+    target: datum.target,
+    visits: datum.visits.map((visit) => ({
+      at: isoTime(visit.at),
+      outcome: visit.outcome,
+      distance: visit.distance,
+      elapsed: visit.elapsedMs === null ? null : seconds(visit.elapsedMs),
+      bytes: visit.bytes,
+      interval: seconds(visit.intervalMs),
+    })),
+    metadata: datum.metadata,
+  };
+}
+
+export function dueView(entry: DueEntry): DueView {
+  return {
+    url: entry.url,
+    dueAt: isoTime(entry.dueAt),
+    state: entry.state,
+    score: entry.score,
+    depth: entry.depth,
+    interval: seconds(entry.intervalMs),
+    failures: entry.failures,
+  };
+}
+
+export function hostView(row: HostRow, now: number, changesPerDay: number | null = null): HostView {
+  const { distrustedUntil, restUntil, ...known } = row.facts;
+  const facts = { ...known, restUntil: restUntil === null || now >= restUntil ? null : isoTime(restUntil) };
+  const headersTrusted = distrustedUntil === null || now >= distrustedUntil;
+  const rate = changesPerDay === null ? null : Number(changesPerDay.toPrecision(3));
+  return { host: row.host, urls: row.urls, byState: row.byState, headersTrusted, ...facts, changesPerDay: rate };
+}

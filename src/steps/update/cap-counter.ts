@@ -1,0 +1,41 @@
+import type { Caps } from '../generate/fetch-list.ts';
+
+/**
+ * Counts what has been compared of each host and domain. Where these have caps, as many again of one that has had enough would change nothing, and must not
+ * keep those of others from being looked at.
+ */
+export class Crowds {
+  /** Of each host and domain no more than enough. */
+  counted = 0;
+  readonly #caps: Caps;
+  readonly #perPlace: number;
+  readonly #domainOf: (host: string) => string;
+  readonly #perHost = new Map<string, number>();
+  readonly #perDomain = new Map<string, number>();
+
+  /** @param perPlace how many are enough for each place that a host or domain may have */
+  constructor(caps: Caps, perPlace: number, domainOf: (host: string) => string) {
+    this.#caps = caps;
+    this.#perPlace = perPlace;
+    this.#domainOf = domainOf;
+  }
+
+  hasEnoughOf(host: string): boolean {
+    const { maxPerHost, maxPerDomain } = this.#caps;
+    return (
+      (maxPerHost > 0 && (this.#perHost.get(host) ?? 0) >= this.#perPlace * maxPerHost) ||
+      (maxPerDomain > 0 && (this.#perDomain.get(this.#domainOf(host)) ?? 0) >= this.#perPlace * maxPerDomain)
+    );
+  }
+
+  count(host: string): void {
+    if (this.hasEnoughOf(host)) return;
+    this.counted++;
+    const { maxPerHost, maxPerDomain } = this.#caps;
+    if (maxPerHost > 0) this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
+    if (maxPerDomain > 0) {
+      const domain = this.#domainOf(host);
+      this.#perDomain.set(domain, (this.#perDomain.get(domain) ?? 0) + 1);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import { createFrequent, type Frequent } from '../../domain/crawl/change/frequent.ts';
+import type { Preference } from '../../domain/crawl/change/preference.ts';
+import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../../domain/crawl/change/repeats.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
+import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near-grouping.ts';
+import { changesOf } from './change-feed.ts';
+
+export interface DedupOptions {
+  /** Largest distance of signatures, 0 to 3 bits. */
+  readonly distance: number;
+  /** Pages that may be of one group: those of a host, of a registrable domain, or any. */
+  readonly scope: RepeatScope;
+  /** Which page of a group represents it: the first criterion that tells two apart decides. */
+  readonly prefer: readonly Preference[];
+  /** The new batch of the published protocol: these URLs represent, the others are only compared with them. */
+  readonly incoming?: ReadonlySet<string>;
+  /**
+   * Pages with less text than this, characters, repeat nothing: what differs about them is not in their text (pages that scripts fill, notes
+   * that something is loading).
+   */
+  readonly minChars: number;
+  readonly dryRun: boolean;
+}
+
+export interface DedupRoom {
+  readonly db: CrawlDb;
+  readonly hostOf: (url: string) => string;
+  readonly domainOf: (host: string) => string;
+  readonly grouping: (options: NearGroupingOptions) => NearGrouping | Promise<NearGrouping>;
+  /** When changes are noted, ms since the epoch. */
+  readonly now: number;
+}
+
+export interface DedupSummary {
+  /** Pages with a signature that were compared. */
+  readonly pages: number;
+  /** Pages that were not, because of little text. */
+  readonly short: number;
+  readonly groups: number;
+  /** Pages that repeat another. */
+  readonly duplicates: number;
+  /** Of these, those that were not marked so before. */
+  readonly marked: number;
+  /** Marked before, and no longer near their representative. */
+  readonly restored: number;
+  /** Hosts that repeat another host, the most pages first. */
+  readonly mirrors: readonly { readonly host: string; readonly of: string; readonly pages: number }[];
+  readonly dryRun: boolean;
+}
+
+export interface DuplicateView {
+  readonly url: string;
+  readonly of: string;
+  readonly distance: number;
+}
+
+const CHUNK = 1_000;
+const MIRRORS = 20;
+/** Pairs of hosts that are counted; on the web there may be as many as pages. */
+const HOST_PAIRS = 10_000;
+
+/**
+ * Groups pages by their signatures, and marks all of a group but its representative as `duplicate`, with the representative as their target. They are still visited; one
+ * that changes is fetched again and judged by the next run. Groups are made anew each time, so a page whose representative has gone is restored.
+ */
+export async function dedup(
+  room: DedupRoom,
+  options: DedupOptions,
+  onDuplicate: (duplicate: DuplicateView) => void = () => {},
+): Promise<DedupSummary> {
+  const { distance, prefer, incoming, dryRun } = options;
+  const grouping = await room.grouping({ distance, prefer, isBatch: incoming !== undefined });
+  try {
+    let [pages, short, known] = [0, 0, 0];
+    for await (const datum of room.db.scan()) {
+      if (datum.state === 'duplicate') known++;
+      if (!hasCopy(datum)) continue;
+      if (!isLong(datum, options)) {
+        short++;
+        continue;
+      }
+      pages++;
+      const { url, signature, score, discoveredAt } = datum;
+      const textChars = datum.textChars ?? 0;
+      const isIncoming = incoming?.has(url) ?? true;
+      const page = { url, signature, scope: scopeOf(room, options, datum), textChars, score, discoveredAt, isIncoming };
+      const added = grouping.add(page);
+      if (added !== undefined) await added;
+    }
+    const { groups, repeats } = await grouping.group();
+    const applied =
+      groups === 0 && known === 0
+        ? UNTOUCHED
+        : await apply(room, options, repeats[Symbol.asyncIterator](), onDuplicate);
+    return { pages, short, groups, ...applied, dryRun };
+  } finally {
+    await grouping.close();
+  }
+}
+
+type Signed = CrawlDatum & { readonly signature: string };
+
+/** Whether a page can repeat or be repeated. */
+const hasCopy = (datum: CrawlDatum): datum is Signed =>
+  datum.signature !== null && (isOwnPage(datum) || datum.state === 'duplicate');
+
+const isLong = ({ textChars }: CrawlDatum, { minChars }: DedupOptions): boolean =>
+  minChars === 0 || (textChars ?? 0) >= minChars;
+
+/** Signatures of different kinds are never compared either. */
+function scopeOf({ hostOf, domainOf }: DedupRoom, { scope }: DedupOptions, { url, signatureName }: CrawlDatum): string {
+  const host = hostOf(url);
+  return `${scope === 'all' ? '' : scope === 'host' ? host : domainOf(host)}\n${signatureName ?? ''}`;
+}
+
+/** Gives every duplicate its state back. */
+export async function undoDedup(room: Pick<DedupRoom, 'db' | 'now'>, dryRun: boolean): Promise<number> {
+  const writer = new Writer(room, dryRun);
+  let restored = 0;
+  for await (const datum of room.db.scan({ state: 'duplicate' })) {
+    restored++;
+    await writer.put(asOwnPage(datum), datum);
+  }
+  await writer.flush();
+  return restored;
+}
+
+type Applied = Pick<DedupSummary, 'duplicates' | 'marked' | 'restored' | 'mirrors'>;
+const UNTOUCHED: Applied = { duplicates: 0, marked: 0, restored: 0, mirrors: [] };
+
+/**
+ * Reads the pages in the same order again, beside those that repeat another. A new batch says nothing of a library whose pages repeat each other: what is marked there stays,
+ * unless its representative now repeats a page of the batch.
+ */
+async function apply(
+  room: DedupRoom,
+  options: DedupOptions,
+  repeats: AsyncIterator<Repeat>,
+  onDuplicate: (duplicate: DuplicateView) => void,
+): Promise<Applied> {
+  const { db, hostOf } = room;
+  const writer = new Writer(room, options.dryRun);
+  const mirrored = createFrequent(HOST_PAIRS);
+  const { incoming } = options;
+  /** Pages that repeat one of the batch. */
+  const repeating = new Set<string>();
+  let [number, duplicates, marked, restored] = [0, 0, 0, 0];
+  let next = await repeats.next();
+  for await (const datum of db.scan()) {
+    if (!hasCopy(datum)) continue;
+    const isRepeat = isLong(datum, options) && !next.done && next.value.number === number;
+    if (isLong(datum, options)) number++;
+    if (!isRepeat) {
+      if (datum.state !== 'duplicate' || incoming?.has(datum.url) === false) continue;
+      restored++;
+      await writer.put(asOwnPage(datum), datum);
+      continue;
+    }
+    if (incoming !== undefined) repeating.add(datum.url);
+    const { of, distance } = next.value;
+    next = await repeats.next();
+    duplicates++;
+    onDuplicate({ url: datum.url, of, distance });
+    const [host, other] = [hostOf(datum.url), hostOf(of)];
+    if (host !== other) mirrored.add(`${host} ${other}`);
+    if (datum.state === 'duplicate' && datum.target === of) continue;
+    if (datum.state !== 'duplicate') marked++;
+    await writer.put(asDuplicate(datum, of), datum);
+  }
+  await writer.flush();
+  if (repeating.size > 0) {
+    for await (const datum of db.scan({ state: 'duplicate' })) {
+      if (repeating.has(datum.url) || datum.target === null || !repeating.has(datum.target)) continue;
+      restored++;
+      await writer.put(asOwnPage(datum), datum);
+    }
+    await writer.flush();
+  }
+  return { duplicates, marked, restored, mirrors: mirrorsOf(mirrored) };
+}
+
+function mirrorsOf(mirrored: Frequent): DedupSummary['mirrors'] {
+  return mirrored.top(MIRRORS).map(({ item, times }) => {
+    const [host = '', of = ''] = item.split(' ');
+    return { host, of, pages: times };
+  });
+}
+
+class Writer {
+  readonly #db: CrawlDb;
+  readonly #now: number;
+  readonly #dryRun: boolean;
+  #puts: CrawlDbPut[] = [];
+
+  constructor({ db, now }: Pick<DedupRoom, 'db' | 'now'>, dryRun: boolean) {
+    this.#db = db;
+    this.#now = now;
+    this.#dryRun = dryRun;
+  }
+
+  async put(datum: CrawlDatum, previous: CrawlDatum): Promise<void> {
+    if (this.#dryRun) return;
+    this.#puts.push({ datum, previous });
+    if (this.#puts.length >= CHUNK) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const feed = changesOf(this.#puts, this.#now);
+    if (this.#puts.length > 0) await this.#db.write({ puts: this.#puts, ...feed }, { durable: true });
+    this.#puts = [];
+  }
+}

@@ -1,0 +1,203 @@
+import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
+import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import { countRejection } from '../../domain/url/canonical/rejections.ts';
+import type { SeenUrls } from '../../ports/seen-urls.ts';
+import type { FetchedRecord, Outlink, ParsedRecord } from '../../ports/segment-store.ts';
+import type { SkipSink } from '../skip-notes.ts';
+import type { UrlChain } from '../url-chain.ts';
+import type { UrlAdmission } from './admission.ts';
+import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
+
+/** What happens to links that a parse filter has marked as noise; how far they are ranked down is the scoring's to say. */
+export type NoiseMode = 'demote' | 'follow' | 'drop';
+
+export interface LinkOptions {
+  readonly maxOutlinksPerPage: number;
+  readonly followNofollow: boolean;
+  readonly beyondVariants: BeyondVariants;
+  readonly noise: NoiseMode;
+  /** Layers of the crawl: URLs so many links from a seed, or more, do not enter. Infinity: no limit. */
+  readonly maxLayers: number;
+}
+
+export interface LinkRoom {
+  readonly seen: SeenUrls;
+  readonly urls: UrlChain;
+  readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
+  readonly seedHosts: ReadonlySet<string>;
+  readonly variants: QueryVariants;
+  readonly admission: UrlAdmission;
+  readonly skips: SkipSink;
+}
+
+/** What was kept out or ranked down, by the reason. */
+export interface LinkCounts {
+  readonly filteredBy: Record<string, number>;
+  readonly demotedBy: Record<string, number>;
+}
+
+export interface LinkTally {
+  outlinks: number;
+  filteredUrls: number;
+}
+
+/** How a URL was met first in this chunk. */
+export interface Found {
+  readonly parent: CrawlDatum;
+  readonly outlink: Outlink;
+  readonly depth: number;
+  readonly at: number;
+  /** Why all links to it so far are noise; `null`: one is not. */
+  readonly noise: string | null;
+}
+
+/** The target enters by the same door as any outlink, at the depth of the page that moved. */
+export function redirectTarget(
+  room: LinkRoom,
+  fetched: FetchedRecord,
+  page: CrawlDatum,
+  found: Map<string, Found>,
+  tally: LinkTally,
+): string | null {
+  if (fetched.outcome.kind !== 'redirect') return null;
+  let absolute: string;
+  try {
+    absolute = new URL(fetched.outcome.target, page.url).href;
+  } catch {
+    return null;
+  }
+  const context = { from: page.url, depth: page.depth, seedHosts: room.seedHosts };
+  const { url } = room.urls.apply(absolute, context);
+  if (url === null) {
+    tally.filteredUrls++;
+    return absolute;
+  }
+  if (url === page.url) return url;
+  const outlink: Outlink = { url, anchor: '', rel: 'link', nofollow: false };
+  if (!found.has(url))
+    found.set(url, { parent: page, outlink, depth: page.depth, at: fetched.outcome.at, noise: null });
+  return url;
+}
+
+/**
+ * The page's outlinks as canonical URLs that pass the filters, each once, in page order.
+ * @param source the page, and when its links were met, ms since the epoch
+ */
+export function outlinkTargets(
+  room: LinkRoom & LinkCounts,
+  { outlinks }: Pick<ParsedRecord, 'outlinks'>,
+  { page, at }: { readonly page: CrawlDatum; readonly at: number },
+  options: LinkOptions,
+  found: Map<string, Found>,
+  tally: LinkTally,
+): string[] {
+  const targets = new Set<string>();
+  const depth = page.depth + 1;
+  const context = { from: page.url, depth, seedHosts: room.seedHosts };
+  for (const outlink of outlinks) {
+    // What a sitemap lists is not cut: its parser bounds it.
+    if (targets.size >= options.maxOutlinksPerPage && outlink.rel !== 'sitemap') continue;
+    if (outlink.nofollow && !options.followNofollow) {
+      skipLink(room, outlink.url, 'nofollow', page, null);
+      continue;
+    }
+    tally.outlinks++;
+    const noise = noiseOf(outlink, page, options.noise);
+    if (noise !== null && options.noise === 'drop') {
+      countRejection(room.filteredBy, noise);
+      skipLink(room, outlink.url, 'noise-link', page, outlink.noise ?? null);
+      continue;
+    }
+    const { url } = room.urls.apply(outlink.url, context);
+    if (url === null) tally.filteredUrls++;
+    else if (url !== page.url && !targets.has(url)) {
+      targets.add(url);
+      if (depth >= options.maxLayers) {
+        countRejection(room.filteredBy, BEYOND_DEPTH);
+        skipLink(room, url, 'beyond-depth', page, `depth ${depth}`);
+        continue;
+      }
+      const known = found.get(url);
+      if (known === undefined) found.set(url, { parent: page, outlink, depth, at, noise });
+      else {
+        const merged = known.noise === null || noise === null ? null : known.noise;
+        if (depth < known.depth) found.set(url, { parent: page, outlink, depth, at, noise: merged });
+        else if (merged !== known.noise) found.set(url, { ...known, noise: merged });
+      }
+    }
+  }
+  return [...targets];
+}
+
+function skipLink(room: LinkRoom, url: string, reason: SkipReason, page: CrawlDatum, detail: string | null): void {
+  room.skips.note({ url, reason, by: null, detail, from: page.url });
+}
+
+const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
+
+/** What a noise link is counted under; `null` for a link that is none, or that stands on a seed: the crawl would end at an index page. */
+function noiseOf({ noise }: Outlink, page: CrawlDatum, mode: NoiseMode): string | null {
+  return noise === undefined || mode === 'follow' || page.seed ? null : `outlinks: noise (${noise})`;
+}
+
+const NO_URLS: ReadonlySet<string> = new Set();
+
+/** Records for those of the URLs that the crawl db does not have. */
+export async function additions(
+  room: LinkRoom & LinkCounts,
+  found: ReadonlyMap<string, Found>,
+  { beyondVariants }: LinkOptions,
+  intervalMs: number,
+): Promise<CrawlDatum[]> {
+  const urls = [...found.keys()];
+  const seen = await room.seen.probe(urls);
+  const added: CrawlDatum[] = [];
+  const fresh = urls.filter((_, i) => !seen[i]);
+  const excess = beyondVariants === 'follow' ? NO_URLS : await room.variants.beyond(fresh);
+  const kept = beyondVariants === 'drop' ? fresh.filter((url) => !excess.has(url)) : fresh;
+  if (kept.length < fresh.length) {
+    for (const url of excess) {
+      countRejection(room.filteredBy, TOO_MANY_QUERIES);
+      const { parent } = found.get(url) as Found;
+      skipLink(room, url, 'too-many-queries', parent, null);
+    }
+  }
+  const admissions = await room.admission.judge(kept);
+  for (const [i, url] of kept.entries()) {
+    const { isRefused, factor, reason } = admissions[i]!;
+    if (isRefused) {
+      countRejection(room.filteredBy, reason ?? 'refused');
+      const [by = '', ...words] = (reason ?? '').split(': ');
+      const from = (found.get(url) as Found).parent.url;
+      room.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
+      continue;
+    }
+    const { parent, outlink, depth, at, noise } = found.get(url) as Found;
+    const tooMany = excess.has(url) ? TOO_MANY_QUERIES : null;
+    const reasons = [tooMany, reason, noise].filter((each) => each !== null);
+    for (const each of reasons) countRejection(room.demotedBy, each);
+    const [demoted] = reasons;
+    added.push(
+      newDatum({
+        url,
+        now: at,
+        intervalMs,
+        referrer: parent.url,
+        depth,
+        score:
+          room.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
+          factor *
+          (tooMany === null ? 1 : DEMOTION),
+        ...(demoted === undefined ? {} : { metadata: { demoted } }),
+      }),
+    );
+  }
+  return added;
+}
+
+/** The link as the scoring is to see it where it does not count as noise. */
+function plain(outlink: Outlink): Outlink {
+  if (outlink.noise === undefined) return outlink;
+  const { noise: _, ...rest } = outlink;
+  return rest;
+}

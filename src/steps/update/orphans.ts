@@ -1,0 +1,128 @@
+import { pageChange, pageDropped } from '../../domain/crawl/change/page-change.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { type SettlePolicy, settle } from '../../domain/crawl/states/settle.ts';
+import { UrlSet } from '../../domain/url/bloom/url-set.ts';
+import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
+import type { SeenUrls } from '../../ports/seen-urls.ts';
+import { noted } from './change-feed.ts';
+import { judgeRepeats, type RepeatOptions, type RepeatRoom, type VisitedPage } from './repeats.ts';
+
+export interface SweepRoom {
+  readonly db: CrawlDb;
+  readonly seen: SeenUrls;
+  readonly policy: SettlePolicy;
+  /** The tables of signatures; `null` where none are kept. */
+  readonly near: Pick<RepeatRoom, 'tables' | 'scopeOf'> | null;
+}
+
+export interface OrphanSummary {
+  readonly orphaned: number;
+  readonly revived: number;
+  readonly purged: number;
+}
+
+/** Link targets known at a time, at 12 to 23 bytes each; a crawl with more URLs takes more passes over the stored links. */
+const TARGETS_PER_PASS = 2_000_000;
+const WRITE_WINDOW = 1_000;
+
+/**
+ * Marks the URLs to which no live page links any more, and brings orphans back that are linked again. The
+ * outlinks of every page are stored, so pages that are seldom visited keep their children, however long the interval. Targets are known by 64 bits
+ * of their digests: no linked URL is ever taken for an orphan, and one orphan in some 10^12 is overlooked. Costs one pass over links and records per two
+ * million URLs, so it runs by the calendar, not with every update.
+ */
+export async function sweepOrphans(
+  room: SweepRoom,
+  options: {
+    readonly mode: 'mark' | 'purge';
+    readonly partitionOf: (url: string) => number;
+    readonly repeats: Pick<RepeatOptions, 'distance'>;
+    readonly now: number;
+  },
+): Promise<OrphanSummary> {
+  const { db } = room;
+  const { urls } = await db.counters();
+  const passes = Math.min(256, Math.ceil(urls / TARGETS_PER_PASS));
+  const summary = { orphaned: 0, revived: 0, purged: 0 };
+  for (let pass = 0; pass < passes; pass++) {
+    const isOfPass = (url: string): boolean => passes === 1 || options.partitionOf(url) % passes === pass;
+    const linked = await linkedTargets(db, isOfPass);
+    let puts: CrawlDbPut[] = [];
+    let wanted: VisitedPage[] = [];
+    let deletes: CrawlDatum[] = [];
+    const flush = async (): Promise<void> => {
+      if (puts.length + wanted.length + deletes.length === 0) return;
+      const dropped = deletes.flatMap((datum) => pageDropped(datum, options.now) ?? []);
+      const links = deletes.map(({ url }) => ({ url, targets: [] }));
+      const alive = await compared(room, wanted, options.repeats);
+      const told = alive.flatMap((datum, i) => pageChange(wanted[i]!.previous, datum, options.now) ?? []);
+      const revived = alive.map((datum, i) => ({ datum, previous: wanted[i]!.previous }));
+      await db.write({ puts: [...puts, ...revived], deletes, links, ...noted([...dropped, ...told], options.now) });
+      room.seen.remove(deletes.map(({ url }) => url));
+      puts = [];
+      wanted = [];
+      deletes = [];
+    };
+    for await (const datum of db.scan()) {
+      if (datum.seed || !isOfPass(datum.url)) continue;
+      if (linked.has(datum.url)) {
+        if (datum.state !== 'orphan') continue;
+        const { datum: alive } = settle(datum, { kind: 'linked', depth: datum.depth }, room.policy, options.now);
+        wanted.push({ previous: datum, datum: alive });
+        summary.revived++;
+      } else if (options.mode === 'purge') {
+        deletes.push(datum);
+        summary.purged++;
+      } else {
+        const { datum: orphan } = settle(datum, { kind: 'orphaned' }, room.policy, options.now);
+        if (orphan === datum) continue;
+        puts.push({ datum: orphan, previous: datum });
+        summary.orphaned++;
+      }
+      if (puts.length + wanted.length + deletes.length >= WRITE_WINDOW) await flush();
+    }
+    await flush();
+  }
+  return summary;
+}
+
+/**
+ * Orphans that are wanted again, as they are to be stored: duplicates of what they repeat. A visit compares only pages whose text has changed since, so
+ * it would find none of them. Who was there meanwhile represents, so that no other record changes.
+ */
+async function compared(
+  { db, near }: SweepRoom,
+  wanted: readonly VisitedPage[],
+  { distance }: Pick<RepeatOptions, 'distance'>,
+): Promise<readonly CrawlDatum[]> {
+  if (near === null || wanted.length === 0) return wanted.map(({ datum }) => datum);
+  return (await judgeRepeats({ db, ...near }, wanted, { distance, keep: 'first' })).visited;
+}
+
+/**
+ * Targets of links and redirects of pages that are alive, and what sitemaps list: those have links but no record. The links of a page
+ * that is gone, or itself an orphan, do not count.
+ */
+async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): Promise<UrlSet> {
+  const linked = new UrlSet();
+  let batch: { url: string; targets: readonly string[] }[] = [];
+  const flush = async (): Promise<void> => {
+    const records = await db.getMany(batch.map(({ url }) => url));
+    for (const [i, { targets }] of batch.entries()) {
+      const state = records[i]?.state;
+      if (state === 'gone' || state === 'orphan') continue;
+      for (const target of targets) if (isOfPass(target)) linked.add(target);
+    }
+    batch = [];
+  };
+  for await (const row of db.scanLinks()) {
+    batch.push(row);
+    if (batch.length >= WRITE_WINDOW) await flush();
+  }
+  await flush();
+  for (const state of ['redir_perm', 'redir_temp'] as const) {
+    for await (const datum of db.scan({ state }))
+      if (datum.target !== null && isOfPass(datum.target)) linked.add(datum.target);
+  }
+  return linked;
+}

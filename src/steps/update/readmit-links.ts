@@ -1,0 +1,79 @@
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { CrawlDb, StoredLinks } from '../../ports/crawl-db.ts';
+import type { ParsedRecord } from '../../ports/segment-store.ts';
+import type { RelinkSummary } from '../summaries.ts';
+import { countingRejections } from '../url-chain.ts';
+import {
+  additions,
+  type Found,
+  type LinkCounts,
+  type LinkOptions,
+  type LinkRoom,
+  outlinkTargets,
+} from './found-links.ts';
+
+export interface RelinkRoom extends LinkRoom {
+  readonly db: CrawlDb;
+  readonly now: () => number;
+  readonly initialIntervalMs: number;
+}
+
+export interface RelinkOptions extends LinkOptions {
+  /** Pages per batch, at most. */
+  readonly chunk: number;
+}
+
+/** A page and the parse output of its current content. */
+export interface LinkingPage {
+  readonly datum: CrawlDatum;
+  readonly parsed: ParsedRecord;
+}
+
+/** Links of a batch, beyond which no more pages join it. */
+const MAX_BATCH_LINKS = 7_500;
+
+/**
+ * Judges the stored links of pages by the rules of today, without a request: what was kept out before and is let in now enters as if the pages had
+ * been read again. Nothing leaves: links that were let in stay with their pages, so that rules with a slip make no orphans. Doing it twice is the same as once,
+ * so a run that was cut short is done anew.
+ */
+export async function relink(
+  room: RelinkRoom,
+  pages: AsyncIterable<LinkingPage>,
+  options: RelinkOptions,
+  signal?: AbortSignal,
+): Promise<RelinkSummary> {
+  const counts: LinkCounts = { filteredBy: {}, demotedBy: {} };
+  const tally = { outlinks: 0, filteredUrls: 0 };
+  const counted = { ...room, ...counts, urls: countingRejections(room.urls, counts.filteredBy) };
+  let newUrls = 0;
+  let judged = 0;
+  let batch: LinkingPage[] = [];
+  let links = 0;
+  const flush = async (): Promise<void> => {
+    const found = new Map<string, Found>();
+    const moved: StoredLinks[] = [];
+    for (const { datum, parsed } of batch) {
+      const targets = outlinkTargets(counted, parsed, { page: datum, at: room.now() }, options, found, tally);
+      const stored = await room.db.links(datum.url);
+      const all = new Set([...stored, ...targets]);
+      if (all.size > stored.length) moved.push({ url: datum.url, targets: [...all] });
+    }
+    const added = await additions(counted, found, options, room.initialIntervalMs);
+    const puts = added.map((datum) => ({ datum, previous: null }));
+    if (puts.length + moved.length > 0) await room.db.write({ puts, links: moved });
+    room.seen.add(added.map(({ url }) => url));
+    newUrls += added.length;
+    judged += batch.length;
+    batch = [];
+    links = 0;
+  };
+  for await (const page of pages) {
+    if (signal?.aborted) break;
+    batch.push(page);
+    links += page.parsed.outlinks.length;
+    if (batch.length >= options.chunk || links >= MAX_BATCH_LINKS) await flush();
+  }
+  if (!signal?.aborted) await flush();
+  return { pages: judged, ...tally, newUrls, ...counts, isCutShort: signal?.aborted ?? false };
+}

@@ -1,0 +1,277 @@
+import {
+  asDuplicate,
+  asOwnPage,
+  isAlikeInLength,
+  isOwnPage,
+  type SignedText,
+  signedText,
+} from '../../domain/crawl/change/repeats.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { FingerprintTables, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
+import { hammingDistance } from '../../domain/page/near/hamming.ts';
+import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
+import type { FingerprintTables as FingerprintTablesPort, NearAnswer } from '../../ports/fingerprint-tables.ts';
+
+export interface RepeatOptions {
+  /** Largest distance of a page to its representative, 0 to 3 bits. */
+  readonly distance: number;
+  /** Which of two pages represents the other: the one known first, or the one seen last. */
+  readonly keep: 'first' | 'latest';
+}
+
+export interface RepeatRoom {
+  readonly db: CrawlDb;
+  readonly tables: FingerprintTablesPort;
+  /** As the tables have it: pages of different scopes never meet. */
+  readonly scopeOf: (url: string) => string;
+}
+
+/** A visited page, before and after its visit. */
+export interface VisitedPage {
+  readonly previous: CrawlDatum;
+  readonly datum: CrawlDatum;
+}
+
+export interface JudgedRepeats {
+  /** The visited pages as they are to be stored, in their order. */
+  readonly visited: readonly CrawlDatum[];
+  /** Pages that were not visited, and have another representative now, or none. */
+  readonly others: readonly CrawlDbPut[];
+  /** Visited pages that repeat another and did not before, and pages that stand for themselves again. */
+  readonly marked: number;
+  readonly restored: number;
+}
+
+/** Duplicates of one page that are given another representative at once; what is beyond is judged at its own next visit. */
+const HEIRS = 1_000;
+
+/**
+ * Says which of the pages just visited repeat others, and elects another representative for the duplicates of a page that is gone or has changed away.
+ * A duplicate is always near its representative itself, never near it by way of others, and no representative is a duplicate. Only a page whose
+ * signature, state or representative has changed is compared; all others cost nothing.
+ */
+export async function judgeRepeats(
+  room: RepeatRoom,
+  visited: readonly VisitedPage[],
+  options: RepeatOptions,
+): Promise<JudgedRepeats> {
+  return new Judging(room, visited, options).run();
+}
+
+class Judging {
+  readonly #room: RepeatRoom;
+  readonly #options: RepeatOptions;
+  readonly #visited: readonly VisitedPage[];
+  /** Records as they are now: those visited, and others that were read. */
+  readonly #now = new Map<string, CrawlDatum>();
+  /** The others as they were read. */
+  readonly #read = new Map<string, CrawlDatum>();
+  /** Visited pages that still have to be compared: not to be had as representatives yet. */
+  readonly #waiting = new Set<string>();
+  /** Pages that this run has found to stand for themselves: their signatures, under their numbers in `#fresh`. */
+  #freshTables: FingerprintTables | null = null;
+  readonly #fresh: string[] = [];
+  readonly #departed: CrawlDatum[] = [];
+  /** Pages that this run has made duplicates, by their representatives: the tables do not know them yet. */
+  readonly #assigned = new Map<string, string[]>();
+
+  constructor(room: RepeatRoom, visited: readonly VisitedPage[], options: RepeatOptions) {
+    this.#room = room;
+    this.#visited = visited;
+    this.#options = options;
+    for (const { datum } of visited) this.#now.set(datum.url, datum);
+  }
+
+  async run(): Promise<JudgedRepeats> {
+    const changed = this.#visited.filter((page) => this.#isToCompare(page)).map(({ datum }) => datum);
+    const stranded = await this.#strandedDuplicates();
+    for (const page of this.#visited) if (this.#hasDeparted(page)) this.#departed.push(page.previous);
+    const known = new Map(this.#visited.map(({ previous }) => [previous.url, isOwnPage(previous)]));
+    // Pages that stood for themselves before come first, so that a new one repeats them and not the other way round.
+    changed.sort((a, b) => Number(known.get(b.url)) - Number(known.get(a.url)) || byAge(a, b));
+    for (const { url } of [...changed, ...stranded]) this.#waiting.add(url);
+    await this.#judgeAll(changed, this.#options.keep);
+    await this.#judgeAll(stranded.sort(byAge), 'first');
+    await this.#giveHeirs();
+    return this.#result();
+  }
+
+  /** Whether a page has become, or become again, one that can repeat others. */
+  #isToCompare({ previous, datum }: VisitedPage): boolean {
+    const text = this.#textOf(datum);
+    if (text === null || datum.state === 'duplicate') return false;
+    const before = this.#textOf(previous);
+    return before === null || previous.state === 'duplicate' || !isSameText(before, text);
+  }
+
+  /** Whether its duplicates, if it has any, may have lost it. A signature of another name tells nothing: they stay until one of its own name does. */
+  #hasDeparted({ previous, datum }: VisitedPage): boolean {
+    if (!isOwnPage(previous) || previous.signature === null) return false;
+    const [before, after] = [this.#textOf(previous), this.#textOf(datum)];
+    if (isOwnPage(datum) && before !== null && after !== null && isOtherKind(before, after)) {
+      return !isAlikeInLength(before.textChars, after.textChars);
+    }
+    return before === null || after === null || datum.state === 'duplicate' || !isSameText(before, after);
+  }
+
+  /** Visited duplicates whose representative is not there any more, or not near. */
+  async #strandedDuplicates(): Promise<CrawlDatum[]> {
+    const duplicates = this.#visited.map(({ datum }) => datum).filter(({ state }) => state === 'duplicate');
+    await this.#load(duplicates.flatMap(({ target }) => target ?? []));
+    return duplicates.filter((datum) => {
+      const target = datum.target === null ? undefined : this.#now.get(datum.target);
+      if (target === undefined) return true;
+      return this.#distance(datum, target) === null && !this.#isUntold(datum, target);
+    });
+  }
+
+  /** Whether the two are signed in different ways, so that nobody can tell whether one still repeats the other. */
+  #isUntold(page: CrawlDatum, representative: CrawlDatum): boolean {
+    const [text, other] = [this.#textOf(page), this.#textOf(representative)];
+    return (
+      isOwnPage(representative) &&
+      text !== null &&
+      other !== null &&
+      isOtherKind(text, other) &&
+      isAlikeInLength(text.textChars, other.textChars)
+    );
+  }
+
+  async #judgeAll(pages: readonly CrawlDatum[], keep: RepeatOptions['keep']): Promise<void> {
+    const texts = pages.map((datum) => this.#textOf(datum));
+    const asked = pages.flatMap(({ url }, i) => {
+      const text = texts[i];
+      return text == null ? [] : [{ ...text, url, distance: this.#options.distance }];
+    });
+    const answers = new Map((await this.#room.tables.near(asked)).map((answer, i) => [asked[i]!.url, answer]));
+    await this.#load([...answers.values()].flatMap((answer) => answer.pages.map(({ url }) => url)));
+    for (const page of pages) this.#judge(page, answers.get(page.url), keep);
+  }
+
+  #judge(page: CrawlDatum, answer: NearAnswer | undefined, keep: RepeatOptions['keep']): void {
+    this.#waiting.delete(page.url);
+    const representative = answer === undefined ? null : this.#representativeFor(page, answer);
+    if (representative === null || keep === 'latest') this.#standAlone(page);
+    if (representative === null) return;
+    if (keep === 'first') this.#assign(page, representative.url);
+    else {
+      this.#assign(representative, page.url);
+      this.#departed.push(representative);
+    }
+  }
+
+  #assign(page: CrawlDatum, representative: string): void {
+    this.#now.set(page.url, asDuplicate(page, representative));
+    const assigned = this.#assigned.get(representative);
+    if (assigned === undefined) this.#assigned.set(representative, [page.url]);
+    else assigned.push(page.url);
+  }
+
+  #standAlone(page: CrawlDatum): void {
+    const own = page.state === 'duplicate' ? asOwnPage(page) : page;
+    this.#now.set(page.url, own);
+    const text = this.#textOf(own);
+    if (text === null) return;
+    this.#freshTables ??= new FingerprintTables();
+    this.#freshTables.add(parseFingerprint(text.signature), this.#fresh.push(page.url) - 1);
+  }
+
+  /** The nearest page that stands for itself; among equals the one known longest. */
+  #representativeFor(page: CrawlDatum, answer: NearAnswer): CrawlDatum | null {
+    const text = this.#textOf(page)!;
+    const scope = this.#room.scopeOf(page.url);
+    const fresh =
+      this.#freshTables?.near(
+        parseFingerprint(text.signature),
+        this.#options.distance,
+        (id) => this.#room.scopeOf(this.#fresh[id]!) === scope,
+      ) ?? [];
+    const urls = new Set([...answer.pages.map(({ url }) => url), ...fresh.map(({ id }) => this.#fresh[id]!)]);
+    let best: { readonly datum: CrawlDatum; readonly distance: number } | null = null;
+    for (const url of urls) {
+      const datum = this.#now.get(url);
+      if (datum === undefined || url === page.url || this.#waiting.has(url)) continue;
+      const distance = this.#distance(page, datum);
+      if (distance === null) continue;
+      if (best === null || distance < best.distance || (distance === best.distance && byAge(datum, best.datum) < 0)) {
+        best = { datum, distance };
+      }
+    }
+    return best?.datum ?? null;
+  }
+
+  /** Elects other representatives, page by page. */
+  async #giveHeirs(): Promise<void> {
+    if (this.#departed.length === 0) return;
+    const hasStored = ((await this.#room.db.counters()).byState.duplicate ?? 0) > 0;
+    // The list grows no more: heirs never displace anybody.
+    for (const { url } of this.#departed) {
+      const heirs = new Set(this.#assigned.get(url));
+      if (hasStored) for await (const heir of this.#room.tables.duplicatesOf(url, HEIRS)) heirs.add(heir);
+      if (heirs.size === 0) continue;
+      await this.#load([...heirs]);
+      const lost = [...heirs].flatMap((heir) => {
+        const datum = this.#now.get(heir);
+        const target = this.#now.get(url);
+        const isLost =
+          datum?.state === 'duplicate' &&
+          datum.target === url &&
+          (target === undefined || this.#distance(datum, target) === null);
+        return isLost ? [datum] : [];
+      });
+      await this.#judgeAll(lost.sort(byAge), 'first');
+    }
+  }
+
+  /** Bits between a page and one that it may repeat; `null` when it may not. */
+  #distance(page: CrawlDatum, representative: CrawlDatum): number | null {
+    if (!isOwnPage(representative)) return null;
+    const [text, other] = [this.#textOf(page), this.#textOf(representative)];
+    if (text === null || other === null || isOtherKind(text, other)) return null;
+    if (!isAlikeInLength(text.textChars, other.textChars)) return null;
+    const distance = hammingDistance(text.signature, other.signature);
+    return distance <= this.#options.distance ? distance : null;
+  }
+
+  #textOf(datum: CrawlDatum): SignedText | null {
+    return signedText(datum, this.#room.tables.minChars);
+  }
+
+  async #load(urls: readonly string[]): Promise<void> {
+    const missing = [...new Set(urls)].filter((url) => !this.#now.has(url));
+    const records = await this.#room.db.getMany(missing);
+    for (const datum of records) {
+      if (datum === undefined) continue;
+      this.#now.set(datum.url, datum);
+      this.#read.set(datum.url, datum);
+    }
+  }
+
+  #result(): JudgedRepeats {
+    let [marked, restored] = [0, 0];
+    const count = (before: CrawlDatum, after: CrawlDatum): void => {
+      if (before.state !== 'duplicate' && after.state === 'duplicate') marked++;
+      if (before.state === 'duplicate' && isOwnPage(after)) restored++;
+    };
+    const visited = this.#visited.map(({ previous, datum }) => {
+      const after = this.#now.get(datum.url) ?? datum;
+      count(previous, after);
+      return after;
+    });
+    const others: CrawlDbPut[] = [];
+    for (const [url, previous] of this.#read) {
+      const datum = this.#now.get(url)!;
+      if (datum === previous) continue;
+      count(previous, datum);
+      others.push({ datum, previous });
+    }
+    return { visited, others, marked, restored };
+  }
+}
+
+const isSameText = (a: SignedText, b: SignedText): boolean =>
+  a.signature === b.signature && a.signatureName === b.signatureName && a.textChars === b.textChars;
+
+const isOtherKind = (a: SignedText, b: SignedText): boolean => a.signatureName !== b.signatureName;
+
+const byAge = (a: CrawlDatum, b: CrawlDatum): number => a.discoveredAt - b.discoveredAt || (a.url < b.url ? -1 : 1);
