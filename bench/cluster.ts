@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHostLanes } from '../src/adapters/http/host-lanes.ts';
+import { createHostLanes } from '../src/adapters/http/lanes/host-lanes.ts';
 import { openCrawlDbOn, openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { connectRedis, type RedisClient } from '../src/adapters/redis/connect.ts';
 import { RedisRows } from '../src/adapters/redis/rows.ts';

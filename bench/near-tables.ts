@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLevelRows } from '../src/adapters/leveldb/crawl-db.ts';
-import { LevelFingerprintTables } from '../src/adapters/leveldb/fingerprint-tables.ts';
+import { LevelFingerprintTables } from '../src/adapters/rows/near/fingerprint-tables.ts';
 import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
 import { FingerprintTables, parseFingerprint } from '../src/domain/page/near/fingerprint-tables.ts';
 import { hostOf } from '../src/domain/url/canonical/url-key.ts';

@@ -1,7 +1,7 @@
 /** What one request costs through the protocols of the crawl, CPU microseconds of the whole process, and beside them through `node:http` alone. */
 import { Agent, get } from 'node:http';
-import { createGotProtocol } from '../src/adapters/http/got-protocol.ts';
-import { createUndiciProtocol } from '../src/adapters/http/undici-protocol.ts';
+import { createGotProtocol } from '../src/adapters/http/exchange/got-protocol.ts';
+import { createUndiciProtocol } from '../src/adapters/http/exchange/undici-protocol.ts';
 import type { FetchProtocol } from '../src/ports/fetch-protocol.ts';
 
 /** Requests in one turn, turns of each that count, turns before that. */

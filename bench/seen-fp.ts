@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
-import { LevelSeenFilter } from '../src/adapters/leveldb/seen-filter.ts';
+import { LevelSeenFilter } from '../src/adapters/rows/seen/seen-filter.ts';
 import { planGrowingBloom } from '../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../src/domain/url/bloom/url-digest.ts';
 

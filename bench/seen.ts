@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { createSeenUrls } from '../src/adapters/leveldb/seen-urls.ts';
+import { createSeenUrls } from '../src/adapters/rows/seen/seen-urls.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 import { newDatum } from '../src/domain/crawl/states/datum.ts';

@@ -10,10 +10,10 @@ import {
   filesFromLast,
 } from '../adapters/files/care/backup-files.ts';
 import { LOCK, lockFolder } from '../adapters/files/folder-lock.ts';
-import { copyRows, digestRows } from '../adapters/leveldb/care/copy-rows.ts';
+import { copyRows, digestRows } from '../adapters/leveldb/copy-rows.ts';
 import { DB_FORMAT_VERSION, openLevelRows, openStoredRows } from '../adapters/leveldb/crawl-db.ts';
 import { removeHolder } from '../adapters/leveldb/holder.ts';
-import type { Rows } from '../adapters/leveldb/rows.ts';
+import type { Rows } from '../adapters/rows/rows.ts';
 import { packageVersion } from '../config/package-version.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { makeFolder } from '../plugin-host/make-folder.ts';

@@ -1,4 +1,4 @@
-import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
+import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { UrlAdmission } from '../steps/update/admission.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';

@@ -1,4 +1,4 @@
-import { checkRobots } from '../adapters/http/check-robots.ts';
+import { checkRobots } from '../adapters/http/robots/check-robots.ts';
 import { parseHttpDate } from '../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';

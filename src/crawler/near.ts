@@ -1,6 +1,6 @@
 import { createFileNearGrouping } from '../adapters/files/near-grouping/near-grouping.ts';
-import type { NearPlan } from '../adapters/leveldb/fingerprint-tables.ts';
-import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
+import type { NearPlan } from '../adapters/rows/near/fingerprint-tables.ts';
+import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';

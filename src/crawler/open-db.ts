@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
+import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';

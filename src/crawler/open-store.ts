@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
+import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
 import { admissionGates } from '../plugin-host/url-chain.ts';
 import { SEED_HOSTS_KEY } from '../steps/inject.ts';
 import { UrlAdmission } from '../steps/update/admission.ts';

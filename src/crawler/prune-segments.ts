@@ -1,4 +1,4 @@
-import { encodeRecord } from '../adapters/files/record-codec.ts';
+import { encodeRecord } from '../adapters/files/segments/record-codec.ts';
 import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 import { partitionOf } from '../domain/url/canonical/partition.ts';
 import { hostOf } from '../domain/url/canonical/url-key.ts';

@@ -1,7 +1,7 @@
-import type { LevelCrawlDb } from '../adapters/leveldb/level-crawl-db.ts';
-import { createSeenUrls } from '../adapters/leveldb/seen-urls.ts';
 import { connectRedis } from '../adapters/redis/connect.ts';
 import { RedisSeenFilter } from '../adapters/redis/seen-filter.ts';
+import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
+import { createSeenUrls } from '../adapters/rows/seen/seen-urls.ts';
 import type { Config } from '../config/schema.ts';
 import { type BloomPlan, planGrowingBloom } from '../domain/url/bloom/bloom-sizing.ts';
 import { HotUrls } from '../domain/url/cache/hot-urls.ts';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isMarkless, repairSegments, verifySegments } from '../adapters/files/care/segment-care.ts';
-import { createFileSegmentStore } from '../adapters/files/segment-store.ts';
-import { repairDb, verifyDb } from '../adapters/leveldb/care/db-care.ts';
+import { createFileSegmentStore } from '../adapters/files/segments/segment-store.ts';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
+import { repairDb, verifyDb } from '../adapters/leveldb/db-care.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { Finding, FindingKind } from '../domain/findings.ts';

@@ -1,4 +1,4 @@
-import { BitSet } from '../adapters/files/bit-set.ts';
+import { BitSet } from '../adapters/files/segments/bit-set.ts';
 import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 import { UrlSet } from '../domain/url/bloom/url-set.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';

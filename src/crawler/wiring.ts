@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
-import { createFileSegmentStore } from '../adapters/files/segment-store.ts';
-import type { WarcOptions } from '../adapters/files/warc-writer.ts';
-import { isAddressBlocked } from '../adapters/http/address-guard.ts';
-import { contentCodings, decodeBody } from '../adapters/http/content-coding.ts';
-import { createGotProtocol } from '../adapters/http/got-protocol.ts';
-import { createHostLanes } from '../adapters/http/host-lanes.ts';
-import type { HttpProtocolOptions } from '../adapters/http/protocol-options.ts';
-import { createRobots } from '../adapters/http/robots.ts';
+import { createFileSegmentStore } from '../adapters/files/segments/segment-store.ts';
+import type { WarcOptions } from '../adapters/files/warc/warc-writer.ts';
+import { contentCodings, decodeBody } from '../adapters/http/exchange/content-coding.ts';
+import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
+import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
+import { isAddressBlocked } from '../adapters/http/guard/address-guard.ts';
+import { createHostLanes } from '../adapters/http/lanes/host-lanes.ts';
+import { createRobots } from '../adapters/http/robots/robots.ts';
 import { packageVersion } from '../config/package-version.ts';
 import type { Config } from '../config/schema.ts';
 import { parseRetryAfter } from '../domain/crawl/headers/http-date.ts';
@@ -161,7 +161,7 @@ export async function loadMainPlugins(
     http: {
       createGotProtocol: () => createGotProtocol(options),
       createUndiciProtocol: async () => {
-        const { createUndiciProtocol } = await import('../adapters/http/undici-protocol.ts');
+        const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
         return createUndiciProtocol(options);
       },
     },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRobots } from '../../src/adapters/http/robots.ts';
+import { createRobots } from '../../src/adapters/http/robots/robots.ts';
 import type { FetchProtocol } from '../../src/ports/fetch-protocol.ts';
 import type { HostLanes } from '../../src/ports/host-lanes.ts';
 import { askRobots } from '../../src/steps/fetch/robots-turn.ts';

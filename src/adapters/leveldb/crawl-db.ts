@@ -7,20 +7,20 @@ import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
-import { BatchWriter } from './batch-writer.ts';
-import { refuseHalfRepaired } from './care/half-repaired.ts';
-import { isFinding, storedRecord } from './care/stored-record.ts';
+import { BatchWriter } from '../rows/batch-writer.ts';
+import { refuseHalfRepaired } from '../rows/care/half-repaired.ts';
+import { isFinding, storedRecord } from '../rows/care/stored-record.ts';
+import { FORMAT_VERSION_FACT, ROW, rowRange } from '../rows/codecs/keys.ts';
+import { takeBackHalfImport } from '../rows/half-import.ts';
+import { type NearPlan, openFingerprintTables } from '../rows/near/fingerprint-tables.ts';
+import { type Rows, readRange } from '../rows/rows.ts';
+import { LevelCrawlDb } from '../rows/rows-crawl-db.ts';
+import { forgetting, LevelSeenFilter } from '../rows/seen/seen-filter.ts';
+import { SEEN_TREE_KEY } from '../rows/seen/seen-rows.ts';
+import { SHARED_MARK_KEY, SharedFilterKeeper } from '../rows/seen/shared-filter.ts';
 import { TABLE } from './db-snapshot.ts';
-import { type NearPlan, openFingerprintTables } from './fingerprint-tables.ts';
-import { takeBackHalfImport } from './half-import.ts';
 import { isHeldBriefly, lockedError, removeHolder, writeHolder } from './holder.ts';
-import { FORMAT_VERSION_FACT, ROW, rowRange } from './keys.ts';
-import { LevelCrawlDb } from './level-crawl-db.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
-import { type Rows, readRange } from './rows.ts';
-import { forgetting, LevelSeenFilter } from './seen-filter.ts';
-import { SEEN_TREE_KEY } from './seen-rows.ts';
-import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
 
 /**
  * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3: digests of new URLs
@@ -246,8 +246,8 @@ async function checkFormat(rows: Rows, name: string): Promise<number> {
 async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
   if (version === DB_FORMAT_VERSION) return;
   log.warn('the crawl db is being brought to a new format', { from: version, to: DB_FORMAT_VERSION });
-  if (version < 5) await (await import('./rebuild-due-index.ts')).rebuildDueIndex(rows);
-  if (version < 4) await (await import('./rebuild-indexes.ts')).rebuildIndexes(rows);
+  if (version < 5) await (await import('../rows/indexes/rebuild-due-index.ts')).rebuildDueIndex(rows);
+  if (version < 4) await (await import('../rows/indexes/rebuild-indexes.ts')).rebuildIndexes(rows);
   await writeFormat(rows);
 }
 

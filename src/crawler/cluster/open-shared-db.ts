@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyRows } from '../../adapters/leveldb/care/copy-rows.ts';
+import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
 import { openCrawlDbOn } from '../../adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../../adapters/leveldb/level-crawl-db.ts';
 import { connectRedis, type RedisClient } from '../../adapters/redis/connect.ts';
 import { crawlDbId, isCrawlDbWhole } from '../../adapters/redis/crawl-db-id.ts';
 import { evictionPolicy } from '../../adapters/redis/eviction.ts';
 import { RedisRows } from '../../adapters/redis/rows.ts';
 import { WriteLease } from '../../adapters/redis/write-lease.ts';
+import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';

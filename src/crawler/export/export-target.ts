@@ -1,8 +1,8 @@
 import { createWriteStream, realpathSync, statSync, type WriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sortedLines } from '../../adapters/files/external-sort.ts';
 import { ownPartial } from '../../adapters/files/own-folder.ts';
+import { sortedLines } from '../../adapters/files/sorting/external-sort.ts';
 import { packageVersion } from '../../config/package-version.ts';
 import type { ExportTarget } from '../../plugin-host/exporter-api.ts';
 

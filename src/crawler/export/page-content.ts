@@ -1,4 +1,4 @@
-import { warcMember } from '../../adapters/files/warc-writer.ts';
+import { warcMember } from '../../adapters/files/warc/warc-writer.ts';
 import type { PageContent, StoredResponse } from '../../plugin-host/exporter-api.ts';
 import type { PageMarkdown } from '../../plugin-host/page-markdown.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { sortedLines } from '../../../src/adapters/files/external-sort.ts';
+import { sortedLines } from '../../../src/adapters/files/sorting/external-sort.ts';
 import { temporaryFolders } from './temporary-folder.ts';
 
 const newFolder = temporaryFolders();

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { readFrames } from '../../../src/adapters/files/frame-reader.ts';
-import { createFileSegmentStore } from '../../../src/adapters/files/segment-store.ts';
-import { verifyWarc } from '../../../src/adapters/files/verify-warc.ts';
+import { readFrames } from '../../../src/adapters/files/segments/frame-reader.ts';
+import { createFileSegmentStore } from '../../../src/adapters/files/segments/segment-store.ts';
+import { verifyWarc } from '../../../src/adapters/files/warc/verify-warc.ts';
 import {
   all,
   encodedRecord,

@@ -2,8 +2,8 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createFileSegmentStore } from '../../../src/adapters/files/segment-store.ts';
-import { verifyWarc } from '../../../src/adapters/files/verify-warc.ts';
+import { createFileSegmentStore } from '../../../src/adapters/files/segments/segment-store.ts';
+import { verifyWarc } from '../../../src/adapters/files/warc/verify-warc.ts';
 import type { LogFields } from '../../../src/ports/log.ts';
 import type { Segment, WarcPointer } from '../../../src/ports/segment-store.ts';
 import {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { createFileSegmentStore } from '../../../src/adapters/files/segment-store.ts';
+import { createFileSegmentStore } from '../../../src/adapters/files/segments/segment-store.ts';
 import { fetchItems, START } from '../../contracts/segment-records.ts';
 import { temporaryFolders, WARC_OPTIONS } from './temporary-folder.ts';
 

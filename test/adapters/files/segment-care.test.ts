@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, wr
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { repairSegments, verifySegments } from '../../../src/adapters/files/care/segment-care.ts';
-import { createFileSegmentStore } from '../../../src/adapters/files/segment-store.ts';
+import { createFileSegmentStore } from '../../../src/adapters/files/segments/segment-store.ts';
 import type { Finding } from '../../../src/domain/findings.ts';
 import type { SegmentState } from '../../../src/ports/crawl-db.ts';
 import {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createAddressGuard, isAddressBlocked } from '../../../src/adapters/http/address-guard.ts';
-import { createAllowList } from '../../../src/adapters/http/allow-list.ts';
+import { createAddressGuard, isAddressBlocked } from '../../../src/adapters/http/guard/address-guard.ts';
+import { createAllowList } from '../../../src/adapters/http/guard/allow-list.ts';
 
 const cases = process.env.INCRAWL_CASES;
 

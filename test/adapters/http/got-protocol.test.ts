@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createConnectionPools } from '../../../src/adapters/http/connection-pools.ts';
-import { createGotProtocol } from '../../../src/adapters/http/got-protocol.ts';
+import { createGotProtocol } from '../../../src/adapters/http/exchange/got-protocol.ts';
+import { createConnectionPools } from '../../../src/adapters/http/guard/connection-pools.ts';
 import { fetchProtocolContract } from '../../contracts/fetch-protocol.contract.ts';
 import { type HostileServer, startHostileServer } from '../../site/hostile-server.ts';
 

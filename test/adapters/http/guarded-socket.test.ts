@@ -1,8 +1,8 @@
 import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAddressGuard } from '../../../src/adapters/http/address-guard.ts';
-import { createSocketMaker, type SocketTarget } from '../../../src/adapters/http/guarded-socket.ts';
-import { networkFault } from '../../../src/adapters/http/network-fault.ts';
+import { networkFault } from '../../../src/adapters/http/exchange/network-fault.ts';
+import { createAddressGuard } from '../../../src/adapters/http/guard/address-guard.ts';
+import { createSocketMaker, type SocketTarget } from '../../../src/adapters/http/guard/guarded-socket.ts';
 import { type RawServer, startRawServer } from '../../site/raw-server.ts';
 
 let site: RawServer;

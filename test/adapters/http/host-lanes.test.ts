@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { createAbortWatch } from '../../../src/adapters/http/abort-watch.ts';
-import { createHostLanes } from '../../../src/adapters/http/host-lanes.ts';
+import { createAbortWatch } from '../../../src/adapters/http/exchange/abort-watch.ts';
+import { createHostLanes } from '../../../src/adapters/http/lanes/host-lanes.ts';
 import { hostLanesContract } from '../../contracts/host-lanes.contract.ts';
 
 setFlagsFromString('--expose-gc');

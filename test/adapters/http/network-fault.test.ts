@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { networkFault } from '../../../src/adapters/http/network-fault.ts';
+import { networkFault } from '../../../src/adapters/http/exchange/network-fault.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 
 const withCode = (code: string, more: object = {}): Error =>

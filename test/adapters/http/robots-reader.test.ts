@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkRobots } from '../../../src/adapters/http/check-robots.ts';
-import { parseRobots } from '../../../src/adapters/http/robots-reader.ts';
-import { decodeRobots } from '../../../src/adapters/http/robots-text.ts';
+import { checkRobots } from '../../../src/adapters/http/robots/check-robots.ts';
+import { parseRobots } from '../../../src/adapters/http/robots/robots-reader.ts';
+import { decodeRobots } from '../../../src/adapters/http/robots/robots-text.ts';
 
 const cases = process.env.INCRAWL_CASES;
 const allowed = (robots: string, path: string, agent = 'incrawl'): boolean =>

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGotProtocol } from '../../../src/adapters/http/got-protocol.ts';
-import { createRobots, type RobotsOptions } from '../../../src/adapters/http/robots.ts';
+import { createGotProtocol } from '../../../src/adapters/http/exchange/got-protocol.ts';
+import { createRobots, type RobotsOptions } from '../../../src/adapters/http/robots/robots.ts';
 import type { FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { Robots, RobotsStore, StoredRobots } from '../../../src/ports/robots.ts';

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createGotProtocol } from '../../../src/adapters/http/got-protocol.ts';
-import { createUndiciProtocol } from '../../../src/adapters/http/undici-protocol.ts';
+import { createGotProtocol } from '../../../src/adapters/http/exchange/got-protocol.ts';
+import { createUndiciProtocol } from '../../../src/adapters/http/exchange/undici-protocol.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import type { ExchangeRequest, FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 

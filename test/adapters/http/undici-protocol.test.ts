@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createUndiciProtocol } from '../../../src/adapters/http/undici-protocol.ts';
+import { createUndiciProtocol } from '../../../src/adapters/http/exchange/undici-protocol.ts';
 import type { Exchange, FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 import { fetchProtocolContract } from '../../contracts/fetch-protocol.contract.ts';
 import { type RawServer, startRawServer } from '../../site/raw-server.ts';

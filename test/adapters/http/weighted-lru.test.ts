@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createWeightedLru } from '../../../src/adapters/http/weighted-lru.ts';
+import { createWeightedLru } from '../../../src/adapters/http/robots/weighted-lru.ts';
 
 it('forgets what was not asked for the longest, by number and by weight', () => {
   const lru = createWeightedLru<string>({ entries: 3, weight: 10 });

@@ -2,9 +2,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, wr
 import { join } from 'node:path';
 import { Level } from 'level';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { repairDb, verifyDb } from '../../../src/adapters/leveldb/care/db-care.ts';
-import { changeKey, FEED_ENDS_KEY } from '../../../src/adapters/leveldb/change-rows.ts';
 import { openLevelCrawlDb, openLevelRows } from '../../../src/adapters/leveldb/crawl-db.ts';
+import { repairDb, verifyDb } from '../../../src/adapters/leveldb/db-care.ts';
+import { changeKey, FEED_ENDS_KEY } from '../../../src/adapters/rows/codecs/change-rows.ts';
 import {
   COUNTERS_KEY,
   FORMAT_VERSION_FACT,
@@ -14,9 +14,9 @@ import {
   ROW,
   recordKey,
   rowRange,
-} from '../../../src/adapters/leveldb/keys.ts';
-import { encodeSegment } from '../../../src/adapters/leveldb/row-codecs.ts';
-import type { Rows } from '../../../src/adapters/leveldb/rows.ts';
+} from '../../../src/adapters/rows/codecs/keys.ts';
+import { encodeSegment } from '../../../src/adapters/rows/codecs/row-codecs.ts';
+import type { Rows } from '../../../src/adapters/rows/rows.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import type { Finding } from '../../../src/domain/findings.ts';
 import { urlKey } from '../../../src/domain/url/canonical/url-key.ts';

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { repairDb, verifyDb } from '../../../src/adapters/leveldb/care/db-care.ts';
 import { openLevelCrawlDb, openLevelRows } from '../../../src/adapters/leveldb/crawl-db.ts';
-import { ROW, rowRange } from '../../../src/adapters/leveldb/keys.ts';
+import { repairDb, verifyDb } from '../../../src/adapters/leveldb/db-care.ts';
+import { createMemoryCrawlDb } from '../../../src/adapters/memory/crawl-db.ts';
+import { createMemoryFingerprintTables } from '../../../src/adapters/memory/fingerprint-tables.ts';
+import { ROW, rowRange } from '../../../src/adapters/rows/codecs/keys.ts';
 import {
   bucketKeys,
   digestOf,
@@ -10,10 +12,8 @@ import {
   NEAR_FACT_KEY,
   NearBucket,
   scopeText,
-} from '../../../src/adapters/leveldb/near-rows.ts';
-import type { Rows } from '../../../src/adapters/leveldb/rows.ts';
-import { createMemoryCrawlDb } from '../../../src/adapters/memory/crawl-db.ts';
-import { createMemoryFingerprintTables } from '../../../src/adapters/memory/fingerprint-tables.ts';
+} from '../../../src/adapters/rows/near/near-rows.ts';
+import type { Rows } from '../../../src/adapters/rows/rows.ts';
 import type { CrawlDatum } from '../../../src/domain/crawl/states/datum.ts';
 import type { Finding } from '../../../src/domain/findings.ts';
 import { parseFingerprint } from '../../../src/domain/page/near/fingerprint-tables.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pack, unpack } from '../../../src/adapters/leveldb/pack.ts';
-import { decodeRecord, encodeRecord, RECORD_VERSION } from '../../../src/adapters/leveldb/record-codec.ts';
-import { decodeLinks, encodeLinks } from '../../../src/adapters/leveldb/row-codecs.ts';
+import { pack, unpack } from '../../../src/adapters/rows/codecs/pack.ts';
+import { decodeRecord, encodeRecord, RECORD_VERSION } from '../../../src/adapters/rows/codecs/record-codec.ts';
+import { decodeLinks, encodeLinks } from '../../../src/adapters/rows/codecs/row-codecs.ts';
 import { CRAWL_STATES, type CrawlDatum, newDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import { MAX_BLOCK_PRINTS } from '../../../src/domain/page/diff/block-prints.ts';

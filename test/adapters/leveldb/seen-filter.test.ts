@@ -1,7 +1,7 @@
 import { Level } from 'level';
 import { describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../../../src/adapters/leveldb/level-crawl-db.ts';
+import type { LevelCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { type BloomPlan, planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../../../src/domain/url/bloom/url-digest.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createSeenUrls } from '../../../src/adapters/leveldb/seen-urls.ts';
 import { createMemorySeenFilter } from '../../../src/adapters/memory/seen-filter.ts';
+import { createSeenUrls } from '../../../src/adapters/rows/seen/seen-urls.ts';
 import { planBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../../../src/domain/url/bloom/url-digest.ts';
 import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../../../src/adapters/leveldb/level-crawl-db.ts';
-import { createSeenUrls } from '../../../src/adapters/leveldb/seen-urls.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { RedisSeenFilter } from '../../../src/adapters/redis/seen-filter.ts';
+import type { LevelCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
+import { createSeenUrls } from '../../../src/adapters/rows/seen/seen-urls.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
 import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';

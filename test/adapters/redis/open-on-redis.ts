@@ -1,8 +1,8 @@
 import { openCrawlDbOn } from '../../../src/adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../../../src/adapters/leveldb/level-crawl-db.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { RedisRows } from '../../../src/adapters/redis/rows.ts';
 import { WriteLease } from '../../../src/adapters/redis/write-lease.ts';
+import type { LevelCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';
 
 /** Rows that may be written. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHostLanes } from '../../../src/adapters/http/host-lanes.ts';
+import { createHostLanes } from '../../../src/adapters/http/lanes/host-lanes.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { createSharedLanes, type SharedLanes } from '../../../src/adapters/redis/shared-lanes.ts';
 import { systemClock } from '../../../src/crawler/system-clock.ts';

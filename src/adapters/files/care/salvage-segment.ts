@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { FetchedRecord } from '../../../ports/segment-store.ts';
 import { onFile } from '../file-errors.ts';
-import { FrameLog } from '../frame-log.ts';
-import { type Frame, readFrames } from '../frame-reader.ts';
-import { FETCHED, PARSED, readMark, writeMark } from '../segment-folder.ts';
-import { readStoredResponse } from '../stored-response.ts';
-import { warcSizes } from '../warc-writer.ts';
+import { FrameLog } from '../segments/frame-log.ts';
+import { type Frame, readFrames } from '../segments/frame-reader.ts';
+import { FETCHED, PARSED, readMark, writeMark } from '../segments/segment-folder.ts';
+import { readStoredResponse } from '../warc/stored-response.ts';
+import { warcSizes } from '../warc/warc-writer.ts';
 import { fetchedFrames, missingResponse } from './verify-segment.ts';
 
 export interface Salvaged {

@@ -5,9 +5,9 @@ import type { Report } from '../../../ports/state-care.ts';
 import { copyFolder } from '../copy-folder.ts';
 import { onFile } from '../file-errors.ts';
 import { LOCK } from '../folder-lock.ts';
-import { readFrames } from '../frame-reader.ts';
-import { FETCH_LIST, FETCHED, INFO, isFinished, readMark, writeMark } from '../segment-folder.ts';
-import { isWarcName } from '../warc-writer.ts';
+import { readFrames } from '../segments/frame-reader.ts';
+import { FETCH_LIST, FETCHED, INFO, isFinished, readMark, writeMark } from '../segments/segment-folder.ts';
+import { isWarcName } from '../warc/warc-writer.ts';
 import { type Salvaged, salvageSegment } from './salvage-segment.ts';
 import { verifySegment } from './verify-segment.ts';
 

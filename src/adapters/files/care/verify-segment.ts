@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { FetchedRecord, SegmentInfo } from '../../../ports/segment-store.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { damagedAt } from '../file-errors.ts';
-import { type Frame, readFrames } from '../frame-reader.ts';
-import { decodeRecord } from '../record-codec.ts';
-import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from '../segment-folder.ts';
-import { verifyWarc, type WarcFault } from '../verify-warc.ts';
-import { warcSizes } from '../warc-writer.ts';
+import { type Frame, readFrames } from '../segments/frame-reader.ts';
+import { decodeRecord } from '../segments/record-codec.ts';
+import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from '../segments/segment-folder.ts';
+import { verifyWarc, type WarcFault } from '../warc/verify-warc.ts';
+import { warcSizes } from '../warc/warc-writer.ts';
 
 /**
  * Holds the record files of a segment against their checksums, and what they point at against the WARC files. Torn ends behind what was

@@ -14,7 +14,7 @@ import type {
   NearGroups,
   Repeat,
 } from '../../../ports/near-grouping.ts';
-import { linesOfFile, sortedLines } from '../external-sort.ts';
+import { linesOfFile, sortedLines } from '../sorting/external-sort.ts';
 import { LeaderFile } from './leader-file.ts';
 import { LineFile } from './line-file.ts';
 import matchPiece, { type MatchTask } from './match-piece.ts';

@@ -1,0 +1,134 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { damagedAt, errnoOf, fileError, onFile } from '../file-errors.ts';
+import { crc32 } from '../warc/crc32.ts';
+
+/**
+ * Before each payload, as unsigned 32-bit little-endian numbers: its length, the position it belongs to, its CRC-32, and the
+ * CRC-32 of these three. The last one tells a frame from a run of zeros and from a length that cannot be trusted.
+ */
+export const FRAME_HEAD_BYTES = 16;
+
+/** Read at a time: whole blocks where every payload is wanted, little where most are stepped over. */
+const DENSE_READ_BYTES = 1 << 20;
+const SPARSE_READ_BYTES = 1 << 13;
+
+export interface Frame {
+  /** Position in the fetch list. */
+  readonly index: number;
+  /** Empty when it was not wanted. */
+  readonly payload: Buffer;
+  /** Where the frame begins and ends in the file, bytes. */
+  readonly offset: number;
+  readonly end: number;
+}
+
+export interface FrameQuery {
+  /** What had been synced when the file was last marked, bytes: damage before that is an error, after it a torn end. */
+  readonly syncedBytes?: number;
+  /** Which payloads to read; by default all. */
+  readonly wants?: (index: number) => boolean;
+}
+
+export function encodeFrameHead(index: number, payload: Uint8Array): Buffer {
+  const head = Buffer.allocUnsafe(FRAME_HEAD_BYTES);
+  head.writeUInt32LE(payload.length, 0);
+  head.writeUInt32LE(index, 4);
+  head.writeUInt32LE(crc32(payload), 8);
+  head.writeUInt32LE(crc32(head.subarray(0, 12)), 12);
+  return head;
+}
+
+/**
+ * The whole frames of a file in order, as long as it was when reading began. A torn end is not shown; a missing file has no
+ * frames. Throws `segment-corrupt` with file and offset for damage in what had been synced.
+ */
+export function* readFrames(file: string, query: FrameQuery = {}): Generator<Frame> {
+  const syncedBytes = query.syncedBytes ?? 0;
+  const blocks = openBlocks(file, query.wants === undefined ? DENSE_READ_BYTES : SPARSE_READ_BYTES);
+  if (blocks === null) {
+    if (syncedBytes > 0) throw damagedAt(file, 0, 'the file is missing');
+    return;
+  }
+  try {
+    let offset = 0;
+    for (;;) {
+      const frame = frameAt(blocks, offset, query);
+      if (typeof frame === 'string') {
+        if (offset < syncedBytes) throw damagedAt(file, offset, frame);
+        return;
+      }
+      yield frame;
+      offset = frame.end;
+    }
+  } finally {
+    blocks.close();
+  }
+}
+
+/** The frame, or why there is none. */
+function frameAt(blocks: Blocks, offset: number, { syncedBytes = 0, wants }: FrameQuery): Frame | string {
+  const head = blocks.view(offset, FRAME_HEAD_BYTES);
+  if (head === null) return 'the file ends here';
+  if (head.readUInt32LE(12) !== crc32(head.subarray(0, 12))) return 'no record begins here';
+  const length = head.readUInt32LE(0);
+  const index = head.readUInt32LE(4);
+  const sum = head.readUInt32LE(8);
+  const end = offset + FRAME_HEAD_BYTES + length;
+  if (end > blocks.size) return 'the record is cut short';
+  // What was not synced may have its length on disk but not its bytes, so it is always looked at.
+  if (wants !== undefined && !wants(index) && end <= syncedBytes) return { index, payload: NOTHING, offset, end };
+  const payload = blocks.view(offset + FRAME_HEAD_BYTES, length);
+  if (payload === null) return 'the record is cut short';
+  if (crc32(payload) !== sum) return 'the checksum of the record differs';
+  return { index, payload, offset, end };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+interface Blocks {
+  readonly size: number;
+  /** Bytes of the file, which stay valid; `null` when it ends before. */
+  view(offset: number, length: number): Buffer | null;
+  close(): void;
+}
+
+/** Buffered random reads, meant to go forwards. `null`: no such file. */
+function openBlocks(file: string, readBytes: number): Blocks | null {
+  let fd: number;
+  try {
+    fd = openSync(file, 'r');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw fileError(file, error);
+  }
+  const { size } = fstatSync(fd);
+  let block: Buffer = NOTHING;
+  let start = 0;
+  return {
+    size,
+    view(offset, length) {
+      if (offset + length > size) return null;
+      if (offset < start || offset + length > start + block.length) {
+        // A new block each time: views of the one before may still be in use.
+        block = Buffer.allocUnsafe(Math.min(size - offset, Math.max(readBytes, length)));
+        start = offset;
+        const read = onFile(file, () => readFully(fd, block, offset));
+        if (read < block.length) block = block.subarray(0, read);
+        if (read < length) return null;
+      }
+      return block.subarray(offset - start, offset - start + length);
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/** Fills the block as far as the file goes; the number of bytes read. */
+export function readFully(fd: number, block: Uint8Array, position: number): number {
+  let done = 0;
+  while (done < block.length) {
+    const read = readSync(fd, block, done, block.length - done, position + done);
+    if (read === 0) break;
+    done += read;
+  }
+  return done;
+}

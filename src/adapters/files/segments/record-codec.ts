@@ -1,0 +1,31 @@
+import { Packr } from 'msgpackr';
+import { damagedAt } from '../file-errors.ts';
+import type { Frame } from './frame-reader.ts';
+
+/** Plain maps without shared structures: each record can be read alone, and by any other MessagePack reader. */
+const packr = new Packr({ useRecords: false });
+
+export const encodeRecord = (record: object): Uint8Array => packr.pack(record);
+
+/** The record of a frame. Throws `segment-corrupt` for a payload that is no MessagePack map. */
+export function decodeRecord<Kind>(file: string, frame: Frame): Kind {
+  let record: unknown;
+  try {
+    record = packr.unpack(frame.payload);
+  } catch (error) {
+    throw damagedAt(file, frame.offset, 'the record cannot be decoded', error);
+  }
+  if (typeof record !== 'object' || record === null) throw damagedAt(file, frame.offset, 'the record is no map');
+  return record as Kind;
+}
+
+/** Texts that came as binary become strings, or empty ones where they are not wanted. */
+export function withTexts<Kind extends object>(record: Kind, wanted: boolean): Kind {
+  const fields = record as Record<string, unknown>;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value instanceof Uint8Array)
+      fields[name] = wanted ? Buffer.from(value.buffer, value.byteOffset, value.length).toString() : '';
+  }
+  return record;
+}

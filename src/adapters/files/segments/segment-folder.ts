@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { CrawlError } from '../../../domain/errors.ts';
+import type { SegmentState } from '../../../ports/crawl-db.ts';
+import type { SegmentInfo } from '../../../ports/segment-store.ts';
+import { replaceFile } from '../durable-file.ts';
+import { damagedAt, onFile } from '../file-errors.ts';
+
+/** The files of a segment beside its `data-NNNNN.warc.gz`. */
+export const FETCH_LIST = 'fetchlist.bin';
+export const FETCHED = 'fetched.bin';
+export const PARSED = 'parsed.bin';
+/** Written last and replaced as a whole: a folder without it is a segment that was never finished. */
+export const INFO = 'segment.json';
+
+/** Raised with every change that older versions would misread. */
+const FORMAT = 1;
+
+/** States in the order in which a segment reaches them. */
+export const STATES: readonly SegmentState[] = ['generated', 'fetched', 'parsed', 'updated'];
+
+/** Lengths of the record files when they were last known to be on disk, bytes. */
+export interface SyncedBytes {
+  readonly fetchList: number;
+  readonly fetched: number;
+  readonly parsed: number;
+}
+
+export interface SegmentMark {
+  readonly info: SegmentInfo;
+  readonly synced: SyncedBytes;
+}
+
+export function isFinished(folder: string): boolean {
+  return existsSync(join(folder, INFO));
+}
+
+export function writeMark(folder: string, { info, synced }: SegmentMark): void {
+  replaceFile(join(folder, INFO), `${JSON.stringify({ format: FORMAT, ...info, synced })}\n`);
+}
+
+/** Throws `segment-corrupt`, or `db-version` for what a newer version wrote. */
+export function readMark(folder: string): SegmentMark {
+  const file = join(folder, INFO);
+  const text = onFile(file, () => readFileSync(file, 'utf8'));
+  let read: Partial<SegmentInfo> & { format?: unknown; synced?: Partial<SyncedBytes> };
+  try {
+    read = JSON.parse(text);
+  } catch (error) {
+    throw damagedAt(file, 0, 'it is not JSON', error);
+  }
+  if (typeof read?.format === 'number' && read.format > FORMAT) {
+    throw new CrawlError(
+      'db-version',
+      `${file} has format ${read.format}, written by a newer incrawl; this one reads up to ${FORMAT}`,
+    );
+  }
+  const { format, synced, ...info } = read ?? {};
+  const isWhole =
+    format === FORMAT &&
+    info.id === basename(folder) &&
+    Number.isSafeInteger(info.urls) &&
+    Number.isFinite(info.createdAt) &&
+    STATES.includes(info.state as SegmentState) &&
+    typeof info.hosts === 'object';
+  if (!isWhole) throw damagedAt(file, 0, 'it does not describe a segment of this name');
+  return {
+    info: info as SegmentInfo,
+    synced: { fetchList: synced?.fetchList ?? 0, fetched: synced?.fetched ?? 0, parsed: synced?.parsed ?? 0 },
+  };
+}

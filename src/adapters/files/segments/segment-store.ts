@@ -1,0 +1,132 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CrawlError } from '../../../domain/errors.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { FetchItem, NewSegment, Segment, SegmentInfo, SegmentStore } from '../../../ports/segment-store.ts';
+import { syncFolder } from '../durable-file.ts';
+import { onFile } from '../file-errors.ts';
+import { lockFolder } from '../folder-lock.ts';
+import type { WarcOptions } from '../warc/warc-writer.ts';
+import { BitSet } from './bit-set.ts';
+import { FrameLog } from './frame-log.ts';
+import { readFrames } from './frame-reader.ts';
+import { encodeRecord } from './record-codec.ts';
+import { FileSegment } from './segment.ts';
+import {
+  FETCH_LIST,
+  FETCHED,
+  INFO,
+  isFinished,
+  PARSED,
+  readMark,
+  type SegmentMark,
+  writeMark,
+} from './segment-folder.ts';
+import { SegmentWriter } from './segment-writer.ts';
+
+export interface FileSegmentStoreOptions {
+  /** Folder of the segments; made when needed. */
+  readonly dir: string;
+  readonly warc: WarcOptions;
+  /** Told of repairs. */
+  readonly log?: Log;
+  /** How long a writer that gives no sign of life keeps a segment, ms; default: a minute. */
+  readonly lockPatienceMs?: number;
+}
+
+const ID = /^[\w-]+$/;
+const FLUSH_BYTES = 1 << 20;
+
+/** Segments as folders: `segment.json`, `fetchlist.bin`, `fetched.bin`, `parsed.bin` and `data-NNNNN.warc.gz`. */
+export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileSegmentStoreOptions): SegmentStore {
+  const folderOf = (id: string): string => join(dir, id);
+  const idsOf = (finished: boolean): string[] => {
+    if (!existsSync(dir)) return [];
+    return onFile(dir, () => readdirSync(dir, { withFileTypes: true }))
+      .filter((entry) => entry.isDirectory() && ID.test(entry.name) && isFinished(folderOf(entry.name)) === finished)
+      .map((entry) => entry.name)
+      .sort();
+  };
+
+  return {
+    async create(segment: NewSegment, items: Iterable<FetchItem> | AsyncIterable<FetchItem>): Promise<SegmentInfo> {
+      const { id, createdAt, hosts } = segment;
+      if (!ID.test(id)) throw new TypeError(`segment id "${id}" may have letters, digits, "_" and "-" only`);
+      const folder = folderOf(id);
+      if (isFinished(folder)) throw new TypeError(`segment ${id} exists already`);
+      onFile(folder, () => {
+        rmSync(folder, { recursive: true, force: true });
+        mkdirSync(folder, { recursive: true });
+      });
+      const { urls, bytes } = await writeFetchList(join(folder, FETCH_LIST), items);
+      const info: SegmentInfo = { id, createdAt, hosts, urls, state: 'generated' };
+      writeMark(folder, { info, synced: { fetchList: bytes, fetched: 0, parsed: 0 } });
+      onFile(dir, () => syncFolder(dir));
+      return info;
+    },
+    async open(id, mode): Promise<Segment> {
+      if (!ID.test(id) || !isFinished(folderOf(id))) {
+        throw new CrawlError('segment-missing', `no segment "${id}"; there are: ${idsOf(true).join(', ') || 'none'}`);
+      }
+      return mode === 'read' ? openForReading(folderOf(id)) : openForWriting(folderOf(id));
+    },
+    async list(): Promise<SegmentInfo[]> {
+      return idsOf(true).map((id) => readMark(folderOf(id)).info);
+    },
+    async listIncomplete(): Promise<string[]> {
+      return idsOf(false);
+    },
+    async remove(id): Promise<void> {
+      if (!ID.test(id)) return;
+      // The mark first: what a kill leaves of the folder is then no segment any more, rather than a damaged one.
+      onFile(folderOf(id), () => {
+        rmSync(join(folderOf(id), INFO), { force: true });
+        rmSync(folderOf(id), { recursive: true, force: true });
+      });
+    },
+  };
+
+  function openForReading(folder: string): FileSegment {
+    const mark = readMark(folder);
+    const indexesOf = (name: string, syncedBytes: number): BitSet => {
+      const bits = new BitSet(mark.info.urls);
+      for (const { index } of readFrames(join(folder, name), { syncedBytes, wants: () => false })) bits.add(index);
+      return bits;
+    };
+    const fetched = indexesOf(FETCHED, mark.synced.fetched);
+    return new FileSegment(folder, mark, { fetched, parsed: indexesOf(PARSED, mark.synced.parsed) }, null);
+  }
+
+  function openForWriting(folder: string): FileSegment {
+    const lock = lockFolder(folder, 'the segment', lockPatienceMs);
+    let mark: SegmentMark;
+    try {
+      mark = readMark(folder);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+    const bits = { fetched: new BitSet(mark.info.urls), parsed: new BitSet(mark.info.urls) };
+    return new FileSegment(folder, mark, bits, new SegmentWriter(folder, mark, bits, { warc, lock, log: log ?? null }));
+  }
+}
+
+async function writeFetchList(
+  file: string,
+  items: Iterable<FetchItem> | AsyncIterable<FetchItem>,
+): Promise<{ urls: number; bytes: number }> {
+  const list = new FrameLog(file);
+  let urls = 0;
+  try {
+    for await (const item of items) {
+      if (item.index !== urls) throw new TypeError(`fetch list position ${item.index} where ${urls} was expected`);
+      list.append(urls++, encodeRecord(item));
+      if (list.pendingBytes >= FLUSH_BYTES) list.flush();
+    }
+    list.flush();
+    await list.sync();
+    return { urls, bytes: list.size };
+  } finally {
+    list.close();
+  }
+}

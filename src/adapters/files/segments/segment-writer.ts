@@ -1,0 +1,212 @@
+import { join } from 'node:path';
+import type { SegmentState } from '../../../ports/crawl-db.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { FetchedRecord, WireResponse } from '../../../ports/segment-store.ts';
+import { damagedAt } from '../file-errors.ts';
+import type { FolderLock } from '../folder-lock.ts';
+import { type WarcOptions, WarcWriter, warcMember, warcSizes } from '../warc/warc-writer.ts';
+import type { BitSet } from './bit-set.ts';
+import { FrameLog } from './frame-log.ts';
+import type { Frame } from './frame-reader.ts';
+import { decodeRecord, encodeRecord } from './record-codec.ts';
+import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
+
+/** What a kill may cost to fetch again: bytes held back, or time between two answers while something is held back, ms. */
+const HELD_BACK_BYTES = 512 * 1024;
+const HELD_BACK_MS = 1_000;
+
+/** The writing half of a segment; there is at most one at a time, by its lock. */
+export class SegmentWriter {
+  mark: SegmentMark;
+  private readonly dir: string;
+  private readonly options: WarcOptions;
+  private readonly bits: { readonly fetched: BitSet; readonly parsed: BitSet };
+  private readonly lock: FolderLock;
+  private readonly fetched: FrameLog;
+  private readonly parsed: FrameLog;
+  private readonly warc: WarcWriter;
+  /** Records whose response is being compressed in another thread. */
+  private readonly underWay = new Set<Promise<unknown>>();
+  private flushedAt = Number.NEGATIVE_INFINITY;
+  private isOpen = true;
+
+  /**
+   * Repairs what an interruption cut short: record files end after their last whole record, WARC files after the last member that
+   * a record points at. Fills `bits`. The lock is taken over, also when this throws `segment-corrupt`.
+   */
+  constructor(
+    dir: string,
+    mark: SegmentMark,
+    bits: { readonly fetched: BitSet; readonly parsed: BitSet },
+    room: { readonly warc: WarcOptions; readonly lock: FolderLock; readonly log: Log | null },
+  ) {
+    this.dir = dir;
+    this.mark = mark;
+    this.bits = bits;
+    this.options = room.warc;
+    this.lock = room.lock;
+    const open: { close(): void }[] = [];
+    try {
+      const ends = new Map<string, number>();
+      this.fetched = new FrameLog(join(dir, FETCHED), {
+        syncedBytes: mark.synced.fetched,
+        accept: this.recordsOnDisk(ends),
+      });
+      open.push(this.fetched);
+      this.warc = new WarcWriter(dir, room.warc, ends);
+      open.push(this.warc);
+      this.parsed = new FrameLog(join(dir, PARSED), {
+        syncedBytes: mark.synced.parsed,
+        payloads: false,
+        accept: ({ index }) => {
+          // Parse output of a response that was lost; the page may look different when it is fetched again.
+          if (!bits.fetched.has(index)) return false;
+          bits.parsed.add(index);
+          return true;
+        },
+      });
+    } catch (error) {
+      for (const each of open) each.close();
+      room.lock.release();
+      throw error;
+    }
+    const { droppedBytes } = this.fetched;
+    if (droppedBytes + this.parsed.droppedBytes > 0) {
+      const dropped = { fetchedBytes: droppedBytes, parsedBytes: this.parsed.droppedBytes };
+      room.log?.warn('a segment was cut short and has been repaired', { segment: mark.info.id, ...dropped });
+    }
+  }
+
+  /** Accepts records as long as what they point at is there, and notes the `ends` of the WARC files. */
+  private recordsOnDisk(ends: Map<string, number>): (frame: Frame) => boolean {
+    const sizes = warcSizes(this.dir);
+    const file = join(this.dir, FETCHED);
+    return (frame) => {
+      const { warc } = decodeRecord<FetchedRecord>(file, frame);
+      if (warc !== null) {
+        const end = warc.offset + warc.length;
+        if (end > (sizes.get(warc.file) ?? 0)) {
+          if (frame.end <= this.mark.synced.fetched) {
+            throw damagedAt(join(this.dir, warc.file), warc.offset, 'a response that was stored is missing');
+          }
+          return false;
+        }
+        ends.set(warc.file, end);
+      }
+      this.bits.fetched.add(frame.index);
+      return true;
+    };
+  }
+
+  async addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
+    this.checkPosition(record.index);
+    if (response === null) return this.land(record, null);
+    const member = warcMember(response, this.options.gzipLevel);
+    if (member instanceof Uint8Array) return this.land(record, member);
+    const landed = member.then((bytes) => this.land(record, bytes));
+    this.underWay.add(landed);
+    const forget = (): boolean => this.underWay.delete(landed);
+    landed.then(forget, forget);
+    return landed;
+  }
+
+  /** The response first, so that a record never points at nothing. */
+  private land(record: Omit<FetchedRecord, 'warc'>, member: Buffer | null): FetchedRecord {
+    const { index, outcome } = record;
+    if (this.bits.fetched.has(index)) throw new TypeError(`position ${index} has been fetched already`);
+    const stored: FetchedRecord = { ...record, warc: member === null ? null : this.warc.append(member, outcome.at) };
+    this.fetched.append(index, encodeRecord(stored));
+    this.bits.fetched.add(index);
+    if (Math.abs(outcome.at - this.flushedAt) >= HELD_BACK_MS) {
+      this.flush();
+      this.flushedAt = outcome.at;
+    } else {
+      this.flushIfLarge();
+    }
+    return stored;
+  }
+
+  async addParsed(index: number, encoded: Uint8Array): Promise<void> {
+    this.checkPosition(index);
+    const { fetched, parsed } = this.bits;
+    if (!fetched.has(index)) throw new TypeError(`position ${index} has not been fetched, so it cannot be parsed`);
+    if (parsed.has(index)) throw new TypeError(`position ${index} has been parsed already`);
+    this.parsed.append(index, encoded);
+    parsed.add(index);
+    this.flushIfLarge();
+  }
+
+  /** Hands everything to the system, in this order, so that a kill leaves no record that points at what is not there. */
+  flush(): void {
+    if (!this.isOpen) return;
+    this.lock.requireHeld();
+    this.warc.flush();
+    this.fetched.flush();
+    this.parsed.flush();
+  }
+
+  /** The mark first: a crash in between leaves parse output that is whole, if unwanted. */
+  resetParsed(): void {
+    this.checkOpen();
+    const { info, synced } = this.mark;
+    const state = STATES.indexOf(info.state) > STATES.indexOf('fetched') ? 'fetched' : info.state;
+    if (state !== info.state || synced.parsed > 0) {
+      this.setMark({ info: { ...info, state }, synced: { ...synced, parsed: 0 } });
+    }
+    this.parsed.reset();
+    this.bits.parsed.clear();
+  }
+
+  async setState(state: SegmentState): Promise<void> {
+    this.checkOpen();
+    await Promise.allSettled(this.underWay);
+    this.flush();
+    const lengths = { fetched: this.fetched.size, parsed: this.parsed.size };
+    await this.warc.sync();
+    await this.fetched.sync();
+    await this.parsed.sync();
+    const { info, synced } = this.mark;
+    const reached = STATES.indexOf(state) > STATES.indexOf(info.state) ? state : info.state;
+    // Parse output thrown away meanwhile is not there to be vouched for.
+    const parsed = Math.min(lengths.parsed, this.parsed.size);
+    this.setMark({ info: { ...info, state: reached }, synced: { ...synced, fetched: lengths.fetched, parsed } });
+  }
+
+  /** Ends writing, whatever fails on the way. */
+  async close(): Promise<void> {
+    if (!this.isOpen) return;
+    await Promise.allSettled(this.underWay);
+    try {
+      this.flush();
+    } finally {
+      this.isOpen = false;
+      this.warc.close();
+      this.fetched.close();
+      this.parsed.close();
+      this.lock.release();
+    }
+  }
+
+  private flushIfLarge(): void {
+    const { warc, fetched, parsed } = this;
+    if (warc.pendingBytes + fetched.pendingBytes + parsed.pendingBytes >= HELD_BACK_BYTES) this.flush();
+  }
+
+  private setMark(mark: SegmentMark): void {
+    this.lock.requireHeld();
+    writeMark(this.dir, mark);
+    this.mark = mark;
+  }
+
+  private checkOpen(): void {
+    if (!this.isOpen) throw new TypeError(`segment ${this.mark.info.id} has been closed`);
+  }
+
+  private checkPosition(index: number): void {
+    this.checkOpen();
+    const { id, urls } = this.mark.info;
+    if (!Number.isInteger(index) || index < 0 || index >= urls) {
+      throw new TypeError(`position ${index} is not in the fetch list of segment ${id}, which has ${urls}`);
+    }
+  }
+}

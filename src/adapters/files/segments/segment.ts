@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import type { SegmentState } from '../../../ports/crawl-db.ts';
+import type {
+  FetchedRecord,
+  FetchItem,
+  ParsedRecord,
+  Segment,
+  SegmentInfo,
+  WarcPointer,
+  WireResponse,
+} from '../../../ports/segment-store.ts';
+import { readStoredResponse } from '../warc/stored-response.ts';
+import type { BitSet } from './bit-set.ts';
+import { type FrameQuery, readFrames } from './frame-reader.ts';
+import { decodeRecord, withTexts } from './record-codec.ts';
+import { FETCH_LIST, FETCHED, PARSED, type SegmentMark } from './segment-folder.ts';
+import type { SegmentWriter } from './segment-writer.ts';
+
+/** A segment in its folder. Reading goes through files opened for the purpose, so any number of readers get along with one writer. */
+export class FileSegment implements Segment {
+  private mark: SegmentMark;
+  private readonly dir: string;
+  private readonly fetchedBits: BitSet;
+  private readonly parsedBits: BitSet;
+  private readonly writer: SegmentWriter | null;
+
+  constructor(
+    dir: string,
+    mark: SegmentMark,
+    bits: { readonly fetched: BitSet; readonly parsed: BitSet },
+    writer: SegmentWriter | null,
+  ) {
+    this.dir = dir;
+    this.mark = mark;
+    this.fetchedBits = bits.fetched;
+    this.parsedBits = bits.parsed;
+    this.writer = writer;
+  }
+
+  get info(): SegmentInfo {
+    return (this.writer?.mark ?? this.mark).info;
+  }
+
+  get fetchedCount(): number {
+    return this.fetchedBits.count;
+  }
+
+  get parsedCount(): number {
+    return this.parsedBits.count;
+  }
+
+  hasFetched(index: number): boolean {
+    return this.fetchedBits.has(index);
+  }
+
+  hasParsed(index: number): boolean {
+    return this.parsedBits.has(index);
+  }
+
+  async *fetchList(from = 0): AsyncGenerator<FetchItem> {
+    const { synced } = this.mark;
+    const query: FrameQuery = { syncedBytes: synced.fetchList, ...(from > 0 && { wants: (index) => index >= from }) };
+    const file = join(this.dir, FETCH_LIST);
+    for (const frame of readFrames(file, query)) {
+      if (frame.index >= from) yield decodeRecord<FetchItem>(file, frame);
+    }
+  }
+
+  addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
+    return this.writing().addFetched(record, response);
+  }
+
+  addParsed(index: number, encoded: Uint8Array): Promise<void> {
+    return this.writing().addParsed(index, encoded);
+  }
+
+  async *fetched(): AsyncGenerator<FetchedRecord> {
+    yield* this.records<FetchedRecord>(FETCHED);
+  }
+
+  async *parsed({ texts = true }: { readonly texts?: boolean } = {}): AsyncGenerator<ParsedRecord> {
+    for (const record of this.records<ParsedRecord>(PARSED)) yield withTexts(record, texts);
+  }
+
+  async findFetched(url: string): Promise<FetchedRecord | undefined> {
+    this.writer?.flush();
+    const file = join(this.dir, FETCHED);
+    const urlBytes = Buffer.from(url);
+    for (const frame of readFrames(file, { syncedBytes: this.synced.fetched })) {
+      // Only what contains the URL is worth decoding.
+      if (!frame.payload.includes(urlBytes)) continue;
+      const record = decodeRecord<FetchedRecord>(file, frame);
+      if (record.url === url) return record;
+    }
+    return undefined;
+  }
+
+  async findParsed(url: string): Promise<ParsedRecord | undefined> {
+    const fetched = await this.findFetched(url);
+    if (fetched === undefined || !this.hasParsed(fetched.index)) return undefined;
+    const file = join(this.dir, PARSED);
+    const wants = (index: number): boolean => index === fetched.index;
+    for (const frame of readFrames(file, { syncedBytes: this.synced.parsed, wants })) {
+      if (wants(frame.index)) return withTexts(decodeRecord<ParsedRecord>(file, frame), true);
+    }
+    return undefined;
+  }
+
+  async readResponse(pointer: WarcPointer): Promise<WireResponse> {
+    this.writer?.flush();
+    return readStoredResponse(this.dir, pointer);
+  }
+
+  async resetParsed(): Promise<void> {
+    this.writing().resetParsed();
+  }
+
+  setState(state: SegmentState): Promise<void> {
+    return this.writing().setState(state);
+  }
+
+  async close(): Promise<void> {
+    await this.writer?.close();
+  }
+
+  private get synced(): SegmentMark['synced'] {
+    return (this.writer?.mark ?? this.mark).synced;
+  }
+
+  private *records<Kind>(name: typeof FETCHED | typeof PARSED): Generator<Kind> {
+    this.writer?.flush();
+    const file = join(this.dir, name);
+    const syncedBytes = name === FETCHED ? this.synced.fetched : this.synced.parsed;
+    for (const frame of readFrames(file, { syncedBytes })) yield decodeRecord<Kind>(file, frame);
+  }
+
+  private writing(): SegmentWriter {
+    if (this.writer === null) throw new TypeError(`segment ${this.info.id} is open for reading only`);
+    return this.writer;
+  }
+}

@@ -1,0 +1,27 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { CrawlError } from '../../../domain/errors.ts';
+import type { WarcPointer, WireResponse } from '../../../ports/segment-store.ts';
+import { damagedAt, onFile } from '../file-errors.ts';
+import { readFully } from '../segments/frame-reader.ts';
+import { readWarcMember } from './warc-reader.ts';
+import { isWarcName } from './warc-writer.ts';
+
+/** Reads a response back from the WARC files of a segment. Throws `segment-corrupt`. */
+export function readStoredResponse(folder: string, { file: name, offset, length }: WarcPointer): WireResponse {
+  const file = join(folder, name);
+  if (!isWarcName(name)) throw new CrawlError('segment-corrupt', `${file} is not the name of a WARC file`);
+  const member = onFile(file, () => {
+    const fd = openSync(file, 'r');
+    try {
+      // Asked before memory is taken, for a pointer that is damaged itself.
+      if (!(offset >= 0 && length >= 0 && offset + length <= fstatSync(fd).size)) return null;
+      const bytes = Buffer.allocUnsafe(length);
+      return readFully(fd, bytes, offset) === length ? bytes : null;
+    } finally {
+      closeSync(fd);
+    }
+  });
+  if (member === null) throw damagedAt(file, offset, `there are no ${length} bytes`);
+  return readWarcMember(member, `${file} at byte ${offset}`);
+}

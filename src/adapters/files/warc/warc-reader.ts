@@ -1,0 +1,71 @@
+import { gunzipSync } from 'node:zlib';
+import { CrawlError } from '../../../domain/errors.ts';
+import type { WireResponse } from '../../../ports/segment-store.ts';
+import { fileError } from '../file-errors.ts';
+import { REVISIT_PROFILE } from './warc-record.ts';
+
+/** Reads the `response` or `revisit` record of one gzip member back. Throws `segment-corrupt`; `where` is for its message. */
+export function readWarcMember(member: Uint8Array, where: string): WireResponse {
+  const corrupt = (what: string): CrawlError => new CrawlError('segment-corrupt', `${where}: ${what}`);
+  let record: Buffer;
+  try {
+    record = gunzipSync(member);
+  } catch (error) {
+    throw fileError(where, error);
+  }
+  const warc = readHead(record, 0, 'utf8');
+  const field = (name: string): string | undefined => valueIn(warc?.fields ?? [], name);
+  const blockBytes = Number(field('content-length'));
+  if (warc === null || !warc.firstLine.startsWith('WARC/')) throw corrupt('no WARC record begins here');
+  if (warc.end + blockBytes + 4 !== record.length) throw corrupt('the record is not as long as it says');
+  const http = readHead(record, warc.end, 'latin1');
+  const status = /^HTTP\/(\S+) (\d+) ?(.*)$/.exec(http?.firstLine ?? '');
+  const url = field('warc-target-uri');
+  if (http === null || status === null || url === undefined) throw corrupt('the record holds no HTTP response');
+  const revisit = revisitOf(field('warc-profile'));
+  const refersTo = field('warc-refers-to-date');
+  return {
+    url,
+    at: Date.parse(field('warc-date') ?? ''),
+    httpVersion: status[1] as string,
+    status: Number(status[2]),
+    statusText: status[3] as string,
+    rawHeaders: http.fields,
+    body: revisit === null ? record.subarray(http.end, record.length - 4) : null,
+    truncated: field('warc-truncated') !== undefined,
+    remoteAddress: field('warc-ip-address') ?? null,
+    revisit,
+    ...(refersTo === undefined ? {} : { refersToAt: Date.parse(refersTo) }),
+  };
+}
+
+function revisitOf(profile: string | undefined): WireResponse['revisit'] {
+  if (profile === `${REVISIT_PROFILE}server-not-modified`) return 'server-not-modified';
+  return profile === `${REVISIT_PROFILE}identical-payload-digest` ? 'identical-payload-digest' : null;
+}
+
+interface Head {
+  readonly firstLine: string;
+  /** Name, value, name, value, ... */
+  readonly fields: string[];
+  /** Offset after the empty line. */
+  readonly end: number;
+}
+
+/** The head that begins at `from`; `null` when no empty line ends it. */
+function readHead(record: Buffer, from: number, encoding: 'utf8' | 'latin1'): Head | null {
+  const end = record.indexOf('\r\n\r\n', from, 'latin1');
+  if (end < 0) return null;
+  const [firstLine = '', ...lines] = record.toString(encoding, from, end).split('\r\n');
+  const fields: string[] = [];
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    fields.push(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  return { firstLine, fields, end: end + 4 };
+}
+
+function valueIn(fields: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < fields.length; i += 2) if (fields[i]?.toLowerCase() === name) return fields[i + 1];
+  return undefined;
+}

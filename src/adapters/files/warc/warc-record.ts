@@ -1,0 +1,91 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { WireResponse } from '../../../ports/segment-store.ts';
+
+export const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
+
+/** The record that opens a WARC file and says who wrote it (WARC 1.1, section 6.2). */
+export function warcinfoRecord(software: string, fileName: string, at: number): Buffer {
+  const block = `software: ${oneLine(software)}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n`;
+  const head = `${recordHead('warcinfo', at)}WARC-Filename: ${fileName}\r\nContent-Type: application/warc-fields\r\n`;
+  return warcRecord(head, block, null, Buffer.allocUnsafe);
+}
+
+/**
+ * A `response` record, or a `revisit` record without payload (WARC 1.1, sections 6.3 and 6.7). The head is written as received,
+ * but for `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is what went over the wire.
+ * The body of an `identical-payload-digest` revisit is digested, as its profile demands, but not stored.
+ * @param allocate gives a buffer of that many bytes, which becomes the record
+ */
+export function responseRecord(
+  response: WireResponse,
+  allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): Buffer {
+  const { revisit, body } = response;
+  const url = oneLine(response.url);
+  let head = recordHead(revisit === null ? 'response' : 'revisit', response.at);
+  head += `WARC-Target-URI: ${url}\r\nContent-Type: application/http; msgtype=response\r\n`;
+  if (response.remoteAddress !== null) head += `WARC-IP-Address: ${oneLine(response.remoteAddress)}\r\n`;
+  if (revisit !== null) {
+    head += `WARC-Profile: ${REVISIT_PROFILE}${revisit}\r\nWARC-Refers-To-Target-URI: ${url}\r\n`;
+    if (response.refersToAt !== undefined) head += `WARC-Refers-To-Date: ${isoTime(response.refersToAt)}\r\n`;
+  }
+  if (revisit === null || (revisit === 'identical-payload-digest' && body !== null)) {
+    head += `WARC-Payload-Digest: sha256:${response.bodySha256 ?? sha256(body ?? EMPTY)}\r\n`;
+  }
+  // A body that was announced and not read at all has met no limit of length.
+  if (response.truncated) head += `WARC-Truncated: ${body === null ? 'unspecified' : 'length'}\r\n`;
+  return warcRecord(head, httpHead(response), revisit === null ? body : null, allocate);
+}
+
+/** In hexadecimal, as most tools write digests of this length. */
+const sha256 = (payload: Uint8Array): string => createHash('sha256').update(payload).digest('hex');
+
+const EMPTY = new Uint8Array(0);
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+function recordHead(type: 'warcinfo' | 'response' | 'revisit', at: number): string {
+  return `WARC/1.1\r\nWARC-Type: ${type}\r\nWARC-Record-ID: <urn:uuid:${randomUUID()}>\r\nWARC-Date: ${isoTime(at)}\r\n`;
+}
+
+/**
+ * Not by warcio's serialiser: it takes 1.7 ms of CPU where 0.2 suffice, and throws for a URL that contains `,,,`, its own
+ * separator of repeated fields. `text` is the block, or what of it stands before the body, in Latin-1.
+ */
+function warcRecord(
+  fields: string,
+  text: string,
+  body: Uint8Array | null,
+  allocate: (bytes: number) => Buffer,
+): Buffer {
+  const blockBytes = text.length + (body?.length ?? 0);
+  const head = `${fields}Content-Length: ${blockBytes}\r\n\r\n`;
+  const headBytes = Buffer.byteLength(head);
+  const record = allocate(headBytes + blockBytes + RECORD_END.length);
+  record.write(head, 0);
+  record.write(text, headBytes, 'latin1');
+  if (body !== null) record.set(body, headBytes + text.length);
+  record.write(RECORD_END, record.length - RECORD_END.length);
+  return record;
+}
+
+const RECORD_END = '\r\n\r\n';
+
+function httpHead(response: WireResponse): string {
+  let head = `${oneLine(`HTTP/${response.httpVersion} ${response.status} ${response.statusText}`)}\r\n`;
+  for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {
+    const name = response.rawHeaders[i] as string;
+    if (isTransferEncoding(name)) continue;
+    head += `${name.replace(NOT_IN_NAMES, '_')}: ${oneLine(response.rawHeaders[i + 1] as string)}\r\n`;
+  }
+  return `${head}\r\n`;
+}
+
+const isTransferEncoding = (name: string): boolean => name.length === 17 && name.toLowerCase() === 'transfer-encoding';
+
+const NOT_IN_NAMES = /[^\x21-\x39\x3b-\x7e]/g;
+const NOT_IN_LINES = /[^\t\x20-\x7e\x80-\xff]/g;
+
+/** A protocol plugin may hand over what no line of a head can hold; it must not begin a line of its own. */
+function oneLine(value: string): string {
+  return value.replace(NOT_IN_LINES, '?');
+}

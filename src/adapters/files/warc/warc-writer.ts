@@ -1,0 +1,166 @@
+import { closeSync, ftruncateSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip, gzipSync, type ZlibOptions } from 'node:zlib';
+import type { WarcPointer, WireResponse } from '../../../ports/segment-store.ts';
+import { syncFile, writeBuffers } from '../durable-file.ts';
+import { onFile } from '../file-errors.ts';
+import { STORED_BYTES, storedMember } from './stored-member.ts';
+import { responseRecord, warcinfoRecord } from './warc-record.ts';
+
+export interface WarcOptions {
+  /** Name and version of this program, as the files say who wrote them. */
+  readonly software: string;
+  /** A file that has grown to this is closed and the next one begun, bytes. */
+  readonly maxFileBytes: number;
+  /** 0 to 9, as in zlib. */
+  readonly gzipLevel: number;
+}
+
+const NAME = /^data-(\d{5,})\.warc\.gz$/;
+const nameOf = (number: number): string => `data-${String(number).padStart(5, '0')}.warc.gz`;
+const numberOf = (name: string): number => Number(NAME.exec(name)?.[1]);
+
+export const isWarcName = (name: string): boolean => NAME.test(name);
+
+/** Sizes of the WARC files of a segment, by name. */
+export function warcSizes(dir: string): Map<string, number> {
+  return onFile(
+    dir,
+    () =>
+      new Map(readdirSync(dir).flatMap((name) => (isWarcName(name) ? [[name, statSync(join(dir, name)).size]] : []))),
+  );
+}
+
+/** Larger records are compressed in another thread, so that they do not hold up the event loop. */
+const LARGE_BYTES = 256 * 1024;
+const gzipLater: (record: Buffer, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
+
+/**
+ * The response as a WARC record in a gzip member of its own (WARC 1.1, annex D). What came compressed already is only wrapped:
+ * compressing it again gains little and costs as much as the first time.
+ */
+export function warcMember(response: WireResponse, gzipLevel: number): Buffer | Promise<Buffer> {
+  const record = responseRecord(response, scratchFor);
+  if (record.length <= STORED_BYTES) return storedMember(record);
+  const isCoded = response.rawHeaders.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-encoding');
+  const isWrappedOnly = isCoded && response.body !== null && response.revisit === null;
+  const options = isWrappedOnly ? { level: 0, memLevel: 1, windowBits: 9 } : { level: gzipLevel };
+  return record.length < LARGE_BYTES ? gzipSync(record, options) : gzipLater(record, options);
+}
+
+let scratch = Buffer.allocUnsafe(0);
+
+/**
+ * Where a record stands while it is compressed: the same place for all that are compressed at once. Memory of its own for each would be garbage right
+ * away, outside of the heap, for which V8 collects all of it.
+ */
+function scratchFor(bytes: number): Buffer {
+  if (bytes >= LARGE_BYTES) return Buffer.allocUnsafe(bytes);
+  if (bytes > scratch.length) scratch = Buffer.allocUnsafeSlow(Math.min(LARGE_BYTES, 2 * bytes));
+  return scratch.subarray(0, bytes);
+}
+
+/** Appends members to `data-NNNNN.warc.gz`, held back until `flush`. */
+export class WarcWriter {
+  private readonly dir: string;
+  private readonly options: WarcOptions;
+  private number = 0;
+  private fd: number | null = null;
+  private flushedBytes = 0;
+  private buffers: Buffer[] = [];
+  private bufferedBytes = 0;
+  private readonly unsynced = new Set<string>();
+
+  /** `ends`: offset after the last member that a record points at, by file. What lies behind it belongs to nothing, and goes. */
+  constructor(dir: string, options: WarcOptions, ends: ReadonlyMap<string, number>) {
+    this.dir = dir;
+    this.options = options;
+    for (const [name, size] of warcSizes(dir)) {
+      const end = ends.get(name);
+      if (end === undefined) onFile(join(dir, name), () => rmSync(join(dir, name)));
+      else if (size > end) truncateFile(join(dir, name), end);
+    }
+    for (const name of ends.keys()) this.number = Math.max(this.number, numberOf(name));
+    const end = ends.get(nameOf(this.number));
+    if (end !== undefined) {
+      this.fd = onFile(this.file, () => openSync(this.file, 'r+'));
+      this.flushedBytes = end;
+    }
+  }
+
+  /** `at` dates the file if this member begins one, ms since the epoch. */
+  append(member: Buffer, at: number): WarcPointer {
+    if (this.fd !== null && this.flushedBytes + this.bufferedBytes >= this.options.maxFileBytes) this.nextFile();
+    if (this.fd === null) this.begin(at);
+    const pointer = {
+      file: nameOf(this.number),
+      offset: this.flushedBytes + this.bufferedBytes,
+      length: member.length,
+    };
+    this.push(member);
+    return pointer;
+  }
+
+  get pendingBytes(): number {
+    return this.bufferedBytes;
+  }
+
+  /** A failed flush loses nothing: the next one writes the same bytes at the same place. */
+  flush(): void {
+    const { fd } = this;
+    if (fd === null || this.bufferedBytes === 0) return;
+    onFile(this.file, () => writeBuffers(fd, this.buffers, this.bufferedBytes, this.flushedBytes));
+    this.unsynced.add(this.file);
+    this.flushedBytes += this.bufferedBytes;
+    this.buffers = [];
+    this.bufferedBytes = 0;
+  }
+
+  /** Waits until all that was flushed is on disk. */
+  async sync(): Promise<void> {
+    for (const file of this.unsynced) {
+      await syncFile(file);
+      // The file that is being written may have grown meanwhile; it is simply synced again next time.
+      if (file !== this.file) this.unsynced.delete(file);
+    }
+  }
+
+  /** Without flushing. */
+  close(): void {
+    if (this.fd !== null) closeSync(this.fd);
+    this.fd = null;
+  }
+
+  private get file(): string {
+    return join(this.dir, nameOf(this.number));
+  }
+
+  private push(member: Buffer): void {
+    this.buffers.push(member);
+    this.bufferedBytes += member.length;
+  }
+
+  private nextFile(): void {
+    this.flush();
+    this.close();
+    this.number++;
+    this.flushedBytes = 0;
+  }
+
+  private begin(at: number): void {
+    this.fd = onFile(this.file, () => openSync(this.file, 'w'));
+    this.push(gzipSync(warcinfoRecord(this.options.software, nameOf(this.number), at)));
+  }
+}
+
+function truncateFile(file: string, length: number): void {
+  onFile(file, () => {
+    const fd = openSync(file, 'r+');
+    try {
+      ftruncateSync(fd, length);
+    } finally {
+      closeSync(fd);
+    }
+  });
+}

@@ -1,0 +1,214 @@
+import { CrawlError } from '../../../domain/errors.ts';
+import type { Exchange, ExchangeRequest, ResponseHead } from '../../../ports/fetch-protocol.ts';
+import { contentCodings, decodeBody, owned } from './content-coding.ts';
+import { hasNoBody, headBytes } from './response-head.ts';
+
+/** What becomes of a body: read; passed over, since there is none by definition; or dropped, however long it is. */
+export type BodyPlan = 'read' | 'none' | 'drop';
+
+/**
+ * The answer of one exchange while it comes in, whatever the transport: the limits of time, what the head decides, the body up to its limit, its
+ * decoding, the account. It settles once; what a transport reports afterwards changes nothing.
+ */
+export class Answer {
+  /** `null` until it has come. */
+  head: ResponseHead | null = null;
+  isSettled = false;
+  /** `null` until the head has come. */
+  plan: BodyPlan | null = null;
+  private readonly request: ExchangeRequest;
+  private readonly stallTimeoutMs: number;
+  private readonly cut: () => void;
+  private readonly startedAt = performance.now();
+  private readonly deadlineAt: number;
+  /** When the present phase lasts too long, and what is said then. */
+  private phaseEndsAt = Number.POSITIVE_INFINITY;
+  private phaseFault = '';
+  private phaseMs = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private timerDueAt = Number.POSITIVE_INFINITY;
+  private chunks: Buffer[] = [];
+  private wireBytes = 0;
+  private resolve: (exchange: Exchange) => void = () => {};
+  private reject: (error: unknown) => void = () => {};
+
+  /** `cut` ends what the transport does for the exchange; it may be called more than once, and when nothing is left to end. */
+  constructor(request: ExchangeRequest, stallTimeoutMs: number, cut: () => void) {
+    this.request = request;
+    this.stallTimeoutMs = stallTimeoutMs;
+    this.cut = cut;
+    this.deadlineAt = this.startedAt + request.timeoutMs;
+  }
+
+  /** Sends the request, unless it has been given up already. May be called once. */
+  receive(send: () => void): Promise<Exchange> {
+    return new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+      const { signal } = this.request;
+      if (signal?.aborted) return this.onAbort();
+      signal?.addEventListener('abort', this.onAbort, { once: true });
+      this.armTimer(this.startedAt + this.stallTimeoutMs);
+      send();
+    });
+  }
+
+  /** The request is on its way: from now on its head is waited for no longer than `timeoutMs`. */
+  awaitHead(timeoutMs: number): void {
+    this.enterPhase(timeoutMs, 'no answer');
+  }
+
+  /** Says what to do with the body; `null` when the head ends the exchange with a failure. */
+  onHead(head: ResponseHead): BodyPlan | null {
+    if (this.isSettled) return null;
+    this.head = head;
+    this.phaseEndsAt = Number.POSITIVE_INFINITY;
+    try {
+      this.plan = this.planFor(head);
+      if (this.plan === 'read') this.onProgress();
+    } catch (error) {
+      this.fail(error);
+    }
+    return this.plan;
+  }
+
+  /** Something of the body has come, or may come from now on. */
+  onProgress(): void {
+    this.enterPhase(this.stallTimeoutMs, 'the body stalled');
+  }
+
+  onChunk(chunk: Buffer): void {
+    if (this.isSettled) return;
+    this.chunks.push(chunk);
+    this.wireBytes += chunk.length;
+    if (this.wireBytes <= this.request.maxBodyBytes) return;
+    this.cut();
+    void this.deliver('limit');
+  }
+
+  /** The body that was read is whole. */
+  onEnd(): void {
+    void this.deliver(null);
+  }
+
+  /** The body is none, or was dropped after as many bytes. */
+  onNoBody(droppedBytes: number): void {
+    if (this.isSettled) return;
+    this.wireBytes = droppedBytes;
+    this.succeed(null, null, false, false);
+  }
+
+  /** What came of a body that broke off is worth more than nothing; nothing is a failure. */
+  onPrematureEnd(fault: CrawlError | null): void {
+    if (this.isSettled) return;
+    this.cut();
+    if (this.wireBytes > 0) void this.deliver('connection');
+    else this.fail(fault ?? new CrawlError('fetch-aborted', 'the connection broke off before the body'));
+  }
+
+  /** The transport has failed; which matters no more where the head has come and no body is wanted. A drop ends by itself. */
+  onFault(fault: CrawlError): void {
+    if (this.plan === 'none') this.onNoBody(0);
+    else if (this.plan === 'read' && fault.code === 'fetch-aborted') this.onPrematureEnd(fault);
+    else if (this.plan !== 'drop') this.fail(fault);
+  }
+
+  fail(error: unknown): void {
+    if (this.isSettled) return;
+    this.release();
+    this.cut();
+    this.chunks = [];
+    this.reject(error);
+  }
+
+  private planFor(head: ResponseHead): BodyPlan {
+    if (head.status < 200) throw new CrawlError('protocol-error', `status ${head.status} is no final answer`);
+    const isOk = head.status >= 200 && head.status <= 299;
+    const decision = this.request.onHead?.(head) ?? (isOk ? 'read' : 'drop');
+    if (decision === 'read') contentCodings(head.headers['content-encoding']);
+    return hasNoBody(this.request.method, head.status) ? 'none' : decision;
+  }
+
+  /** `cutBy`: what kept the rest of the body away, `null` where it is whole. */
+  private async deliver(cutBy: 'limit' | 'connection' | null): Promise<void> {
+    if (this.isSettled || this.head === null) return;
+    this.release();
+    const { chunks, head } = this;
+    this.chunks = [];
+    const { maxBodyBytes } = this.request;
+    const wireBody = joined(chunks, Math.min(this.wireBytes, maxBodyBytes));
+    try {
+      const codings = contentCodings(head.headers['content-encoding']);
+      const brokenOff = cutBy === 'connection';
+      if (codings.length === 0) return this.succeed(wireBody, wireBody, cutBy !== null, brokenOff);
+      const { body, truncated, isTorn } = await decodeBody(wireBody, codings, maxBodyBytes, cutBy !== null);
+      this.succeed(wireBody, body, truncated, brokenOff || isTorn);
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  private succeed(wireBody: Uint8Array | null, body: Uint8Array | null, truncated: boolean, brokenOff: boolean): void {
+    if (this.head === null) return;
+    this.release();
+    this.resolve({
+      head: this.head,
+      wireBody,
+      body,
+      truncated,
+      ...(brokenOff ? { brokenOff } : {}),
+      bodyBytes: wireBody === null ? 0 : this.wireBytes,
+      receivedBytes: headBytes(this.head) + this.wireBytes,
+      ms: Math.round(performance.now() - this.startedAt),
+    });
+  }
+
+  /** From here on nothing the network does matters to the outcome. */
+  private release(): void {
+    this.isSettled = true;
+    clearTimeout(this.timer);
+    this.request.signal?.removeEventListener('abort', this.onAbort);
+  }
+
+  private readonly onAbort = (): void => {
+    const { signal } = this.request;
+    this.fail(new CrawlError('fetch-aborted', 'the exchange was given up', { cause: signal?.reason }));
+  };
+
+  private enterPhase(timeoutMs: number, fault: string): void {
+    this.phaseEndsAt = performance.now() + timeoutMs;
+    this.phaseFault = fault;
+    this.phaseMs = timeoutMs;
+    if (this.phaseEndsAt < this.timerDueAt) this.armTimer(this.phaseEndsAt);
+  }
+
+  /**
+   * One timer for all limits. It looks at them when it fires, which may be too early, and is only ever moved nearer: so phases that are as long as the
+   * one before, as they mostly are, leave it where it is.
+   */
+  private armTimer(dueAt: number): void {
+    clearTimeout(this.timer);
+    this.timerDueAt = Math.min(this.deadlineAt, dueAt);
+    this.timer = setTimeout(this.onTimer, Math.max(1, Math.ceil(this.timerDueAt - performance.now())));
+  }
+
+  private readonly onTimer = (): void => {
+    const now = performance.now();
+    if (now >= this.deadlineAt) {
+      this.fail(new CrawlError('fetch-timeout', `not done after ${this.request.timeoutMs} ms`));
+    } else if (now >= this.phaseEndsAt) {
+      this.fail(new CrawlError('fetch-timeout', `${this.phaseFault} for ${this.phaseMs} ms`));
+    } else {
+      this.armTimer(this.phaseEndsAt);
+    }
+  };
+}
+
+function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
+  const [only] = chunks;
+  if (chunks.length === 1 && only?.length === bytes) return owned(only);
+  const body = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const chunk of chunks) at += chunk.copy(body, at);
+  return body;
+}

@@ -1,0 +1,113 @@
+import type { AddressGuard } from '../guard/address-guard.ts';
+import { UndiciConnection, type UndiciConnectionOptions } from './undici-connection.ts';
+
+export interface UndiciConnectionsOptions extends UndiciConnectionOptions {
+  readonly guard: AddressGuard;
+  /** Connections to one origin. */
+  readonly maxSockets: number;
+  /** Idle connections over all origins; the one idle for longest is closed for the next. */
+  readonly maxIdleSockets: number;
+}
+
+type Use = (connection: UndiciConnection) => void;
+
+interface OriginRow {
+  readonly url: URL;
+  /** The one used last at the end. */
+  readonly idle: UndiciConnection[];
+  readonly waiting: Use[];
+  /** Idle or in use. */
+  open: number;
+}
+
+/**
+ * Kept connections by origin. Whether the operator named a host hangs on host and port, so a connection that only a named host may have never serves
+ * another.
+ */
+export class UndiciConnections {
+  private readonly options: UndiciConnectionsOptions;
+  private readonly rows = new Map<string, OriginRow>();
+  /** Over all origins, the one idle for longest first. */
+  private readonly idle = new Set<UndiciConnection>();
+
+  constructor(options: UndiciConnectionsOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Hands over the connection used last, or a new one: at once, or when there are enough, as soon as one is given back. The answer takes a wish back
+   * that still waits.
+   */
+  acquire(url: URL, use: Use): () => void {
+    const { origin } = url;
+    const row = this.rows.get(origin) ?? this.addRow(origin, url);
+    const kept = row.idle.pop();
+    if (kept !== undefined) {
+      this.idle.delete(kept);
+      use(kept);
+    } else if (row.open < this.options.maxSockets) {
+      use(this.open(row, origin));
+    } else {
+      row.waiting.push(use);
+      return () => {
+        const place = row.waiting.indexOf(use);
+        if (place >= 0) row.waiting.splice(place, 1);
+      };
+    }
+    return () => {};
+  }
+
+  /** Takes a connection back, whatever has become of it. */
+  release(connection: UndiciConnection): void {
+    const row = this.rows.get(connection.origin);
+    if (row === undefined) return;
+    const next = row.waiting.shift();
+    if (!connection.isOpen) {
+      connection.destroy();
+      row.open--;
+      if (next !== undefined) next(this.open(row, connection.origin));
+      else if (row.open === 0) this.rows.delete(connection.origin);
+    } else if (next !== undefined) {
+      next(connection);
+    } else {
+      row.idle.push(connection);
+      this.idle.add(connection);
+      if (this.idle.size > this.options.maxIdleSockets) this.closeIdle([...this.idle].slice(0, 1));
+    }
+  }
+
+  /** Closes what lies idle to this origin: where a server has closed one connection, it has probably closed those used before. */
+  closeIdleTo(url: URL): void {
+    this.closeIdle([...(this.rows.get(url.origin)?.idle ?? [])]);
+  }
+
+  closeAllIdle(): void {
+    this.closeIdle([...this.idle]);
+  }
+
+  private closeIdle(connections: readonly UndiciConnection[]): void {
+    for (const connection of connections) {
+      const idle = this.rows.get(connection.origin)?.idle ?? [];
+      idle.splice(idle.indexOf(connection), 1);
+      this.idle.delete(connection);
+      connection.destroy();
+      this.release(connection);
+    }
+  }
+
+  private open(row: OriginRow, origin: string): UndiciConnection {
+    row.open++;
+    const isNamed = this.options.guard.isNamed(row.url);
+    const connection = new UndiciConnection(origin, row.url, isNamed, this.options, () => {
+      // One in use is noticed when it is given back.
+      if (this.idle.has(connection)) this.closeIdle([connection]);
+    });
+    return connection;
+  }
+
+  private addRow(origin: string, url: URL): OriginRow {
+    const row: OriginRow = { url, idle: [], waiting: [], open: 0 };
+    this.rows.set(origin, row);
+    return row;
+  }
+}

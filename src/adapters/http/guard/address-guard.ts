@@ -1,0 +1,121 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { isUrl } from '../../../domain/url/canonical/is-url.ts';
+import { type AllowList, createAllowList } from './allow-list.ts';
+import { isBadPort } from './bad-ports.ts';
+import { isMetadataAddress, isPublicAddress } from './special-addresses.ts';
+
+/** Keeps requests away from private, reserved and metadata addresses (server-side request forgery). */
+export interface AddressGuard {
+  /** Why this URL must not be requested, as far as can be told before its host is resolved; else `null`. */
+  refusal(url: URL): string | null;
+  /** Whether the operator named the host, so that its addresses are not judged (metadata excepted). */
+  isNamed(url: URL): boolean;
+  /** `dns.lookup` that keeps the addresses which may be connected to, and fails with {@link BLOCKED} when none is left. */
+  readonly lookup: LookupFunction;
+  readonly lookupNamed: LookupFunction;
+  /** Whether a connection to this address may be used; `isNamed` as above. What the lookups let through is. */
+  permits(address: string, isNamed: boolean): boolean;
+}
+
+/** `code` of the error with which a lookup refuses a host. */
+export const BLOCKED = 'ERR_ADDRESS_BLOCKED';
+
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/**
+ * The guard with its exceptions ({@link createAllowList} tells their forms). `onException` hears of each address that was let
+ * through although it is not plainly public.
+ */
+export function createAddressGuard(
+  allow: readonly string[],
+  onException: (address: string) => void = () => {},
+  resolve: LookupFunction = systemLookup as LookupFunction,
+): AddressGuard {
+  const allowed = createAllowList(allow);
+  const permits: AddressGuard['permits'] = (address, isNamed) =>
+    isNamed ? !isMetadataAddress(address) || allowed.hasAddress(address) : isPermitted(address, allowed, onException);
+  return {
+    refusal: byOrigin(allowed, onException),
+    isNamed: (url) => allowed.hasHost(url.hostname, portOf(url)),
+    lookup: guarded(resolve, (address) => permits(address, false)),
+    lookupNamed: guarded(resolve, (address) => permits(address, true)),
+    permits,
+  };
+}
+
+/**
+ * Whether the guard refuses the URL by its text alone: scheme, port, literal address in any spelling, names that always mean
+ * this machine. Text that is no absolute URL is refused as well. Other names are judged once resolved.
+ */
+export function isAddressBlocked(url: string, allow: readonly string[] = []): boolean {
+  return !isUrl(url) || createAddressGuard(allow).refusal(new URL(url)) !== null;
+}
+
+/** Origins whose answers are kept; a crawl visits few at a time. */
+const KEPT_ORIGINS = 1_000;
+
+/** The answer hangs on scheme, host and port alone, so it is worked out once for each; exceptions are told every time. */
+function byOrigin(allowed: AllowList, onException: (address: string) => void): AddressGuard['refusal'] {
+  const kept = new Map<string, { readonly refusal: string | null; readonly exceptions: readonly string[] }>();
+  return (url) => {
+    const origin = `${url.protocol}//${url.host}`;
+    let answer = kept.get(origin);
+    if (answer === undefined) {
+      const exceptions: string[] = [];
+      answer = { refusal: refusalOf(url, allowed, (address) => exceptions.push(address)), exceptions };
+      if (kept.size >= KEPT_ORIGINS) kept.clear();
+      kept.set(origin, answer);
+    }
+    for (const address of answer.exceptions) onException(address);
+    return answer.refusal;
+  };
+}
+
+function refusalOf(url: URL, allowed: AllowList, onException: (address: string) => void): string | null {
+  if (!(url.protocol in PORTS)) return `scheme ${url.protocol} is not http or https`;
+  const port = portOf(url);
+  const { hostname } = url;
+  if (isBadPort(port) && !allowed.hasHostAndPort(hostname, port)) {
+    return `port ${port} belongs to another protocol (Fetch standard, "bad port")`;
+  }
+  const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  const isNamed = allowed.hasHost(hostname, port);
+  if (isIP(address) !== 0) {
+    if (isNamed && !isMetadataAddress(address)) return null;
+    return isPermitted(address, allowed, onException) ? null : `${address} is a private or reserved address`;
+  }
+  // RFC 6761: these names mean the loopback interface whatever a resolver says.
+  if (/(^|\.)localhost\.?$/.test(hostname) && !isNamed && !allowed.hasAddress('127.0.0.1')) {
+    return `${hostname} means this machine`;
+  }
+  return null;
+}
+
+const portOf = (url: URL): number => (url.port === '' ? (PORTS[url.protocol] ?? 0) : Number(url.port));
+
+function isPermitted(address: string, allowed: AllowList, onException: (address: string) => void): boolean {
+  const isAllowed = allowed.hasAddress(address);
+  if (!isAllowed && !isPublicAddress(address)) return false;
+  if (isAllowed || address.includes(':')) onException(address);
+  return true;
+}
+
+function guarded(resolve: LookupFunction, isPermittedAddress: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, '', 0);
+      const addresses = found as unknown as LookupAddress[];
+      const permitted = addresses.filter(({ address }) => isPermittedAddress(address));
+      const first = permitted[0];
+      if (first === undefined) return callback(blocked(hostname, addresses), '', 0);
+      if (options.all) callback(null, permitted);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function blocked(hostname: string, addresses: readonly LookupAddress[]): NodeJS.ErrnoException {
+  const text = addresses.map(({ address }) => address).join(', ');
+  return Object.assign(new Error(`${hostname} has only private or reserved addresses: ${text}`), { code: BLOCKED });
+}

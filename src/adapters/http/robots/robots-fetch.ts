@@ -1,0 +1,109 @@
+import { parseRetryAfter } from '../../../domain/crawl/headers/http-date.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import { isUrl } from '../../../domain/url/canonical/is-url.ts';
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Exchange, FetchProtocol, ResponseHead } from '../../../ports/fetch-protocol.ts';
+import { MAX_ROBOTS_BYTES } from './robots-lines.ts';
+import { decodeRobots } from './robots-text.ts';
+
+/** What asking for robots.txt came to (RFC 9309 section 2.3.1). */
+export type RobotsAnswer =
+  /** There is one. */
+  | { readonly kind: 'found'; readonly text: string; readonly status: number }
+  /** There is none, which allows everything. */
+  | { readonly kind: 'none'; readonly status: number | null }
+  /** Nobody can tell, which forbids everything for now. `restUntil`: the host asked for a rest, ms since the epoch. */
+  | {
+      readonly kind: 'unreachable';
+      readonly status: number | null;
+      readonly reason: string;
+      readonly restUntil: number | null;
+    };
+
+export interface RobotsTraffic {
+  requests: number;
+  receivedBytes: number;
+}
+
+/** Waits until the host may be asked once more. */
+export type NextTurn = () => Promise<void>;
+
+const MAX_REDIRECTS = 5;
+const HEADERS = { accept: 'text/plain,*/*;q=0.8' };
+
+/**
+ * Asks an origin for its robots.txt. Up to five redirects are followed, each by an exchange of its own, also to other hosts; the
+ * answer counts for the origin that was asked first. More of them, or one that leads nowhere, count as "none", as RFC 9309 lets
+ * crawlers do. A redirect within the host waits for the host's next turn. Never rejects for what a server or the network does.
+ */
+export async function fetchRobots(
+  protocol: FetchProtocol,
+  origin: string,
+  timeoutMs: number,
+  traffic: RobotsTraffic,
+  clock: Clock,
+  nextTurn: NextTurn,
+): Promise<RobotsAnswer> {
+  let url = `${origin}/robots.txt`;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const isOwn = hostOf(url) === hostOf(origin);
+    if (hop > 0 && isOwn) await nextTurn();
+    let exchange: Exchange;
+    traffic.requests++;
+    try {
+      exchange = await protocol.exchange({
+        url,
+        method: 'GET',
+        headers: HEADERS,
+        // One more than is read tells a file that is cut from one that just fits.
+        maxBodyBytes: MAX_ROBOTS_BYTES + 1,
+        timeoutMs,
+      });
+    } catch (error) {
+      return answerToFailure(error, hop);
+    }
+    traffic.receivedBytes += exchange.receivedBytes;
+    const { head } = exchange;
+    const { status, headers } = head;
+    if (status >= 200 && status <= 299) {
+      // What it would have forbidden is not known.
+      if (exchange.brokenOff) {
+        return { kind: 'unreachable', status, reason: 'it broke off before its end', restUntil: null };
+      }
+      return { kind: 'found', text: decodeRobots(exchange.body ?? new Uint8Array(0)), status };
+    }
+    if (status < 300 || status > 399) {
+      // What another host asks for is no matter of this one.
+      return answerToRefusal(status, isOwn ? restAskedFor(head, clock.now()) : null);
+    }
+    const target = redirectTarget(headers.location, url);
+    if (target === null) return { kind: 'none', status };
+    url = target;
+  }
+  return { kind: 'none', status: null };
+}
+
+/** 429 is a server in distress, not one without rules. */
+function answerToRefusal(status: number, restUntil: number | null): RobotsAnswer {
+  if (status >= 400 && status <= 499 && status !== 429) return { kind: 'none', status };
+  return { kind: 'unreachable', status, reason: `status ${status}`, restUntil };
+}
+
+function restAskedFor({ status, headers }: ResponseHead, now: number): number | null {
+  const retryAfter = headers['retry-after'];
+  return retryAfter !== undefined && (status === 429 || status === 503) ? parseRetryAfter(retryAfter, now) : null;
+}
+
+function answerToFailure(error: unknown, hop: number): RobotsAnswer {
+  if (!(error instanceof CrawlError)) throw error;
+  // The guard refuses every page of this origin as well, and says so in terms that help more than "robots.txt unreachable".
+  if (error.code === 'address-blocked' && hop === 0) return { kind: 'none', status: null };
+  return { kind: 'unreachable', status: null, reason: `${error.code}: ${error.message}`, restUntil: null };
+}
+
+function redirectTarget(location: string | undefined, base: string): string | null {
+  if (location === undefined || !isUrl(location, base)) return null;
+  const target = new URL(location, base);
+  return target.protocol === 'http:' || target.protocol === 'https:' ? target.href : null;
+}

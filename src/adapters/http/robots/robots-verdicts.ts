@@ -1,0 +1,69 @@
+import type { RobotsVerdict, StoredRobots } from '../../../ports/robots.ts';
+import { absolute } from './check-robots.ts';
+import { parseRobots, type RobotsDecision } from './robots-reader.ts';
+
+export interface OriginRules {
+  verdictOn(pathAndQuery: string): RobotsVerdict;
+}
+
+export interface VerdictOptions {
+  readonly productToken: string;
+  readonly maxCrawlDelayMs: number;
+  readonly crawlDelayPolicy: 'obey' | 'skip';
+}
+
+/**
+ * Verdicts of one origin from what is stored of its robots.txt. Without a copy whose text counts (`hasCopy`) everything is denied
+ * for now. There are as many verdict objects as rules, made when first met, so that asking about a page costs no memory.
+ */
+export function createOriginRules(
+  origin: string,
+  stored: StoredRobots,
+  hasCopy: boolean,
+  options: VerdictOptions,
+): OriginRules {
+  const { text, status, fetchedAt, fault = null, restUntil } = stored;
+  if (!hasCopy) {
+    const denied: RobotsVerdict = Object.freeze({
+      allowed: false,
+      code: 'robots-unreachable',
+      fault,
+      rule: null,
+      crawlDelayMs: null,
+      sitemaps: [],
+      status,
+      fetchedAt,
+      ...(restUntil !== undefined && { restUntil }),
+    });
+    return { verdictOn: () => denied };
+  }
+  const parsed = parseRobots(text, options.productToken);
+  const crawlDelayMs = parsed.crawlDelay === null ? null : Math.round(parsed.crawlDelay * 1000);
+  const isTooSlow = options.crawlDelayPolicy === 'skip' && (crawlDelayMs ?? 0) > options.maxCrawlDelayMs;
+  const sitemaps = Object.freeze(absolute(parsed.sitemaps, origin));
+  const make = ({ allowed, rule }: RobotsDecision): RobotsVerdict =>
+    Object.freeze({
+      allowed: allowed && !isTooSlow,
+      code: allowed ? (isTooSlow ? 'crawl-delay-too-long' : null) : 'robots-denied',
+      fault,
+      rule,
+      crawlDelayMs,
+      sitemaps,
+      status,
+      fetchedAt,
+      ...(restUntil !== undefined && { restUntil }),
+    });
+  const verdicts = new Map<RobotsDecision, RobotsVerdict>();
+  const verdictFor = (decision: RobotsDecision): RobotsVerdict => {
+    const known = verdicts.get(decision);
+    if (known !== undefined) return known;
+    const verdict = make(decision);
+    verdicts.set(decision, verdict);
+    return verdict;
+  };
+  if (!parsed.hasRules) {
+    const verdict = make({ allowed: true, rule: null });
+    return { verdictOn: () => verdict };
+  }
+  return { verdictOn: (pathAndQuery) => verdictFor(parsed.decide(pathAndQuery)) };
+}

@@ -1,0 +1,189 @@
+import type { FeedEnds } from '../../domain/crawl/change/change-feed.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { CrawlDbBatch, CrawlDbCounters } from '../../ports/crawl-db.ts';
+import { crawlDbError } from '../leveldb/level-errors.ts';
+import { readEnds, stageFeed } from './change-log.ts';
+import { COUNTERS_KEY, hostKey } from './codecs/keys.ts';
+import type { StoredCounters, StoredHost } from './codecs/row-codecs.ts';
+import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from './codecs/row-codecs.ts';
+import { IMPORT_CUT_SHORT, stageImporting } from './half-import.ts';
+import { type Cells, cellKey, encodeCount, readCells } from './indexes/spread-cells.ts';
+import { countersView, HostRowCache } from './indexes/tallies.ts';
+import { type Rows, readMany } from './rows.ts';
+import { type RowSink, readsOf, StagedBatch } from './staged-batch.ts';
+
+/** Adds rows of its own to every batch that brings URLs the crawl db did not have. */
+export interface NewUrlWatcher {
+  stage(sink: RowSink, urls: readonly string[]): Promise<void>;
+}
+
+/** A record as a batch leaves it, and as it was; `null`: there is, or was, none. */
+export interface RecordChange {
+  readonly before: CrawlDatum | null;
+  readonly after: CrawlDatum | null;
+}
+
+/** Adds rows of its own to every batch that changes records. */
+export interface RecordWatcher {
+  stage(sink: RowSink, changes: readonly RecordChange[]): Promise<void>;
+}
+
+/** Host rows kept between batches; about half a kilobyte each. */
+const CACHED_HOSTS = 8_192;
+
+/**
+ * Writes batches one after the other, in the order of the calls. Counters in memory move only after LevelDB has taken the batch. A
+ * failed write may still be found on disk later, so nothing is known after one: the writer then refuses all further batches
+ * until the db is opened again, which reads what really happened.
+ */
+export class BatchWriter {
+  readonly #rows: Rows;
+  readonly #hosts = new HostRowCache(CACHED_HOSTS);
+  #counters: StoredCounters;
+  /** Read when first needed. */
+  #spread: Promise<Cells> | null = null;
+  #feed: FeedEnds;
+  #isImporting = false;
+  #last: Promise<void> = Promise.resolve();
+  #failure: CrawlError | null = null;
+  /** Set once, before the first write. */
+  newUrls: NewUrlWatcher | null = null;
+  /** As `newUrls`. */
+  records: RecordWatcher | null = null;
+
+  private constructor(rows: Rows, counters: StoredCounters, feed: FeedEnds) {
+    this.#rows = rows;
+    this.#counters = counters;
+    this.#feed = feed;
+  }
+
+  static async open(rows: Rows): Promise<BatchWriter> {
+    return new BatchWriter(rows, await storedCounters(rows), await readEnds(rows));
+  }
+
+  /** For who only looks on while another process writes: what was counted by now. */
+  async refresh(): Promise<void> {
+    this.#counters = await storedCounters(this.#rows);
+    this.#feed = await readEnds(this.#rows);
+    this.#spread = null;
+  }
+
+  counters(): CrawlDbCounters {
+    return countersView(this.#counters);
+  }
+
+  feedEnds(): FeedEnds {
+    return this.#feed;
+  }
+
+  write(batch: CrawlDbBatch, durable: boolean): Promise<void> {
+    const written = this.#last.then(async () => {
+      try {
+        await this.#apply(batch, durable);
+      } catch (error) {
+        throw crawlDbError(error);
+      }
+    });
+    this.#last = written.catch(() => undefined);
+    return written;
+  }
+
+  /** Runs a task in turn with the batches. */
+  exclusive<Value>(task: () => Promise<Value>): Promise<Value> {
+    const done = this.#last.then(task);
+    this.#last = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
+  }
+
+  /** Resolves when all batches so far are written or refused. */
+  settled(): Promise<void> {
+    return this.#last;
+  }
+
+  /** Counts by depth, type, time and so on, as of the last batch; not to be changed. */
+  spread(): Promise<Cells> {
+    this.#spread ??= readCells(this.#rows);
+    return this.#spread;
+  }
+
+  /** Rows in the order of `hosts`; `undefined` for a host without one. */
+  async hostRows(hosts: readonly string[]): Promise<(StoredHost | undefined)[]> {
+    const cached = hosts.map((host) => this.#hosts.get(host));
+    const missing = hosts.filter((_, i) => cached[i] === undefined);
+    const read = await readMany(this.#rows, missing.map(hostKey));
+    let next = 0;
+    return hosts.map((host, i) => {
+      const row = cached[i];
+      if (row !== undefined) return row ?? undefined;
+      const bytes = read[next++];
+      return bytes === undefined ? undefined : decodeHost(host, bytes);
+    });
+  }
+
+  async #apply(batch: CrawlDbBatch, durable: boolean): Promise<void> {
+    if (this.#failure !== null) {
+      const { code, message } = this.#failure;
+      throw new CrawlError(code, `not written, since an earlier write failed; open the crawl db again: ${message}`, {
+        cause: this.#failure,
+      });
+    }
+    if (this.#isImporting && batch.isImporting === undefined) throw new CrawlError('usage-invalid', IMPORT_CUT_SHORT);
+    const reads = await readsOf(this.#rows, batch, this.#counters.leased);
+    const native = this.#rows.batch();
+    try {
+      const staged = new StagedBatch(native, reads.leases);
+      staged.stage(batch, reads);
+      if (staged.newUrls.length > 0) await this.newUrls?.stage(native, staged.newUrls);
+      if (staged.changes.length > 0) await this.records?.stage(native, staged.changes);
+      if (batch.isImporting !== undefined) stageImporting(native, batch.isImporting);
+      const touched = staged.tallies.hosts();
+      const rows = await this.hostRows(touched);
+      const { counters, hosts } = staged.tallies.apply(
+        this.#counters,
+        new Map(touched.map((host, i) => [host, rows[i]])),
+      );
+      for (const [host, row] of hosts) {
+        if (row === null) native.del(hostKey(host));
+        else native.put(hostKey(host), encodeHost(row));
+      }
+      native.put(COUNTERS_KEY, encodeCounters(counters));
+      const spread = await this.spread();
+      const cells = staged.spread.after(spread);
+      for (const [cell, count] of cells) {
+        if (count === 0) native.del(cellKey(cell));
+        else native.put(cellKey(cell), encodeCount(count));
+      }
+      const feed = batch.feed === undefined ? this.#feed : await stageFeed(this.#rows, native, this.#feed, batch.feed);
+      await this.#commit(() => native.write({ sync: durable }));
+      this.#counters = counters;
+      this.#feed = feed;
+      this.#isImporting = batch.isImporting ?? false;
+      for (const [cell, count] of cells) {
+        if (count === 0) spread.delete(cell);
+        else spread.set(cell, count);
+      }
+      for (const [host, row] of hosts) this.#hosts.set(host, row);
+    } finally {
+      await native.close();
+    }
+  }
+
+  async #commit(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      const failure = crawlDbError(error);
+      if (failure instanceof CrawlError) this.#failure = failure;
+      throw failure;
+    }
+  }
+}
+
+async function storedCounters(rows: Rows): Promise<StoredCounters> {
+  const [bytes] = await readMany(rows, [COUNTERS_KEY]);
+  return bytes === undefined ? NO_COUNTERS : decodeCounters(bytes);
+}

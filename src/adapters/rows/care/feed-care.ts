@@ -1,0 +1,49 @@
+import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import type { Report } from '../../../ports/state-care.ts';
+import { endsOfRows, readEnds } from '../change-log.ts';
+import { allChanges, decodeChange, decodeEnds, encodeEnds, FEED_ENDS_KEY } from '../codecs/change-rows.ts';
+import { type Rows, readRange } from '../rows.ts';
+
+/** Holds the entries of the change feed against its ends. Gaps are no fault: trimming and repairs leave them. */
+export async function verifyFeed(rows: Rows, report: Report): Promise<number> {
+  const kept = await endsOrNull(rows, report);
+  let [entries, outside] = [0, 0];
+  for await (const batch of readRange(rows, allChanges())) {
+    for (const [key, bytes] of batch) {
+      entries++;
+      try {
+        const { seq } = decodeChange(key, bytes);
+        if (kept !== null && (seq < kept.first || seq > kept.last)) outside++;
+      } catch (error) {
+        report({ kind: 'row-unreadable', subject: key, detail: (error as Error).message });
+      }
+    }
+  }
+  if (outside > 0) {
+    report({ kind: 'feed-differs', subject: 'change feed', detail: `${outside} of ${entries} entries stand outside` });
+  }
+  return entries;
+}
+
+async function endsOrNull(rows: Rows, report: Report): Promise<FeedEnds | null> {
+  try {
+    return await readEnds(rows);
+  } catch (error) {
+    if (!(error instanceof CrawlError) || error.code !== 'db-corrupt') throw error;
+    report({ kind: 'row-unreadable', subject: FEED_ENDS_KEY, detail: error.message });
+    return null;
+  }
+}
+
+/** Throws at a row of the feed that cannot be read. */
+export function readFeedRow(key: string, bytes: Buffer): void {
+  if (key === FEED_ENDS_KEY) decodeEnds(bytes);
+  else decodeChange(key, bytes);
+}
+
+/** Makes the ends anew from what can be read; the newest number never falls, so that none is given twice. */
+export async function renewEnds(rows: Rows): Promise<void> {
+  const ends = await endsOfRows(rows, await readEnds(rows));
+  if (ends.last > 0) await rows.put(FEED_ENDS_KEY, encodeEnds(ends));
+}

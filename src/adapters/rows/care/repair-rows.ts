@@ -1,0 +1,200 @@
+import { CrawlError } from '../../../domain/errors.ts';
+import type { Report } from '../../../ports/state-care.ts';
+import { COUNTERS_KEY, hostKey, hostOfKey, ROW, type RowKind, rowRange, urlOfRow } from '../codecs/keys.ts';
+import {
+  decodeHost,
+  decodeLease,
+  decodeLinks,
+  decodeSegment,
+  encodeCounters,
+  encodeHost,
+  encodeLease,
+  NO_TALLY,
+  type StoredHost,
+} from '../codecs/row-codecs.ts';
+import { rebuildDueIndex } from '../indexes/rebuild-due-index.ts';
+import { rebuildIndexes } from '../indexes/rebuild-indexes.ts';
+import { NEAR_FACT_KEY } from '../near/near-rows.ts';
+import { existMany, type Rows, readMany, readRange } from '../rows.ts';
+import { SEEN_TREE_KEY } from '../seen/seen-rows.ts';
+import { SHARED_MARK_KEY } from '../seen/shared-filter.ts';
+import { readFeedRow, renewEnds } from './feed-care.ts';
+import { REPAIRING_KEY } from './half-repaired.ts';
+import { type CountedHost, HostCounting } from './host-counting.ts';
+import { isFinding, storedRecord } from './stored-record.ts';
+
+/** A row that is taken out of the db; resolves when a copy is safely kept. */
+export type Quarantine = (rows: readonly { key: string; value: Buffer; why: string }[]) => Promise<void>;
+
+export interface RepairedRows {
+  readonly records: number;
+  /** Taken out, kept in the quarantine. */
+  readonly quarantined: number;
+  readonly leasesEnded: number;
+}
+
+/**
+ * Makes everything that follows from the records anew: due index, leases, counters; rows that cannot be read or that belong to nothing
+ * go to the quarantine. Records themselves are never changed. Killed half way, it has to be begun again, and can be.
+ */
+export async function repairRows(rows: Rows, quarantine: Quarantine, report: Report): Promise<RepairedRows> {
+  await rows.put(REPAIRING_KEY, Buffer.from('1'), { sync: true });
+  const room = { rows, quarantine, report };
+  let quarantined = await sift(room, ROW.record, (key, bytes) => {
+    const stored = storedRecord(key, bytes);
+    if (isFinding(stored)) throw new CrawlError('db-corrupt', stored.detail);
+  });
+  quarantined += await sift(room, ROW.segment, (key, bytes) => decodeSegment(key.slice(1), bytes));
+  quarantined += await sift(room, ROW.host, (key, bytes) => decodeHost(hostOfKey(key), bytes));
+  quarantined += await sift(room, ROW.lease, (key, bytes) => decodeLease(urlOfRow(key), bytes));
+  quarantined += await sift(room, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), true);
+  quarantined += await sift(room, ROW.change, readFeedRow);
+  const leasesEnded = await endStrayLeases(room);
+  await rebuildDueIndex(rows);
+  await renewLeases(rows);
+  await rebuildIndexes(rows);
+  await renewEnds(rows);
+  const records = await countAgain(rows);
+  await rows.batch(
+    [SEEN_TREE_KEY, SHARED_MARK_KEY, NEAR_FACT_KEY, REPAIRING_KEY].map((key) => ({ type: 'del', key })),
+    { sync: true },
+  );
+  return { records, quarantined, leasesEnded };
+}
+
+interface Room {
+  readonly rows: Rows;
+  readonly quarantine: Quarantine;
+  readonly report: Report;
+}
+
+/** Moves rows that `read` throws at to the quarantine; with `needsRecord`, also those whose URL has no record. */
+async function sift(
+  { rows, quarantine, report }: Room,
+  kind: RowKind,
+  read: (key: string, bytes: Buffer) => unknown,
+  needsRecord = false,
+): Promise<number> {
+  let moved = 0;
+  for await (const batch of readRange(rows, rowRange(kind))) {
+    const known = needsRecord
+      ? await existMany(
+          rows,
+          batch.map(([key]) => ROW.record + key.slice(1)),
+        )
+      : null;
+    const bad = batch.flatMap(([key, value], i) => {
+      const why = whyNot(() => read(key, value)) ?? (known?.[i] === false ? 'there is no such record' : null);
+      return why === null ? [] : [{ key, value, why }];
+    });
+    if (bad.length === 0) continue;
+    for (const { key, why } of bad) report({ kind: 'row-unreadable', subject: key, detail: why });
+    await quarantine(bad);
+    await rows.batch(bad.map(({ key }) => ({ type: 'del', key })));
+    moved += bad.length;
+  }
+  return moved;
+}
+
+function whyNot(read: () => unknown): string | null {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Ends leases of URLs without a record, and of segments that the db does not know or is done with. */
+async function endStrayLeases({ rows, report }: Room): Promise<number> {
+  const segments = new Set<string>();
+  for await (const batch of readRange(rows, rowRange(ROW.segment))) {
+    for (const [key, bytes] of batch) {
+      const { id, state } = decodeSegment(key.slice(1), bytes);
+      if (state !== 'updated') segments.add(id);
+    }
+  }
+  let ended = 0;
+  for await (const batch of readRange(rows, rowRange(ROW.lease))) {
+    const known = await existMany(
+      rows,
+      batch.map(([key]) => ROW.record + key.slice(1)),
+    );
+    const stray = batch.filter(
+      ([key, bytes], i) => !known[i] || !segments.has(decodeLease(urlOfRow(key), bytes).segment),
+    );
+    for (const [key] of stray) report({ kind: 'lease-stray', subject: urlOfRow(key), detail: 'ended' });
+    await rows.batch(stray.map(([key]) => ({ type: 'del', key })));
+    ended += stray.length;
+  }
+  return ended;
+}
+
+/** `rebuildDueIndex` renews what leases keep for generate; here follows the time of the next visit. */
+async function renewLeases(rows: Rows): Promise<void> {
+  for await (const batch of readRange(rows, rowRange(ROW.lease))) {
+    const records = await readMany(
+      rows,
+      batch.map(([key]) => ROW.record + key.slice(1)),
+    );
+    const writes = batch.flatMap(([key, bytes], i) => {
+      const stored = storedRecord(ROW.record + key.slice(1), records[i]!);
+      const lease = decodeLease(urlOfRow(key), bytes);
+      if (isFinding(stored) || stored.nextFetchAt === lease.dueAt) return [];
+      return [{ type: 'put' as const, key, value: encodeLease({ ...lease, dueAt: stored.nextFetchAt }) }];
+    });
+    await rows.batch(writes);
+  }
+}
+
+/** Writes host rows and counters anew. Facts of hosts stay. */
+async function countAgain(rows: Rows): Promise<number> {
+  const counting = new HostCounting();
+  for await (const batch of readRange(rows, rowRange(ROW.host))) {
+    await rows.batch(
+      batch.map(([key, bytes]) => withTally(hostOfKey(key), decodeHost(hostOfKey(key), bytes), NO_TALLY)),
+    );
+  }
+  let records = 0;
+  for await (const batch of readRange(rows, rowRange(ROW.record))) {
+    const ended: CountedHost[] = [];
+    for (const [key, bytes] of batch) {
+      const datum = storedRecord(key, bytes);
+      if (isFinding(datum)) throw new CrawlError('internal', `${key} was found readable and is not: ${datum.detail}`);
+      records++;
+      const host = counting.add(datum);
+      if (host !== null) ended.push(host);
+    }
+    await writeHosts(rows, ended);
+  }
+  const last = counting.end();
+  if (last !== null) await writeHosts(rows, [last]);
+  let leased = 0;
+  for await (const batch of readRange(rows, rowRange(ROW.lease))) leased += batch.length;
+  await rows.put(COUNTERS_KEY, encodeCounters({ tally: counting.all, hosts: counting.hosts, leased }));
+  return records;
+}
+
+async function writeHosts(rows: Rows, hosts: readonly CountedHost[]): Promise<void> {
+  const stored = await readMany(
+    rows,
+    hosts.map(({ host }) => hostKey(host)),
+  );
+  await rows.batch(
+    hosts.map(({ host, tally }, i) => {
+      const bytes = stored[i];
+      return withTally(host, bytes === undefined ? { tally, facts: null } : decodeHost(host, bytes), tally);
+    }),
+  );
+}
+
+function withTally(
+  host: string,
+  { facts }: StoredHost,
+  tally: StoredHost['tally'],
+): { type: 'put'; key: string; value: Buffer } | { type: 'del'; key: string } {
+  const isEmpty = facts === null && tally === NO_TALLY;
+  return isEmpty
+    ? { type: 'del', key: hostKey(host) }
+    : { type: 'put', key: hostKey(host), value: encodeHost({ tally, facts }) };
+}

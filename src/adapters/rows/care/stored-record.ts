@@ -1,0 +1,38 @@
+import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import type { Finding } from '../../../domain/findings.ts';
+import { urlKey } from '../../../domain/url/canonical/url-key.ts';
+import { dueKey, urlOfRow } from '../codecs/keys.ts';
+import { decodeRecord } from '../codecs/record-codec.ts';
+
+/** The record of a row, or what is wrong with it. */
+export function storedRecord(rowKey: string, bytes: Buffer): CrawlDatum | Finding {
+  const key = rowKey.slice(1);
+  let datum: CrawlDatum;
+  try {
+    const url = urlOfRow(rowKey);
+    if (urlKey(url) !== key) return misplaced(rowKey, `its key spells ${url}, whose own key is another`);
+    datum = decodeRecord(url, bytes);
+  } catch (error) {
+    return { kind: 'row-unreadable', subject: rowKey, detail: (error as Error).message };
+  }
+  const times: readonly (number | null)[] = [datum.discoveredAt, datum.nextFetchAt, datum.lastFetchAt];
+  if (times.some((time) => time !== null && !Number.isFinite(time))) {
+    return { kind: 'row-unreadable', subject: rowKey, detail: 'one of its times is not a number' };
+  }
+  return datum;
+}
+
+function misplaced(rowKey: string, detail: string): Finding {
+  return { kind: 'record-misplaced', subject: rowKey, detail };
+}
+
+export function isFinding(stored: CrawlDatum | Finding): stored is Finding {
+  return 'kind' in stored;
+}
+
+/** Key of the due row that the record asks for while nobody has leased it; `null`: none. */
+export function dueRowOf(datum: CrawlDatum): string | null {
+  const { nextFetchAt, score, url } = datum;
+  return nextFetchAt === null ? null : dueKey({ dueAt: nextFetchAt, isNew: isNewUrl(datum), score }, urlKey(url));
+}

@@ -1,0 +1,36 @@
+import type { BlockMemory, RememberedBlock } from '../../../domain/crawl/change/block-memory.ts';
+
+/** Key and print of 32 bits each, little-endian, and the churn, with a bit for content. */
+const BLOCK_BYTES = 9;
+const IS_MAIN = 0x80;
+
+/** Blocks as one run of bytes, then the paths that changed, then the volatile ones; lists without an entry at the end are left away. */
+export function packBlocks(memory: BlockMemory | null): unknown[] | null {
+  if (memory === null) return null;
+  const bytes = Buffer.allocUnsafe(BLOCK_BYTES * memory.blocks.length);
+  for (const [i, { key, print, isMain, churn }] of memory.blocks.entries()) {
+    bytes.writeUInt32LE(key, BLOCK_BYTES * i);
+    bytes.writeUInt32LE(print, BLOCK_BYTES * i + 4);
+    bytes.writeUInt8(isMain ? churn | IS_MAIN : churn, BLOCK_BYTES * i + 8);
+  }
+  const { changed, volatile } = memory;
+  if (volatile.length > 0) return [bytes, changed, volatile];
+  return changed.length > 0 ? [bytes, changed] : [bytes];
+}
+
+export function unpackBlocks(stored: readonly unknown[] | null): BlockMemory | null {
+  if (stored === null) return null;
+  const [packed, changed = [], volatile = []] = stored as [Uint8Array, string[]?, string[]?];
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  const blocks: RememberedBlock[] = [];
+  for (let at = 0; at + BLOCK_BYTES <= bytes.length; at += BLOCK_BYTES) {
+    const last = bytes.readUInt8(at + 8);
+    blocks.push({
+      key: bytes.readUInt32LE(at),
+      print: bytes.readUInt32LE(at + 4),
+      isMain: (last & IS_MAIN) !== 0,
+      churn: last & ~IS_MAIN,
+    });
+  }
+  return { blocks, changed, volatile };
+}

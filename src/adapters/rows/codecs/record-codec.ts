@@ -1,0 +1,191 @@
+import { PRIOR_BELIEF } from '../../../domain/crawl/change/change-belief.ts';
+import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../../domain/crawl/states/datum.ts';
+import { NO_VALIDATORS } from '../../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import { packBlocks, unpackBlocks } from './block-codec.ts';
+import { pack, unpack } from './pack.ts';
+import { packVisits, unpackVisits } from './visit-codec.ts';
+
+/**
+ * Version of the tuple below, its first element. What was written once is read for ever: a change of the tuple raises the
+ * version and adds a migration from the one before. A field put at its end, `null` in records without it, raises the format of the db alone.
+ */
+export const RECORD_VERSION = 1;
+
+/** Turns the tuple of a version into the tuple of the next one. The index is the version that it reads. */
+export type Migration = (tuple: readonly unknown[]) => unknown[];
+
+/** There was no version 0. */
+const MIGRATIONS: Readonly<Record<number, Migration>> = {};
+
+/** Numbers of the states on disk. Append only. */
+const STATES = Object.freeze([
+  'unfetched',
+  'fetched',
+  'notmodified',
+  'redir_temp',
+  'redir_perm',
+  'gone',
+  'duplicate',
+  'orphan',
+  'parse_failed',
+] as const satisfies readonly CrawlState[]);
+
+export const STATE_COUNT = STATES.length;
+
+const NUMBER_OF_STATE = new Map<CrawlState, number>(STATES.map((state, i) => [state, i]));
+
+export function stateNumber(state: CrawlState): number {
+  const number = NUMBER_OF_STATE.get(state);
+  if (number === undefined) throw new TypeError(`a crawl state was expected, got "${String(state)}"`);
+  return number;
+}
+
+export function stateOfNumber(number: unknown): CrawlState {
+  const state = STATES[number as number];
+  if (state === undefined) throw new TypeError(`no crawl state has the number ${String(number)}`);
+  return state;
+}
+
+/** Tuple without its absent end. Fields that only a visit sets stand last, so a new URL takes about 40 bytes. */
+export function encodeRecord(datum: CrawlDatum): Buffer {
+  const { validators, schedule } = datum;
+  const tuple = [
+    RECORD_VERSION,
+    stateNumber(datum.state),
+    datum.discoveredAt,
+    datum.referrer,
+    datum.depth,
+    datum.seed,
+    datum.score,
+    datum.nextFetchAt,
+    schedule.intervalMs,
+    datum.fixedIntervalMs,
+    packMetadata(datum.metadata),
+    datum.failures === 0 ? null : datum.failures,
+    datum.lastError === null ? null : [datum.lastError.code, datum.lastError.message, datum.lastError.at],
+    datum.httpStatus,
+    datum.lastFetchAt,
+    datum.target,
+    datum.contentType,
+    datum.changedAt,
+    validators.etag,
+    validators.lastModified,
+    validators.contentLength,
+    hexToBytes(datum.digest),
+    hexToBytes(datum.signature),
+    datum.signatureName,
+    datum.title,
+    schedule.belief === null ? null : [schedule.belief.a, schedule.belief.b, schedule.belief.noise],
+    packVisits(datum.visits),
+    datum.textChars,
+    packBlocks(datum.blocks),
+    datum.robotsTag,
+  ];
+  let length = tuple.length;
+  while (tuple[length - 1] === null) length--;
+  tuple.length = length;
+  return pack(tuple);
+}
+
+/**
+ * Throws `CrawlError('db-version')` for a record of a newer incrawl and `CrawlError('db-corrupt')` for bytes that are no record.
+ */
+export function decodeRecord(url: string, bytes: Uint8Array, migrations = MIGRATIONS): CrawlDatum {
+  try {
+    return datumOf(url, migrated(url, unpack(bytes), migrations));
+  } catch (cause) {
+    if (cause instanceof CrawlError) throw cause;
+    throw new CrawlError('db-corrupt', `the record of ${url} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function migrated(url: string, stored: readonly unknown[], migrations: Readonly<Record<number, Migration>>): unknown[] {
+  let tuple = stored as unknown[];
+  while (tuple[0] !== RECORD_VERSION) {
+    const version = tuple[0];
+    if (typeof version !== 'number') throw new TypeError('the tuple does not begin with a version');
+    if (version > RECORD_VERSION) {
+      throw new CrawlError(
+        'db-version',
+        `the record of ${url} has version ${version}; this incrawl reads versions up to ${RECORD_VERSION}, a newer one is needed`,
+      );
+    }
+    const migrate = migrations[version];
+    if (migrate === undefined) throw new TypeError(`version ${version} is not known`);
+    tuple = migrate(tuple);
+    if (tuple[0] !== version + 1)
+      throw new TypeError(`the migration from version ${version} led to ${String(tuple[0])}`);
+  }
+  return tuple;
+}
+
+function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
+  const at = <T>(index: number): T | null => (tuple[index] ?? null) as T | null;
+  const belief = at<[number, number, number?]>(25);
+  return {
+    url,
+    state: stateOfNumber(tuple[1]),
+    discoveredAt: tuple[2] as number,
+    referrer: at(3),
+    depth: tuple[4] as number,
+    seed: tuple[5] as boolean,
+    score: tuple[6] as number,
+    lastFetchAt: at(14),
+    nextFetchAt: at(7),
+    changedAt: at(17),
+    schedule: {
+      intervalMs: tuple[8] as number,
+      belief: belief === null ? null : { a: belief[0], b: belief[1], noise: belief[2] ?? PRIOR_BELIEF.noise },
+    },
+    fixedIntervalMs: at(9),
+    failures: at<number>(11) ?? 0,
+    lastError: lastErrorOf(at(12)),
+    httpStatus: at(13),
+    contentType: at(16),
+    robotsTag: at(29),
+    validators: tuple.length <= 18 ? NO_VALIDATORS : { etag: at(18), lastModified: at(19), contentLength: at(20) },
+    digest: bytesToHex(at(21)),
+    signature: bytesToHex(at(22)),
+    signatureName: at(23),
+    title: at(24),
+    textChars: at(27),
+    blocks: unpackBlocks(at<unknown[]>(28)),
+    target: at(15),
+    visits: unpackVisits(at<unknown[]>(26)),
+    metadata: unpackMetadata(at<unknown[]>(10)),
+  };
+}
+
+function lastErrorOf(tuple: readonly [string, string, number] | null): LastError | null {
+  return tuple === null ? null : { code: tuple[0], message: tuple[1], at: tuple[2] };
+}
+
+const HEX = /^(?:[0-9a-f]{2})+$/;
+
+/** Half the size; a text that is not lower-case hexadecimal stays as it is. */
+function hexToBytes(hex: string | null): Buffer | string | null {
+  return hex !== null && HEX.test(hex) ? Buffer.from(hex, 'hex') : hex;
+}
+
+function bytesToHex(stored: Uint8Array | string | null): string | null {
+  if (stored === null || typeof stored === 'string') return stored;
+  return Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength).toString('hex');
+}
+
+/** Names and values in turn, not a map: any name is safe then, `__proto__` too. */
+function packMetadata(metadata: Readonly<Record<string, MetadataValue>>): unknown[] | null {
+  let flat: unknown[] | null = null;
+  for (const name of Object.keys(metadata)) {
+    flat ??= [];
+    flat.push(name, metadata[name]);
+  }
+  return flat;
+}
+
+function unpackMetadata(flat: readonly unknown[] | null): Record<string, MetadataValue> {
+  if (flat === null) return {};
+  const pairs: [string, MetadataValue][] = [];
+  for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i] as string, flat[i + 1] as MetadataValue]);
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,29 @@
+import type { Log } from '../../ports/log.ts';
+import { COUNTERS_KEY, ROW, rowRange } from './codecs/keys.ts';
+import { existMany, type Rows } from './rows.ts';
+import type { RowSink } from './staged-batch.ts';
+
+/** There while an import is under way: part of a crawl db would look like a whole one. */
+const IMPORTING_KEY = `${ROW.meta}importing`;
+
+export const IMPORT_CUT_SHORT = 'an import was cut short; the crawl db has to be opened again, which takes it back';
+
+export function stageImporting(sink: RowSink, isImporting: boolean): void {
+  if (isImporting) sink.put(IMPORTING_KEY, Buffer.from('1'));
+  else sink.del(IMPORTING_KEY);
+}
+
+/** Empties a crawl db into which an import was cut short: it was empty before. Killed half way, it begins again at the next start. */
+export async function takeBackHalfImport(rows: Rows, name: string, log: Log): Promise<void> {
+  if (!(await existMany(rows, [IMPORTING_KEY]))[0]) return;
+  log.warn('an import was cut short; what it had written is taken back', { name });
+  for (const kind of Object.values(ROW)) {
+    if (kind === ROW.meta) continue;
+    const { from, to } = rowRange(kind);
+    await rows.clear({ gte: from, lt: to });
+  }
+  await rows.batch(
+    [COUNTERS_KEY, IMPORTING_KEY].map((key) => ({ type: 'del', key })),
+    { sync: true },
+  );
+}

@@ -1,0 +1,107 @@
+import { countedType, hourOf, intervalStep } from '../../../domain/crawl/revisit/spread.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../../ports/record-indexes.ts';
+import { type DuePlace, ROW, rowRange } from '../codecs/keys.ts';
+import { type Rows, readRange } from '../rows.ts';
+
+/** Counts by cell: a letter for what is counted, then its value. A row holds its count as decimal text; there is none for 0. */
+export type Cells = Map<string, number>;
+
+const CELL = { depth: 'd', type: 't', failures: 'f', interval: 'i', dueKnown: 'k', dueNew: 'n' } as const;
+
+const depthCell = ({ depth }: CrawlDatum): string => CELL.depth + Math.min(MAX_COUNTED_DEPTH, depth);
+
+function typeCell({ contentType }: CrawlDatum): string | null {
+  const type = countedType(contentType);
+  return type === null ? null : CELL.type + type;
+}
+
+const failuresCell = ({ failures }: CrawlDatum): string | null =>
+  failures > 0 ? CELL.failures + Math.min(MAX_COUNTED_FAILURES, failures) : null;
+
+const intervalCell = ({ nextFetchAt, fixedIntervalMs, schedule }: CrawlDatum): string | null =>
+  nextFetchAt === null ? null : CELL.interval + intervalStep(fixedIntervalMs ?? schedule.intervalMs);
+
+/** The cells in which a record counts. */
+export function cellsOf(datum: CrawlDatum): string[] {
+  const cells = [depthCell(datum), typeCell(datum), failuresCell(datum), intervalCell(datum)];
+  return cells.filter((cell) => cell !== null);
+}
+
+/** The cell in which an entry of the due index counts. */
+export const dueCell = ({ isNew, dueAt }: DuePlace): string => (isNew ? CELL.dueNew : CELL.dueKnown) + hourOf(dueAt);
+
+/** How one batch moves the counts. */
+export class SpreadChange {
+  readonly #cells: Cells = new Map();
+
+  move(before: CrawlDatum | null, after: CrawlDatum | null): void {
+    if (before !== null && after !== null && isSameCells(before, after)) return;
+    if (before !== null) for (const cell of cellsOf(before)) this.#add(cell, -1);
+    if (after !== null) for (const cell of cellsOf(after)) this.#add(cell, 1);
+  }
+
+  due(place: DuePlace, count: 1 | -1): void {
+    this.#add(dueCell(place), count);
+  }
+
+  /** The cells that move, as they are after the batch. */
+  after(counts: ReadonlyMap<string, number>): Cells {
+    const cells: Cells = new Map();
+    for (const [cell, change] of this.#cells) if (change !== 0) cells.set(cell, (counts.get(cell) ?? 0) + change);
+    return cells;
+  }
+
+  #add(cell: string, count: 1 | -1): void {
+    this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + count);
+  }
+}
+
+/** Cheap, and true of most pairs. */
+function isSameCells(a: CrawlDatum, b: CrawlDatum): boolean {
+  return (
+    a.depth === b.depth &&
+    a.contentType === b.contentType &&
+    a.failures === b.failures &&
+    a.fixedIntervalMs === b.fixedIntervalMs &&
+    a.schedule.intervalMs === b.schedule.intervalMs &&
+    (a.nextFetchAt === null) === (b.nextFetchAt === null)
+  );
+}
+
+export const cellKey = (cell: string): string => ROW.spread + cell;
+export const encodeCount = (count: number): Buffer => Buffer.from(String(count));
+
+/** All counts. Throws `db-corrupt` for a row that is none. */
+export async function readCells(rows: Rows): Promise<Cells> {
+  const cells: Cells = new Map();
+  for await (const batch of readRange(rows, rowRange(ROW.spread))) {
+    for (const [key, bytes] of batch) cells.set(key.slice(ROW.spread.length), decodeCount(key, bytes));
+  }
+  return cells;
+}
+
+/** Throws `db-corrupt`. */
+export function decodeCount(key: string, bytes: Buffer): number {
+  const count = Number(bytes.toString());
+  if (bytes.length > 0 && Number.isSafeInteger(count)) return count;
+  throw new CrawlError('db-corrupt', `the count ${key.slice(ROW.spread.length)} cannot be read`);
+}
+
+export function spreadView(cells: ReadonlyMap<string, number>): Spread {
+  const numbersOf = (letter: string): Map<number, number> =>
+    new Map(
+      [...textsOf(letter)].map(([value, count]): [number, number] => [Number(value), count]).sort(([a], [b]) => a - b),
+    );
+  const textsOf = (letter: string): Map<string, number> =>
+    new Map([...cells].filter(([cell]) => cell[0] === letter).map(([cell, count]) => [cell.slice(1), count]));
+  return {
+    byDepth: numbersOf(CELL.depth),
+    byType: textsOf(CELL.type),
+    byFailures: numbersOf(CELL.failures),
+    byInterval: numbersOf(CELL.interval),
+    dueKnown: numbersOf(CELL.dueKnown),
+    dueNew: numbersOf(CELL.dueNew),
+  };
+}

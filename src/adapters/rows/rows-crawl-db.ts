@@ -1,0 +1,296 @@
+import type { ChangeRow, FeedEnds } from '../../domain/crawl/change/change-feed.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
+import { domainRange, hostRange, urlPrefixRange } from '../../domain/url/canonical/url-key.ts';
+import type { ChangeQuery } from '../../ports/change-feed.ts';
+import type {
+  CrawlDb,
+  CrawlDbBatch,
+  CrawlDbCounters,
+  DueEntry,
+  DueQuery,
+  HostRow,
+  Lease,
+  ScanQuery,
+  SegmentRow,
+  StoredLinks,
+} from '../../ports/crawl-db.ts';
+import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
+import type { ChangingQuery, IndexName, Spread } from '../../ports/record-indexes.ts';
+import type { SeenFilter } from '../../ports/seen-filter.ts';
+import type { BatchWriter } from './batch-writer.ts';
+import { readChanges } from './change-log.ts';
+import {
+  dueRange,
+  FORMAT_VERSION_FACT,
+  hostOfKey,
+  leaseKey,
+  linksKey,
+  parseDueKey,
+  ROW,
+  recordKey,
+  rowRange,
+  urlOfRow,
+} from './codecs/keys.ts';
+import { decodeRecord } from './codecs/record-codec.ts';
+import { decodeDue, decodeHost, decodeLease, decodeLinks, decodeSegment } from './codecs/row-codecs.ts';
+import { mostChanging, recordsOfMarks } from './indexes/find-rows.ts';
+import { isIndexedState, markRange } from './indexes/index-rows.ts';
+import { spreadView } from './indexes/spread-cells.ts';
+import { hostView } from './indexes/tallies.ts';
+import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts';
+
+export interface CrawlDbParts {
+  readonly rows: Rows;
+  readonly writer: BatchWriter;
+  /** What has to be done while the lock is still held. */
+  readonly beforeUnlock: () => Promise<void>;
+  /** Another process may write meanwhile: what is kept in memory is read anew for each question. */
+  readonly isLooking: boolean;
+  /** Holds all URLs of the db; `null` when the db is opened without. */
+  readonly seenFilter: SeenFilter | null;
+  /** Finds pages by their signatures; `null` when the db is opened without. */
+  readonly fingerprints: FingerprintTables | null;
+}
+
+/** The crawl db on LevelDB, or on rows of its kind; made by `openLevelCrawlDb` and `openCrawlDbOn`. */
+export class LevelCrawlDb implements CrawlDb {
+  readonly #rows: Rows;
+  readonly #writer: BatchWriter;
+  readonly #beforeUnlock: () => Promise<void>;
+  readonly #isLooking: boolean;
+  #closing: Promise<void> | null = null;
+  readonly seenFilter: SeenFilter | null;
+  readonly fingerprints: FingerprintTables | null;
+
+  constructor({ rows, writer, beforeUnlock, isLooking, seenFilter, fingerprints }: CrawlDbParts) {
+    this.#rows = rows;
+    this.#writer = writer;
+    this.#beforeUnlock = beforeUnlock;
+    this.#isLooking = isLooking;
+    this.seenFilter = seenFilter;
+    this.fingerprints = fingerprints;
+  }
+
+  async get(url: string): Promise<CrawlDatum | undefined> {
+    const [datum] = await this.getMany([url]);
+    return datum;
+  }
+
+  async getMany(urls: readonly string[]): Promise<(CrawlDatum | undefined)[]> {
+    const found = await readMany(this.#rows, urls.map(recordKey));
+    return found.map((bytes, i) => (bytes === undefined ? undefined : decodeRecord(urls[i]!, bytes)));
+  }
+
+  hasMany(urls: readonly string[]): Promise<boolean[]> {
+    return existMany(this.#rows, urls.map(recordKey));
+  }
+
+  write(batch: CrawlDbBatch, options: { durable?: boolean } = {}): Promise<void> {
+    return this.#writer.write(batch, options.durable ?? false);
+  }
+
+  async *due({ until, limit, only, meter }: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
+    let left = limit ?? Number.POSITIVE_INFINITY;
+    if (only !== 'new') {
+      for await (const batch of readRange(this.#rows, dueRange(until), limit)) {
+        meter?.add('due', batch.length);
+        for (const [key, bytes] of batch) {
+          left--;
+          yield dueEntry(key, bytes);
+        }
+      }
+    }
+    if (only === 'known' || left <= 0) return;
+    for await (const batch of readRange(this.#rows, rowRange(ROW.dueNew))) {
+      meter?.add('due', batch.length);
+      for (const [key, bytes] of batch) {
+        const entry = dueEntry(key, bytes);
+        if (entry.dueAt > until) continue;
+        if (left-- <= 0) return;
+        yield entry;
+      }
+    }
+  }
+
+  async countDue(until: number): Promise<number> {
+    let fresh = 0;
+    for await (const batch of readRange(this.#rows, rowRange(ROW.dueNew))) {
+      for (const [key] of batch) if (parseDueKey(key).dueAt <= until) fresh++;
+    }
+    return fresh + (await countRange(this.#rows, dueRange(until)));
+  }
+
+  async *scan(query: ScanQuery = {}): AsyncGenerator<CrawlDatum, void, undefined> {
+    const { state, failing = false, limit = Number.POSITIVE_INFINITY } = query;
+    let left = limit;
+    if (left <= 0) return;
+    for await (const datum of this.#candidates(query)) {
+      if (state !== undefined && datum.state !== state) continue;
+      if (failing && datum.failures === 0) continue;
+      yield datum;
+      if (--left <= 0) return;
+    }
+  }
+
+  /** A few more than the query asks for, from an index where one serves. */
+  #candidates(query: ScanQuery): AsyncGenerator<CrawlDatum, void, undefined> {
+    const { state, failing = false, limit, meter } = query;
+    const range = scanRange(query);
+    const met = (index: IndexName) => (rows: number) => meter?.add(index, rows);
+    if (state !== undefined && isIndexedState(state)) {
+      return recordsOfMarks(this.#rows, markRange(state, range), met('state'));
+    }
+    if (failing) return recordsOfMarks(this.#rows, markRange('failing', range), met('failing'));
+    return this.#records(range, state === undefined ? limit : undefined, met('records'));
+  }
+
+  async *#records(
+    range: KeyRange | undefined,
+    limit: number | undefined,
+    onRead: (rows: number) => void,
+  ): AsyncGenerator<CrawlDatum, void, undefined> {
+    for await (const batch of readRange(this.#rows, rowRange(ROW.record, range), limit)) {
+      onRead(batch.length);
+      for (const [key, bytes] of batch) yield decodeRecord(urlOfRow(key), bytes);
+    }
+  }
+
+  async *changing({ limit, meter, ...hosts }: ChangingQuery): AsyncGenerator<CrawlDatum, void, undefined> {
+    yield* await mostChanging(this.#rows, scanRange(hosts), limit, meter);
+  }
+
+  async spread(): Promise<Spread> {
+    await this.#lookAgain();
+    return spreadView(await this.#writer.spread());
+  }
+
+  async counters(): Promise<CrawlDbCounters> {
+    await this.#lookAgain();
+    return this.#writer.counters();
+  }
+
+  async *hosts(query: { prefix?: string; limit?: number } = {}): AsyncGenerator<HostRow, void, undefined> {
+    const { prefix = '', limit = Number.POSITIVE_INFINITY } = query;
+    let left = limit;
+    for await (const batch of readRange(this.#rows, rowRange(ROW.host))) {
+      for (const [key, bytes] of batch) {
+        const host = hostOfKey(key);
+        if (!host.startsWith(prefix)) continue;
+        if (left-- <= 0) return;
+        yield hostView(host, decodeHost(host, bytes));
+      }
+    }
+  }
+
+  async hostRows(hosts: readonly string[]): Promise<(HostRow | undefined)[]> {
+    const rows = await this.#writer.hostRows(hosts);
+    return rows.map((row, i) => (row === undefined ? undefined : hostView(hosts[i]!, row)));
+  }
+
+  async links(url: string): Promise<readonly string[]> {
+    const [bytes] = await readMany(this.#rows, [linksKey(url)]);
+    return bytes === undefined ? [] : decodeLinks(url, bytes);
+  }
+
+  async *scanLinks(): AsyncGenerator<StoredLinks, void, undefined> {
+    for await (const batch of readRange(this.#rows, rowRange(ROW.links))) {
+      for (const [key, bytes] of batch) {
+        const url = urlOfRow(key);
+        yield { url, targets: decodeLinks(url, bytes) };
+      }
+    }
+  }
+
+  async leases(urls: readonly string[]): Promise<(Lease | undefined)[]> {
+    const found = await readMany(this.#rows, urls.map(leaseKey));
+    return found.map((bytes, i) => (bytes === undefined ? undefined : leaseView(urls[i]!, bytes)));
+  }
+
+  async *scanLeases(segment?: string): AsyncGenerator<Lease, void, undefined> {
+    for await (const batch of readRange(this.#rows, rowRange(ROW.lease))) {
+      for (const [key, bytes] of batch) {
+        const lease = leaseView(urlOfRow(key), bytes);
+        if (segment === undefined || lease.segment === segment) yield lease;
+      }
+    }
+  }
+
+  async segments(): Promise<SegmentRow[]> {
+    const segments: SegmentRow[] = [];
+    for await (const batch of readRange(this.#rows, rowRange(ROW.segment))) {
+      for (const [key, bytes] of batch) segments.push(decodeSegment(key.slice(ROW.segment.length), bytes));
+    }
+    // Rows come by id, which decides between equal times.
+    return segments.sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  async meta(name: string): Promise<string | undefined> {
+    const [bytes] = await readMany(this.#rows, [ROW.meta + name]);
+    return bytes?.toString();
+  }
+
+  async metas(): Promise<Record<string, string>> {
+    const metas: [string, string][] = [];
+    for await (const batch of readRange(this.#rows, rowRange(ROW.meta))) {
+      for (const [key, bytes] of batch) {
+        const name = key.slice(ROW.meta.length);
+        if (name !== FORMAT_VERSION_FACT) metas.push([name, bytes.toString()]);
+      }
+    }
+    return Object.fromEntries(metas);
+  }
+
+  async *changes(query: ChangeQuery = {}): AsyncGenerator<ChangeRow, void, undefined> {
+    await this.#lookAgain();
+    yield* readChanges(this.#rows, this.#writer.feedEnds(), query);
+  }
+
+  async feedEnds(): Promise<FeedEnds> {
+    await this.#lookAgain();
+    return this.#writer.feedEnds();
+  }
+
+  /** Waits for the writes under way. Closing again is harmless. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #lookAgain(): Promise<void> {
+    if (this.#isLooking) await this.#writer.refresh();
+  }
+
+  async #close(): Promise<void> {
+    await this.#writer.settled();
+    await this.seenFilter?.close();
+    await this.#beforeUnlock();
+    await this.#rows.close();
+  }
+}
+
+function dueEntry(key: string, bytes: Uint8Array): DueEntry {
+  const { url, dueAt } = parseDueKey(key);
+  return decodeDue(url, dueAt, bytes);
+}
+
+function leaseView(url: string, bytes: Uint8Array): Lease {
+  const { segment, dueAt } = decodeLease(url, bytes);
+  return { url, segment, dueAt };
+}
+
+/** Host, domain and prefix narrow each other down. */
+function scanRange({ host, domain, prefix }: ScanQuery): KeyRange | undefined {
+  const ranges: KeyRange[] = [];
+  if (host !== undefined) ranges.push(hostRange(host));
+  if (domain !== undefined) ranges.push(domainRange(domain));
+  if (prefix !== undefined) ranges.push(urlPrefixRange(prefix));
+  const [first, ...others] = ranges;
+  if (first === undefined) return undefined;
+  let { from, to } = first;
+  for (const other of others) {
+    if (other.from > from) from = other.from;
+    if (other.to < to) to = other.to;
+  }
+  return { from, to };
+}
