@@ -8,8 +8,8 @@ const report = process.env.INCRAWL_TEST_REPORT;
 export default defineConfig({
   resolve: {
     alias: {
-      'incrawl/plugin-testing': at('./src/plugin-host/plugin-testing.ts'),
-      'incrawl/plugin': at('./src/plugin-host/plugin-api.ts'),
+      'incrawl/plugin-testing': at('./src/plugin-host/api/plugin-testing.ts'),
+      'incrawl/plugin': at('./src/plugin-host/api/plugin-api.ts'),
     },
   },
   test: {

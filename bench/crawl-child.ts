@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { keepEngineLean } from '../src/cli/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
-import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/loading/plugin-list.ts';
 
 const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http', without = ''] =
   process.argv.slice(2);

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createFileSegmentStore } from '../src/adapters/files/segments/segment-store.ts';
 import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../src/domain/crawl/states/datum.ts';
-import { encodeParsed } from '../src/plugin-host/encode-parsed.ts';
+import { encodeParsed } from '../src/plugin-host/parsing/encode-parsed.ts';
 import { seeded } from './seeded.ts';
 
 const PAGES = 30_000;

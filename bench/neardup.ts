@@ -5,8 +5,8 @@
 import { type BlockMemory, learnBlocks } from '../src/domain/crawl/change/block-memory.ts';
 import type { ParseOutcome } from '../src/domain/crawl/states/outcome.ts';
 import { hammingDistance } from '../src/domain/page/near/hamming.ts';
-import { createInlinePageParser } from '../src/plugin-host/page-parser.ts';
-import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/loading/plugin-list.ts';
+import { createInlinePageParser } from '../src/plugin-host/parsing/page-parser.ts';
 import { confusionAt, idealDistances, type Judged, rankCorrelation, SAME_BELOW, shareOf } from './neardup/figures.ts';
 import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from './neardup/pairs.ts';
 import { rotatingPages } from './neardup/rotating.ts';

@@ -4,9 +4,9 @@ import { createMainContent } from '../src/domain/page/content/main-content.ts';
 import { createSimhash } from '../src/domain/page/near/simhash.ts';
 import type { PageNode } from '../src/domain/page/page-node.ts';
 import { segmentPage } from '../src/domain/page/published/block-segmenter.ts';
-import { createInlinePageParser } from '../src/plugin-host/page-parser.ts';
-import { parsePluginList } from '../src/plugin-host/parse-plugin-list.ts';
-import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/plugin-list.ts';
+import { parsePluginList } from '../src/plugin-host/loading/parse-plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/loading/plugin-list.ts';
+import { createInlinePageParser } from '../src/plugin-host/parsing/page-parser.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const CALLS = 400;

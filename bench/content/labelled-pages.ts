@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { buildTree } from '../../plugins/parse-html/tree-builder.ts';
 import type { PageNode } from '../../src/domain/page/page-node.ts';
-import { decodeBody } from '../../src/plugin-host/decode.ts';
+import { decodeBody } from '../../src/plugin-host/parsing/decode.ts';
 
 export interface LabelledPage {
   readonly file: string;

@@ -9,7 +9,7 @@ import { CrawlError } from '../domain/errors.ts';
 import type { PageBlock } from '../domain/page/page-block.ts';
 import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../domain/url/canonical/url-key.ts';
-import { createInlinePageParser } from '../plugin-host/page-parser.ts';
+import { createInlinePageParser } from '../plugin-host/parsing/page-parser.ts';
 import { explainUrlChain, type UrlTraceStep } from '../plugin-host/url-chain.ts';
 import type { Robots, RobotsVerdict } from '../ports/robots.ts';
 import type { Outlink } from '../ports/segment-store.ts';

@@ -1,5 +1,5 @@
 import { hostOf } from '../domain/url/canonical/url-key.ts';
-import { unknownName } from '../plugin-host/load-parsing.ts';
+import { unknownName } from '../plugin-host/loading/load-parsing.ts';
 import { planAhead } from '../steps/inspect/plan.ts';
 import { simulateSchedules } from '../steps/inspect/simulate.ts';
 import { isoTime } from '../steps/inspect/views.ts';

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
 import type { Config } from '../config/schema.ts';
-import { loadPlugins } from '../plugin-host/load-plugins.ts';
-import type { PluginKind } from '../plugin-host/plugin-api.ts';
-import { BUNDLED_PLUGINS } from '../plugin-host/plugin-list.ts';
+import type { PluginKind } from '../plugin-host/api/plugin-api.ts';
+import { loadPlugins } from '../plugin-host/loading/load-plugins.ts';
+import { BUNDLED_PLUGINS } from '../plugin-host/loading/plugin-list.ts';
 import type { Log } from '../ports/log.ts';
 import { SEED_HOSTS_KEY } from '../steps/inject.ts';
 import { explainUrl } from './explain-url.ts';

@@ -1,7 +1,7 @@
-import { type LoadedPlugins, shippedOptions } from '../plugin-host/load-plugins.ts';
-import { optionsJson } from '../plugin-host/options-json.ts';
-import { BUNDLED_EXPORTERS } from '../plugin-host/plugin-list.ts';
-import { resolvePlugin } from '../plugin-host/resolve-plugin.ts';
+import { type LoadedPlugins, shippedOptions } from '../plugin-host/loading/load-plugins.ts';
+import { optionsJson } from '../plugin-host/loading/options-json.ts';
+import { BUNDLED_EXPORTERS } from '../plugin-host/loading/plugin-list.ts';
+import { resolvePlugin } from '../plugin-host/loading/resolve-plugin.ts';
 import type { PluginView } from './types.ts';
 
 /** Those in force, then the bundled exporters that are loaded when their format is asked for. */

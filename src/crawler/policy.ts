@@ -3,8 +3,8 @@ import type { Config } from '../config/schema.ts';
 import { isOfType } from '../domain/crawl/revisit/interval-bounds.ts';
 import { boundsFor, type SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule } from '../domain/crawl/revisit/schedule.ts';
-import { unknownName } from '../plugin-host/load-parsing.ts';
-import type { LoadedPlugins } from '../plugin-host/load-plugins.ts';
+import { unknownName } from '../plugin-host/loading/load-parsing.ts';
+import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 
 /** The schedule that the configuration names. Throws `config-invalid` when no plugin is called so. */

@@ -14,10 +14,10 @@ import type { Config } from '../config/schema.ts';
 import { parseRetryAfter } from '../domain/crawl/headers/http-date.ts';
 import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
-import type { Exporter } from '../plugin-host/exporter-api.ts';
-import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/load-plugins.ts';
-import type { PageMarkdown } from '../plugin-host/page-markdown.ts';
-import { createPageParser } from '../plugin-host/page-parser.ts';
+import type { Exporter } from '../plugin-host/api/exporter-api.ts';
+import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/loading/load-plugins.ts';
+import type { PageMarkdown } from '../plugin-host/parsing/page-markdown.ts';
+import { createPageParser } from '../plugin-host/parsing/page-parser.ts';
 import { applyUrlChain } from '../plugin-host/url-chain.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -114,7 +114,7 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
         loadMainPlugins(config, { entries, winners: {} }, baseDir, log, clock),
       ),
     openMarkdown: async () => {
-      const { createPageMarkdown } = await import('../plugin-host/page-markdown.ts');
+      const { createPageMarkdown } = await import('../plugin-host/parsing/page-markdown.ts');
       return createPageMarkdown(parsingOptions(config, list, baseDir), log);
     },
     close: async () => {

@@ -1,9 +1,9 @@
 import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { Log } from '../ports/log.ts';
-import { atOnce } from './at-once.ts';
-import type { LoadedPlugins } from './load-plugins.ts';
-import type { UrlAdmissionVerdict, UrlContext, UrlVerdict } from './plugin-api.ts';
-import { textOf } from './resolve-plugin.ts';
+import type { UrlAdmissionVerdict, UrlContext, UrlVerdict } from './api/plugin-api.ts';
+import { atOnce } from './loading/at-once.ts';
+import type { LoadedPlugins } from './loading/load-plugins.ts';
+import { textOf } from './loading/resolve-plugin.ts';
 
 export interface UrlResult {
   readonly url: string | null;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DecodeHints, decodeBody, sniffEncoding } from '../../src/plugin-host/decode.ts';
+import { type DecodeHints, decodeBody, sniffEncoding } from '../../src/plugin-host/parsing/decode.ts';
 
 const html: DecodeHints = { contentType: 'text/html', kind: 'html' };
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replaceAll(' ', ''), 'hex'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressOf, deliver, pauseMs } from '../../src/plugin-host/deliver.ts';
+import { addressOf, deliver, pauseMs } from '../../src/plugin-host/exporting/deliver.ts';
 import { type ScriptedAnswer, startScripted } from '../site/scripted-server.ts';
 
 /** The answers in turn, the last one for ever; the pauses made, and what came of it. */

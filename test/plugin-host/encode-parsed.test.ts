@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { unpack } from 'msgpackr';
 import { expect, it } from 'vitest';
-import { encodeParsed } from '../../src/plugin-host/encode-parsed.ts';
+import { encodeParsed } from '../../src/plugin-host/parsing/encode-parsed.ts';
 import { parsedRecord } from '../contracts/segment-records.ts';
 
 const textOf = (encoded: Uint8Array): string => Buffer.from((unpack(encoded) as { text: Uint8Array }).text).toString();

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFileTree } from '../../src/plugin-host/file-tree.ts';
+import { openFileTree } from '../../src/plugin-host/exporting/file-tree.ts';
 
 let dir = '';
 beforeAll(async () => {

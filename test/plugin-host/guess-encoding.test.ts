@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decodeBody } from '../../src/plugin-host/decode.ts';
-import { guessEncoding } from '../../src/plugin-host/guess-encoding.ts';
+import { decodeBody } from '../../src/plugin-host/parsing/decode.ts';
+import { guessEncoding } from '../../src/plugin-host/parsing/guess-encoding.ts';
 import { encodeAs } from './encode-as.ts';
 
 const TEXTS: readonly (readonly [string, string])[] = [

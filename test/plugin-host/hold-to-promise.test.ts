@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../src/domain/errors.ts';
-import { openSink } from '../../src/plugin-host/export-sink.ts';
-import { heldToPromise } from '../../src/plugin-host/hold-to-promise.ts';
-import { definePlugin, type ExtensionByKind, type Page, type Signature } from '../../src/plugin-host/plugin-api.ts';
-import { samplePage, testPlugin } from '../../src/plugin-host/plugin-testing.ts';
+import { definePlugin, type ExtensionByKind, type Page, type Signature } from '../../src/plugin-host/api/plugin-api.ts';
+import { samplePage, testPlugin } from '../../src/plugin-host/api/plugin-testing.ts';
+import { openSink } from '../../src/plugin-host/exporting/export-sink.ts';
+import { heldToPromise } from '../../src/plugin-host/loading/hold-to-promise.ts';
 import { admissionGates, applyUrlChain } from '../../src/plugin-host/url-chain.ts';
 
 type Schedule = ExtensionByKind['schedule'];

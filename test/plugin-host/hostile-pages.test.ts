@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createInlinePageParser } from '../../src/plugin-host/page-parser.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const parser = await createInlinePageParser(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from '../../bench/neardup/pairs.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
-import { createInlinePageParser } from '../../src/plugin-host/page-parser.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { pluginViews } from '../../src/crawler/plugin-views.ts';
-import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../src/plugin-host/load-plugins.ts';
-import { optionFaults } from '../../src/plugin-host/option-faults.ts';
-import { parsePluginList } from '../../src/plugin-host/parse-plugin-list.ts';
-import { definePlugin } from '../../src/plugin-host/plugin-api.ts';
-import { testHost, testPlugin } from '../../src/plugin-host/plugin-testing.ts';
+import { definePlugin } from '../../src/plugin-host/api/plugin-api.ts';
+import { testHost, testPlugin } from '../../src/plugin-host/api/plugin-testing.ts';
+import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../src/plugin-host/loading/load-plugins.ts';
+import { optionFaults } from '../../src/plugin-host/loading/option-faults.ts';
+import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
 
 const schema = z.strictObject({ wordsPerMinute: z.number().optional(), inner: z.strictObject({ depth: z.number() }) });
 const faultsOf = (value: unknown) => optionFaults(schema, schema.safeParse(value).error?.issues ?? []);

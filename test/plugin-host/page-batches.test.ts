@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PageBatches, type RunBatch } from '../../src/plugin-host/page-batches.ts';
+import { PageBatches, type RunBatch } from '../../src/plugin-host/parsing/page-batches.ts';
 import type { PageToParse, ParsedPage } from '../../src/ports/page-parser.ts';
 
 const page = (index: number, bytes = 10): PageToParse => ({

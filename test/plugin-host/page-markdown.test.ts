@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createPageMarkdown } from '../../src/plugin-host/page-markdown.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/plugin-list.ts';
-import { testHost } from '../../src/plugin-host/plugin-testing.ts';
+import { testHost } from '../../src/plugin-host/api/plugin-testing.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { createPageMarkdown } from '../../src/plugin-host/parsing/page-markdown.ts';
 
 const markdown = await createPageMarkdown(
   {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { unpack } from 'msgpackr';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createPageParser } from '../../src/plugin-host/page-parser.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { createPageParser } from '../../src/plugin-host/parsing/page-parser.ts';
 
 let workers = 0;
 const count = (): number => workers++;

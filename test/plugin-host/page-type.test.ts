@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageType } from '../../src/plugin-host/page-type.ts';
+import { pageType } from '../../src/plugin-host/parsing/page-type.ts';
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 const utf16 = (text: string, mark = ''): Uint8Array => Buffer.from(mark + text, 'utf16le');

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { hostFor } from '../../src/plugin-host/host-for.ts';
-import { pluginPrint } from '../../src/plugin-host/plugin-print.ts';
+import { hostFor } from '../../src/plugin-host/loading/host-for.ts';
+import { pluginPrint } from '../../src/plugin-host/loading/plugin-print.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'incrawl-print-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createInlinePageParser } from '../../src/plugin-host/page-parser.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

@@ -8,7 +8,7 @@ import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { FetchOutcome } from '../../src/domain/crawl/states/outcome.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
-import { encodeParsed } from '../../src/plugin-host/encode-parsed.ts';
+import { encodeParsed } from '../../src/plugin-host/parsing/encode-parsed.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { generate } from '../../src/steps/generate/generate.ts';
 import { NO_SKIP_SINK } from '../../src/steps/skip-notes.ts';

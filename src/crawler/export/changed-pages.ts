@@ -2,7 +2,7 @@ import { isChangedSince } from '../../domain/crawl/change/changed-since.ts';
 import { leadsTo } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { UrlSet } from '../../domain/url/bloom/url-set.ts';
-import type { RemovedPage } from '../../plugin-host/exporter-api.ts';
+import type { RemovedPage } from '../../plugin-host/api/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
 /** Since a time (ms since the epoch), or behind a number of the change feed. */

@@ -1,7 +1,7 @@
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { openSink } from '../../plugin-host/export-sink.ts';
-import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/exporter-api.ts';
+import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
+import { openSink } from '../../plugin-host/exporting/export-sink.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import { type StoredPage, storedPages } from '../stored-pages.ts';

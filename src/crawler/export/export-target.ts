@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ownPartial } from '../../adapters/files/own-folder.ts';
 import { sortedLines } from '../../adapters/files/sorting/external-sort.ts';
 import { packageVersion } from '../../config/package-version.ts';
-import type { ExportTarget } from '../../plugin-host/exporter-api.ts';
+import type { ExportTarget } from '../../plugin-host/api/exporter-api.ts';
 
 export interface OpenTarget extends ExportTarget {
   /** Bytes written, to a file or to standard output. */

@@ -1,8 +1,8 @@
 import { CrawlError } from '../../domain/errors.ts';
 import { near } from '../../domain/near-name.ts';
-import type { Exporter } from '../../plugin-host/exporter-api.ts';
-import type { LoadedPlugins } from '../../plugin-host/load-plugins.ts';
-import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../plugin-host/plugin-list.ts';
+import type { Exporter } from '../../plugin-host/api/exporter-api.ts';
+import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
+import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../plugin-host/loading/plugin-list.ts';
 
 const PREFIX = 'exporter-';
 

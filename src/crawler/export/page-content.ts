@@ -1,6 +1,6 @@
 import { warcMember } from '../../adapters/files/warc/warc-writer.ts';
-import type { PageContent, StoredResponse } from '../../plugin-host/exporter-api.ts';
-import type { PageMarkdown } from '../../plugin-host/page-markdown.ts';
+import type { PageContent, StoredResponse } from '../../plugin-host/api/exporter-api.ts';
+import type { PageMarkdown } from '../../plugin-host/parsing/page-markdown.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';
 import type { StoredPage } from '../stored-pages.ts';
 import type { Wiring } from '../wiring.ts';

@@ -1,4 +1,4 @@
-import type { PageToParse, ParsedPage } from '../ports/page-parser.ts';
+import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 
 /** What hands pages to a worker and brings the answers back, in order; rejects when the worker was lost or its time was over. */
 export type RunBatch = (

@@ -1,6 +1,6 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
-import type { ParsedPage } from '../ports/page-parser.ts';
-import type { ParsedRecord } from '../ports/segment-store.ts';
+import type { ParsedPage } from '../../ports/page-parser.ts';
+import type { ParsedRecord } from '../../ports/segment-store.ts';
 
 const packr = new Packr({ useRecords: false });
 

@@ -1,4 +1,4 @@
-import { parseRetryAfter } from '../domain/crawl/headers/http-date.ts';
+import { parseRetryAfter } from '../../domain/crawl/headers/http-date.ts';
 
 export interface DeliveryOptions {
   readonly url: string;

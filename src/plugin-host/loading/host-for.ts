@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Log } from '../ports/log.ts';
-import type { PluginHost } from './plugin-api.ts';
+import type { Log } from '../../ports/log.ts';
+import type { PluginHost } from '../api/plugin-api.ts';
 
 export interface HostOptions extends Pick<PluginHost, 'http' | 'agent' | 'intervals' | 'now'> {
   /** Files that plugins name are looked for there. */

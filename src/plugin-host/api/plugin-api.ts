@@ -5,12 +5,12 @@
 import type { CheerioAPI } from 'cheerio';
 import type { Document, Element } from 'domhandler';
 import type { ZodType } from 'zod';
-import type { FetchSchedule } from '../domain/crawl/revisit/schedule.ts';
-import type { CrawlDatum, MetadataValue } from '../domain/crawl/states/datum.ts';
-import type { PageBlock } from '../domain/page/page-block.ts';
-import type { FetchProtocol } from '../ports/fetch-protocol.ts';
-import type { Log } from '../ports/log.ts';
-import type { Outlink } from '../ports/segment-store.ts';
+import type { FetchSchedule } from '../../domain/crawl/revisit/schedule.ts';
+import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
+import type { PageBlock } from '../../domain/page/page-block.ts';
+import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Outlink } from '../../ports/segment-store.ts';
 import type { Exporter } from './exporter-api.ts';
 
 export type {
@@ -18,12 +18,12 @@ export type {
   ScheduleDecision,
   ScheduleTerm,
   ScheduleVisit,
-} from '../domain/crawl/revisit/schedule.ts';
-export type { CrawlDatum, MetadataValue } from '../domain/crawl/states/datum.ts';
-export type { BlockType, PageBlock } from '../domain/page/page-block.ts';
-export type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../ports/fetch-protocol.ts';
-export type { Log } from '../ports/log.ts';
-export type { Outlink } from '../ports/segment-store.ts';
+} from '../../domain/crawl/revisit/schedule.ts';
+export type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
+export type { BlockType, PageBlock } from '../../domain/page/page-block.ts';
+export type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
+export type { Log } from '../../ports/log.ts';
+export type { Outlink } from '../../ports/segment-store.ts';
 export type * from './exporter-api.ts';
 export * from './plugin-library.ts';
 

@@ -1,9 +1,9 @@
-import { CrawlError } from '../domain/errors.ts';
-import { near } from '../domain/near-name.ts';
-import type { Log } from '../ports/log.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { near } from '../../domain/near-name.ts';
+import type { Log } from '../../ports/log.ts';
+import { kindOfPlugin, type PluginHost, type Signature } from '../api/plugin-api.ts';
+import type { ParseLimits } from '../parsing/parse-page.ts';
 import { type LoadedPlugins, loadPlugins, WORKER_KINDS } from './load-plugins.ts';
-import type { ParseLimits } from './parse-page.ts';
-import { kindOfPlugin, type PluginHost, type Signature } from './plugin-api.ts';
 import { BUNDLED_PLUGINS, type PluginList } from './plugin-list.ts';
 
 /** Plain data: it is copied into each worker. */

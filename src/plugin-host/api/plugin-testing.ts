@@ -3,15 +3,16 @@
  * under any test runner: `await testPlugin(plugin, { options })`.
  */
 
-import type { ScheduleVisit } from '../domain/crawl/revisit/schedule.ts';
-import { newDatum } from '../domain/crawl/states/datum.ts';
-import { isUrl } from '../domain/url/canonical/is-url.ts';
-import type { FetchProtocol } from '../ports/fetch-protocol.ts';
-import type { PageToParse } from '../ports/page-parser.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import type { ScheduleVisit } from '../../domain/crawl/revisit/schedule.ts';
+import { newDatum } from '../../domain/crawl/states/datum.ts';
+import { isUrl } from '../../domain/url/canonical/is-url.ts';
+import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
+import type { PageToParse } from '../../ports/page-parser.ts';
+import { deepFreeze } from '../loading/deep-freeze.ts';
+import { readOptions } from '../loading/option-faults.ts';
+import { LivePage } from '../parsing/live-page.ts';
+import { resultFault } from '../parsing/result-fault.ts';
 import { examineExporter } from './exporter-exam.ts';
-import { LivePage } from './live-page.ts';
-import { readOptions } from './option-faults.ts';
 import {
   type ExtensionByKind,
   kindOfPlugin,
@@ -20,7 +21,6 @@ import {
   type PluginHost,
   type PluginKind,
 } from './plugin-api.ts';
-import { resultFault } from './result-fault.ts';
 
 const DAY = 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { CrawlError } from '../domain/errors.ts';
-import { near } from '../domain/near-name.ts';
-import type { PluginDefinition } from './plugin-api.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { near } from '../../domain/near-name.ts';
+import type { PluginDefinition } from '../api/plugin-api.ts';
 import { BUNDLED_PLUGINS, type PluginListEntry } from './plugin-list.ts';
 
 export interface ResolvedPlugin {

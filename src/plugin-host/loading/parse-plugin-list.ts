@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { CrawlError } from '../domain/errors.ts';
-import { near } from '../domain/near-name.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { near } from '../../domain/near-name.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
 
 /** Reads `plugins.yaml`. Throws `config-invalid` with file, line and column of every fault. */

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { CrawlError } from '../domain/errors.ts';
-import type { Log } from '../ports/log.ts';
-import type { PageParser, PageToParse, ParsedPage } from '../ports/page-parser.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
+import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
+import type { ParsingOptions } from '../loading/load-parsing.ts';
+import { PLUGINS_BROKEN } from '../loading/plugins-broken.ts';
+import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
 import { failedRecord } from './failed-record.ts';
-import type { ParsingOptions } from './load-parsing.ts';
 import { PageBatches, type RunBatch } from './page-batches.ts';
 import type { parseLive } from './parse-page.ts';
-import { PLUGINS_BROKEN } from './plugins-broken.ts';
-import { textOf } from './resolve-plugin.ts';
 import type { PageBatch } from './worker.ts';
 
 export interface PageParserOptions {
@@ -121,7 +121,7 @@ export async function createInlinePageParser(
 > {
   // Loaded here: the main thread of a crawl leaves parsing to its workers.
   const [{ loadParsing }, { parseLive: parse }] = await Promise.all([
-    import('./load-parsing.ts'),
+    import('../loading/load-parsing.ts'),
     import('./parse-page.ts'),
   ]);
   const { plugins, signature, limits } = await loadParsing(parsing, log);
@@ -138,7 +138,7 @@ function ownBuffer(body: Uint8Array): Uint8Array {
 
 /** The compiled worker; Node runs no TypeScript, so from source it is the one in `dist`. */
 function workerFile(): string {
-  const compiled = import.meta.url.endsWith('.ts') ? '../../dist/src/plugin-host/worker.js' : './worker.js';
+  const compiled = import.meta.url.endsWith('.ts') ? '../../../dist/src/plugin-host/parsing/worker.js' : './worker.js';
   const file = fileURLToPath(new URL(compiled, import.meta.url));
   if (!existsSync(file)) throw new CrawlError('internal', `${file} is missing: build first (npm run build)`);
   return file;

@@ -1,14 +1,14 @@
-import type { ParseOutcome } from '../domain/crawl/states/outcome.ts';
-import { CrawlError } from '../domain/errors.ts';
-import { blockPrints } from '../domain/page/diff/block-prints.ts';
-import { cutText } from '../domain/page/text/cut-text.ts';
-import type { PageToParse } from '../ports/page-parser.ts';
-import type { Outlink, ParsedRecord } from '../ports/segment-store.ts';
+import type { ParseOutcome } from '../../domain/crawl/states/outcome.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { blockPrints } from '../../domain/page/diff/block-prints.ts';
+import { cutText } from '../../domain/page/text/cut-text.ts';
+import type { PageToParse } from '../../ports/page-parser.ts';
+import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
+import type { ParseResult, Signature } from '../api/plugin-api.ts';
+import type { LoadedPlugins } from '../loading/load-plugins.ts';
+import { textOf } from '../loading/resolve-plugin.ts';
 import { failedRecord } from './failed-record.ts';
 import { LivePage } from './live-page.ts';
-import type { LoadedPlugins } from './load-plugins.ts';
-import type { ParseResult, Signature } from './plugin-api.ts';
-import { textOf } from './resolve-plugin.ts';
 
 export interface ParseLimits {
   readonly maxTextChars: number;

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { openSink } from './export-sink.ts';
+import { openSink } from '../exporting/export-sink.ts';
 import type { ExportDocument, Exporter, ExportTarget, PageContent } from './exporter-api.ts';
 
 /** Throws unless the condition holds. */

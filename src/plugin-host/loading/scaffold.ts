@@ -1,8 +1,8 @@
 import { access, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { CrawlError } from '../domain/errors.ts';
-import { makeFolder } from './make-folder.ts';
-import { kindOfPlugin, type PluginKind } from './plugin-api.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { kindOfPlugin, type PluginKind } from '../api/plugin-api.ts';
+import { makeFolder } from '../make-folder.ts';
 import { textOf } from './resolve-plugin.ts';
 
 /** What each kind does at first: small, but it works. */

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from '../make-folder.ts';
 
 /** A folder of files and a list of them, `index.jsonl`, whose last line about a URL counts. */
 export interface FileTree {

@@ -1,13 +1,13 @@
-import type { FetchSchedule, ScheduleDecision } from '../domain/crawl/revisit/schedule.ts';
-import { CrawlError } from '../domain/errors.ts';
-import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import type { FetchSchedule, ScheduleDecision } from '../../domain/crawl/revisit/schedule.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
+import type { Exporter } from '../api/exporter-api.ts';
+import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from '../api/plugin-api.ts';
+import { resultFault } from '../parsing/result-fault.ts';
 import { atOnce } from './at-once.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { exchangeFault } from './exchange-fault.ts';
-import type { Exporter } from './exporter-api.ts';
-import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from './plugin-api.ts';
 import { textOf } from './resolve-plugin.ts';
-import { resultFault } from './result-fault.ts';
 
 /**
  * An extension whose answers go into records, or decide them: what it throws names the plugin, and numbers that are none never reach the crawl db,

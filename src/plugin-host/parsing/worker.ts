@@ -1,12 +1,12 @@
 /** Runs in a worker thread: parses pages one after the other with parsers, filters and signature of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import type { PageToParse, ParsedPage } from '../ports/page-parser.ts';
+import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
+import { loadParsing, type ParsingOptions } from '../loading/load-parsing.ts';
+import { PLUGINS_BROKEN } from '../loading/plugins-broken.ts';
+import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
-import { loadParsing, type ParsingOptions } from './load-parsing.ts';
 import { parsePage } from './parse-page.ts';
-import { PLUGINS_BROKEN } from './plugins-broken.ts';
-import { textOf } from './resolve-plugin.ts';
 
 const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing, {
   debug: () => {},

@@ -1,5 +1,5 @@
 /** The contract of exporters, a part of `incrawl/plugin`. */
-import type { MetadataValue } from '../domain/crawl/states/datum.ts';
+import type { MetadataValue } from '../../domain/crawl/states/datum.ts';
 
 /** One page for an exporter. Times are ISO 8601. */
 export interface ExportDocument {

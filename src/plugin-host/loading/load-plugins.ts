@@ -1,10 +1,5 @@
-import { CrawlError } from '../domain/errors.ts';
-import type { FetchProtocol } from '../ports/fetch-protocol.ts';
-import { contentTag } from './content-tag.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { heldToPromise } from './hold-to-promise.ts';
-import { type HostOptions, hostFor } from './host-for.ts';
-import { readOptions } from './option-faults.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import {
   type ContentSource,
   type Exporter,
@@ -19,7 +14,12 @@ import {
   type Signature,
   type UrlFilter,
   type UrlNormalizer,
-} from './plugin-api.ts';
+} from '../api/plugin-api.ts';
+import { contentTag } from '../parsing/content-tag.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { heldToPromise } from './hold-to-promise.ts';
+import { type HostOptions, hostFor } from './host-for.ts';
+import { readOptions } from './option-faults.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
 import { pluginPrint } from './plugin-print.ts';
 import { importPlugin, resolvePlugin, textOf } from './resolve-plugin.ts';

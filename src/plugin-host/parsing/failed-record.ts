@@ -1,5 +1,5 @@
-import type { PageToParse } from '../ports/page-parser.ts';
-import type { ParsedRecord } from '../ports/segment-store.ts';
+import type { PageToParse } from '../../ports/page-parser.ts';
+import type { ParsedRecord } from '../../ports/segment-store.ts';
 
 /** What is kept of a page that could not be parsed. */
 export function failedRecord(page: PageToParse, contentType: string, code: string, message: string): ParsedRecord {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { near } from '../domain/near-name.ts';
+import { near } from '../../domain/near-name.ts';
 
 export interface OptionFault {
   readonly path: readonly PropertyKey[];

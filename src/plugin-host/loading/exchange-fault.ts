@@ -1,4 +1,4 @@
-import type { Exchange } from '../ports/fetch-protocol.ts';
+import type { Exchange } from '../../ports/fetch-protocol.ts';
 import { isMap, isNumber, isText } from './shapes.ts';
 
 const isBodyOrNull = (value: unknown): boolean => value === null || value instanceof Uint8Array;

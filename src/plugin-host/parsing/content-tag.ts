@@ -1,6 +1,6 @@
-import { murmur3 } from '../domain/url/bloom/hash.ts';
-import { optionsJson } from './options-json.ts';
-import type { ContentSource } from './plugin-api.ts';
+import { murmur3 } from '../../domain/url/bloom/hash.ts';
+import type { ContentSource } from '../api/plugin-api.ts';
+import { optionsJson } from '../loading/options-json.ts';
 
 const TAG = /^[A-Za-z0-9]{0,24}$/;
 

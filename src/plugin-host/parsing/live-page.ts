@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type { CheerioAPI } from 'cheerio';
 import type { Document } from 'domhandler';
-import type { PageToParse } from '../ports/page-parser.ts';
+import type { PageToParse } from '../../ports/page-parser.ts';
+import type { Page, ParseResult } from '../api/plugin-api.ts';
 import { decodeBody } from './decode.ts';
 import { markupOf, pageType } from './page-type.ts';
-import type { Page, ParseResult } from './plugin-api.ts';
 
 const require = createRequire(import.meta.url);
 let cheerio: typeof import('cheerio') | null = null;

@@ -1,0 +1,81 @@
+/** Parts of the crawl's own algorithms that plugins may build on; re-exported by `incrawl/plugin`. */
+
+export {
+  type ChangeBelief,
+  LIKELIHOOD_RATIOS,
+  SIMHASH64_LIKELIHOOD_RATIOS,
+} from '../../domain/crawl/change/change-belief.ts';
+export {
+  ADAPTIVE_DEFAULTS,
+  type AdaptiveOptions,
+  createAdaptiveSchedule,
+} from '../../domain/crawl/schedules/adaptive.ts';
+export { createFixedSchedule } from '../../domain/crawl/schedules/fixed.ts';
+export {
+  createFreshnessSchedule,
+  FRESHNESS_DEFAULTS,
+  type FreshnessOptions,
+} from '../../domain/crawl/schedules/freshness.ts';
+export {
+  createSimilaritySchedule,
+  SIMILARITY_DEFAULTS,
+  type SimilarityOptions,
+} from '../../domain/crawl/schedules/similarity.ts';
+export { csvRow } from '../../domain/csv-row.ts';
+export { type Classifier, createClassifier } from '../../domain/page/content/boilerplate.ts';
+export { CONTENT_VERSION, createMainContent, type MainContent } from '../../domain/page/content/main-content.ts';
+export { pageBlocks } from '../../domain/page/content/page-blocks.ts';
+export {
+  type LinkPlace,
+  linkPlaces,
+  linkRatio,
+  PUBLISHED_CUTS,
+  TODAYS_CUTS,
+} from '../../domain/page/links/link-regions.ts';
+export {
+  NOISE_REASONS,
+  type NoiseReason,
+  noiseLinks,
+  type PlacedLink,
+  publishedNoiseLinks,
+} from '../../domain/page/links/noise-links.ts';
+export { type RobotsDirectives, robotsDirectives } from '../../domain/page/links/robots-directives.ts';
+export { hammingDistance } from '../../domain/page/near/hamming.ts';
+export {
+  DIMENSION_WEIGHTS,
+  DIMENSIONS_VERSION,
+  type DimensionWeights,
+  pageDimensions,
+} from '../../domain/page/near/page-dimensions.ts';
+export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../../domain/page/near/shingler.ts';
+export { resemblance, shingles } from '../../domain/page/near/shingles.ts';
+export { createSimhash, type SimhashOptions, type TextDimension } from '../../domain/page/near/simhash.ts';
+export type { PageNode } from '../../domain/page/page-node.ts';
+export { type PublishedContent, publishedContent } from '../../domain/page/published/published-blocks.ts';
+export { cutText } from '../../domain/page/text/cut-text.ts';
+export { guessLanguage } from '../../domain/page/text/guess-language.ts';
+export { statedTime } from '../../domain/page/text/stated-time.ts';
+export { createWordCutter, type WordCutter } from '../../domain/page/text/word-cutter.ts';
+export {
+  createWordScanner,
+  type TextCutter,
+  type WordList,
+  type WordScanner,
+} from '../../domain/page/text/word-scan.ts';
+export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
+export { filePathOf } from '../../domain/url/canonical/file-path.ts';
+export { FeatureFilter } from '../../domain/url/families/feature-filter.ts';
+export { SimilarQuota } from '../../domain/url/families/similar-quota.ts';
+export { featureNamed, featureSizing, urlSignature } from '../../domain/url/families/url-features.ts';
+export {
+  addressOf,
+  type DeliveryAnswer,
+  type DeliveryOptions,
+  type DeliveryRoom,
+  deliver,
+  isPassing,
+  pauseMs,
+} from '../exporting/deliver.ts';
+export { type FileTree, isFolder, openFileTree } from '../exporting/file-tree.ts';
+export { loadJieba } from '../loading/jieba.ts';
+export { createStopWords, type StopWords } from '../loading/stop-words.ts';
