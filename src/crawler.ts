@@ -1,40 +1,46 @@
 /** The programming interface: opens a crawl on a state directory and runs its steps. With `src/crawler/`, all that knows every room. */
 export type { Config } from './config/schema.ts';
-export { type BackupSummary, backupState, checkBackup, restoreState } from './crawler/backup.ts';
-export type { ChangesQuery, ChangeView, FeedView } from './crawler/changes.ts';
-export { type Checker, openChecker, type ParseCheck, type SitemapCheck, type UrlCheck } from './crawler/checker.ts';
-export type { TransferSummary } from './crawler/db-transfer.ts';
 export { openDryRun, openSnapshot } from './crawler/dry-run.ts';
 export { examinePlugin, type PluginExam } from './crawler/examine-plugin.ts';
-export type { ExportOutlet, ExportQuery, ExportSummary } from './crawler/export/export-pages.ts';
-export { MAP_REDUCE_JOBS } from './crawler/map-reduce/jobs.ts';
-export type { MergeSummary } from './crawler/merge-states.ts';
 export { openCrawler } from './crawler/open-crawler.ts';
-export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './crawler/page-diff.ts';
-export type { PruneSummary, SegmentVerdict } from './crawler/prune-segments.ts';
-export type { RepartitionSummary } from './crawler/repartition.ts';
-export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './crawler/round-log.ts';
-export type { SeenView } from './crawler/seen.ts';
-export {
-  type SkippedQuery,
-  type SkippedSummary,
-  type SkippedUrl,
-  skippedSummary,
-  skippedUrls,
-} from './crawler/skip-report.ts';
+export type * from './crawler/types.ts';
+export type { ChangeKind } from './domain/crawl/change/page-change.ts';
+export type { CrawlState } from './domain/crawl/states/datum.ts';
+export type { SkipReason } from './domain/crawl/states/skip-reasons.ts';
+export { CrawlError, type ErrorCode } from './domain/errors.ts';
+export { type BackupSummary, backupState, checkBackup, restoreState } from './operations/care/backup.ts';
+export type { PruneSummary, SegmentVerdict } from './operations/care/prune-segments.ts';
 export {
   type RepairSummary,
   repairState,
   type StateCareOptions,
   type VerifySummary,
   verifyState,
-} from './crawler/state-care.ts';
-export type { StoredBody } from './crawler/stored-body.ts';
-export type * from './crawler/types.ts';
-export type { ChangeKind } from './domain/crawl/change/page-change.ts';
-export type { CrawlState } from './domain/crawl/states/datum.ts';
-export type { SkipReason } from './domain/crawl/states/skip-reasons.ts';
-export { CrawlError, type ErrorCode } from './domain/errors.ts';
+} from './operations/care/state-care.ts';
+export type { ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
+export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';
+export {
+  type Checker,
+  openChecker,
+  type ParseCheck,
+  type SitemapCheck,
+  type UrlCheck,
+} from './operations/inspect/checker.ts';
+export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './operations/inspect/page-diff.ts';
+export type { SeenView } from './operations/inspect/seen.ts';
+export type { StoredBody } from './operations/inspect/stored-body.ts';
+export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/loop/round-log.ts';
+export {
+  type SkippedQuery,
+  type SkippedSummary,
+  type SkippedUrl,
+  skippedSummary,
+  skippedUrls,
+} from './operations/loop/skip-report.ts';
+export { MAP_REDUCE_JOBS } from './operations/map-reduce/jobs.ts';
+export type { TransferSummary } from './operations/transfer/db-transfer.ts';
+export type { MergeSummary } from './operations/transfer/merge-states.ts';
+export type { RepartitionSummary } from './operations/transfer/repartition.ts';
 export { scaffoldPlugin } from './plugin-host/loading/scaffold.ts';
 export { makeFolder } from './plugin-host/make-folder.ts';
 export type { FailureKind } from './steps/failures.ts';

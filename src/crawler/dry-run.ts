@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { readClusterMark } from './cluster/cluster-mark.ts';
+import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
 import { openCrawler } from './open-crawler.ts';
 import { shadowState, snapshotState, toldOf, withoutShared } from './shadow-state.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
@@ -13,7 +13,7 @@ export async function openDryRun(options: CrawlerOptions, written: readonly stri
   const shadow = shadowState(options.dir, written);
   try {
     if (readClusterMark(resolve(options.dir)) !== null) {
-      const { copySharedDb } = await import('./cluster/open-shared-db.ts');
+      const { copySharedDb } = await import('../operations/cluster/open-shared-db.ts');
       await copySharedDb({ ...options, dir: resolve(options.dir) }, join(shadow.dir, 'db'));
     }
     const crawler = await openCrawler({ ...options, dir: shadow.dir, config: withoutShared(options.config) });

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import { crawlUpkeep } from '../operations/export/crawl-upkeep.ts';
+import { crawlAnswers } from '../operations/inspect/crawl-answers.ts';
+import { crawlSteps } from '../operations/loop/crawl-steps.ts';
+import { keepRests } from '../operations/loop/host-rests.ts';
 import { makeFolder } from '../plugin-host/make-folder.ts';
-import { crawlAnswers } from './crawl-answers.ts';
 import type { CrawlRoom, Store } from './crawl-room.ts';
-import { crawlSteps } from './crawl-steps.ts';
-import { crawlUpkeep } from './crawl-upkeep.ts';
-import { keepRests } from './host-rests.ts';
 import { openStore } from './open-store.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';

@@ -4,11 +4,11 @@ import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
+import { dbQuestions } from '../operations/inspect/db-questions.ts';
+import type { DbQuestions } from '../operations/inspect/questions.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
-import { readClusterMark } from './cluster/cluster-mark.ts';
-import { dbQuestions } from './db-questions.ts';
-import type { DbQuestions } from './questions.ts';
 import { systemClock } from './system-clock.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function openDbToLook(options: {
 }): Promise<CrawlDb> {
   const dir = resolve(options.dir);
   if (readClusterMark(dir) !== null) {
-    const { openSharedDb } = await import('./cluster/open-shared-db.ts');
+    const { openSharedDb } = await import('../operations/cluster/open-shared-db.ts');
     return openSharedDb({ config: await options.config(), dir, log: options.log, access: 'look' });
   }
   if (!existsSync(join(dir, 'db'))) return (await import('../adapters/memory/crawl-db.ts')).createMemoryCrawlDb();

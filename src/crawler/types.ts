@@ -1,6 +1,16 @@
 import type { Config } from '../config/schema.ts';
 import type { InjectMode } from '../domain/crawl/discovery/seed.ts';
 import type { SkipReason } from '../domain/crawl/states/skip-reasons.ts';
+import type { PruneOptions, PruneSummary } from '../operations/care/prune-segments.ts';
+import type { ChangesQuery, ChangeView, FeedView } from '../operations/changes/changes.ts';
+import type { DedupRequest } from '../operations/dedup/dedup-settings.ts';
+import type { ExportOutlet, ExportQuery, ExportSummary } from '../operations/export/export-pages.ts';
+import type { PageDiff, PageVersion, VersionChoice } from '../operations/inspect/page-diff.ts';
+import type { SeenView } from '../operations/inspect/seen.ts';
+import type { StoredBody } from '../operations/inspect/stored-body.ts';
+import type { TransferSummary } from '../operations/transfer/db-transfer.ts';
+import type { MergeSummary } from '../operations/transfer/merge-states.ts';
+import type { RepartitionOptions, RepartitionSummary } from '../operations/transfer/repartition.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SegmentState } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
@@ -31,16 +41,6 @@ import type {
 } from '../steps/summaries.ts';
 import type { TouchSummary } from '../steps/touch.ts';
 import type { DedupSummary, DuplicateView } from '../steps/update/dedup.ts';
-import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
-import type { TransferSummary } from './db-transfer.ts';
-import type { ExportOutlet, ExportQuery, ExportSummary } from './export/export-pages.ts';
-import type { MergeSummary } from './merge-states.ts';
-import type { DedupRequest } from './near.ts';
-import type { PageDiff, PageVersion, VersionChoice } from './page-diff.ts';
-import type { PruneOptions, PruneSummary } from './prune-segments.ts';
-import type { RepartitionOptions, RepartitionSummary } from './repartition.ts';
-import type { SeenView } from './seen.ts';
-import type { StoredBody } from './stored-body.ts';
 
 export interface CrawlerOptions {
   /** Validated and frozen, as `loadConfig` gives it. */

@@ -14,6 +14,8 @@ import type { Config } from '../config/schema.ts';
 import { parseRetryAfter } from '../domain/crawl/headers/http-date.ts';
 import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { findExporter } from '../operations/export/find-exporter.ts';
+import type { SegmentRoom } from '../operations/loop/run-segment.ts';
 import type { Exporter } from '../plugin-host/api/exporter-api.ts';
 import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/loading/load-plugins.ts';
 import type { PageMarkdown } from '../plugin-host/parsing/page-markdown.ts';
@@ -25,10 +27,8 @@ import type { PageParser } from '../ports/page-parser.ts';
 import type { RobotsStore } from '../ports/robots.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 import type { UrlChain } from '../steps/url-chain.ts';
-import { findExporter } from './export/find-exporter.ts';
 import { intervalsOf, parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
-import type { SegmentRoom } from './run-segment.ts';
 
 /** Everything but the crawl db, made from the configuration. */
 export interface Wiring extends SegmentRoom {

@@ -8,9 +8,9 @@ import { answerQuestions } from '../../src/cli/remote/answer-questions.ts';
 import { askEither } from '../../src/cli/remote/ask-either.ts';
 import { findHolder } from '../../src/cli/remote/ask-holder.ts';
 import { lineOf, PROTOCOL_VERSION } from '../../src/cli/remote/protocol.ts';
-import type { CrawlReader } from '../../src/crawler/questions.ts';
 import type { RecordView } from '../../src/crawler.ts';
 import { CrawlError } from '../../src/domain/errors.ts';
+import type { CrawlReader } from '../../src/operations/inspect/questions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'incrawl-remote-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { changedPages, type Since } from '../../src/crawler/export/changed-pages.ts';
 import { pageChange, pageDropped } from '../../src/domain/crawl/change/page-change.ts';
 import { type CrawlDatum, type CrawlState, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { changedPages, type Since } from '../../src/operations/export/changed-pages.ts';
 
 const record = (name: string, state: CrawlState, changedAt: number): CrawlDatum => ({
   ...newDatum({ url: `http://example.org/${name}`, now: 0, intervalMs: 1 }),

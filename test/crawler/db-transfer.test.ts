@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { dumpLines, importLines, readDump } from '../../src/crawler/db-transfer.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { mergeDatum } from '../../src/domain/crawl/states/merge-datum.ts';
+import { dumpLines, importLines, readDump } from '../../src/operations/transfer/db-transfer.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import { anyDatum } from '../adapters/leveldb/arbitrary-datum.ts';

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { linkClusters } from '../../src/crawler/map-reduce/link-clusters.ts';
-import { localJob } from '../../src/crawler/map-reduce/local-job.ts';
+import { linkClusters } from '../../src/operations/map-reduce/link-clusters.ts';
+import { localJob } from '../../src/operations/map-reduce/local-job.ts';
 
 const folders: string[] = [];
 afterEach(async () => {
@@ -72,7 +72,7 @@ describe('a map/reduce job on this machine', () => {
   const dyingWorker = async (deaths: number): Promise<string> => {
     const folder = await newDir();
     const file = join(folder, 'worker.mjs');
-    const real = new URL('../../dist/src/crawler/map-reduce/reduce-worker.js', import.meta.url);
+    const real = new URL('../../dist/src/operations/map-reduce/reduce-worker.js', import.meta.url);
     await writeFile(
       file,
       `import { openSync } from 'node:fs';

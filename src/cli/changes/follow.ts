@@ -1,6 +1,6 @@
-import type { ChangeReaderOptions } from '../../crawler/change-reader.ts';
-import type { ChangesQuery } from '../../crawler/changes.ts';
 import type { ChangeView } from '../../crawler.ts';
+import type { ChangeReaderOptions } from '../../operations/changes/change-reader.ts';
+import type { ChangesQuery } from '../../operations/changes/changes.ts';
 import { EXIT } from '../exit.ts';
 import { shortTime } from '../render/columns.ts';
 import { safeText } from '../render/safe-text.ts';
@@ -19,7 +19,7 @@ export async function follow(
   startOf: () => Promise<number>,
   asJson: boolean,
 ): Promise<number> {
-  const { followChanges, isUnavailable } = await import('../../crawler/change-reader.ts');
+  const { followChanges, isUnavailable } = await import('../../operations/changes/change-reader.ts');
   const stop = listenForStop(() => {});
   const sleep = (signal: AbortSignal): Promise<void> => sleepUntil(Date.now() + LOOK_EVERY_MS, signal);
   let isTold = false;

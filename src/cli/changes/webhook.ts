@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { WebhookDeliveryOptions, WebhookSummary } from '../../crawler/webhook-delivery.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import type { WebhookDeliveryOptions, WebhookSummary } from '../../operations/changes/webhook-delivery.ts';
 import { EXIT } from '../exit.ts';
 import { count } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
@@ -16,7 +16,7 @@ export async function tellWebhook(
   options: Omit<WebhookDeliveryOptions, 'dir' | 'withFeed' | 'secret' | 'signal' | 'note'>,
   secretFile: string | undefined,
 ): Promise<number> {
-  const { deliverToWebhook } = await import('../../crawler/webhook-delivery.ts');
+  const { deliverToWebhook } = await import('../../operations/changes/webhook-delivery.ts');
   const secret = await secretOf(session, secretFile);
   if (secret === null) session.note(`Messages go unsigned: ${SECRET_VARIABLE} or --secret-file signs them.`);
   const stop = listenForStop(() => {});

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { ChangeReaderOptions, ChangeSource } from '../../crawler/change-reader.ts';
-import type { ChangesQuery } from '../../crawler/changes.ts';
 import type { ChangeKind } from '../../crawler.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
+import type { ChangeReaderOptions, ChangeSource } from '../../operations/changes/change-reader.ts';
+import type { ChangesQuery } from '../../operations/changes/changes.ts';
 import { changeKinds, type FeedStart, feedStart } from '../changes/feed-start.ts';
 import { follow, LOOK_EVERY_MS } from '../changes/follow.ts';
 import { SECRET_VARIABLE, tellWebhook } from '../changes/webhook.ts';

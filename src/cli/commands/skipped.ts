@@ -53,7 +53,7 @@ Examples:
     run(
       command,
       async (session) => {
-        const { skippedSummary, skippedUrls } = await import('../../crawler/skip-report.ts');
+        const { skippedSummary, skippedUrls } = await import('../../operations/loop/skip-report.ts');
         const { dir } = session.options;
         const { reason, since, host, url, limit, counts } = flags;
         if (counts) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { WorkSummary } from '../../crawler/cluster/work-off.ts';
+import type { WorkSummary } from '../../operations/cluster/work-off.ts';
 import { EXIT, exitCodeOfStop } from '../exit.ts';
 import type { Run } from '../program.ts';
 import { failureLines } from '../render/failures-text.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { type CrawlReader, QUESTIONS, type Question } from '../../crawler/questions.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { type CrawlReader, QUESTIONS, type Question } from '../../operations/inspect/questions.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
 import { type Asked, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
 

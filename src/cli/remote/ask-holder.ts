@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { type CrawlReader, QUESTIONS, type Question } from '../../crawler/questions.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { type CrawlReader, QUESTIONS, type Question } from '../../operations/inspect/questions.ts';
 import { isAbsent } from '../local-socket.ts';
 import { type AnswerLine, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';
 

@@ -1,9 +1,9 @@
 import type { Context, Hono } from 'hono';
-import type { CrawlReader } from '../../crawler/questions.ts';
 import type { ChangesQuery, ChangeView, Crawler } from '../../crawler.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES } from '../../domain/crawl/states/datum.ts';
 import { typedHost, typedUrlPrefix } from '../../domain/url/canonical/typed-url.ts';
+import type { CrawlReader } from '../../operations/inspect/questions.ts';
 import { isForeseen } from '../exit.ts';
 import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../shared-options.ts';
 import type { ServeRoom } from './app.ts';

@@ -21,7 +21,7 @@ const own = (path: string): string => fileURLToPath(new URL(path, import.meta.ur
 /** Finds the module of a plugin: bundled, in `plugins/` beside the configuration, at a path, or in a package. */
 export function resolvePlugin(entry: PluginListEntry, baseDir: string): ResolvedPlugin {
   if (BUNDLED_PLUGINS.includes(entry.use)) {
-    return { file: own(`../../plugins/${entry.use}/plugin${ownSuffix}`), bundled: true };
+    return { file: own(`../../../plugins/${entry.use}/plugin${ownSuffix}`), bundled: true };
   }
   const isPath = entry.use.startsWith('.') || isAbsolute(entry.use);
   const places = isPath ? [resolve(baseDir, entry.use)] : [join(baseDir, 'plugins', entry.use)];
@@ -65,8 +65,8 @@ export async function importPlugin(resolved: ResolvedPlugin, entry: PluginListEn
       : await (await typescriptImporter())(import.meta.url, {
           fsCache: false,
           alias: {
-            'incrawl/plugin-testing': own(`./plugin-testing${ownSuffix}`),
-            'incrawl/plugin': own(`./plugin-api${ownSuffix}`),
+            'incrawl/plugin-testing': own(`../api/plugin-testing${ownSuffix}`),
+            'incrawl/plugin': own(`../api/plugin-api${ownSuffix}`),
             // Options are zod schemas; a plugin beside a configuration has no packages of its own.
             zod: createRequire(import.meta.url).resolve('zod'),
           },

@@ -1,0 +1,268 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import {
+  type BackedUpFile,
+  copyDigested,
+  digestFile,
+  filesBelow,
+  filesFromLast,
+} from '../../adapters/files/care/backup-files.ts';
+import { LOCK, lockFolder } from '../../adapters/files/folder-lock.ts';
+import { copyRows, digestRows } from '../../adapters/leveldb/copy-rows.ts';
+import { DB_FORMAT_VERSION, openLevelRows, openStoredRows } from '../../adapters/leveldb/crawl-db.ts';
+import { removeHolder } from '../../adapters/leveldb/holder.ts';
+import type { Rows } from '../../adapters/rows/rows.ts';
+import { packageVersion } from '../../config/package-version.ts';
+import { onSnapshot } from '../../crawler/shadow-state.ts';
+import { systemClock } from '../../crawler/system-clock.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { makeFolder } from '../../plugin-host/make-folder.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import { refuseClusterState } from '../cluster/cluster-mark.ts';
+
+const MANIFEST = 'backup.json';
+const VERSION = 1;
+/** What a state directory consists of beside the crawl db. Locks, sockets, reports of health and the quarantine belong to the machine. */
+const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
+/** Where a backup, and a restore, bring together what they have not finished. */
+const BACKING_UP = '.backing-up';
+const RESTORING = '.restoring';
+/** Locks, and what is still being written, by replaceFile or the store of robots.txt: it may be gone before it is copied. */
+const isPassing = (path: string): boolean => /\.(?:lock|new|json\.\d+\.\d+)$/.test(path);
+
+const manifestSchema = z.object({
+  backup: z.literal('incrawl'),
+  version: z.number(),
+  incrawl: z.string(),
+  dbFormat: z.number(),
+  createdAt: z.string(),
+  db: z.object({ rows: z.number(), sha256: z.string() }),
+  files: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
+});
+type Manifest = z.infer<typeof manifestSchema>;
+
+export interface BackupSummary {
+  readonly dir: string;
+  readonly createdAt: string;
+  readonly rows: number;
+  readonly files: number;
+  /** Of the files, without the crawl db. */
+  readonly bytes: number;
+}
+
+interface Room {
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+/**
+ * Copies a state directory into a folder that is new or empty, and says in `backup.json` what it must hold. A crawl may run meanwhile: the
+ * crawl db is copied as it is at the first moment, then the segments, which are by then as far as it says or further. A kill
+ * leaves a folder without `backup.json`, which restores refuse and the next backup begins again.
+ */
+export async function backupState(
+  state: string,
+  target: string,
+  { log, clock = systemClock, dryRun = false }: Room & { readonly dryRun?: boolean },
+): Promise<BackupSummary> {
+  const dir = resolve(state);
+  const to = resolve(target);
+  refuseClusterState(dir, 'a backup');
+  if (!existsSync(join(dir, 'db')))
+    throw new CrawlError('usage-invalid', `${dir} holds no crawl db; --dir names the state directory`);
+  const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, 'db']) : [];
+  if (left.length === 0) requireEmpty(to, 'a backup goes into a new folder');
+  return onSnapshot(dir, async (snapshot) => {
+    const rowsOf = <Value>(use: (rows: Rows) => Promise<Value>): Promise<Value> =>
+      withRows(openLevelRows, join(snapshot, 'db'), { log, clock }, use);
+    const manifestOf = (db: Manifest['db'], files: BackedUpFile[]): Manifest => ({
+      backup: 'incrawl',
+      version: VERSION,
+      incrawl: packageVersion(),
+      dbFormat: DB_FORMAT_VERSION,
+      createdAt: new Date(clock.now()).toISOString(),
+      db,
+      files,
+    });
+    if (dryRun) {
+      const files = [...filesToKeep(dir)].map((path) => ({ path, bytes: statSync(join(dir, path)).size, sha256: '' }));
+      return summaryOf(to, manifestOf(await rowsOf(digestRows), files));
+    }
+    return broughtTogether(
+      { what: 'the backup', fresh: join(to, BACKING_UP), left },
+      async (fresh) => {
+        const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db')));
+        const files: BackedUpFile[] = [];
+        for (const path of filesToKeep(dir)) files.push(await copyDigested(dir, fresh, path));
+        const manifest = manifestOf(db, files);
+        await writeFile(join(fresh, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
+        return summaryOf(to, manifest);
+      },
+      (fresh) => moveUp(fresh, to, MANIFEST),
+    );
+  });
+}
+
+function* filesToKeep(dir: string): Generator<string> {
+  for (const folder of FOLDERS) {
+    // Only within a segment do files tell of each other; hosts' copies of robots.txt may be very many.
+    const files = folder === 'segments' ? filesFromLast(dir, folder) : filesBelow(dir, folder);
+    for (const path of files) if (!isPassing(path)) yield path;
+  }
+}
+
+async function withRows<Value>(
+  openRows: typeof openStoredRows,
+  dir: string,
+  room: Room,
+  use: (rows: Rows) => Promise<Value>,
+): Promise<Value> {
+  const rows = await openRows({ dir, log: room.log, clock: room.clock ?? systemClock });
+  try {
+    return await use(rows);
+  } finally {
+    await removeHolder(dir);
+    await rows.close();
+  }
+}
+
+/**
+ * Makes a state directory of a backup. Everything is held against `backup.json` first and again in the copy; the directory appears, whole, at the
+ * very end. One that is there already stays, with its owner, as a link or as the place of a volume: all is brought together below it and then moved
+ * up, the crawl db last. Rejects with `usage-invalid` for a folder that is no whole backup, and for a state directory that has something in it.
+ */
+export async function restoreState(
+  backup: string,
+  state: string,
+  { log, clock = systemClock, dryRun = false }: Room & { readonly dryRun?: boolean },
+): Promise<BackupSummary> {
+  const from = resolve(backup);
+  const dir = resolve(state);
+  const manifest = await readManifest(from);
+  const isNew = !existsSync(dir);
+  const left = isNew ? [] : leftIn(dir, RESTORING, FOLDERS);
+  if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
+  if (dryRun) return { ...(await checkBackup(from, { log, clock })), dir };
+  const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
+  return broughtTogether(
+    { what: 'the restored crawl', fresh, left },
+    async () => {
+      for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
+      await onSnapshot(from, (snapshot) =>
+        withRows(openStoredRows, join(snapshot, 'db'), { log, clock }, (rows) => copyRows(rows, join(fresh, 'db'))),
+      );
+      await requireSameRows(join(fresh, 'db'), manifest, { log, clock });
+      return summaryOf(dir, manifest);
+    },
+    () => (isNew ? rename(fresh, dir) : moveUp(fresh, dir, 'db')),
+  );
+}
+
+/**
+ * Fills a folder, and puts what is in it where it belongs once it is whole. What one that was killed has left goes first; rejects with `db-locked` while
+ * another process fills it. What it fails to fill goes.
+ */
+async function broughtTogether<Value>(
+  { what, fresh, left }: { readonly what: string; readonly fresh: string; readonly left: readonly string[] },
+  fill: (fresh: string) => Promise<Value>,
+  putInPlace: (fresh: string) => Promise<void>,
+): Promise<Value> {
+  await makeFolder(fresh);
+  const lock = lockFolder(fresh, what);
+  try {
+    const inside = (await readdir(fresh)).filter((name) => name !== LOCK).map((name) => join(fresh, name));
+    for (const path of [...inside, ...left.filter((path) => path !== fresh)])
+      await rm(path, { recursive: true, force: true });
+    const filled = await fill(fresh);
+    lock.requireHeld();
+    lock.release();
+    await putInPlace(fresh);
+    return filled;
+  } catch (error) {
+    if (lock.release()) await rm(fresh, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** What was cut short has left in a folder; none when there is something else than it moves up before the last. */
+function leftIn(dir: string, staging: string, moved: readonly string[]): string[] {
+  const names = readdirSync(dir);
+  const isLeft = names.includes(staging) && names.every((name) => name === staging || moved.includes(name));
+  return isLeft ? names.map((name) => join(dir, name)) : [];
+}
+
+/** What is there when all is goes last. */
+async function moveUp(from: string, to: string, last: string): Promise<void> {
+  const names = (await readdir(from)).sort((a, b) => Number(a === last) - Number(b === last));
+  for (const name of names) await rename(join(from, name), join(to, name));
+  await rmdir(from);
+}
+
+/** Of the rows as they were written: a db of an older version is brought up to date when it is first opened for use. */
+async function requireSameRows(dir: string, { db }: Manifest, room: Room): Promise<void> {
+  const found = await withRows(openStoredRows, dir, room, digestRows);
+  if (found.sha256 === db.sha256) return;
+  throw new CrawlError(
+    'usage-invalid',
+    `the backup is damaged: its crawl db has ${found.rows} rows, ${db.rows} were written, or others`,
+  );
+}
+
+async function readManifest(from: string): Promise<Manifest> {
+  let text: string;
+  try {
+    text = await readFile(join(from, MANIFEST), 'utf8');
+  } catch {
+    throw new CrawlError('usage-invalid', `${from} holds no whole backup: there is no ${MANIFEST}`);
+  }
+  const read = manifestSchema.safeParse(parsed(text));
+  if (!read.success)
+    throw new CrawlError('usage-invalid', `${join(from, MANIFEST)} cannot be read: ${read.error.issues[0]?.message}`);
+  if (read.data.version > VERSION) {
+    throw new CrawlError(
+      'db-version',
+      `the backup has version ${read.data.version}; this incrawl reads up to ${VERSION}`,
+    );
+  }
+  for (const { path } of read.data.files) {
+    if (path.startsWith('/') || path.split('/').includes('..')) {
+      throw new CrawlError('usage-invalid', `the backup names a file outside of it: ${path}`);
+    }
+  }
+  return read.data;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function requireEmpty(dir: string, what: string): void {
+  if (existsSync(dir) && readdirSync(dir).length > 0)
+    throw new CrawlError('usage-invalid', `${dir} is not empty; ${what}`);
+}
+
+function requireEqual(found: BackedUpFile, wanted: BackedUpFile): void {
+  if (found.sha256 !== wanted.sha256)
+    throw new CrawlError('usage-invalid', `the backup is damaged: ${wanted.path} is not what was written`);
+}
+
+function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSummary {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { dir, createdAt, rows: db.rows, files: files.length, bytes };
+}
+
+/** Whether a backup still holds what it held when it was made; nothing in it is changed. Rejects like {@link restoreState}. */
+export async function checkBackup(backup: string, room: Room): Promise<BackupSummary> {
+  const from = resolve(backup);
+  const manifest = await readManifest(from);
+  for (const file of manifest.files) requireEqual(await digestFile(from, file.path), file);
+  await onSnapshot(from, (snapshot) => requireSameRows(join(snapshot, 'db'), manifest, room));
+  return summaryOf(from, manifest);
+}

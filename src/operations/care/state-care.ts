@@ -1,0 +1,227 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isMarkless, repairSegments, verifySegments } from '../../adapters/files/care/segment-care.ts';
+import { createFileSegmentStore } from '../../adapters/files/segments/segment-store.ts';
+import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
+import { repairDb, verifyDb } from '../../adapters/leveldb/db-care.ts';
+import type { Config } from '../../config/schema.ts';
+import { recover } from '../../crawler/recover.ts';
+import { onSnapshot } from '../../crawler/shadow-state.ts';
+import { systemClock } from '../../crawler/system-clock.ts';
+import { warcOptions } from '../../crawler/wiring.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { Finding, FindingKind } from '../../domain/findings.ts';
+import { digestUrls } from '../../domain/url/bloom/url-digest.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
+import type { Log } from '../../ports/log.ts';
+import type { SeenFilter } from '../../ports/seen-filter.ts';
+import type { Report, RowCounts } from '../../ports/state-care.ts';
+import { refuseClusterState } from '../cluster/cluster-mark.ts';
+import { nearPlan } from '../dedup/dedup-settings.ts';
+import { configuredFilter } from '../inspect/seen.ts';
+
+export interface StateCareOptions {
+  readonly config: Config;
+  /** State directory; it must exist. */
+  readonly dir: string;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** Also read every stored response and hold it against its own digest. */
+  readonly deep?: boolean;
+}
+
+export interface VerifySummary {
+  readonly sound: boolean;
+  /** `null` when the crawl db cannot be read. */
+  readonly rows: RowCounts | null;
+  readonly segments: number;
+  readonly byKind: Readonly<Partial<Record<FindingKind, number>>>;
+  /** The first of each kind. */
+  readonly findings: readonly Finding[];
+}
+
+/** Findings of one kind that a summary shows. */
+const SHOWN_PER_KIND = 20;
+
+/** A state directory, and the folder that holds its `db`: itself, or a snapshot. */
+interface CareRoom extends StateCareOptions {
+  readonly dbIn: string;
+}
+
+/**
+ * Holds crawl db and segments against their invariants. Nothing is opened for writing: the crawl db is looked at in a copy of this moment, so another
+ * process may be at work. Rejects with `db-version` for the state of a newer incrawl.
+ */
+export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
+  const dir = stateDir(options.dir);
+  const found = new Findings();
+  return onSnapshot(dir, async (snapshot) => {
+    const named = (text: string): string => text.replaceAll(snapshot, dir);
+    const { rows, segments } = await verifyInto({ ...options, dbIn: snapshot }, ({ kind, subject, detail }) =>
+      found.report({ kind, subject: named(subject), detail: named(detail) }),
+    );
+    return { sound: found.isEmpty, rows, segments, byKind: found.byKind, findings: found.shown };
+  });
+}
+
+async function verifyInto(options: CareRoom, report: Report): Promise<{ rows: RowCounts | null; segments: number }> {
+  const dir = stateDir(options.dir);
+  const near = nearPlan(options.config);
+  const db = {
+    dir: join(options.dbIn, 'db'),
+    log: options.log,
+    clock: options.clock ?? systemClock,
+    ...(near === null ? {} : { near }),
+  };
+  let isDbSound = true;
+  const rows = await verifyDb(db, (finding) => {
+    isDbSound = false;
+    report(finding);
+  });
+  const infos = await verifySegments(join(dir, 'segments'), options.deep ?? false, report);
+  if (rows !== null && isDbSound) {
+    const onDisk = new Set(infos.map(({ id }) => id));
+    await withDb(options, async (opened, filter) => {
+      for (const row of await opened.segments()) {
+        if (onDisk.has(row.id)) continue;
+        const detail = `${row.urls} URLs, state ${row.state}`;
+        if (!existsSync(join(dir, 'segments', row.id))) report({ kind: 'segment-absent', subject: row.id, detail });
+        else if (isMarkless(join(dir, 'segments'), row.id)) {
+          report({ kind: 'segment-unreadable', subject: row.id, detail: `segment.json is missing; ${detail}` });
+        }
+      }
+      if (filter !== null) await verifyFilter(opened, filter, report);
+    });
+  }
+  return { rows, segments: infos.length };
+}
+
+async function verifyFilter(db: CrawlDb, filter: SeenFilter, report: Report): Promise<void> {
+  let urls: string[] = [];
+  const probe = async (): Promise<void> => {
+    const answers = await filter.probe(digestUrls(urls));
+    for (const [i, url] of urls.entries()) {
+      if (answers[i] === 0)
+        report({ kind: 'filter-misses', subject: url, detail: 'a link to it would be taken for new' });
+    }
+    urls = [];
+  };
+  for await (const { url } of db.scan()) {
+    urls.push(url);
+    if (urls.length === 1_000) await probe();
+  }
+  await probe();
+}
+
+export interface RepairSummary {
+  readonly found: Readonly<Partial<Record<FindingKind, number>>>;
+  /** Records in the crawl db; `null` when there is no crawl db. */
+  readonly records: number | null;
+  readonly quarantinedRows: number;
+  readonly leasesEnded: number;
+  /** LevelDB had to rebuild its own files. */
+  readonly rebuilt: boolean;
+  readonly segments: readonly { readonly id: string; readonly pagesLost: number | null }[];
+  /** Where copies of all that was taken out are kept; the folder is there when something was. */
+  readonly quarantine: string;
+  /** What a verification afterwards still finds. */
+  readonly left: VerifySummary;
+}
+
+/**
+ * Puts right what {@link verifyState} finds: indexes, counters, leases and filter are made anew from the records; what cannot be read goes to
+ * `quarantine/` in the state directory. Nothing is deleted. Rejects with `db-locked` while another process has the state, and as {@link verifyState}.
+ */
+export async function repairState(options: StateCareOptions): Promise<RepairSummary> {
+  const dir = stateDir(options.dir);
+  const clock = options.clock ?? systemClock;
+  const quarantine = join(dir, 'quarantine', new Date(clock.now()).toISOString().replaceAll(/[:.]/g, ''));
+  const before = new Findings();
+  const room = { ...options, dbIn: dir };
+  await verifyInto(room, before.report);
+  const silent: Report = () => {};
+  const db = await repairDb({ dir: join(dir, 'db'), log: options.log, clock }, quarantine, silent);
+  const rows = new Map<string, SegmentRow>();
+  if (db !== null) await withDb(room, async (opened) => addRows(rows, await opened.segments()));
+  const segments = await repairSegments(join(dir, 'segments'), quarantine, {
+    deep: options.deep ?? false,
+    appliedOf: (id) => rows.get(id)?.applied ?? 0,
+    known: [...rows.keys()],
+    report: silent,
+  });
+  if (db !== null) {
+    await withDb(room, async (opened) => {
+      const moved = segments.flatMap(({ id, salvaged }) => {
+        const row = rows.get(id);
+        return row === undefined || salvaged === null || row.state === 'updated'
+          ? []
+          : [{ ...row, applied: salvaged.applied }];
+      });
+      if (moved.length > 0) await opened.write({ segments: moved }, { durable: true });
+      const store = createFileSegmentStore({
+        dir: join(dir, 'segments'),
+        warc: warcOptions(options.config),
+        log: options.log,
+      });
+      await recover(opened, store, options.log);
+    });
+  }
+  return {
+    found: before.byKind,
+    records: db?.records ?? null,
+    quarantinedRows: db?.quarantined ?? 0,
+    leasesEnded: db?.leasesEnded ?? 0,
+    rebuilt: db?.rebuilt ?? false,
+    segments: segments.map(({ id, salvaged }) => ({ id, pagesLost: salvaged?.pagesLost ?? null })),
+    quarantine,
+    left: await verifyState(options),
+  };
+}
+
+function addRows(rows: Map<string, SegmentRow>, read: readonly SegmentRow[]): void {
+  for (const row of read) rows.set(row.id, row);
+}
+
+async function withDb(
+  options: CareRoom,
+  use: (db: CrawlDb, filter: SeenFilter | null) => Promise<void>,
+): Promise<void> {
+  const { config, log, clock } = options;
+  const filter = await configuredFilter(config);
+  const near = nearPlan(config);
+  const db = await openLevelCrawlDb({
+    dir: join(options.dbIn, 'db'),
+    log,
+    clock: clock ?? systemClock,
+    ...(filter === undefined ? {} : { seenFilter: filter }),
+    ...(near === null ? {} : { near }),
+  });
+  try {
+    await use(db, db.seenFilter);
+  } finally {
+    await db.close();
+  }
+}
+
+function stateDir(dir: string): string {
+  const path = resolve(dir);
+  if (!existsSync(path)) throw new CrawlError('usage-invalid', `there is no state directory ${path}; --dir names it`);
+  refuseClusterState(path, 'this');
+  return path;
+}
+
+class Findings {
+  readonly byKind: Partial<Record<FindingKind, number>> = {};
+  readonly shown: Finding[] = [];
+
+  readonly report: Report = (finding) => {
+    const seen = this.byKind[finding.kind] ?? 0;
+    this.byKind[finding.kind] = seen + 1;
+    if (seen < SHOWN_PER_KIND) this.shown.push(finding);
+  };
+
+  get isEmpty(): boolean {
+    return this.shown.length === 0;
+  }
+}

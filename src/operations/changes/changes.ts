@@ -1,0 +1,71 @@
+import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
+import type { ChangeKind, PageChange } from '../../domain/crawl/change/page-change.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import { isoTime } from '../../steps/inspect/views.ts';
+
+/** Conditions narrow each other down. */
+export interface ChangesQuery {
+  /** Only entries behind this number. */
+  readonly after?: number;
+  /** Only entries up to this number. */
+  readonly through?: number;
+  /** Only entries noted at this time or later, ms since the epoch. */
+  readonly notedFrom?: number;
+  readonly kinds?: readonly ChangeKind[];
+  readonly host?: string;
+  /** Leaves out modifications with a smaller distance; those without one, of pages without words, are told. */
+  readonly minDistance?: number;
+  readonly limit?: number;
+  /** The last ones, not the first. */
+  readonly newest?: boolean;
+}
+
+/** An entry of the change feed; times in ISO 8601. */
+export interface ChangeView extends Omit<PageChange, 'at'> {
+  readonly seq: number;
+  readonly at: string;
+  readonly notedAt: string;
+}
+
+export interface FeedView {
+  /** The oldest number kept; `null` when nothing is kept. */
+  readonly first: number | null;
+  /** The newest number ever given; 0 when there was none. */
+  readonly last: number;
+  readonly notedAt: string | null;
+}
+
+export async function feedView(db: CrawlDb): Promise<FeedView> {
+  const { first, last, notedAt } = await db.feedEnds();
+  return { first: first > last ? null : first, last, notedAt: last === 0 ? null : isoTime(notedAt) };
+}
+
+export async function* changeViews(db: CrawlDb, query: ChangesQuery): AsyncGenerator<ChangeView> {
+  const { newest = false, limit = Number.POSITIVE_INFINITY, after, through, notedFrom } = query;
+  const range = {
+    ...(after === undefined ? {} : { after }),
+    ...(through === undefined ? {} : { through }),
+    ...(notedFrom === undefined ? {} : { notedFrom }),
+    reverse: newest,
+  };
+  const last: ChangeView[] = [];
+  let left = limit;
+  for await (const row of db.changes(range)) {
+    if (!isAsked(row, query)) continue;
+    if (left-- <= 0) break;
+    if (newest) last.push(changeView(row));
+    else yield changeView(row);
+  }
+  yield* last.reverse();
+}
+
+function isAsked({ kind, url, distance }: ChangeRow, { kinds, host, minDistance = 0 }: ChangesQuery): boolean {
+  if (kinds !== undefined && !kinds.includes(kind)) return false;
+  if (kind === 'modified' && distance !== null && distance < minDistance) return false;
+  return host === undefined || hostOf(url) === host;
+}
+
+function changeView({ seq, kind, url, at, notedAt, ...facts }: ChangeRow): ChangeView {
+  return { seq, kind, url, at: isoTime(at), notedAt: isoTime(notedAt), ...facts };
+}

@@ -1,0 +1,166 @@
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createWebhookCursors, newSource } from '../../adapters/files/webhook-cursors.ts';
+import { createWebhook } from '../../adapters/http/webhook.ts';
+import { packageVersion } from '../../config/package-version.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { WebhookCursor } from '../../ports/webhook.ts';
+import { type DeliverySummary, deliverChanges } from '../../steps/deliver-changes.ts';
+import {
+  type ChangeReaderOptions,
+  type ChangeWindow,
+  followChanges,
+  isUnavailable,
+  nextChanges,
+} from './change-reader.ts';
+import type { ChangesQuery } from './changes.ts';
+
+export interface WebhookDeliveryOptions extends ChangeReaderOptions {
+  readonly url: string;
+  /** Signs messages; `null`: they go unsigned. */
+  readonly secret: string | null;
+  readonly filter: Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'>;
+  /** Where to begin instead of where the last delivery ended. */
+  readonly since?: Pick<ChangesQuery, 'after' | 'notedFrom'>;
+  /** Entries in a message at most. */
+  readonly batch: number;
+  readonly retries: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Goes on for ever, with a pause between two looks, ms. */
+  readonly follow?: { readonly everyMs: number };
+  readonly note: (text: string) => void;
+}
+
+export interface WebhookSummary extends DeliverySummary {
+  /** All changes up to this number have been told, or were not asked for. */
+  readonly cursor: number;
+  /** Entries that were not kept long enough to be told. */
+  readonly missed: number;
+}
+
+/**
+ * Tells a webhook what it has not been told yet. The crawl db is open only while entries are read, never while somebody is waited for. Rejects with
+ * `usage-invalid` for an address that is no web address, with `db-locked` (without `follow`) while a crawl holds the db and does not answer.
+ */
+export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise<WebhookSummary> {
+  const { url, note, signal } = options;
+  checkUrl(url);
+  const cursors = createWebhookCursors(join(resolve(options.dir), 'webhooks'));
+  const sleep = (ms: number): Promise<void> => delay(ms, undefined, { signal }).catch(() => {});
+  let cursor = await startWhenFree(options, await cursors.load(url), sleep);
+  const save = async (next: WebhookCursor): Promise<void> => {
+    await cursors.save(url, next);
+    cursor = next;
+  };
+  const total = { delivered: 0, messages: 0, attempts: 0, missed: 0 };
+  const room = {
+    begin: save,
+    webhook: createWebhook({ ...options, userAgent: `incrawl/${packageVersion()}` }),
+    now: Date.now,
+    random: Math.random,
+    sleep,
+    onRetry: (reason: string, pauseMs: number) => note(`${reason}; again in ${Math.ceil(pauseMs / 1_000)} s`),
+  };
+  for await (const window of windowsFrom(options, cursor.seq, sleep)) {
+    const missed = missedBy(window, cursor.seq);
+    if (missed > 0) note(`${missed} changes were not kept long enough to be told (changes.keep, changes.max)`);
+    const sent = await deliverChanges(room, { ...window, missed }, cursor, save, options, signal);
+    total.delivered += sent.delivered;
+    total.messages += sent.messages;
+    total.attempts += sent.attempts;
+    total.missed += missed;
+    if (sent.failed !== null) return { ...total, cursor: cursor.seq, failed: signal.aborted ? null : sent.failed };
+  }
+  return { ...total, cursor: cursor.seq, failed: null };
+}
+
+/** Windows up to the end of the feed, or for ever. */
+async function* windowsFrom(
+  options: WebhookDeliveryOptions,
+  start: number,
+  sleep: (ms: number) => Promise<void>,
+): AsyncGenerator<ChangeWindow> {
+  const { filter, follow, signal } = options;
+  if (follow !== undefined) {
+    const onUnavailable = toldOnce(options);
+    yield* followChanges(options, filter, start, { signal, sleep: () => sleep(follow.everyMs), onUnavailable });
+    return;
+  }
+  for (let after = start; ; ) {
+    const window = await nextChanges(options, filter, after);
+    yield window;
+    if (!window.hasMore || signal.aborted) return;
+    after = window.through;
+  }
+}
+
+function toldOnce({ note }: WebhookDeliveryOptions): (message: string) => void {
+  let isTold = false;
+  return (message) => {
+    if (!isTold) note(`${message}; its changes are told when it answers`);
+    isTold = true;
+  };
+}
+
+/** Who follows waits for a crawl that holds the db. */
+async function startWhenFree(
+  options: WebhookDeliveryOptions,
+  stored: WebhookCursor | null,
+  sleep: (ms: number) => Promise<void>,
+): Promise<WebhookCursor> {
+  const { follow, signal } = options;
+  const onUnavailable = toldOnce(options);
+  for (;;) {
+    try {
+      return await startingPoint(options, stored);
+    } catch (error) {
+      if (follow === undefined || signal.aborted || !isUnavailable(error)) throw error;
+      onUnavailable((error as Error).message);
+      await sleep(follow.everyMs);
+    }
+  }
+}
+
+/** Entries between the cursor and the oldest one that is kept. */
+function missedBy({ ends }: ChangeWindow, cursor: number): number {
+  return Math.max(0, Math.min(ends.first ?? ends.last + 1, ends.last + 1) - cursor - 1);
+}
+
+async function startingPoint(options: WebhookDeliveryOptions, stored: WebhookCursor | null): Promise<WebhookCursor> {
+  const source = stored?.source ?? newSource();
+  const { since } = options;
+  if (since?.after !== undefined) return { source, seq: since.after };
+  return options.withFeed(async (feed) => {
+    const { first, last } = await feed.changeFeed();
+    const kept = (first ?? last + 1) - 1;
+    if (since?.notedFrom !== undefined) {
+      for await (const change of feed.changes({ notedFrom: since.notedFrom, limit: 1 }))
+        return { source, seq: change.seq - 1 };
+      return { source, seq: last };
+    }
+    if (stored === null) return { source, seq: kept };
+    if (stored.seq <= last) return stored;
+    options.note(
+      `the feed ends at ${last}, and ${stored.seq} was told already: it is another feed, told from its start`,
+    );
+    return { source: newSource(), seq: kept };
+  });
+}
+
+function checkUrl(url: string): void {
+  const wrong = faultOf(url);
+  if (wrong !== null) throw new CrawlError('usage-invalid', `--webhook: ${wrong}`);
+}
+
+function faultOf(url: string): string | null {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    return `a web address such as https://example.org/hook was expected, got "${url}"`;
+  }
+  const { protocol, username, password } = parsed;
+  if (protocol !== 'https:' && protocol !== 'http:') return `http or https was expected, got "${protocol}"`;
+  return username === '' && password === '' ? null : 'no name and password in the address; messages are signed';
+}

@@ -1,0 +1,148 @@
+import { resolve } from 'node:path';
+import { loadBullMq } from '../../adapters/redis/bullmq.ts';
+import { connectRedis } from '../../adapters/redis/connect.ts';
+import { createBullJobEngine } from '../../adapters/redis/job-engine.ts';
+import { createSharedLanes } from '../../adapters/redis/shared-lanes.ts';
+import type { CrawlRoom, Store } from '../../crawler/crawl-room.ts';
+import { openStore } from '../../crawler/open-store.ts';
+import { cpuMs, systemClock } from '../../crawler/system-clock.ts';
+import type { CrawlerOptions } from '../../crawler/types.ts';
+import { type Wiring, wire } from '../../crawler/wiring.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { makeFolder } from '../../plugin-host/make-folder.ts';
+import { countFetched } from '../../steps/outcome-counts.ts';
+import { type RoundJobsRoom, type RoundSteps, roundJobs } from '../../steps/round-jobs.ts';
+import type { CrawlProgress } from '../../steps/summaries.ts';
+import { crawlSteps } from '../loop/crawl-steps.ts';
+import { roundKeeper } from '../loop/round-log.ts';
+import { discoverSitemaps } from '../loop/sitemaps.ts';
+import { unappliedSegments } from '../loop/unfinished.ts';
+import { requireSharedDb } from './open-shared-db.ts';
+import { sumOfProgress } from './part-progress.ts';
+import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
+
+/** One of the processes that crawl together. */
+export interface Worker {
+  /** Takes jobs until nothing is due or the signal comes. Rejects with the `CrawlError` that ended the crawl for all. */
+  work(options?: WorkOptions): Promise<WorkSummary>;
+  close(): Promise<void>;
+}
+
+/**
+ * Joins the crawl whose crawl db is in Redis. Rejects with `CrawlError`: `config-invalid` without a server or its packages, `plugin-broken`,
+ * `redis-unreachable`.
+ */
+export async function openWorker(options: CrawlerOptions): Promise<Worker> {
+  const { config, log } = options;
+  const dir = resolve(options.dir);
+  const clock = options.clock ?? systemClock;
+  const { redis: url, name, leaseMs } = config.cluster;
+  if (url === '') throw noServer();
+  const bullmq = await loadBullMq();
+  await makeFolder(dir);
+  const own = await wire({ config, dir, baseDir: options.baseDir ?? process.cwd(), log, clock });
+  const redis = await connectRedis(url);
+  const { lanes } = own;
+  const shared = createSharedLanes({ redis, name, lanes, clock, leaseMs, defaultDelayMs: config.fetch.delayMs });
+  const wiring: Wiring = { ...own, lanes: shared };
+  const engine = createBullJobEngine({ bullmq, redis: await connectRedis(url, 'endless'), name, leaseMs, log });
+  const random = options.random ?? Math.random;
+
+  const roomOf = (store: Store | null): CrawlRoom => ({
+    dir,
+    wiring,
+    random,
+    parts: config.cluster.parts,
+    store: () => {
+      if (store === null) throw new TypeError('a worker has the crawl db for one job at a time');
+      return store;
+    },
+  });
+  const withStore = async <Value>(
+    access: 'write' | 'look',
+    signal: AbortSignal | undefined,
+    use: (store: Store) => Promise<Value>,
+  ): Promise<Value> => {
+    const store = await openStore(wiring, { dir, access, signal });
+    try {
+      return await use(store);
+    } finally {
+      await store.db.close();
+    }
+  };
+  const partsUnderWay = new Map<string, CrawlProgress>();
+  const jobsRoom = (onProgress: WorkOptions['onProgress']): RoundJobsRoom => ({
+    engine,
+    now: () => clock.now(),
+    cpuMs,
+    withSteps: (use, signal) => withStore('write', signal, (store) => use(roundSteps(roomOf(store), store, signal))),
+    async fetchAndParse(segment, signal) {
+      const told = (progress: CrawlProgress): void => {
+        partsUnderWay.set(segment, progress);
+        onProgress?.(sumOfProgress([...partsUnderWay.values()]));
+      };
+      try {
+        return (await crawlSteps(roomOf(null)).fetch({ segment, parse: true, signal, onProgress: told })).left;
+      } finally {
+        partsUnderWay.delete(segment);
+      }
+    },
+  });
+
+  return {
+    async work({ seeds = [], ...work } = {}) {
+      // Whoever may not crawl the hosts of this crawl learns that before it takes a job.
+      await withStore(seeds.length > 0 ? 'write' : 'look', work.signal, (store) =>
+        crawlSteps(roomOf(store)).prepare(seeds),
+      );
+      const requireCrawlDb = async (): Promise<void> => {
+        await requireSharedDb(redis, dir, name);
+      };
+      return workOff({ engine, clock, atOnce: config.cluster.partsAtOnce, requireCrawlDb }, work, (onRound) =>
+        roundJobs(jobsRoom(work.onProgress), onRound),
+      );
+    },
+    async close() {
+      await shared.close();
+      await engine.close();
+      redis.disconnect();
+      await wiring.close();
+    },
+  };
+}
+
+function roundSteps(room: CrawlRoom, store: Store, signal: AbortSignal): RoundSteps {
+  const { wiring, dir } = room;
+  const steps = crawlSteps(room);
+  return {
+    unfinished: () => unappliedSegments(store.db),
+    async generate() {
+      await discoverSitemaps(wiring, store, signal);
+      const { segments = [] } = await steps.generate();
+      return segments;
+    },
+    updatedb: (segment) => steps.updatedb({ segment }),
+    async fetched(id, counts) {
+      const segment = await wiring.segments.open(id, 'read');
+      try {
+        await countFetched(segment, counts);
+        return segment.info;
+      } finally {
+        await segment.close();
+      }
+    },
+    async keep(round) {
+      const kept = roundKeeper(dir, store.db, wiring.clock, wiring.log);
+      kept.keep(round);
+      await kept.done();
+    },
+  };
+}
+
+function noServer(): CrawlError {
+  const how = 'such as -D cluster.redis=redis://127.0.0.1:6379; "incrawl crawl" needs none';
+  return new CrawlError(
+    'config-invalid',
+    `workers share a crawl through Redis: cluster.redis must name the server, ${how}`,
+  );
+}

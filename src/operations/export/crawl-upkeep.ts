@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import { recover } from '../../crawler/recover.ts';
+import type { Crawler } from '../../crawler/types.ts';
+import { undoDedup } from '../../steps/update/dedup.ts';
+import { pruneSegments } from '../care/prune-segments.ts';
+import { dedupAll } from '../dedup/dedup-settings.ts';
+import { crawlLinks } from '../map-reduce/crawl-links.ts';
+import { localJob } from '../map-reduce/local-job.ts';
+import { dumpLines, importLines, readDump } from '../transfer/db-transfer.ts';
+import { mergeState } from '../transfer/merge-states.ts';
+import { repartition } from '../transfer/repartition.ts';
+import { exportPages } from './export-pages.ts';
+import { createContentReader } from './page-content.ts';
+
+/** What works on the whole of a crawl: its exports, duplicates, transfers and segments. */
+export type CrawlUpkeep = Pick<
+  Crawler,
+  | 'export'
+  | 'dedup'
+  | 'undoDedup'
+  | 'linkClusters'
+  | 'exportDb'
+  | 'importDb'
+  | 'merge'
+  | 'repartition'
+  | 'pruneSegments'
+>;
+
+export function crawlUpkeep(room: CrawlRoom): CrawlUpkeep {
+  return {
+    export(...[query, outlet]: Parameters<Crawler['export']>): ReturnType<Crawler['export']> {
+      const { wiring, dir } = room;
+      const exportRoom = { db: room.store().db, wiring, contents: createContentReader(wiring), tempDir: dir };
+      return exportPages(exportRoom, query, outlet);
+    },
+
+    dedup(...[request, onDuplicate]: Parameters<Crawler['dedup']>): ReturnType<Crawler['dedup']> {
+      const { config, segments, clock } = room.wiring;
+      const place = { db: room.store().db, segments, tempDir: join(room.dir, 'tmp'), now: clock.now() };
+      return dedupAll(config, place, request, onDuplicate);
+    },
+
+    undoDedup(dryRun: boolean): Promise<number> {
+      return undoDedup({ db: room.store().db, now: room.wiring.clock.now() }, dryRun);
+    },
+
+    linkClusters(): AsyncIterable<string> {
+      return localJob('linkclusters', crawlLinks(room.wiring.segments), { dir: join(room.dir, 'tmp') });
+    },
+
+    async *exportDb(): AsyncGenerator<string> {
+      for await (const line of dumpLines(room.store().db, room.wiring.clock.now())) yield JSON.stringify(line);
+    },
+
+    async importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): ReturnType<Crawler['importDb']> {
+      const { segments, log } = room.wiring;
+      const summary = await importLines(room.store().db, readDump(lines), mode);
+      // Segments may have come along on disk, or not.
+      await recover(room.store().db, segments, log);
+      return summary;
+    },
+
+    merge(dir: string): ReturnType<Crawler['merge']> {
+      return mergeState(room.store().db, room.dir, dir, room.wiring);
+    },
+
+    repartition(options: Parameters<Crawler['repartition']>[0]): ReturnType<Crawler['repartition']> {
+      return repartition(room.store().db, { by: room.wiring.config.partition.by, ...options }, room.wiring);
+    },
+
+    pruneSegments(options: Parameters<Crawler['pruneSegments']>[0]): ReturnType<Crawler['pruneSegments']> {
+      const { segments, clock } = room.wiring;
+      return pruneSegments({ db: room.store().db, segments }, { ...options, now: clock.now() });
+    },
+  };
+}

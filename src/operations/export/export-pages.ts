@@ -1,0 +1,161 @@
+import type { Wiring } from '../../crawler/wiring.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
+import { openSink } from '../../plugin-host/exporting/export-sink.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import { isoTime } from '../../steps/inspect/views.ts';
+import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
+import { openTarget } from './export-target.ts';
+import type { ContentReader } from './page-content.ts';
+import { type StoredPage, storedPages } from './stored-pages.ts';
+
+export interface ExportQuery {
+  readonly format: string;
+  /** Default: `fetched` and `notmodified`. */
+  readonly status?: readonly CrawlState[];
+  readonly host?: string;
+  /** `depth`: layer by layer, seeds first. */
+  readonly mergeBy?: 'depth';
+  /** Only what changed since; pages that went away are told too. */
+  readonly since?: Since;
+  /** Counts what would be given to the exporter; nothing is written. */
+  readonly dryRun?: boolean;
+}
+
+export interface ExportOutlet {
+  /** A file, a folder or a URL; `null`: standard output. */
+  readonly place: string | null;
+  /** Standard output. */
+  readonly write: (chunk: string | Uint8Array) => Promise<void>;
+  /** Asked between pages: the reader has gone. */
+  readonly isClosed?: () => boolean;
+  /** Gives the export up: it rejects with the reason, and leaves no half file. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ExportSummary {
+  readonly format: string;
+  readonly place: string | null;
+  readonly documents: number;
+  readonly removed: number;
+  /** Written to a file or to standard output, or what would be; 0 where the exporter brings pages elsewhere. */
+  readonly bytes: number;
+  /** Where the change feed stood when the export began: `--since` this number goes on from here. */
+  readonly seq: number;
+}
+
+interface ExportRoom {
+  readonly db: CrawlDb;
+  readonly wiring: Wiring;
+  readonly contents: ContentReader;
+  /** Folder for temporary files. */
+  readonly tempDir: string;
+}
+
+/** Brings pages to an exporter, one after the other. What it wrote to a file appears when everything went well. */
+export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
+  const exporter = await room.wiring.exporter(query.format);
+  requirePlace(exporter, outlet.place);
+  const { last: seq } = await room.db.feedEnds();
+  const changed = query.since === undefined ? null : await changedPages(room.db, query.since);
+  const { dryRun = false } = query;
+  const target = openTarget({
+    place: dryRun ? null : outlet.place,
+    isIncremental: changed !== null,
+    write: dryRun ? async () => {} : outlet.write,
+    tempDir: room.tempDir,
+  });
+  const counts = { documents: 0, removed: 0 };
+  let sink: ExportSink | null = null;
+  try {
+    sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
+    for await (const page of pagesOf(room, query, changed)) {
+      await sink.document(await documentOf(room.db, page), room.contents(page));
+      counts.documents++;
+      outlet.signal?.throwIfAborted();
+      if (outlet.isClosed?.()) break;
+    }
+    if (changed !== null && !outlet.isClosed?.()) {
+      for await (const page of changed.removed(shownBy(query))) {
+        // Pages of other hosts are not this export's: they may be alive, and shown by another one into the same place.
+        if (!isOfHost(page.url, query.host)) continue;
+        await sink.removed(page);
+        counts.removed++;
+        outlet.signal?.throwIfAborted();
+      }
+    }
+    await sink.close();
+    await target.finish();
+  } catch (error) {
+    // What went wrong first is what is told; the half file goes away whatever the exporter does.
+    await Promise.resolve()
+      .then(() => sink?.abandon?.())
+      .catch(() => {});
+    await target.abandon();
+    outlet.signal?.throwIfAborted();
+    if (error instanceof CrawlError || (error instanceof Error && 'syscall' in error)) throw error;
+    const message = `exporter ${query.format}: ${error instanceof Error ? error.message : String(error)}`;
+    throw new CrawlError('plugin-failed', message, { cause: error });
+  }
+  return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes, seq };
+}
+
+/** In place of a sink that would write files of its own, or send pages away. */
+const COUNTING_ONLY: ExportSink = { document() {}, removed() {}, close() {} };
+
+function requirePlace(exporter: Exporter, place: string | null): void {
+  if (place !== null || !('open' in exporter) || exporter.needsPlace === undefined) return;
+  throw new CrawlError('usage-invalid', `--format ${exporter.format} needs --output, ${exporter.needsPlace}`);
+}
+
+async function* pagesOf(
+  { db, wiring }: ExportRoom,
+  query: ExportQuery,
+  changed: ChangedPages | null,
+): AsyncGenerator<StoredPage> {
+  const isShown = shownBy(query);
+  const { mergeBy } = query;
+  const isWanted = (datum: CrawlDatum): boolean => isShown(datum) && (changed === null || changed.has(datum));
+  const store = { db, segments: wiring.segments };
+  if (mergeBy === undefined) {
+    yield* storedPages(store, isWanted);
+    return;
+  }
+  // A pass over the segments for each layer: memory does not grow with the crawl, and there are few layers.
+  for (const layer of await layersOf(db, isWanted)) {
+    yield* storedPages(store, (datum) => datum.depth === layer && isWanted(datum));
+  }
+}
+
+function shownBy({ status, host }: ExportQuery): (datum: CrawlDatum) => boolean {
+  const states = new Set(status ?? ['fetched', 'notmodified']);
+  return (datum) => states.has(datum.state) && datum.metadata.noindex !== true && isOfHost(datum.url, host);
+}
+
+const isOfHost = (url: string, host: string | undefined): boolean => host === undefined || new URL(url).host === host;
+
+async function layersOf(db: CrawlDb, isWanted: (datum: CrawlDatum) => boolean): Promise<number[]> {
+  const layers = new Set<number>();
+  for await (const datum of db.scan()) if (isWanted(datum)) layers.add(datum.depth);
+  return [...layers].sort((a, b) => a - b);
+}
+
+async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<ExportDocument> {
+  return {
+    url: datum.url,
+    state: datum.state,
+    fetchedAt: datum.lastFetchAt === null ? null : isoTime(datum.lastFetchAt),
+    changedAt: datum.changedAt === null ? null : isoTime(datum.changedAt),
+    status: datum.httpStatus,
+    contentType: datum.contentType,
+    title: datum.title,
+    lang: parsed?.lang ?? null,
+    text: parsed === null || parsed.text === '' ? null : parsed.text,
+    signature: datum.signature,
+    digest: datum.digest,
+    outlinks: await db.links(datum.url),
+    metadata: datum.metadata,
+    depth: datum.depth,
+  };
+}

@@ -1,0 +1,56 @@
+import { warcMember } from '../../adapters/files/warc/warc-writer.ts';
+import type { Wiring } from '../../crawler/wiring.ts';
+import type { PageContent, StoredResponse } from '../../plugin-host/api/exporter-api.ts';
+import type { PageMarkdown } from '../../plugin-host/parsing/page-markdown.ts';
+import type { WireResponse } from '../../ports/segment-store.ts';
+import type { StoredPage } from './stored-pages.ts';
+
+export type ContentReader = (page: StoredPage) => PageContent;
+
+/** Reads what exporters ask for beside the fields of a page; nothing is read or parsed for those that do not ask. */
+export function createContentReader(wiring: Wiring): ContentReader {
+  const { gzipLevel } = wiring.config.segments;
+  let markdownOf: Promise<PageMarkdown> | null = null;
+
+  function viewOf(wire: WireResponse): StoredResponse {
+    const headers: [string, string][] = [];
+    for (let i = 0; i + 1 < wire.rawHeaders.length; i += 2) {
+      headers.push([wire.rawHeaders[i] as string, wire.rawHeaders[i + 1] as string]);
+    }
+    return {
+      status: wire.status,
+      at: wire.at,
+      headers,
+      body: () => wiring.undoContentCoding(wire.body ?? new Uint8Array(0), headerOf(headers, 'content-encoding')),
+      warcRecord: async () => warcMember(wire, gzipLevel),
+    };
+  }
+
+  return ({ datum, fetched, segment }) => {
+    let read: Promise<StoredResponse | null> | null = null;
+    const response = (): Promise<StoredResponse | null> => {
+      const { warc } = fetched;
+      read ??= warc === null ? Promise.resolve(null) : segment.readResponse(warc).then(viewOf);
+      return read;
+    };
+    return {
+      response,
+      async markdown() {
+        const stored = await response();
+        if (stored === null) return null;
+        markdownOf ??= wiring.openMarkdown();
+        return (await markdownOf)({
+          index: 0,
+          url: datum.url,
+          contentType: headerOf(stored.headers, 'content-type') ?? null,
+          headers: Object.fromEntries(stored.headers.map(([name, value]) => [name.toLowerCase(), value])),
+          body: await stored.body(),
+          metadata: {},
+        });
+      },
+    };
+  };
+}
+
+const headerOf = (headers: StoredResponse['headers'], name: string): string | undefined =>
+  headers.find(([each]) => each.toLowerCase() === name)?.[1];

@@ -1,0 +1,215 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { parseSitemap } from '../../../plugins/parse-feed/sitemap.ts';
+import { createHostLanes } from '../../adapters/http/lanes/host-lanes.ts';
+import { checkRobots, type RobotsCheck } from '../../adapters/http/robots/check-robots.ts';
+import { createRobots } from '../../adapters/http/robots/robots.ts';
+import { parsingOptions, readPluginList } from '../../crawler/parsing-options.ts';
+import { systemClock } from '../../crawler/system-clock.ts';
+import type { CrawlerOptions, PluginView } from '../../crawler/types.ts';
+import { loadMainPlugins } from '../../crawler/wiring.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { PageBlock } from '../../domain/page/page-block.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
+import { explainUrlChain, type UrlTraceStep } from '../../plugin-host/url-chain.ts';
+import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
+import type { Outlink } from '../../ports/segment-store.ts';
+import { askRobots, denialBy, verdictInTurn } from '../../steps/fetch/robots-turn.ts';
+import { pluginViews } from './plugin-views.ts';
+
+export interface UrlCheck {
+  readonly input: string;
+  readonly url: string | null;
+  readonly reason: string | null;
+  readonly steps: readonly UrlTraceStep[];
+}
+
+export interface ParseCheck {
+  readonly file: string | null;
+  readonly url: string;
+  readonly title: string | null;
+  readonly text: string;
+  readonly mainText: string;
+  readonly lang: string | null;
+  readonly charset: string | null;
+  readonly signature: string | null;
+  readonly canonical: string | null;
+  readonly contentType: string;
+  readonly blocks: readonly PageBlock[];
+  readonly outlinks: readonly (Outlink & { readonly noiseReason?: string })[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface SitemapCheck extends ReturnType<typeof parseSitemap> {
+  readonly file: string;
+}
+
+/** A file, a URL that is fetched, or a body that is there already (then `url` says whose). */
+export interface ParseInput {
+  readonly file?: string;
+  readonly url?: string;
+  readonly contentType?: string;
+  readonly body?: Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Parts of the chain, each asked about one input; needs no crawl db. A page is asked for as a crawl does: where robots.txt allows it, and with the pause
+ * between two requests to a host.
+ */
+export interface Checker {
+  url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
+  parse(input: ParseInput): Promise<ParseCheck>;
+  /** Without the text of a robots.txt, the one of the URL's origin is fetched; `status` and `code` tell how that went. */
+  robots(input: {
+    readonly robots?: string;
+    readonly agent: string;
+    readonly url: string;
+  }): Promise<RobotsCheck & Partial<Pick<RobotsVerdict, 'status' | 'code'>>>;
+  sitemap(file: string): Promise<SitemapCheck>;
+  plugins(): Promise<readonly PluginView[]>;
+  close(): Promise<void>;
+}
+
+export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'>): Promise<Checker> {
+  const { config, log } = options;
+  const baseDir = options.baseDir ?? process.cwd();
+  const clock = options.clock ?? systemClock;
+  const list = await readPluginList(config, baseDir);
+  const plugins = await loadMainPlugins(config, list, baseDir, log, clock);
+  const parser = await createInlinePageParser(parsingOptions(config, list, baseDir), log);
+  const context = { from: null, depth: 0, seedHosts: new Set<string>() };
+  const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
+  const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs });
+  /** By product token and scheme. */
+  const robotsOf = new Map<string, Robots>();
+
+  async function load(input: ParseInput): Promise<{
+    url: string;
+    body: Uint8Array;
+    contentType: string | null;
+    headers: Readonly<Record<string, string>>;
+  }> {
+    if (input.file !== undefined) {
+      const file = resolve(input.file);
+      const url = input.url ?? pathToFileURL(file).href;
+      const contentType = input.contentType ?? typeByName(file);
+      return { url, body: await readFile(file), contentType, headers: {} };
+    }
+    const { url } = input;
+    if (url === undefined) throw new CrawlError('usage-invalid', 'expected a file or a URL');
+    if (input.body !== undefined) {
+      return { url, body: input.body, contentType: input.contentType ?? null, headers: input.headers ?? {} };
+    }
+    const canonical = canonicalUrl(url);
+    if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
+    const asked = { url: canonical.url, host: hostOf(canonical.url) };
+    const protocol = plugins.protocols.get(asked.url.slice(0, asked.url.indexOf(':')));
+    if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
+    const { maxBodyBytes, timeoutMs } = config.http;
+    const robots = robotsFor(config.agent.name, asked.url);
+    const { head, body } = await lanes.run(asked.host, async (turn) => {
+      const { verdict } = await verdictInTurn({ robots, lanes, clock }, asked, delayMs, turn);
+      if (!verdict.allowed) {
+        const { code, message } = denialBy(verdict);
+        throw new CrawlError(code, `${url}: ${message}`);
+      }
+      return protocol.exchange({ url: asked.url, method: 'GET', headers: {}, maxBodyBytes, timeoutMs });
+    });
+    if (body === null) throw new CrawlError('http-client-error', `${url} answered ${head.status} without a body`);
+    const contentType = input.contentType ?? head.headers['content-type'] ?? null;
+    return { url, body, contentType, headers: head.headers };
+  }
+
+  function robotsFor(agent: string, url: string): Robots {
+    const scheme = url.slice(0, url.indexOf(':'));
+    const key = `${scheme} ${agent}`;
+    let robots = robotsOf.get(key);
+    if (robots === undefined) {
+      const protocol = plugins.protocols.get(scheme);
+      if (protocol === undefined) throw new CrawlError('scheme-unsupported', `no protocol plugin for ${url}`);
+      const { timeoutMs } = config.http;
+      robots = createRobots({
+        protocol,
+        clock,
+        log,
+        productToken: agent,
+        maxCrawlDelayMs,
+        crawlDelayPolicy,
+        timeoutMs,
+      });
+      robotsOf.set(key, robots);
+    }
+    return robots;
+  }
+
+  async function fetchedRobots(url: string, agent: string): ReturnType<Checker['robots']> {
+    const canonical = canonicalUrl(url);
+    if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
+    const host = hostOf(canonical.url);
+    const robots = robotsFor(agent, canonical.url);
+    const verdict = await lanes.run(host, async (turn) => {
+      const asked = await askRobots({ robots, lanes, clock }, canonical.url, host, delayMs, turn);
+      if (!asked.isFetched) turn.spare();
+      return asked.verdict;
+    });
+    const { allowed, crawlDelayMs, sitemaps, rule, status, code, fault } = verdict;
+    if (status === null && code === null) {
+      throw new CrawlError(
+        'address-blocked',
+        `no robots.txt to be had from ${new URL(canonical.url).origin}: a private address (--allow lets one in), or redirects without end`,
+      );
+    }
+    const crawlDelay = crawlDelayMs === null ? null : crawlDelayMs / 1_000;
+    return { allowed, crawlDelay, sitemaps, rule, status, code, ...(fault !== null && { fault }) };
+  }
+
+  return {
+    async url(input) {
+      const { url, base } = typeof input === 'string' ? { url: input, base: undefined } : input;
+      const { url: result, reason, steps } = explainUrlChain(plugins, url, context, base);
+      return { input: url, url: result, reason, steps };
+    },
+    async parse(input) {
+      const page = await load(input);
+      const { record, result } = await parser.live({ index: 0, metadata: {}, ...page });
+      const { outcome } = record;
+      return {
+        file: input.file ?? null,
+        url: record.url,
+        title: outcome.kind === 'parsed' ? outcome.title : null,
+        text: result.text,
+        mainText: result.mainText ?? result.text,
+        lang: record.lang,
+        charset: record.charset,
+        signature: outcome.kind === 'parsed' ? outcome.signature : null,
+        canonical: record.canonical,
+        contentType: record.contentType,
+        blocks: result.blocks,
+        outlinks: record.outlinks,
+        error: outcome.kind === 'parsed' ? null : { code: outcome.code, message: outcome.message },
+      };
+    },
+    robots: ({ robots, agent, url }) =>
+      robots === undefined ? fetchedRobots(url, agent) : Promise.resolve(checkRobots({ robots, agent, url })),
+    sitemap: async (file) => {
+      const { parseSitemap: parse } = await import('../../../plugins/parse-feed/sitemap.ts');
+      return { file, ...parse(await readFile(file)) };
+    },
+    plugins: () => pluginViews(plugins),
+    close: async () => {
+      await parser.close();
+      for (const protocol of new Set(plugins.protocols.values())) await protocol.close();
+    },
+  };
+}
+
+/** Local files carry no Content-Type; their name tells. Unknown names are sniffed. */
+function typeByName(file: string): string | null {
+  if (/\.x?html?$/i.test(file)) return 'text/html';
+  if (/\.(?:xml|rss|atom)$/i.test(file)) return 'application/xml';
+  return /\.(?:txt|md)$/i.test(file) ? 'text/plain' : null;
+}

@@ -1,0 +1,105 @@
+import { checkRobots } from '../../adapters/http/robots/check-robots.ts';
+import type { Wiring } from '../../crawler/wiring.ts';
+import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { explainUrlChain } from '../../plugin-host/url-chain.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { RobotsVerdict } from '../../ports/robots.ts';
+import { openMarket } from '../../steps/generate/budget/visit-price.ts';
+import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
+import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';
+import { lastSkips } from '../loop/skip-report.ts';
+
+/** What an explanation needs of a crawl beside its db. */
+export type ExplainRoom = Pick<Wiring, 'plugins' | 'policy' | 'config' | 'clock' | 'robotsStore'>;
+
+/** Everything that is stored about one URL, by point reads; no request is sent for an explanation. */
+export async function explainUrl(
+  wiring: ExplainRoom,
+  { db, seedHosts, dir }: { readonly db: CrawlDb; readonly seedHosts: ReadonlySet<string>; readonly dir: string },
+  input: string,
+): Promise<Explanation> {
+  const chain = explainUrlChain(wiring.plugins, input, { from: null, depth: 0, seedHosts });
+  const canonical = canonicalUrl(input);
+  // A URL that a filter refuses by now may be known from before, under the name that the normalisers gave it.
+  const refused = 'url' in canonical ? (chain.steps.at(-1)?.before ?? canonical.url) : null;
+  const named = chain.url ?? refused;
+  const found = named === null ? undefined : await db.get(named);
+  // Or under the one it had before the normalisers were told otherwise: as such it is refused as well.
+  const former =
+    found === undefined && 'url' in canonical && named !== canonical.url ? await db.get(canonical.url) : undefined;
+  const datum = found ?? former;
+  const stored = former?.url ?? named;
+  const [lease] = stored === null ? [undefined] : await db.leases([stored]);
+  const [host] = stored === null ? [undefined] : await db.hostRows([hostOf(stored)]);
+  const lastModified = datum?.validators.lastModified ?? null;
+  return explain({
+    input,
+    url: former === undefined ? chain.url : null,
+    steps: chain.steps,
+    reason: former === undefined || chain.url === null ? chain.reason : `by now it is called ${chain.url}`,
+    robots: stored === null ? undefined : await storedVerdict(wiring, stored),
+    datum,
+    lease,
+    host,
+    // Under a budget the price of a visit belongs to the arithmetic.
+    policy: (await openMarket(db, wiring.policy)).policy,
+    lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
+    now: wiring.clock.now(),
+    trail: datum === undefined ? [] : await trailOf(db, datum),
+    skipped: stored === null ? [] : await lastSkips(dir, new Set([stored, input]), SKIPS),
+    variants: stored === null || datum !== undefined ? null : await variantsOf(db, wiring, stored),
+  });
+}
+
+/** Entries of the reports that an explanation shows. */
+const SKIPS = 5;
+/** Pages on the way from a seed that are looked up. */
+const MAX_TRAIL = 50;
+
+async function trailOf(db: CrawlDb, datum: CrawlDatum): Promise<TrailStep[]> {
+  const trail: TrailStep[] = [];
+  const met = new Set([datum.url]);
+  let next = datum.referrer;
+  while (next !== null && trail.length < MAX_TRAIL && !met.has(next)) {
+    met.add(next);
+    const page: CrawlDatum | undefined = await db.get(next);
+    if (page === undefined) break;
+    trail.push({ url: page.url, depth: page.depth, state: page.state });
+    next = page.referrer;
+  }
+  return trail;
+}
+
+async function variantsOf(db: CrawlDb, { config }: ExplainRoom, url: string): Promise<OutlookInput['variants']> {
+  const { maxVariantsPerPath: max, beyondVariants: beyond } = config.outlinks;
+  const mark = url.indexOf('?');
+  if (mark < 0 || max === 0 || beyond === 'follow') return null;
+  let known = 0;
+  for await (const _ of db.scan({ prefix: url.slice(0, mark + 1), limit: max })) known++;
+  return { known, max, beyond };
+}
+
+/** What the stored copy of robots.txt says; no request is sent for an explanation. */
+async function storedVerdict(wiring: ExplainRoom, url: string): Promise<RobotsVerdict | undefined> {
+  const copy = await wiring.robotsStore.load(new URL(url).origin);
+  if (copy === undefined) return undefined;
+  const isUsable = copy.usableAt !== null;
+  const { allowed, rule, crawlDelay, sitemaps } = checkRobots({
+    robots: copy.text,
+    agent: wiring.config.agent.name,
+    url,
+  });
+  return {
+    allowed: isUsable && allowed,
+    code: !isUsable ? 'robots-unreachable' : allowed ? null : 'robots-denied',
+    fault: copy.fault ?? null,
+    rule,
+    crawlDelayMs: crawlDelay === null ? null : crawlDelay * 1_000,
+    sitemaps,
+    status: copy.status,
+    fetchedAt: copy.fetchedAt,
+  };
+}

@@ -1,0 +1,93 @@
+import type { SegmentRecordView } from '../../crawler/types.ts';
+import type { Wiring } from '../../crawler/wiring.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import type { FetchedRecord, ParsedRecord } from '../../ports/segment-store.ts';
+
+export async function segmentRecord(
+  wiring: Wiring,
+  url: string,
+  id: string | undefined,
+): Promise<SegmentRecordView | null> {
+  const canonical = canonicalUrl(url);
+  if ('error' in canonical) throw new CrawlError('url-invalid', canonical.error);
+  const ids = id === undefined ? (await wiring.segments.list()).map((segment) => segment.id).reverse() : [id];
+  for (const each of ids) {
+    const segment = await wiring.segments.open(each, 'read');
+    try {
+      const fetched = await segment.findFetched(canonical.url);
+      if (fetched === undefined) continue;
+      const parsed = (await segment.findParsed(canonical.url)) ?? null;
+      const response = fetched.warc === null ? null : await segment.readResponse(fetched.warc);
+      return {
+        segment: each,
+        fetched,
+        parsed,
+        response: response === null ? null : await responseView(wiring, response),
+      };
+    } finally {
+      await segment.close();
+    }
+  }
+  return null;
+}
+
+const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|json)\b)/i;
+
+async function responseView(
+  wiring: Wiring,
+  response: { status: number; rawHeaders: readonly string[]; body: Uint8Array | null },
+): Promise<NonNullable<SegmentRecordView['response']>> {
+  const headers: [string, string][] = [];
+  for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {
+    headers.push([response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string]);
+  }
+  const header = (name: string): string | undefined => headers.find(([each]) => each.toLowerCase() === name)?.[1];
+  if (response.body === null) return { status: response.status, headers, body: null, bodyEncoding: null };
+  const body = Buffer.from(await wiring.undoContentCoding(response.body, header('content-encoding')));
+  const isText = TEXTUAL.test(header('content-type') ?? '');
+  return {
+    status: response.status,
+    headers,
+    body: body.toString(isText ? 'utf8' : 'base64'),
+    bodyEncoding: isText ? 'text' : 'base64',
+  };
+}
+
+export async function* segmentRecords(wiring: Wiring, id: string | undefined): AsyncGenerator<SegmentRecordView> {
+  const infos = await wiring.segments.list();
+  const wanted = id === undefined ? infos.map((info) => info.id) : [id];
+  for (const each of wanted) {
+    const segment = await wiring.segments.open(each, 'read');
+    try {
+      const parsed = segment.parsed()[Symbol.asyncIterator]();
+      const waiting = new Map<number, ParsedRecord>();
+      for await (const fetched of segment.fetched()) {
+        yield {
+          segment: each,
+          fetched,
+          parsed: await parsedOf(segment.hasParsed(fetched.index), fetched, parsed, waiting),
+        };
+      }
+    } finally {
+      await segment.close();
+    }
+  }
+}
+
+async function parsedOf(
+  has: boolean,
+  fetched: FetchedRecord,
+  parsed: AsyncIterator<ParsedRecord>,
+  waiting: Map<number, ParsedRecord>,
+): Promise<ParsedRecord | null> {
+  if (!has) return null;
+  while (!waiting.has(fetched.index)) {
+    const next = await parsed.next();
+    if (next.done) return null;
+    waiting.set(next.value.index, next.value);
+  }
+  const own = waiting.get(fetched.index) ?? null;
+  waiting.delete(fetched.index);
+  return own;
+}

@@ -1,0 +1,283 @@
+import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import { domainOf } from '../../crawler/domain-of.ts';
+import { leastIntervals } from '../../crawler/policy.ts';
+import { cpuMs } from '../../crawler/system-clock.ts';
+import type { Crawler, CrawlOptions, UpdateStepOptions } from '../../crawler/types.ts';
+import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
+import { partitionOf } from '../../domain/url/canonical/partition.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { normalizedUrl } from '../../plugin-host/url-chain.ts';
+import { NO_SEEN_STATS } from '../../ports/seen-urls.ts';
+import type { Segment } from '../../ports/segment-store.ts';
+import { crawlLoop } from '../../steps/crawl.ts';
+import type { HostSitemaps } from '../../steps/fetch/sitemaps.ts';
+import { type GenerateOptions, generate } from '../../steps/generate/generate.ts';
+import { inject, type SeedSource } from '../../steps/inject.ts';
+import { retry } from '../../steps/retry.ts';
+import { SkipNotes } from '../../steps/skip-notes.ts';
+import type { CrawlSummary, GenerateSummary, InjectSummary, UpdateSummary } from '../../steps/summaries.ts';
+import { NO_REJECTIONS } from '../../steps/summaries.ts';
+import { touch } from '../../steps/touch.ts';
+import { trimFeed } from '../../steps/update/change-feed.ts';
+import { updateFromSegment } from '../../steps/update/updatedb.ts';
+import { repeatOptions, repeatRoom } from '../dedup/dedup-settings.ts';
+import { rememberSeen } from '../inspect/seen.ts';
+import { requireContact } from './contact-requirement.ts';
+import { sweepWhenDue } from './orphan-sweep.ts';
+import { linkOptions, relinkByName, relinkWhenWider } from './readmitting.ts';
+import { roundKeeper } from './round-log.ts';
+import { runFetch, runParse } from './run-segment.ts';
+import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
+import { reportSkips } from './skip-report.ts';
+import { segmentFor, unappliedSegments } from './unfinished.ts';
+
+/** What moves a crawl on. */
+export type CrawlSteps = Pick<
+  Crawler,
+  | 'inject'
+  | 'generate'
+  | 'fetch'
+  | 'parse'
+  | 'updatedb'
+  | 'relink'
+  | 'prepare'
+  | 'crawl'
+  | 'sitemaps'
+  | 'touch'
+  | 'retry'
+>;
+
+/** The steps of the loop, alone and together, on an open crawl. */
+export function crawlSteps(room: CrawlRoom): CrawlSteps {
+  /** Counts of seen URLs that are in the crawl db already. */
+  let seenKept = NO_SEEN_STATS;
+
+  const steps: CrawlSteps = {
+    async inject(
+      sources: readonly SeedSource[],
+      options: { mode?: 'keep' | 'update' | 'overwrite' } = {},
+    ): Promise<InjectSummary> {
+      const { clock, urls, policy, plugins } = room.wiring;
+      const injectRoom = {
+        ...room.store(),
+        clock,
+        urls,
+        hostOf,
+        seedScore: (url: string) => plugins.scoring?.seedScore(url) ?? 1,
+        initialIntervalMs: policy.schedule.initialIntervalMs,
+      };
+      return inject(injectRoom, sources, options.mode ?? 'keep');
+    },
+
+    async generate(options: GenerateOptions = {}): Promise<GenerateSummary> {
+      const { clock, urls, segments, plugins, config, policy } = room.wiring;
+      const { worth } = policy.schedule;
+      const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
+      const skips = new SkipNotes(config.reports.skippedPerReason);
+      const generateRoom = {
+        ...room.store(),
+        segments,
+        clock,
+        urls,
+        rank: (entry: Parameters<NonNullable<typeof plugins.scoring>['rank']>[0], now: number) =>
+          plugins.scoring?.rank(entry, now) ?? entry.score,
+        hostOf,
+        domainOf,
+        partitionOf: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
+        random: room.random,
+        auditShare: config.fetch.auditShare,
+        asksForNothing: config.fetch.soft404,
+        skips,
+        ...(worth === undefined ? {} : { worth }),
+        minIntervalMs: policy.minIntervalMs,
+        ...leastIntervals(policy, room.store().db),
+        ...(room.parts === undefined ? {} : { parts: room.parts }),
+      };
+      const caps = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs };
+      const defaults = {
+        ...caps,
+        maxLayers: Number.POSITIVE_INFINITY,
+        addDaysMs: 0,
+        dryRun: false,
+        budget: 0,
+        budgetPerDay,
+        newShare,
+      };
+      const summary = await generate(generateRoom, { ...defaults, ...options });
+      if (!options.dryRun) await tellSkips(skips, 'generate', summary.segment);
+      return summary;
+    },
+
+    async fetch(options: Parameters<Crawler['fetch']>[0] = {}): ReturnType<Crawler['fetch']> {
+      const info = await segmentFor(room.wiring.segments, 'fetch', options.segment);
+      return withSegment(info.id, async (segment) => {
+        const { onProgress } = options;
+        const { fetch, parse } = await runFetch(room.wiring, segment, {
+          parse: options.parse ?? false,
+          signal: options.signal,
+          onProgress:
+            onProgress === undefined ? undefined : (progress) => onProgress({ round: 1, stage: 'fetch', ...progress }),
+        });
+        return parse === null ? fetch : { ...fetch, parse };
+      });
+    },
+
+    async parse(options: Parameters<Crawler['parse']>[0] = {}): ReturnType<Crawler['parse']> {
+      const info = await segmentFor(room.wiring.segments, 'parse', options.segment);
+      return withSegment(info.id, async (segment) => {
+        if (options.force) await segment.resetParsed();
+        const summary = await runParse(room.wiring, segment, options.signal);
+        if (!options.signal?.aborted && segment.info.state === 'fetched') await segment.setState('parsed');
+        return summary;
+      });
+    },
+
+    async updatedb(options: UpdateStepOptions = {}): Promise<UpdateSummary> {
+      const relinked = await relinkWhenWider(room, options);
+      return { ...(await update(options)), ...(relinked !== null && { relinked }) };
+    },
+
+    relink: (options = {}) => relinkByName(room, options),
+
+    async prepare(seeds: readonly SeedSource[] = []): Promise<void> {
+      const { log, config, isOwnHost } = room.wiring;
+      if (seeds.length > 0) {
+        const { errors } = await steps.inject(seeds);
+        for (const { source, line, message, text } of errors) log.warn(`${source}:${line}: ${message}`, { text });
+      }
+      requireContact(config.agent.contact, room.store().seedHosts, isOwnHost);
+    },
+
+    async crawl(options: CrawlOptions = {}): Promise<CrawlSummary> {
+      await steps.prepare(options.seeds);
+      const { topN, maxLayers, signal } = options;
+      const relinked = await relinkWhenWider(room, { maxLayers, signal });
+      await discoverSitemaps(room.wiring, room.store(), signal);
+      const layered = maxLayers === undefined ? {} : { maxLayers };
+      const generateOptions = { ...options.generate, ...layered, ...(topN === undefined ? {} : { topN }) };
+      const purse = { left: options.budget ?? null };
+      const kept = roundKeeper(room.dir, room.store().db, room.wiring.clock, room.wiring.log);
+      const summary = crawlLoop(
+        {
+          unfinished: () => unappliedSegments(room.store().db),
+          generate: () => generateWithin(generateOptions, purse),
+          fetchAndParse: (id, signal, onProgress) =>
+            withSegment(id, async (segment) => {
+              const { fetch, parse } = await runFetch(room.wiring, segment, { parse: true, signal, onProgress });
+              return { fetch, parse: parse ?? { segment: id, parsed: 0, failed: 0, outlinks: 0 } };
+            }),
+          updatedb: (segment) => update({ segment, ...layered }),
+        },
+        {
+          rounds: options.rounds ?? Number.POSITIVE_INFINITY,
+          signal: options.signal,
+          onRound: (round) => {
+            kept.keep(round);
+            options.onRound?.(round);
+          },
+          onProgress: options.onProgress,
+          stopwatch: () => ({ ms: performance.now(), cpuMs: cpuMs() }),
+        },
+      );
+      return { ...(await summary.finally(kept.done)), ...(relinked !== null && { relinked }) };
+    },
+
+    async sitemaps(origins?: readonly string[], options: { signal?: AbortSignal } = {}): Promise<HostSitemaps[]> {
+      const read = await sitemapsOf(room.wiring, room.store(), origins, options.signal);
+      await keepSeenCounts();
+      return read;
+    },
+
+    async touch(urls: readonly string[], options: { at?: number } = {}): ReturnType<Crawler['touch']> {
+      const { clock, policy, plugins } = room.wiring;
+      const known: string[] = [];
+      const invalid: { url: string; error: string }[] = [];
+      for (const input of urls) {
+        const { url, reason } = normalizedUrl(plugins, input);
+        if (url === null) invalid.push({ url: input, error: reason ?? 'refused' });
+        else known.push(url);
+      }
+      const now = clock.now();
+      return { ...(await touch({ db: room.store().db, policy, now }, known, options.at ?? now)), invalid };
+    },
+
+    retry(...[query, onUrl]: Parameters<Crawler['retry']>): ReturnType<Crawler['retry']> {
+      const { policy, clock } = room.wiring;
+      return retry({ db: room.store().db, policy, now: clock.now() }, query, onUrl);
+    },
+  };
+  return steps;
+
+  async function update(options: UpdateStepOptions): Promise<UpdateSummary> {
+    const info = await segmentFor(room.wiring.segments, 'updatedb', options.segment);
+    if (info.state === 'fetched' || info.state === 'generated') {
+      await withSegment(info.id, (segment) => runParse(room.wiring, segment));
+    }
+    const skips = new SkipNotes(room.wiring.config.reports.skippedPerReason);
+    const summary = await withSegment(info.id, (segment) => applySegment(segment, options, skips));
+    await tellSkips(skips, 'updatedb', info.id);
+    await keepSeenCounts();
+    await trimFeed(room.store().db, room.wiring.config.changes, room.wiring.clock.now());
+    return { ...summary, ...(await sweepWhenDue(room, options.orphans)) };
+  }
+
+  function tellSkips(skips: SkipNotes, step: 'generate' | 'updatedb', segment: string | null): Promise<void> {
+    const { clock, log } = room.wiring;
+    return reportSkips(room.dir, skips, { step, segment, at: clock.now() }, log);
+  }
+
+  function applySegment(
+    segment: Segment,
+    options: UpdateStepOptions,
+    skips: SkipNotes,
+  ): Promise<Omit<UpdateSummary, 'orphans'>> {
+    const { config, urls, policy, plugins, clock } = room.wiring;
+    return updateFromSegment(
+      {
+        ...room.store(),
+        urls,
+        policy,
+        parseHttpDate,
+        now: () => clock.now(),
+        outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
+        near: repeatRoom(config, room.store().db),
+        skips,
+      },
+      segment,
+      {
+        additions: options.additions ?? config.updatedb.additions,
+        purgeGone: options.purgeGone ?? config.updatedb.purgeGone,
+        chunk: config.updatedb.chunk,
+        ...linkOptions(config, options.maxLayers),
+        distrustMs: config.fetch.distrustMs,
+        soft404: config.fetch.soft404,
+        repeats: { ...repeatOptions(config), skipOutlinks: config.dedup.mode === 'skip-outlinks' },
+      },
+    );
+  }
+
+  /** A round of a run that may make so many fetches in all. */
+  async function generateWithin(options: GenerateOptions, purse: { left: number | null }): Promise<GenerateSummary> {
+    if (purse.left === null) return steps.generate(options);
+    if (purse.left === 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
+    const summary = await steps.generate({ ...options, budget: purse.left });
+    purse.left -= summary.selected;
+    return summary;
+  }
+
+  async function keepSeenCounts(): Promise<void> {
+    const { db, seen } = room.store();
+    seenKept = await rememberSeen(db, seen, seenKept);
+  }
+
+  async function withSegment<Result>(id: string, use: (segment: Segment) => Promise<Result>): Promise<Result> {
+    const { segments, config, isOwnHost } = room.wiring;
+    const segment = await segments.open(id, 'write');
+    try {
+      requireContact(config.agent.contact, Object.keys(segment.info.hosts), isOwnHost);
+      return await use(segment);
+    } finally {
+      await segment.close();
+    }
+  }
+}

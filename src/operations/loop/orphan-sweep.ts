@@ -1,0 +1,34 @@
+import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import type { UpdateStepOptions } from '../../crawler/types.ts';
+import { partitionOf } from '../../domain/url/canonical/partition.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { isWithinLast } from '../../domain/within-last.ts';
+import { sweepOrphans } from '../../steps/update/orphans.ts';
+import { repeatOptions, repeatRoom } from '../dedup/dedup-settings.ts';
+
+const SWEPT_KEY = 'orphanSweptAt';
+
+/** Orphans are looked for by the calendar; asked for by name, at once. */
+export async function sweepWhenDue(
+  room: CrawlRoom,
+  asked: UpdateStepOptions['orphans'],
+): Promise<{ readonly orphans: number }> {
+  const { config, clock, policy } = room.wiring;
+  const mode = asked ?? config.updatedb.orphans;
+  if (mode === 'off') return { orphans: 0 };
+  const { db, seen } = room.store();
+  const now = clock.now();
+  const last = Number((await db.meta(SWEPT_KEY)) ?? Number.NaN);
+  if (Number.isNaN(last)) {
+    await db.write({ meta: { [SWEPT_KEY]: String(now) } });
+    if (asked === undefined) return { orphans: 0 };
+  } else if (asked === undefined && isWithinLast(config.updatedb.orphanSweepEveryMs, last, now)) {
+    return { orphans: 0 };
+  }
+  const near = repeatRoom(config, db);
+  const repeats = repeatOptions(config);
+  const options = { mode, partitionOf: (url: string) => partitionOf(hostOf(url)), repeats, now };
+  const { orphaned, purged } = await sweepOrphans({ db, seen, policy, near }, options);
+  await db.write({ meta: { [SWEPT_KEY]: String(now) } });
+  return { orphans: orphaned + purged };
+}

@@ -1,0 +1,48 @@
+import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
+import type { HostLanes } from '../../ports/host-lanes.ts';
+import type { PageParser } from '../../ports/page-parser.ts';
+import type { Segment } from '../../ports/segment-store.ts';
+import type { CrawlProgress } from '../../steps/summaries.ts';
+
+/** Least time between two reports, ms. */
+const REPORT_EVERY_MS = 200;
+
+/** Gathers what the live view shows of one segment, and reports it a few times a second at most. */
+export function progressMeter(
+  room: { segment: Segment; lanes: HostLanes; parser: PageParser | null; monotonicNow: () => number },
+  report: ((progress: Omit<CrawlProgress, 'round' | 'stage'>) => void) | undefined,
+): { onOutcome: (outcome: FetchOutcome, bytesSaved: number) => void; last: () => void } {
+  const startedAt = room.monotonicNow();
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  let pages = 0;
+  let bytesReceived = 0;
+  let saved = 0;
+  const send = (): void => {
+    if (report === undefined) return;
+    reportedAt = room.monotonicNow();
+    const elapsedMs = Math.max(1, reportedAt - startedAt);
+    const busiest = room.lanes.busiest(5);
+    const running = busiest.reduce((sum, host) => sum + host.running, 0);
+    report({
+      segment: room.segment.info.id,
+      urls: room.segment.info.urls,
+      done: room.segment.fetchedCount,
+      inFlight: running,
+      waiting: Math.max(0, room.lanes.size - running),
+      parsing: room.parser?.pending ?? 0,
+      pagesPerSecond: (pages * 1_000) / elapsedMs,
+      bytesReceived,
+      bytesSaved: saved,
+      busiest,
+    });
+  };
+  return {
+    onOutcome: (outcome, bytesSaved) => {
+      pages++;
+      bytesReceived += outcome.receivedBytes;
+      saved += bytesSaved;
+      if (room.monotonicNow() - reportedAt >= REPORT_EVERY_MS) send();
+    },
+    last: send,
+  };
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../config/schema.ts';
+import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import {
+  decodeLinkRules,
+  encodeLinkRules,
+  type LinkRules,
+  mayLetInMore,
+  narrowed,
+} from '../../domain/crawl/discovery/link-rules.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { murmur3 } from '../../domain/url/bloom/hash.ts';
+import { NO_SKIP_SINK } from '../../steps/skip-notes.ts';
+import type { RelinkSummary } from '../../steps/summaries.ts';
+import type { LinkOptions } from '../../steps/update/found-links.ts';
+import { type LinkingPage, relink } from '../../steps/update/readmit-links.ts';
+import { storedPages } from '../export/stored-pages.ts';
+
+const RULES_KEY = 'linkRules';
+
+/** How links are judged; `maxLayers` as in `CrawlOptions`. */
+export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_INFINITY): LinkOptions {
+  return {
+    maxOutlinksPerPage: outlinks.maxPerPage,
+    followNofollow: outlinks.followNofollow,
+    beyondVariants: outlinks.beyondVariants,
+    noise: outlinks.noise,
+    maxLayers,
+  };
+}
+
+export interface RelinkLimits {
+  readonly additions?: boolean | undefined;
+  readonly maxLayers?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Judges the links of the stored pages again where the rules may let in more than those by which it was done before: a page that does not change is not
+ * read again, so its links would be kept out for as long. Where workers share the crawl nothing is done: they may differ in their rules, and would take turns at it.
+ * @returns `null` where nothing was to be done
+ */
+export async function relinkWhenWider(room: CrawlRoom, limits: RelinkLimits): Promise<RelinkSummary | null> {
+  if (room.parts !== undefined || room.wiring.config.updatedb.relink === 'off') return null;
+  const { db } = room.store();
+  const rules = rulesOf(room, limits);
+  const known = decodeLinkRules(await db.meta(RULES_KEY));
+  if (known === null) {
+    await note(room, rules);
+    return null;
+  }
+  if (!mayLetInMore(known, rules) || rules.layers === 0) {
+    const held = narrowed(known, rules);
+    if (held !== known) await note(room, held);
+    return null;
+  }
+  room.wiring.log.info('the URL rules may let in more than before: the links of the stored pages are judged again');
+  try {
+    const summary = await relinkAll(room, limits);
+    const { pages, newUrls } = summary;
+    room.wiring.log.info('the links of the stored pages were judged again', { pages, newUrls });
+    return summary;
+  } catch (error) {
+    if (!(error instanceof CrawlError) || error.code !== 'segment-corrupt') throw error;
+    // Else no crawl could begin before somebody has taken the segment away.
+    room.wiring.log.warn(
+      'not all links of the stored pages could be judged again; `incrawl updatedb --relink` does it once more',
+      { error: error.message },
+    );
+    await note(room, rules);
+    return null;
+  }
+}
+
+/** As somebody asks for it, as deep as the crawl went so far. Rejects with `usage-invalid` where no new URLs may enter. */
+export async function relinkByName(room: CrawlRoom, { signal }: Pick<RelinkLimits, 'signal'>): Promise<RelinkSummary> {
+  if (!room.wiring.config.updatedb.additions) {
+    throw new CrawlError(
+      'usage-invalid',
+      'no new URL can enter while updatedb.additions is false: set it to true first',
+    );
+  }
+  const known = decodeLinkRules(await room.store().db.meta(RULES_KEY));
+  return relinkAll(room, { maxLayers: known?.layers || Number.POSITIVE_INFINITY, signal });
+}
+
+async function relinkAll(room: CrawlRoom, limits: RelinkLimits): Promise<RelinkSummary> {
+  const { config, clock, urls, plugins, policy } = room.wiring;
+  const { initialIntervalMs } = policy.schedule;
+  const summary = await relink(
+    {
+      ...room.store(),
+      urls,
+      skips: NO_SKIP_SINK,
+      now: () => clock.now(),
+      initialIntervalMs,
+      outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
+    },
+    linkingPages(room),
+    { ...linkOptions(config, limits.maxLayers), chunk: config.updatedb.chunk },
+    limits.signal,
+  );
+  if (!summary.isCutShort) await note(room, rulesOf(room, limits));
+  return summary;
+}
+
+const note = ({ store }: CrawlRoom, rules: LinkRules): Promise<void> =>
+  store().db.write({ meta: { [RULES_KEY]: encodeLinkRules(rules) } }, { durable: true });
+
+const LINKING_STATES: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
+
+async function* linkingPages(room: CrawlRoom): AsyncGenerator<LinkingPage> {
+  const { config, segments } = room.wiring;
+  const isWanted = ({ state }: CrawlDatum): boolean =>
+    LINKING_STATES.has(state) && (state !== 'duplicate' || config.dedup.mode !== 'skip-outlinks');
+  for await (const { datum, parsed } of storedPages({ db: room.store().db, segments }, isWanted, { texts: false })) {
+    if (parsed?.outcome.kind === 'parsed') yield { datum, parsed };
+  }
+}
+
+/** All that decides which links are let in: the options for links, the URL plugins in their order, and the hosts of the seeds, to which they may hold. */
+function rulesOf(room: CrawlRoom, { additions, maxLayers }: RelinkLimits): LinkRules {
+  const { config, plugins } = room.wiring;
+  const { maxLayers: layers, ...options } = linkOptions(config, maxLayers);
+  const prints = plugins.entries.map(({ print }) => print).filter((print) => print !== '');
+  const { seedHosts } = room.store();
+  // In no order: neither have they one.
+  let hosts = 0;
+  for (const host of seedHosts) hosts ^= murmur3(host);
+  const print = createHash('sha256')
+    .update(JSON.stringify([options, prints, seedHosts.size, hosts]))
+    .digest('hex')
+    .slice(0, 16);
+  return { print, layers: (additions ?? config.updatedb.additions) ? layers : 0 };
+}

@@ -1,0 +1,139 @@
+import type { Wiring } from '../../crawler/wiring.ts';
+import { boundsFor } from '../../domain/crawl/revisit/next-visit.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { isWithinLast } from '../../domain/within-last.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { SeenUrls } from '../../ports/seen-urls.ts';
+import { restReason } from '../../steps/fetch/host-rest.ts';
+import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps.ts';
+import { requireContact } from './contact-requirement.ts';
+import { PATIENCE_MS } from './run-segment.ts';
+
+interface SitemapStore {
+  readonly db: CrawlDb;
+  readonly seen: SeenUrls;
+  readonly seedHosts: ReadonlySet<string>;
+}
+
+const READ_KEY = 'sitemapsReadAt:';
+
+/** Of the named origins, or of the hosts of the seeds. */
+export async function sitemapsOf(
+  wiring: Wiring,
+  store: SitemapStore,
+  origins: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<HostSitemaps[]> {
+  const { config, isOwnHost } = wiring;
+  const asked = origins === undefined ? await seedOrigins(store) : await originsOf(store, origins);
+  requireContact(
+    config.agent.contact,
+    asked.map((origin) => hostOf(`${origin}/`)),
+    isOwnHost,
+  );
+  const read = await severalAtOnce([...new Set(asked)], signal, (origin) => readOne(wiring, store, origin, signal));
+  return read.filter((each) => each !== undefined);
+}
+
+/** Hosts whose sitemaps are read at a time; each host is still asked one thing after the other. */
+const HOSTS_AT_ONCE = 8;
+
+/** Answers in the order of the items; `undefined` for those that the signal left out. */
+async function severalAtOnce<Item, Answer>(
+  items: readonly Item[],
+  signal: AbortSignal | undefined,
+  work: (item: Item) => Promise<Answer>,
+): Promise<(Answer | undefined)[]> {
+  const answers = new Array<Answer | undefined>(items.length).fill(undefined);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && !signal?.aborted) {
+      const at = next++;
+      answers[at] = await work(items[at] as Item);
+    }
+  };
+  await Promise.all(Array.from({ length: HOSTS_AT_ONCE }, worker));
+  return answers;
+}
+
+/** Where they are to be read by themselves, and it is time. */
+export async function discoverSitemaps(
+  wiring: Wiring,
+  store: SitemapStore,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { config, clock, log } = wiring;
+  if (config.sitemaps.mode === 'off') return;
+  await severalAtOnce(await seedOrigins(store), signal, async (origin) => {
+    const last = Number((await store.db.meta(READ_KEY + origin)) ?? Number.NEGATIVE_INFINITY);
+    if (isWithinLast(config.sitemaps.everyMs, last, clock.now())) return;
+    if ((await restReason({ db: store.db, clock }, hostOf(`${origin}/`))) !== null) return;
+    const { sitemaps } = await readOne(wiring, store, origin, signal);
+    const sum = (field: 'urls' | 'added' | 'hinted'): number =>
+      sitemaps.reduce((total, each) => total + each[field], 0);
+    const counts = { files: sitemaps.length, urls: sum('urls'), added: sum('added'), hinted: sum('hinted') };
+    log.info('sitemaps read', { origin, ...counts });
+  });
+}
+
+async function readOne(
+  wiring: Wiring,
+  store: SitemapStore,
+  origin: string,
+  signal: AbortSignal | undefined,
+): Promise<HostSitemaps> {
+  const { config, policy, plugins } = wiring;
+  const { maxFiles, maxBytes } = config.sitemaps;
+  // Loaded here, since most rounds read no sitemap.
+  const { parseSitemap } = await import('../../../plugins/parse-feed/sitemap.ts');
+  const room = {
+    ...wiring,
+    ...store,
+    parse: (body: Uint8Array, url: string) => parseSitemap(body, { url, maxBytes }),
+    hostOf,
+    initialIntervalMs: policy.schedule.initialIntervalMs,
+    minIntervalOf: (datum: CrawlDatum) => boundsFor(datum, policy).minIntervalMs,
+    refusal: (host: string) =>
+      config.agent.contact !== '' || wiring.isOwnHost(host)
+        ? null
+        : `${host} is on the open web, and no contact is set`,
+    newScore: plugins.scoring?.seedScore(`${origin}/`) ?? 1,
+  };
+  const { delayMs } = config.fetch;
+  const limits = { delayMs, timeoutMs: config.http.timeoutMs, patienceMs: PATIENCE_MS, maxFiles, maxBytes };
+  const read = await readSitemaps(room, origin, limits, signal);
+  // A reading that was broken off has to be done again.
+  if (!signal?.aborted) await store.db.write({ meta: { [READ_KEY + origin]: String(wiring.clock.now()) } });
+  return read;
+}
+
+async function seedOrigins({ db, seedHosts }: SitemapStore): Promise<string[]> {
+  const origins: string[] = [];
+  for (const host of seedHosts) {
+    const origin = await knownOrigin(db, host);
+    if (origin !== null) origins.push(origin);
+  }
+  return origins;
+}
+
+/** A host is known by name only: its pages tell by which scheme it is spoken to. */
+async function knownOrigin(db: CrawlDb, host: string): Promise<string | null> {
+  for await (const { url } of db.scan({ host, limit: 1 })) return new URL(url).origin;
+  return null;
+}
+
+/** Of URLs, or of bare hosts: one of which no page is known is taken to speak https. */
+async function originsOf({ db }: SitemapStore, texts: readonly string[]): Promise<string[]> {
+  const origins: string[] = [];
+  for (const text of texts) {
+    const isBare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+    const canonical = canonicalUrl(isBare ? `https://${text}` : text);
+    if ('error' in canonical) throw new CrawlError('url-invalid', `${text}: ${canonical.error}`);
+    const { host, origin } = new URL(canonical.url);
+    origins.push((isBare ? await knownOrigin(db, host) : null) ?? origin);
+  }
+  return origins;
+}

@@ -1,0 +1,169 @@
+import { join, resolve } from 'node:path';
+import { allLines, appendLines, linesInTail } from '../../adapters/files/line-log.ts';
+import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { Log } from '../../ports/log.ts';
+import { isoTime } from '../../steps/inspect/views.ts';
+import type { SkipNote, SkipNotes } from '../../steps/skip-notes.ts';
+
+/** A URL that was passed over, as `reports/skipped.jsonl` lists it. */
+export interface SkippedUrl extends SkipNote {
+  readonly version: 1;
+  /** When the step was done, ISO 8601. */
+  readonly at: string;
+  readonly step: 'generate' | 'updatedb';
+  /** `null`: the round selected nothing. */
+  readonly segment: string | null;
+}
+
+/** Ends the lines of a step: how many there were of each reason, and how many are not listed. */
+interface SkippedCounts {
+  readonly version: 1;
+  readonly at: string;
+  readonly step: SkippedUrl['step'];
+  readonly segment: string | null;
+  readonly counts: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly listed: number;
+  readonly cut: number;
+}
+
+/** The file becomes `skipped.jsonl.1` then, and takes the place of the one before. */
+const MAX_BYTES = 16 * 1024 ** 2;
+
+const fileIn = (dir: string): string => join(resolve(dir), 'reports', 'skipped.jsonl');
+
+/** Writes down what a step passed over. A report that cannot be written is told, and ends no crawl. */
+export async function reportSkips(
+  dir: string,
+  notes: SkipNotes,
+  of: Pick<SkippedUrl, 'step' | 'segment'> & { readonly at: number },
+  log: Log,
+): Promise<void> {
+  const { counts, listed, cut } = notes;
+  if (Object.keys(counts).length === 0) return;
+  const about = { version: 1, at: isoTime(of.at), step: of.step, segment: of.segment } as const;
+  const lines: (SkippedUrl | SkippedCounts)[] = listed.map((note) => ({ ...about, ...note }));
+  lines.push({ ...about, counts, listed: listed.length, cut });
+  try {
+    await appendLines(fileIn(dir), lines, MAX_BYTES);
+  } catch (error) {
+    log.warn('what was skipped was not written to reports/skipped.jsonl', { error: (error as Error).message });
+  }
+}
+
+/** Conditions narrow each other down. */
+export interface SkippedQuery {
+  readonly reasons?: readonly SkipReason[];
+  readonly host?: string;
+  /** Exactly this one, as it was found or as the crawl db knows it. */
+  readonly url?: string;
+  /** Reported at this time or later, ms since the epoch. */
+  readonly since?: number;
+  readonly limit?: number;
+  /** The last ones, not the first. */
+  readonly newest?: boolean;
+}
+
+/** Listed URLs, oldest first. Needs no crawl db, and may be asked while a crawl runs. */
+export async function* skippedUrls(dir: string, query: SkippedQuery = {}): AsyncGenerator<SkippedUrl> {
+  const { limit = Number.POSITIVE_INFINITY, newest = false } = query;
+  const reasons = query.reasons?.map((reason) => `"reason":"${reason}"`) ?? [''];
+  const names = query.url === undefined ? [''] : namesOf(query.url).map((name) => `"url":${JSON.stringify(name)}`);
+  const isAsked = (line: string): boolean =>
+    names.some((each) => line.includes(each)) && reasons.some((each) => line.includes(each));
+  const isListed = (value: unknown): value is SkippedUrl => {
+    const entry = value as Partial<SkippedUrl> | null;
+    return entry?.version === 1 && entry.reason !== undefined && isWanted(entry as SkippedUrl, query);
+  };
+  if (newest && query.url === undefined) {
+    // What was reported last stands at the end, where it is looked for first.
+    for (const bytes of NEWEST_BYTES) {
+      const last = (await linesInTail(fileIn(dir), bytes, isAsked)).filter(isListed);
+      if (last.length >= limit) return yield* last.slice(-limit);
+    }
+  }
+  let last: SkippedUrl[] = [];
+  let left = limit;
+  for await (const value of allLines(fileIn(dir), isAsked)) {
+    if (!isListed(value)) continue;
+    if (!newest) {
+      if (left-- <= 0) return;
+      yield value;
+    } else {
+      last.push(value);
+      if (last.length >= 2 * limit) last = last.slice(-limit);
+    }
+  }
+  yield* last.slice(-limit);
+}
+
+/** Bytes at the end of the report that are looked at before the whole of it is. */
+const NEWEST_BYTES = [256 * 1024, 4 * 1024 ** 2];
+
+function isWanted({ reason, url, at }: SkippedUrl, { reasons, host, since, url: only }: SkippedQuery): boolean {
+  if (only !== undefined && !namesOf(only).includes(url)) return false;
+  if (reasons !== undefined && !reasons.includes(reason)) return false;
+  if (since !== undefined && Date.parse(at) < since) return false;
+  return host === undefined || hostIn(url) === host;
+}
+
+/** A link is listed as it was found, a record by its canonical URL. */
+function namesOf(url: string): string[] {
+  const canonical = canonicalUrl(url);
+  return 'url' in canonical ? [url, canonical.url] : [url];
+}
+
+/** What was found as a link may be no URL at all. */
+function hostIn(url: string): string | null {
+  try {
+    return hostOf(url);
+  } catch {
+    return null;
+  }
+}
+
+export interface SkippedSummary {
+  /** Cases by reason; a URL that several steps passed over counts with each. */
+  readonly counts: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly listed: number;
+  /** Cases of which no URL is listed. */
+  readonly cut: number;
+  readonly reports: number;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** The counts of all reports that are kept. */
+export async function skippedSummary(dir: string, since = Number.NEGATIVE_INFINITY): Promise<SkippedSummary> {
+  const counts: Partial<Record<SkipReason, number>> = {};
+  const sum = { listed: 0, cut: 0, reports: 0 };
+  let from: string | null = null;
+  let to: string | null = null;
+  for await (const value of allLines(fileIn(dir), (line) => line.includes('"counts":'))) {
+    const report = value as Partial<SkippedCounts> | null;
+    if (report?.version !== 1 || report.counts === undefined) continue;
+    const { at, listed, cut } = report as SkippedCounts;
+    if (Date.parse(at) < since) continue;
+    for (const [reason, count] of Object.entries(report.counts)) {
+      counts[reason as SkipReason] = (counts[reason as SkipReason] ?? 0) + count;
+    }
+    sum.listed += listed;
+    sum.cut += cut;
+    sum.reports++;
+    from ??= at;
+    to = at;
+  }
+  return { counts, ...sum, from, to };
+}
+
+/** Bytes at the end of the report that are looked at for one URL. */
+const TAIL_BYTES = 4 * 1024 ** 2;
+
+/** The last times that one of these URLs was listed, oldest first, as far as the end of the report goes. */
+export async function lastSkips(dir: string, urls: ReadonlySet<string>, limit: number): Promise<SkippedUrl[]> {
+  const names = [...urls].map((url) => `"url":${JSON.stringify(url)}`);
+  const isAsked = (line: string): boolean => names.some((name) => line.includes(name));
+  const entries = (await linesInTail(fileIn(dir), TAIL_BYTES, isAsked)) as SkippedUrl[];
+  return entries.filter(({ version, reason }) => version === 1 && Object.hasOwn(SKIP_REASONS, reason)).slice(-limit);
+}

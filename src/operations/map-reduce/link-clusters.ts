@@ -1,0 +1,75 @@
+import { domainOf } from '../../crawler/domain-of.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { type JudgedFamily, judgeFamily, pathAndQuery, UrlFamilies } from '../../domain/url/families/url-families.ts';
+import type { MapReduceJob } from './jobs.ts';
+
+/** Noise links of a domain that families are compared with. */
+const MAX_SAMPLES = 24;
+/** URLs of a domain that are clustered; the rest is counted as outside. */
+const MAX_URLS = 500_000;
+
+/**
+ * Families of URLs per registrable domain. In: `URL` or `URL<TAB>1` for a link that was taken for noise. Between: `domain<TAB>URL<TAB>0 or 1`.
+ * Out, per family: `domain<TAB>number<TAB>size<TAB>noise or content<TAB>similarity to noise<TAB>first member`, and for each member that is unlike its
+ * family `domain<TAB>number<TAB>deviant<TAB>URL`; URLs beyond the limits: `domain<TAB>outside<TAB>count`.
+ */
+export const linkClusters: MapReduceJob = {
+  description: 'families of URLs per domain, and which of them are noise',
+  async *map(lines) {
+    for await (const line of lines) {
+      const [text = '', flag = '0'] = line.split('\t');
+      const canonical = canonicalUrl(text.trim());
+      if ('error' in canonical) continue;
+      const { url } = canonical;
+      yield `${domainOf(hostOf(url))}\t${url}\t${flag === '1' ? 1 : 0}`;
+    }
+  },
+  async *reduce(lines) {
+    let domain = null as DomainUrls | null;
+    for await (const line of lines) {
+      const [name = '', url, flag] = line.split('\t');
+      if (url === undefined) continue;
+      if (domain?.name !== name) {
+        if (domain !== null) yield* familiesOf(domain);
+        domain = { name, urls: new Map(), outside: 0 };
+      }
+      const isNoise = flag === '1';
+      const known = domain.urls.get(url);
+      if (known === undefined && domain.urls.size >= MAX_URLS) domain.outside++;
+      // Noise on one page and content on another is content.
+      else domain.urls.set(url, known === undefined ? isNoise : known && isNoise);
+    }
+    if (domain !== null) yield* familiesOf(domain);
+  },
+};
+
+interface DomainUrls {
+  readonly name: string;
+  readonly urls: Map<string, boolean>;
+  outside: number;
+}
+
+function* familiesOf({ name, urls, outside }: DomainUrls): Generator<string> {
+  const families = new UrlFamilies();
+  const byPath = new Map<string, string>();
+  const sorted = [...urls.keys()].sort();
+  for (const url of sorted) {
+    const path = pathAndQuery(url);
+    if (byPath.has(path)) continue;
+    byPath.set(path, url);
+    families.add(path);
+  }
+  const noise = sorted.filter((url) => urls.get(url)).map(pathAndQuery);
+  // Spread over all of them, so that one long list of alike links does not take every place.
+  const samples = noise.filter((_, i) => i % Math.ceil(noise.length / MAX_SAMPLES) === 0);
+  for (const [number, family] of families.families.entries()) {
+    const judged: JudgedFamily = judgeFamily(family, samples);
+    const verdict = judged.isNoise ? 'noise' : 'content';
+    const first = byPath.get(family.leader) ?? family.leader;
+    yield `${name}\t${number}\t${family.size}\t${verdict}\t${judged.similarityToNoise.toFixed(4)}\t${first}`;
+    for (const path of judged.deviants) yield `${name}\t${number}\tdeviant\t${byPath.get(path) ?? path}`;
+  }
+  const beyond = outside + families.outside;
+  if (beyond > 0) yield `${name}\toutside\t${beyond}`;
+}

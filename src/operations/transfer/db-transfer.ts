@@ -1,0 +1,241 @@
+import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
+import { dueFacts } from '../../domain/crawl/revisit/due.ts';
+import { mergeDatum } from '../../domain/crawl/states/merge-datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import type {
+  CrawlDb,
+  CrawlDbBatch,
+  CrawlDbPut,
+  DueEntry,
+  HostFacts,
+  SegmentRow,
+  StoredLinks,
+} from '../../ports/crawl-db.ts';
+import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+import { DUMP_VERSION, type DumpCounts, type DumpLine, parseDumpLine } from './dump-lines.ts';
+
+/** The whole crawl db line by line. Each kind of line is a snapshot of its own; nobody else may write meanwhile. */
+export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpLine> {
+  const counts = { records: 0, links: 0, hosts: 0, changes: 0 };
+  yield { incrawl: 'crawldb', version: DUMP_VERSION, exportedAt: new Date(now).toISOString() };
+  for (const [name, value] of Object.entries(await db.metas())) yield { meta: { name, value } };
+  for (const segment of await db.segments()) yield { segment };
+  for await (const { host, facts } of db.hosts()) {
+    if (isNothing(facts)) continue;
+    counts.hosts++;
+    yield { host: { host, facts } };
+  }
+  for await (const record of db.scan()) {
+    counts.records++;
+    yield { record };
+  }
+  for await (const links of db.scanLinks()) {
+    counts.links++;
+    yield { links };
+  }
+  for await (const { url, segment } of db.scanLeases()) yield { lease: { url, segment } };
+  for await (const change of db.changes()) {
+    counts.changes++;
+    yield { change };
+  }
+  const { last } = await db.feedEnds();
+  if (last > 0) yield { feed: { last } };
+  yield { end: counts };
+}
+
+const isNothing = (facts: HostFacts): boolean =>
+  (Object.keys(NO_HOST_FACTS) as (keyof HostFacts)[]).every((name) => facts[name] === NO_HOST_FACTS[name]);
+
+export interface TransferSummary extends Required<DumpCounts> {
+  /** Records that were there already; under `merge` one was made out of two. */
+  readonly merged: number;
+}
+
+/** Lines per batch. */
+const CHUNK = 1_000;
+
+/**
+ * Writes lines into a crawl db. `whole`: the db must be empty, and becomes what was exported, leases included. `merge`: what is there stays,
+ * records of one URL are made one by `mergeDatum`; segments, leases
+ * and change feed of the other crawl are left out.
+ * Rejects with `usage-invalid`, naming the line; under `merge` what came before it may have been written, of a `whole` import that is cut short nothing
+ * stays.
+ */
+export async function importLines(
+  db: CrawlDb,
+  lines: AsyncIterable<DumpLine>,
+  mode: 'whole' | 'merge',
+): Promise<TransferSummary> {
+  if (mode === 'whole' && (await db.counters()).urls > 0) {
+    throw new CrawlError(
+      'usage-invalid',
+      'the crawl db is not empty; --merge adds to what it has, --dir names another',
+    );
+  }
+  const sink = new Sink(db, mode);
+  let end: DumpCounts | null = null;
+  for await (const line of lines) {
+    if (end !== null) throw new CrawlError('usage-invalid', 'there is more after the line that ends the export');
+    if ('end' in line) end = line.end;
+    else await sink.add(line);
+  }
+  const { records, links, hosts, changes } = sink;
+  if (end === null) {
+    throw new CrawlError(
+      'usage-invalid',
+      `the export was cut short: it ends after ${records} records without its last line`,
+    );
+  }
+  const isWhole = end.records === records && end.links === links && end.hosts === hosts;
+  if (!isWhole || (end.changes ?? 0) !== changes) {
+    throw new CrawlError('usage-invalid', `the export was to have ${end.records} records, ${records} came`);
+  }
+  await sink.finish();
+  return { records, links, hosts, changes, merged: sink.merged };
+}
+
+class Sink {
+  records = 0;
+  links = 0;
+  hosts = 0;
+  changes = 0;
+  merged = 0;
+  readonly #db: CrawlDb;
+  readonly #mode: 'whole' | 'merge';
+  #puts: CrawlDbPut['datum'][] = [];
+  #links: StoredLinks[] = [];
+  #facts: { host: string; facts: HostFacts }[] = [];
+  #leases = new Map<string, string[]>();
+  #segments: SegmentRow[] = [];
+  #meta: Record<string, string> = {};
+  #changes: ChangeRow[] = [];
+  #lastChange = 0;
+
+  constructor(db: CrawlDb, mode: 'whole' | 'merge') {
+    this.#db = db;
+    this.#mode = mode;
+  }
+
+  async add(line: Exclude<DumpLine, { readonly end: DumpCounts }>): Promise<void> {
+    if ('record' in line) {
+      this.records++;
+      this.#puts.push(line.record);
+    } else if ('links' in line) {
+      this.links++;
+      this.#links.push(line.links);
+    } else if ('host' in line) {
+      this.hosts++;
+      this.#facts.push(line.host);
+    } else if ('change' in line) {
+      this.changes++;
+      if (this.#mode === 'whole') this.#changes.push(line.change);
+    } else if (this.#mode === 'whole') {
+      if ('meta' in line) this.#meta[line.meta.name] = line.meta.value;
+      else if ('segment' in line) this.#segments.push(line.segment);
+      else if ('lease' in line) this.#leaseOf(line.lease.segment).push(line.lease.url);
+      else if ('feed' in line) this.#lastChange = line.feed.last;
+    }
+    if (this.#puts.length + this.#links.length + this.#facts.length + this.#changes.length >= CHUNK)
+      await this.#flush();
+  }
+
+  #leaseOf(segment: string): string[] {
+    const urls = this.#leases.get(segment) ?? [];
+    this.#leases.set(segment, urls);
+    return urls;
+  }
+
+  async #flush(): Promise<void> {
+    const stored = await this.#db.getMany(this.#puts.map(({ url }) => url));
+    const puts = this.#puts.map((datum, i): CrawlDbPut => {
+      const previous = stored[i] ?? null;
+      if (previous === null) return { datum, previous };
+      this.merged++;
+      return { datum: mergeDatum(previous, datum), previous };
+    });
+    const [links, hostFacts] = [await this.#newLinks(), await this.#newFacts()];
+    const feed = this.#mode === 'whole' ? { restore: { rows: this.#changes, last: this.#lastChange } } : {};
+    await this.#write({ puts, links, hostFacts, feed });
+    this.#changes = [];
+    this.#puts = [];
+    this.#links = [];
+    this.#facts = [];
+  }
+
+  /** A page that has stored outlinks keeps them: they are of its own crawl's last parse. */
+  async #newLinks(): Promise<StoredLinks[]> {
+    if (this.#mode === 'whole') return this.#links;
+    const fresh: StoredLinks[] = [];
+    for (const links of this.#links) if ((await this.#db.links(links.url)).length === 0) fresh.push(links);
+    return fresh;
+  }
+
+  async #newFacts(): Promise<{ host: string; facts: HostFacts }[]> {
+    if (this.#mode === 'whole') return this.#facts;
+    const rows = await this.#db.hostRows(this.#facts.map(({ host }) => host));
+    return this.#facts.filter((_, i) => rows[i] === undefined || isNothing(rows[i].facts));
+  }
+
+  async finish(): Promise<void> {
+    await this.#flush();
+    for (const segment of this.#segments) await this.#write({ segments: [segment] });
+    for (const [segment, urls] of this.#leases) {
+      for (let i = 0; i < urls.length; i += CHUNK) {
+        const data = await this.#db.getMany(urls.slice(i, i + CHUNK));
+        const entries = data.flatMap((datum): DueEntry[] =>
+          datum === undefined || datum.nextFetchAt === null ? [] : [{ ...dueFacts(datum), dueAt: datum.nextFetchAt }],
+        );
+        await this.#write({ lease: { segment, entries } });
+      }
+    }
+    const last = this.#mode === 'whole' ? { meta: this.#meta, isImporting: false } : {};
+    await this.#db.write(last, { durable: true });
+  }
+
+  /** Part of a crawl db would look like a whole one. */
+  #write(batch: CrawlDbBatch): Promise<void> {
+    return this.#db.write(this.#mode === 'whole' ? { ...batch, isImporting: true } : batch);
+  }
+}
+
+const NO_FEED_ENTRY: Pick<ChangeRow, 'seq' | 'notedAt'> = { seq: 0, notedAt: 0 };
+
+/** Lines of text as lines of a dump. Checks the header, that URLs are canonical, and that changes come in their order. */
+export async function* readDump(lines: AsyncIterable<string>): AsyncGenerator<DumpLine> {
+  let number = 0;
+  let before = NO_FEED_ENTRY;
+  for await (const text of lines) {
+    number++;
+    if (text.trim() === '') continue;
+    const line = parseDumpLine(text, number);
+    if (number === 1 && !('incrawl' in line)) {
+      throw new CrawlError('usage-invalid', 'line 1: the header of an export ("incrawl": "crawldb") was expected');
+    }
+    if ('incrawl' in line) {
+      if (line.version > DUMP_VERSION) {
+        throw new CrawlError(
+          'db-version',
+          `the export has version ${line.version}; this incrawl reads up to ${DUMP_VERSION}`,
+        );
+      }
+      continue;
+    }
+    const url = 'record' in line ? line.record.url : 'links' in line ? line.links.url : null;
+    if (url !== null && !isCanonical(url))
+      throw new CrawlError('usage-invalid', `line ${number}: ${url} is not canonical`);
+    if ('change' in line) {
+      if (line.change.seq <= before.seq || line.change.notedAt < before.notedAt) {
+        throw new CrawlError('usage-invalid', `line ${number}: a change behind number ${before.seq} was expected`);
+      }
+      before = line.change;
+    }
+    yield line;
+  }
+  if (number === 0) throw new CrawlError('usage-invalid', 'an export was expected, the input is empty');
+}
+
+function isCanonical(url: string): boolean {
+  const canonical = canonicalUrl(url);
+  return 'url' in canonical && canonical.url === url;
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { MAX_CHURN } from '../../domain/crawl/change/block-memory.ts';
+import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
+import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
+import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
+
+/** Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. */
+export const DUMP_VERSION = 2;
+
+/**
+ * One line of a crawl db as text. The first line is the header, the last the end with its counts, so that a file cut short is told from a whole
+ * one. Times are milliseconds since the epoch.
+ */
+export type DumpLine =
+  | { readonly incrawl: 'crawldb'; readonly version: number; readonly exportedAt: string }
+  | { readonly record: CrawlDatum }
+  | { readonly links: StoredLinks }
+  | { readonly host: { readonly host: string; readonly facts: HostFacts } }
+  | { readonly meta: { readonly name: string; readonly value: string } }
+  | { readonly segment: SegmentRow }
+  | { readonly lease: { readonly url: string; readonly segment: string } }
+  | { readonly change: ChangeRow }
+  /** Behind the entries: the newest number that the change feed has given. */
+  | { readonly feed: { readonly last: number } }
+  | { readonly end: DumpCounts };
+
+export interface DumpCounts {
+  readonly records: number;
+  readonly links: number;
+  readonly hosts: number;
+  /** Entries of the change feed; absent in lines of version 1. */
+  readonly changes?: number;
+}
+
+const time = z.number().finite();
+const maybeTime = time.nullable();
+const text = z.string().nullable();
+const milliseconds = z.number().nonnegative();
+
+const visit = z.strictObject({
+  at: time,
+  outcome: z.enum(VISIT_OUTCOMES),
+  distance: z.number().nullable(),
+  elapsedMs: z.number().nullable(),
+  bytes: z.number(),
+  intervalMs: milliseconds,
+});
+
+const word = z.number().int().min(0).max(0xffff_ffff);
+
+const blocks = z.strictObject({
+  blocks: z.array(
+    z.strictObject({ key: word, print: word, isMain: z.boolean(), churn: z.number().int().min(0).max(MAX_CHURN) }),
+  ),
+  changed: z.array(z.string()),
+  volatile: z.array(z.string()),
+});
+
+const record = z.strictObject({
+  url: z.string(),
+  state: z.enum(CRAWL_STATES),
+  discoveredAt: time,
+  referrer: text,
+  depth: z.number().int().nonnegative(),
+  seed: z.boolean(),
+  score: z.number(),
+  lastFetchAt: maybeTime,
+  nextFetchAt: maybeTime,
+  changedAt: maybeTime,
+  schedule: z.strictObject({
+    intervalMs: milliseconds,
+    belief: z.strictObject({ a: z.number(), b: z.number(), noise: z.number() }).nullable(),
+  }),
+  fixedIntervalMs: milliseconds.nullable(),
+  failures: z.number().int().nonnegative(),
+  lastError: z.strictObject({ code: z.string(), message: z.string(), at: time }).nullable(),
+  httpStatus: z.number().int().nullable(),
+  contentType: text,
+  robotsTag: text.default(null),
+  validators: z.strictObject({ etag: text, lastModified: text, contentLength: z.number().nullable() }),
+  digest: text,
+  signature: text,
+  signatureName: text,
+  title: text,
+  textChars: z.number().int().nonnegative().nullable().default(null),
+  blocks: blocks.nullable().default(null),
+  target: text,
+  visits: z.array(visit),
+  metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+}) satisfies z.ZodType<CrawlDatum>;
+
+const facts = z.strictObject({
+  audits: z.number(),
+  lies: z.number(),
+  distrustedUntil: maybeTime,
+  conditionalHits: z.number(),
+  conditionalMisses: z.number(),
+  headHits: z.number(),
+  headMisses: z.number(),
+  bytesSaved: z.number(),
+  hintHits: z.number(),
+  hintMisses: z.number(),
+  nothing: z
+    .strictObject({ at: time, signature: text, signatureName: text, textChars: z.number().int().nonnegative() })
+    .nullable()
+    .default(null),
+  restUntil: maybeTime.default(null),
+}) satisfies z.ZodType<HostFacts>;
+
+const seq = z.number().int().positive();
+
+const change = z.strictObject({
+  seq,
+  notedAt: time,
+  kind: z.enum(CHANGE_KINDS),
+  url: z.string(),
+  at: time,
+  state: z.enum(CRAWL_STATES),
+  status: z.number().int().nullable(),
+  distance: z.number().nullable(),
+  target: text,
+  title: text,
+  blocks: z.array(z.string()).exactOptional(),
+  contentType: z.string().exactOptional(),
+}) satisfies z.ZodType<ChangeRow>;
+
+const line = z.union([
+  z.strictObject({ record }),
+  z.strictObject({ links: z.strictObject({ url: z.string(), targets: z.array(z.string()) }) }),
+  z.strictObject({ host: z.strictObject({ host: z.string(), facts }) }),
+  z.strictObject({ meta: z.strictObject({ name: z.string(), value: z.string() }) }),
+  z.strictObject({
+    segment: z.strictObject({
+      id: z.string(),
+      state: z.enum(['generated', 'updated']),
+      createdAt: time,
+      urls: z.number(),
+      applied: z.number(),
+    }),
+  }),
+  z.strictObject({ lease: z.strictObject({ url: z.string(), segment: z.string() }) }),
+  z.strictObject({ change }),
+  z.strictObject({ feed: z.strictObject({ last: seq }) }),
+  z.strictObject({
+    end: z.strictObject({
+      records: z.number(),
+      links: z.number(),
+      hosts: z.number(),
+      changes: z.number().exactOptional(),
+    }),
+  }),
+  z.strictObject({ incrawl: z.literal('crawldb'), version: z.number(), exportedAt: z.string() }),
+]) satisfies z.ZodType<DumpLine>;
+
+/** Which schema a line has to fulfil, by its first field: an error then names the field that is wrong, not all alternatives. */
+const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)[0] as string, option]));
+
+/** Reads one line. Throws `CrawlError('usage-invalid')` that names the line and what was expected. */
+export function parseDumpLine(text: string, number: number): DumpLine {
+  const refuse = (what: string): never => {
+    throw new CrawlError('usage-invalid', `line ${number}: ${what}`);
+  };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return refuse(`a line of JSON was expected (${(error as Error).message})`);
+  }
+  const [field = ''] = Object.keys((value ?? {}) as object);
+  const schema = BY_FIELD.get(field);
+  if (schema === undefined) return refuse(`one of ${[...BY_FIELD.keys()].join(', ')} was expected, got "${field}"`);
+  const read = schema.safeParse(value);
+  // The value itself: what a schema gives back has lost names such as `__proto__`.
+  if (read.success) return value as DumpLine;
+  const [issue] = read.error.issues;
+  return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
+}

@@ -1,0 +1,60 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { copySegment, isSameSegment, segmentIds, segmentInfo } from '../../adapters/files/care/segment-care.ts';
+import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
+import { onSnapshot } from '../../crawler/shadow-state.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { Log } from '../../ports/log.ts';
+import { refuseClusterState } from '../cluster/cluster-mark.ts';
+import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
+
+export interface MergeSummary extends TransferSummary {
+  readonly from: string;
+  /** Segments copied, by their ids here; those that an earlier merge has brought are not copied again. */
+  readonly segments: readonly string[];
+}
+
+/**
+ * Adds another crawl to this one: its records, outlinks and host facts, and the segments that are done with, for their content. The other
+ * state directory is not changed, and a crawl may be at work there: it is taken as it is at this moment. A segment id that both have gets a suffix.
+ */
+export async function mergeState(
+  db: CrawlDb,
+  dir: string,
+  other: string,
+  { log, clock }: { readonly log: Log; readonly clock: Clock },
+): Promise<MergeSummary> {
+  const from = resolve(other);
+  refuseClusterState(from, 'a merge');
+  if (!existsSync(join(from, 'db'))) throw new CrawlError('usage-invalid', `${from} holds no crawl db`);
+  if (realpathSync(from) === realpathSync(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
+  return onSnapshot(from, async (snapshot) => {
+    const theirs = await openLevelCrawlDb({ dir: join(snapshot, 'db'), log, clock });
+    const summary = await importLines(db, dumpLines(theirs, clock.now()), 'merge').finally(() => theirs.close());
+    const segments: string[] = [];
+    const known = new Set((await db.segments()).map(({ id }) => id));
+    for (const id of segmentIds(join(from, 'segments'))) {
+      const { state, createdAt, urls } = segmentInfo(join(from, 'segments', id));
+      if (state !== 'updated') continue;
+      const { own, isCopied } = placeFor(join(from, 'segments', id), join(dir, 'segments'), id);
+      if (isCopied && known.has(own)) continue;
+      // A merge that was cut short may have copied it and not told so.
+      if (!isCopied) copySegment(join(from, 'segments', id), join(dir, 'segments', own), own);
+      await db.write({ segments: [{ id: own, state: 'updated', createdAt, urls, applied: urls }] }, { durable: true });
+      segments.push(own);
+    }
+    return { from, segments, ...summary };
+  });
+}
+
+/** The id, or the id with the first suffix, that nobody has but the same segment, which has been copied then. */
+function placeFor(folder: string, dir: string, id: string): { readonly own: string; readonly isCopied: boolean } {
+  for (let number = 0; ; number++) {
+    const own = number === 0 ? id : `${id}-m${number}`;
+    const place = join(dir, own);
+    if (!existsSync(place)) return { own, isCopied: false };
+    if (isSameSegment(folder, place)) return { own, isCopied: true };
+  }
+}
