@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepEngineLean } from '../src/cli/lean-engine.ts';
+import { keepEngineLean } from '../src/cli/process/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/loading/plugin-list.ts';

@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { CrawlError } from '../domain/errors.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
-import { foreignFrame } from './foreign-frame.ts';
-import { keepEngineLean } from './lean-engine.ts';
-import { errorText, messageOf } from './render/error-text.ts';
-import { runCommand } from './run-command.ts';
+import { foreignFrame } from './process/foreign-frame.ts';
+import { keepEngineLean } from './process/lean-engine.ts';
+import { runCommand } from './program/run-command.ts';
+import { errorText, messageOf } from './render/text/error-text.ts';
 
 /** How long what was left open may keep the process alive after the work is done. */
 const LINGER_MS = 3_000;

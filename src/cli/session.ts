@@ -8,10 +8,10 @@ import type { Worker } from '../operations/cluster/open-worker.ts';
 import type { CrawlReader, DbQuestions } from '../operations/inspect/questions.ts';
 import { isForeseen } from './exit.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
-import { type Live, NO_LIVE } from './no-live.ts';
 import { createOutput, type Output } from './output.ts';
+import { networkOverrides } from './program/shared-options.ts';
+import { type Live, NO_LIVE } from './render/live/no-live.ts';
 import { shortLines } from './render/safe-text.ts';
-import { networkOverrides } from './shared-options.ts';
 
 /** The process as the commands see it. */
 export interface Surroundings {
@@ -155,7 +155,7 @@ export async function openSession(
     async showProgress() {
       if (options.quiet) return;
       const record = await logOf();
-      const { createLive } = await import('./live.ts');
+      const { createLive } = await import('./render/live/live.ts');
       live = await createLive({ terminal: session.canDraw(stderr) ? stderr : null, record: record.info });
     },
     async withCrawler(use, access = 'write') {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linesOf, linesOfFile } from '../../src/cli/line-reader.ts';
+import { linesOf, linesOfFile } from '../../src/cli/input/line-reader.ts';
 
 async function lines(chunks: readonly (string | Uint8Array)[]): Promise<string[]> {
   const all: string[] = [];

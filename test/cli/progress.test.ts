@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createLive } from '../../src/cli/live.ts';
-import { progressFields, progressLines } from '../../src/cli/render/progress.ts';
-import { resumeCommand } from '../../src/cli/resume-command.ts';
+import { resumeCommand } from '../../src/cli/program/resume-command.ts';
+import { createLive } from '../../src/cli/render/live/live.ts';
+import { progressFields, progressLines } from '../../src/cli/render/live/progress.ts';
 import type { CrawlProgress } from '../../src/steps/summaries.ts';
 
 const PROGRESS: CrawlProgress = {

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { topLines } from '../../src/cli/render/run-text.ts';
+import { topLines } from '../../src/cli/render/live/run-text.ts';
 import { announceRun, runPath } from '../../src/cli/run-status/announce.ts';
 import { askRun, followRun } from '../../src/cli/run-status/follow.ts';
 import type { RunStatus } from '../../src/cli/run-status/run-status.ts';

@@ -1,6 +1,6 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { keepEngineLean } from '../../dist/src/cli/lean-engine.js';
+import { keepEngineLean } from '../../dist/src/cli/process/lean-engine.js';
 
 // For `lean-engine.test.ts`: prints the largest young generation of the main thread, and the half of a worker's, MiB.
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseDocument, parse as parseYaml } from 'yaml';
 import { commandTree } from '../../src/cli/completion/command-tree.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { createProgram } from '../../src/cli/program/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { BINARY, workDir } from '../cli/binary.ts';
 import { runStaying } from '../cli/staying.ts';

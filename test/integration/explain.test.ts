@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explanationText } from '../../src/cli/render/explanation-text.ts';
+import { explanationText } from '../../src/cli/render/text/explanation-text.ts';
 import { defaultConfig } from '../../src/config/load.ts';
 import { type Crawler, type Explanation, openCrawler } from '../../src/crawler.ts';
 import { type ChangingSite, startChangingSite, words } from '../site/changing-site.ts';

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { ChangeKind } from '../../crawler.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { near } from '../../domain/near-name.ts';
-import { moment, wholeNumber } from '../shared-options.ts';
+import { moment, wholeNumber } from '../program/shared-options.ts';
 
 /** Behind a number of the change feed, or from a time on, ms since the epoch. */
 export type FeedStart = { readonly after: number } | { readonly notedFrom: number };

@@ -2,11 +2,11 @@ import type { ChangeView } from '../../crawler.ts';
 import type { ChangeReaderOptions } from '../../operations/changes/change-reader.ts';
 import type { ChangesQuery } from '../../operations/changes/changes.ts';
 import { EXIT } from '../exit.ts';
+import { listenForStop } from '../process/stop-signal.ts';
 import { shortTime } from '../render/columns.ts';
 import { safeText } from '../render/safe-text.ts';
 import { sleepUntil } from '../schedule/sleep-until.ts';
 import type { Session } from '../session.ts';
-import { listenForStop } from '../stop-signal.ts';
 
 /** The pause between two looks at the files of the crawl db, ms. */
 export const LOOK_EVERY_MS = 2_000;

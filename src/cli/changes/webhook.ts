@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { CrawlError } from '../../domain/errors.ts';
 import type { WebhookDeliveryOptions, WebhookSummary } from '../../operations/changes/webhook-delivery.ts';
 import { EXIT } from '../exit.ts';
+import { listenForStop } from '../process/stop-signal.ts';
 import { count } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { Session } from '../session.ts';
-import { listenForStop } from '../stop-signal.ts';
 
 /** A secret has no place on a command line, which every user of the machine can read. */
 export const SECRET_VARIABLE = 'INCRAWL_WEBHOOK_SECRET';

@@ -15,7 +15,8 @@ export function answer(session: Session, question: Question): Promise<number> {
 function seen(session: Session): Promise<number> {
   return session.withReader(async (crawler) => {
     const view = await crawler.seen();
-    const text = async (): Promise<string> => (await import('../render/seen-text.ts')).seenText(view, session.bold);
+    const text = async (): Promise<string> =>
+      (await import('../render/text/seen-text.ts')).seenText(view, session.bold);
     await session.out.write(session.json ? `${JSON.stringify(view)}\n` : await text());
     return EXIT.done;
   });
@@ -26,7 +27,7 @@ async function ofDb(session: Session, db: DbQuestions, question: Exclude<Questio
   switch (question.kind) {
     case 'stats': {
       const stats = await db.stats(flags.full ? { full: true } : {});
-      const text = async (): Promise<string> => (await import('../render/record-text.ts')).statsText(stats);
+      const text = async (): Promise<string> => (await import('../render/text/record-text.ts')).statsText(stats);
       await session.out.write(session.json ? `${JSON.stringify(stats)}\n` : await text());
       tell(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
       return EXIT.done;
@@ -41,7 +42,7 @@ async function ofDb(session: Session, db: DbQuestions, question: Exclude<Questio
       const record = await db.record(url);
       if (session.json) await session.out.write(`${JSON.stringify(record)}\n`);
       else if (record !== null) {
-        const { recordText } = await import('../render/record-text.ts');
+        const { recordText } = await import('../render/text/record-text.ts');
         await session.out.write(recordText(record, session.bold));
       }
       if (record === null) session.note(`Not in the crawl db: ${safeText(url)}; "incrawl explain" tells why.`);

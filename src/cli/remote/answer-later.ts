@@ -1,5 +1,5 @@
 import type { CrawlReader } from '../../operations/inspect/questions.ts';
-import type { LocalSocket } from '../local-socket.ts';
+import type { LocalSocket } from '../process/local-socket.ts';
 
 /** A reader that takes longer than this (a dump into a pager) must not keep others from asking, ms. */
 const LATE_MS = 500;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
 import { type CrawlReader, QUESTIONS, type Question } from '../../operations/inspect/questions.ts';
-import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
+import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import { type Asked, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
 
 /** A client that connects and asks nothing is hung up on, ms. */

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
 import { type CrawlReader, QUESTIONS, type Question } from '../../operations/inspect/questions.ts';
-import { isAbsent } from '../local-socket.ts';
+import { isAbsent } from '../process/local-socket.ts';
 import { type AnswerLine, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';
 
 /** Asks the process that holds the crawl db. */

@@ -10,8 +10,8 @@ import type {
   SkippedUrl,
 } from '../../crawler.ts';
 import { bytes, count, span } from './quantities.ts';
-import { outcomeInLine } from './segment-text.ts';
 import type { Column } from './table.ts';
+import { outcomeInLine } from './text/segment-text.ts';
 
 const URL_WIDTH = 80;
 

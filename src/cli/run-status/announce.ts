@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { CrawlProgress, RoundSummary } from '../../crawler.ts';
-import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
 import type { Log } from '../log.ts';
+import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import { addRound, NO_TOTALS, ROUNDS_TOLD, type RunStatus, roundCounts } from './run-status.ts';
 
 /** Where the process that crawls on a state directory answers. It holds the crawl db meanwhile, so there is one at most. */

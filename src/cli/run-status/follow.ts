@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { isAbsent } from '../local-socket.ts';
+import { isAbsent } from '../process/local-socket.ts';
 import type { RunStatus } from './run-status.ts';
 
 /** No line of a run is longer, characters. */

@@ -1,7 +1,7 @@
 import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 import type { Log } from '../log.ts';
-import { lackOf } from '../render/failures-text.ts';
+import { lackOf } from '../render/text/failures-text.ts';
 import type { Health, RunReport } from './health.ts';
 import { SET_BACK_MS } from './sleep-until.ts';
 import { missedStarts, type Timetable } from './timetable.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
-import { isAbsent, type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
 import type { Log } from '../log.ts';
+import { isAbsent, type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import type { Health } from './health.ts';
 
 /** Where the scheduler of a state directory answers. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
+import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 
 /** Where `serve` is asked to close the crawl db. */
 const viewPath = (dir: string): string => socketPath(dir, 'serve');

@@ -5,7 +5,7 @@ import { CRAWL_STATES } from '../../domain/crawl/states/datum.ts';
 import { typedHost, typedUrlPrefix } from '../../domain/url/canonical/typed-url.ts';
 import type { CrawlReader } from '../../operations/inspect/questions.ts';
 import { isForeseen } from '../exit.ts';
-import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../shared-options.ts';
+import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../program/shared-options.ts';
 import type { ServeRoom } from './app.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
 import { differencePage } from './pages/difference.ts';

@@ -1,8 +1,8 @@
 import type { Explanation, RecordView } from '../../../crawler.ts';
 import { shortTime } from '../../render/columns.ts';
-import { termText } from '../../render/explanation-text.ts';
 import { bytes, count, span } from '../../render/quantities.ts';
 import type { Column } from '../../render/table.ts';
+import { termText } from '../../render/text/explanation-text.ts';
 import { visitTimeline } from '../charts/visit-timeline.ts';
 import { facts, htmlTable, urlLink } from '../html-table.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';

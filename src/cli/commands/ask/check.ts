@@ -1,0 +1,141 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { Checker } from '../../../crawler.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import { answerLines, type CheckInput, parseInput, requiredField, textField } from '../../input/stdin-answers.ts';
+import type { Run } from '../../program/program.ts';
+import { addNetworkOptions } from '../../program/shared-options.ts';
+import { blocksHtml } from '../../render/html/blocks-html.ts';
+import { checkText } from '../../render/text/check-text.ts';
+import type { Session } from '../../session.ts';
+
+/** Options of all the checks; each uses its own. */
+interface CheckFlags {
+  readonly stdin?: true;
+  readonly base?: string;
+  readonly url?: string;
+  readonly contentType?: string;
+  readonly robots?: string;
+  readonly agent?: string;
+  readonly html?: string;
+}
+
+interface Check {
+  readonly name: string;
+  readonly argument: string;
+  readonly description: string;
+  readonly example: string;
+  readonly options: readonly (readonly [flags: string, description: string])[];
+  readonly network?: true;
+  ask(checker: Checker, input: CheckInput, flags: CheckFlags, session: Session): Promise<object>;
+}
+
+const CHECKS: readonly Check[] = [
+  {
+    name: 'url',
+    argument: 'a URL, or {"url", "base"}',
+    description: 'What the normalizers and filters make of a URL, step by step.',
+    example: "incrawl check url 'HTTP://Example.org:80/a/../b?utm_source=x#top'",
+    options: [['--base <url>', 'resolve a relative URL against this one']],
+    ask(checker, input, flags) {
+      if (typeof input === 'string')
+        return checker.url(flags.base === undefined ? input : { url: input, base: flags.base });
+      const base = textField(input, 'base') ?? flags.base;
+      return checker.url({ url: requiredField(input, 'url'), ...(base === undefined ? {} : { base }) });
+    },
+  },
+  {
+    name: 'parse',
+    argument: 'a file or URL, or {"file", "url", "contentType"}',
+    description: 'What the parser plugins find in a page: title, text, main content, signature, outlinks.',
+    example: 'incrawl check parse page.html --url https://example.org/page.html',
+    options: [
+      ['--url <url>', 'the URL that the file came from, for its relative links'],
+      ['--content-type <type>', 'the Content-Type that it came with'],
+      ['--html <file>', 'write a picture of its blocks, to look at in a browser'],
+    ],
+    network: true,
+    async ask(checker, input, flags) {
+      const isUrl = typeof input === 'string' && /^https?:\/\//i.test(input);
+      const file = typeof input === 'string' ? (isUrl ? undefined : input) : textField(input, 'file');
+      const url = (typeof input === 'string' ? (isUrl ? input : undefined) : textField(input, 'url')) ?? flags.url;
+      const contentType =
+        (typeof input === 'string' ? undefined : textField(input, 'contentType')) ?? flags.contentType;
+      if (!file && !url) throw new CrawlError('usage-invalid', 'expected a "file" or a "url"');
+      const answer = await checker.parse({
+        ...(file && { file }),
+        ...(url && { url }),
+        ...(contentType && { contentType }),
+      });
+      if (flags.html !== undefined) await writeFile(flags.html, blocksHtml(answer));
+      return answer;
+    },
+  },
+  {
+    name: 'robots',
+    argument: 'a URL, or {"robots", "agent", "url"}',
+    description: 'What the robots.txt of a URL, or one at hand, says about it, and by which line.',
+    example:
+      'incrawl check robots https://example.org/private/\n  incrawl check robots /private/ --robots robots.txt --agent incrawl',
+    options: [
+      ['--robots <file>', 'a robots.txt at hand; default: that of the URL, which is fetched'],
+      ['--agent <name>', 'product token; default: agent.name'],
+    ],
+    network: true,
+    async ask(checker, input, flags, session) {
+      const fields = typeof input === 'string' ? { url: input } : input;
+      const text =
+        textField(fields, 'robots') ?? (flags.robots === undefined ? undefined : await readFile(flags.robots, 'utf8'));
+      const agent = textField(fields, 'agent') ?? flags.agent ?? session.config.agent.name;
+      return checker.robots({
+        ...(text === undefined ? {} : { robots: text }),
+        agent,
+        url: requiredField(fields, 'url'),
+      });
+    },
+  },
+  {
+    name: 'sitemap',
+    argument: 'a file, or {"file"}',
+    description: 'What is in a sitemap or sitemap index, and what is wrong with it.',
+    example: 'incrawl check sitemap sitemap.xml --json',
+    options: [],
+    ask(checker, input) {
+      const file = typeof input === 'string' ? input : requiredField(input, 'file');
+      if (file === '') throw new CrawlError('usage-invalid', 'expected the name of a file');
+      return checker.sitemap(file);
+    },
+  },
+];
+
+export function addCheck(program: Command, run: Run): void {
+  const check = program
+    .command('check')
+    .description('Ask one part of the chain about one input, or about each line of stdin. Needs no crawl db.')
+    .addHelpText('after', `\nExamples:\n${CHECKS.map(({ example }) => `  ${example}`).join('\n')}`);
+  for (const each of CHECKS) addOne(check, each, run);
+}
+
+function addOne(parent: Command, check: Check, run: Run): void {
+  const command = parent
+    .command(check.name)
+    .argument('[input]', check.argument)
+    .description(check.description)
+    .option('--stdin', 'one input per line on stdin; one line of JSON for each, in order')
+    .addHelpText('after', `\nExamples:\n  ${check.example}\n  incrawl check ${check.name} --stdin < inputs.txt`);
+  for (const [flags, description] of check.options) command.option(flags, description);
+  if (check.network) addNetworkOptions(command);
+  command.action((input: string | undefined, flags: CheckFlags) =>
+    run(command, async (session) => {
+      if ((input === undefined) === (flags.stdin === undefined)) {
+        return session.refuse(`expected one input (${check.argument}), or --stdin`);
+      }
+      await session.withChecker(async (checker) => {
+        const ask = (each: CheckInput): Promise<object> => check.ask(checker, each, flags, session);
+        if (input === undefined) return answerLines(session, ask);
+        const answer = await ask(parseInput(input));
+        await session.out.write(session.json ? `${JSON.stringify(answer)}\n` : checkText(answer, session.color));
+      });
+    }),
+  );
+}

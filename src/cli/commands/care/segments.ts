@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { PruneSummary, SegmentVerdict } from '../../../crawler.ts';
+import { asAsked } from '../../program/dry-run.ts';
+import type { Run } from '../../program/program.ts';
+import { wholeNumber } from '../../program/shared-options.ts';
+import { count } from '../../render/quantities.ts';
+
+interface PruneFlags {
+  readonly keepDays: number;
+  readonly compact?: true;
+  readonly dryRun?: true;
+}
+
+const DAY_MS = 86_400_000;
+
+const MEANING: Readonly<Record<SegmentVerdict, string>> = {
+  young: 'kept: younger than asked for',
+  unfinished: 'kept: not applied to the crawl db yet',
+  needed: 'kept: holds the current content of pages',
+  removed: 'nothing of it is needed any more',
+  compacted: 'its pages go into one new segment',
+};
+
+export function addSegments(program: Command, run: Run): void {
+  const segments = program
+    .command('segments')
+    .description('Keep the stored pages of past rounds in bounds.')
+    .addHelpText('after', '\nExamples:\n  incrawl segments prune --keep-days 90 --compact');
+  const prune = segments
+    .command('prune')
+    .description(
+      'Remove old segments of which nothing is needed any more: no export, diff or new parse would read them.',
+    )
+    .requiredOption('--keep-days <days>', 'younger segments stay', wholeNumber(0))
+    .option('--compact', 'first move the pages that are still needed from the old segments into one new segment')
+    .option('--dry-run', 'only say what would be done')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl segments prune --keep-days 90 --dry-run\n  incrawl segments prune --keep-days 90 --compact',
+    );
+  prune.action((flags: PruneFlags) =>
+    run(prune, async (session) => {
+      const summary = await asAsked(session, flags.dryRun === true, (crawler) =>
+        crawler.pruneSegments({
+          keepMs: flags.keepDays * DAY_MS,
+          compact: flags.compact === true,
+          dryRun: flags.dryRun === true,
+        }),
+      );
+      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : pruneText(summary));
+    }),
+  );
+}
+
+function pruneText({ segments, removed, compactedInto, dryRun }: PruneSummary): string {
+  const lines = segments.map(({ id, verdict, pagesNeeded }) => {
+    const pages = pagesNeeded > 0 ? ` (${count(pagesNeeded)})` : '';
+    return `${id}  ${MEANING[verdict]}${pages}`;
+  });
+  lines.push(`${count(removed)} ${dryRun ? 'would be removed' : 'removed'}.`);
+  if (compactedInto !== null) lines.push(`The pages that are still needed are in ${compactedInto}.`);
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,56 @@
+import { Argument, type Command } from 'commander';
+import { near } from '../../../domain/near-name.ts';
+import type { Run } from '../../program/program.ts';
+import { commandsPage } from '../../reference/commands.ts';
+import { asText, type ReferencePage } from '../../reference/page.ts';
+import { queryPage } from '../../reference/query.ts';
+import {
+  changesPage,
+  configurationPage,
+  errorsPage,
+  findingsPage,
+  skipsPage,
+  statesPage,
+} from '../../reference/tables.ts';
+
+const TOPICS: Readonly<Record<string, (program: Command) => ReferencePage>> = {
+  changes: changesPage,
+  commands: commandsPage,
+  config: configurationPage,
+  errors: errorsPage,
+  findings: findingsPage,
+  query: queryPage,
+  skips: skipsPage,
+  states: statesPage,
+};
+
+export function addHelp(program: Command, run: Run): void {
+  const topics = Object.keys(TOPICS);
+  program.helpCommand(false);
+  const command = program
+    .command('help')
+    .description(`Explains a command, or a topic: ${topics.join(', ')}.`)
+    .addArgument(new Argument('[topic...]', 'a command or a topic'))
+    .addHelpText('after', '\nExamples:\n  incrawl help check url\n  incrawl help config | less');
+  command.action((words: readonly string[]) =>
+    run(command, async (session) => {
+      const [word = ''] = words;
+      const topic = words.length === 1 ? TOPICS[word] : undefined;
+      if (topic !== undefined) {
+        const page = topic(program);
+        return session.out.write(session.json ? `${JSON.stringify(page)}\n` : asText(page, session.bold));
+      }
+      let asked = program;
+      for (const name of words) {
+        const names = asked.commands.map((each) => each.name());
+        const next = asked.commands.find((each) => each.name() === name);
+        if (next === undefined) {
+          const guess = near(name, [...names, ...topics]);
+          return session.refuse(`no command or topic ${name}${guess === undefined ? '' : `; did you mean ${guess}?`}`);
+        }
+        asked = next;
+      }
+      asked.outputHelp();
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+import { constants, existsSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { jsonOf, told } from '../../program/dry-run.ts';
+import type { Run } from '../../program/program.ts';
+import { safeText } from '../../render/safe-text.ts';
+
+/** From the package to the new folder. */
+const FILES: readonly (readonly [from: string, to: string])[] = [
+  ['conf/incrawl.yaml', 'conf/incrawl.yaml'],
+  ['conf/plugins.yaml', 'conf/plugins.yaml'],
+  ['seeds/example.txt', 'seeds/example.txt'],
+];
+
+export function addInit(program: Command, run: Run): void {
+  const command = program
+    .command('init')
+    .argument('[dir]', 'folder to write to', '.')
+    .description('Write a commented configuration, the plugin list and a sample of seeds. Existing files are kept.')
+    .option('--dry-run', 'only say which files would be written')
+    .addHelpText(
+      'after',
+      '\nExample:\n  incrawl init my-crawl && cd my-crawl && incrawl crawl seeds --contact me@example.org',
+    );
+  command.action((dir: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
+    run(command, async (session) => {
+      const { makeFolder } = await import('../../../crawler.ts');
+      const source = dirname(createRequire(import.meta.url).resolve('incrawl/package.json'));
+      const written: string[] = [];
+      const kept: string[] = [];
+      for (const [from, to] of FILES) {
+        const path = join(dir, to);
+        if (!dryRun) await makeFolder(dirname(path));
+        const isNew = dryRun ? !existsSync(path) : await copyNew(join(source, from), path);
+        (isNew ? written : kept).push(path);
+      }
+      if (session.json) return session.out.write(`${jsonOf({ dir, written, kept }, dryRun)}\n`);
+      const lines = [...written.map((path) => `wrote ${path}`), ...kept.map((path) => `kept  ${path} (it was there)`)];
+      lines.push(
+        '',
+        'Next: set agent.contact in conf/incrawl.yaml, put your URLs in seeds/example.txt, then',
+        '  incrawl crawl seeds',
+      );
+      await session.out.write(`${told(dryRun)}${lines.map(safeText).join('\n')}\n`);
+    }),
+  );
+}
+
+/** Copies unless the target exists. */
+async function copyNew(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}

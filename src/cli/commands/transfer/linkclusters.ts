@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { EXIT } from '../../exit.ts';
+import type { Run } from '../../program/program.ts';
+import { type ListFormat, writeListing } from '../../render/listing.ts';
+import type { Column } from '../../render/table.ts';
+
+interface FamilyView {
+  readonly domain: string;
+  readonly family: number;
+  readonly size: number;
+  readonly noise: boolean;
+  readonly similarityToNoise: number;
+  readonly first: string;
+}
+
+const COLUMNS: readonly Column<FamilyView>[] = [
+  { title: 'domain', cell: ({ domain }) => domain },
+  { title: 'URLs', cell: ({ size }) => String(size), align: 'right' },
+  { title: 'noise', cell: ({ noise }) => (noise ? 'yes' : '') },
+  { title: 'similarity', cell: ({ similarityToNoise }) => similarityToNoise.toFixed(2), align: 'right' },
+  { title: 'first URL', cell: ({ first }) => first },
+];
+
+export function addLinkclusters(program: Command, run: Run): void {
+  const command = program
+    .command('linkclusters')
+    .description(
+      'Families of the URLs that the crawled pages link to, per domain, by longest common subsequence; families like the links that parsefilter-noise-links marked are noise.',
+    )
+    .addOption(
+      new Option('--format <format>', '--json prints one JSON array').choices(['table', 'jsonl', 'csv', 'tsv']),
+    )
+    .addHelpText('after', '\nExamples:\n  incrawl linkclusters\n  incrawl linkclusters --format tsv > families.tsv');
+  command.action((flags: { readonly format?: Exclude<ListFormat, 'json'> | 'tsv' }) =>
+    run(command, (session) =>
+      session.withCrawler(async (crawler) => {
+        const { format = session.json ? 'json' : 'table' } = flags;
+        if (format === 'tsv') {
+          for await (const line of crawler.linkClusters()) await session.out.write(`${line}\n`);
+          return EXIT.done;
+        }
+        const written = await writeListing(session.out, familyViews(crawler.linkClusters()), {
+          format,
+          columns: COLUMNS,
+          bold: session.bold,
+        });
+        if (written === 0 && format === 'table') session.note('No links yet.');
+        return EXIT.done;
+      }, 'read'),
+    ),
+  );
+}
+
+async function* familyViews(lines: AsyncIterable<string>): AsyncGenerator<FamilyView> {
+  for await (const line of lines) {
+    const [domain = '', family = '', size = '', verdict, similarity, first] = line.split('\t');
+    if (first === undefined) continue;
+    yield {
+      domain,
+      family: Number(family),
+      size: Number(size),
+      noise: verdict === 'noise',
+      similarityToNoise: Number(similarity),
+      first,
+    };
+  }
+}

@@ -1,0 +1,62 @@
+import { access, constants, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { SeedSource } from '../../crawler.ts';
+import { linesOf, linesOfFile } from './line-reader.ts';
+
+export type SeedArguments = { readonly sources: readonly SeedSource[] } | { readonly error: string };
+
+/**
+ * Seeds as named on the command line: `-` is stdin, `scheme://...` a URL, all else a file, or a folder whose `.txt` files are read
+ * in the order of their names. Says what is wrong before anything is started.
+ */
+export async function seedSources(words: readonly string[], stdin: () => Readable): Promise<SeedArguments> {
+  const sources: SeedSource[] = [];
+  const urls = words.filter(isUrl);
+  if (urls.length > 0) sources.push({ name: 'command line', lines: urls });
+  for (const word of new Set(words.filter((each) => !isUrl(each)))) {
+    if (word === '-') {
+      sources.push({ name: 'stdin', lines: linesOf(stdin()) });
+      continue;
+    }
+    const kind = await kindOf(word);
+    if (kind === 'absent') return { error: `no such seed file: ${word}${hint(word)}` };
+    const files = kind === 'file' ? [word] : await textFiles(word);
+    if (files.length === 0) return { error: `no *.txt seed files in the folder ${word}` };
+    for (const file of files) {
+      if (!(await isReadable(file))) return { error: `the seed file ${file} cannot be read: permission denied` };
+      sources.push({ name: file, lines: linesOfFile(file) });
+    }
+  }
+  return { sources };
+}
+
+const isUrl = (word: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(word);
+
+const hint = (word: string): string =>
+  /^[\w-]+(\.[\w-]+)+([:/]|$)/.test(word) ? ` (a URL begins with its scheme: https://${word})` : '';
+
+async function kindOf(path: string): Promise<'file' | 'folder' | 'absent'> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return 'absent';
+  }
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function textFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder);
+  return names
+    .filter((name) => name.endsWith('.txt'))
+    .sort()
+    .map((name) => join(folder, name));
+}

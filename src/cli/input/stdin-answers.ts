@@ -1,0 +1,53 @@
+import { CrawlError } from '../../domain/errors.ts';
+import type { Session } from '../session.ts';
+import { linesOf } from './line-reader.ts';
+
+/** One input of `check`: a bare value, or the fields of a JSON object. */
+export type CheckInput = string | Readonly<Record<string, unknown>>;
+
+/**
+ * Answers each line of stdin with one line of JSON, in order and at once, so that a program can hold a conversation. A line that
+ * cannot be answered gives an object with `error`, and the stream goes on.
+ */
+export async function answerLines(session: Session, answer: (input: CheckInput) => Promise<object>): Promise<void> {
+  const { out, surroundings } = session;
+  for await (const line of linesOf(surroundings.stdin())) {
+    let reply: object;
+    try {
+      reply = await answer(parseInput(line));
+    } catch (error) {
+      reply = { input: line, error: error instanceof Error ? error.message : String(error) };
+    }
+    await out.write(`${JSON.stringify(reply)}\n`);
+    await out.flush();
+    if (out.closed) break;
+  }
+}
+
+/** A line, or the argument of a command: what begins with `{` or `"` is JSON, all else stands for itself. */
+export function parseInput(line: string): CheckInput {
+  const text = line.trim();
+  if (!/^[{"]/.test(text)) return text;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CrawlError('usage-invalid', `expected a JSON object or a bare value: ${(error as Error).message}`);
+  }
+  return value as CheckInput;
+}
+
+/** A text field of an input; `undefined` when it is absent. Throws when it is something else. */
+export function textField(input: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = input[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string')
+    throw new CrawlError('usage-invalid', `expected text in "${name}", got ${JSON.stringify(value)}`);
+  return value;
+}
+
+export function requiredField(input: Readonly<Record<string, unknown>>, name: string): string {
+  const value = textField(input, name);
+  if (value === undefined) throw new CrawlError('usage-invalid', `expected a field "${name}"`);
+  return value;
+}

@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+import { packageVersion } from '../../config/package-version.ts';
+import { EXIT } from '../exit.ts';
+import { safeLines, shortLines } from '../render/safe-text.ts';
+import { type Handler, openSession, type Surroundings } from '../session.ts';
+import { collect } from './shared-options.ts';
+
+/**
+ * Runs a handler for a command, with the session that its options ask for. `when-asked`: the configuration is read when the handler needs it, or
+ * when an option names a file or a value.
+ */
+export type Run = (command: Command, handler: Handler, config?: 'at-once' | 'when-asked') => Promise<void>;
+
+export interface Program {
+  readonly command: Command;
+  /** Exit code of the last run. */
+  exitCode(): number;
+}
+
+/** Adds a command to the program. */
+export type AddCommand = (program: Command, run: Run) => void;
+
+/** A program of these commands. Parsing rejects with `CommanderError` for wrong usage and for `--help`. */
+export function newProgram(surroundings: Surroundings, commands: readonly AddCommand[]): Program {
+  const { stdout, stderr } = surroundings;
+  let exitCode: number = EXIT.done;
+  const run: Run = async (command, handler, config = 'at-once') => {
+    const session = await openSession(command, surroundings, config);
+    try {
+      exitCode = (await handler(session)) ?? EXIT.done;
+    } finally {
+      await session.close();
+    }
+  };
+
+  const program = new Command('incrawl')
+    .description('Incremental web crawler: learns how often each page changes, fetches only what did, and says why.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, write) => write(shortLines(safeLines(text)).replace(/^error: /, 'incrawl: ')),
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandDescription: (command) => command.description().replace(/\. .*/, '').replace(/\.$/, ''),
+    })
+    .showHelpAfterError('(add --help to the command for its options)')
+    .option('--config <file>', 'configuration file (default: conf/incrawl.yaml, then incrawl.yaml)')
+    .option('--dir <dir>', 'state directory', 'crawldb')
+    .option('--json', 'print one JSON document instead of text for people')
+    .option('-q, --quiet', 'no progress and no notes, only errors')
+    .option('-v, --verbose', 'log in detail; stacks of unexpected errors')
+    .option('-D, --define <key=value>', 'set a configuration key; repeatable', collect)
+    .addHelpText('after', AFTER_HELP);
+  for (const add of commands) add(program, run);
+  return { command: program, exitCode: () => exitCode };
+}
+
+const AFTER_HELP = `
+Examples:
+  incrawl demo                                          a changing site on this machine, crawled for several rounds
+  incrawl crawl https://example.org/ --contact me@example.org --rounds 2
+  incrawl readdb --stats
+
+Exit codes: 0 done, 1 error, 2 usage or configuration, 3 disk full, 4 nothing due (generate), 5 crawl db locked,
+11 stopped by a signal, resumable, 12 failure limit, 13 forced stop.`;

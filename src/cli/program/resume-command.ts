@@ -1,0 +1,16 @@
+import { withoutPassword } from '../../config/redis-url.ts';
+
+/**
+ * The command line that goes on where this one was stopped: the same without its seeds, which are in the crawl db by now, and without passwords,
+ * since what is shown may end up in a log. Quoted for a POSIX shell.
+ */
+export function resumeCommand(argv: readonly string[], seeds: readonly string[]): string {
+  const words = [...argv];
+  for (const seed of seeds) {
+    const index = words.lastIndexOf(seed);
+    if (index >= 0) words.splice(index, 1);
+  }
+  return ['incrawl', ...words].map((word) => quoted(withoutPassword(word))).join(' ');
+}
+
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

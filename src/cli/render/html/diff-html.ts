@@ -1,0 +1,70 @@
+import type { PageDiff } from '../../../crawler.ts';
+import { escaped } from './blocks-html.ts';
+
+interface Row {
+  left: string;
+  right: string;
+  isChanged: boolean;
+}
+
+/**
+ * Two versions side by side for a browser: one file, no script, nothing loaded. All text of the page is escaped, and a policy in the
+ * document forbids whatever could come of it.
+ */
+export function diffHtml(diff: PageDiff): string {
+  const { from, to } = diff;
+  const head = (version: PageDiff['from']): string =>
+    `<th scope="col"><bdi>${escaped(version.title ?? '(no title)')}</bdi><br><small>${escaped(version.at)}, segment ${escaped(version.segment)}</small></th>`;
+  const rows = rowsOf(diff).map(
+    ({ left, right, isChanged }) =>
+      `<tr${isChanged ? ' class="changed"' : ''}><td dir="auto">${left}</td><td dir="auto">${right}</td></tr>`,
+  );
+  const distance = diff.distance === null ? 'Signatures do not compare.' : `Signature distance ${diff.distance}.`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Changes of ${escaped(to.title ?? diff.url)}</title>
+<style>
+:root { color-scheme: light dark; --gone: #ffd9d6; --new: #c9f0d3; --line: #ccc; --ink: #1a1a1a; --paper: #fff; --pale: #5c5c5c; }
+@media (prefers-color-scheme: dark) { :root { --gone: #6b2320; --new: #14532d; --line: #444; --ink: #eee; --paper: #16181b; --pale: #a8a8a8; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }
+table { width: 100%; border-collapse: collapse; table-layout: fixed; }
+th, td { text-align: start; vertical-align: top; padding: .35rem .75rem; border-bottom: 1px solid var(--line); white-space: pre-wrap; }
+th { white-space: normal; }
+small, tr:not(.changed) td { color: var(--pale); }
+del { background: var(--gone); }
+ins { background: var(--new); }
+</style></head><body>
+<h1><bdi>${escaped(diff.url)}</bdi></h1>
+<p>${diff.equal} words equal, ${diff.deleted} gone (<del>struck out</del>), ${diff.inserted} new (<ins>underlined</ins>). ${distance}</p>
+<table><thead><tr>${head(from)}${head(to)}</tr></thead><tbody>
+${rows.join('\n')}
+</tbody></table>
+</body></html>
+`;
+}
+
+/** A row ends where both versions break the line. */
+function rowsOf({ edits }: PageDiff): Row[] {
+  const rows: Row[] = [];
+  let row: Row = { left: '', right: '', isChanged: false };
+  for (const { op, text } of edits) {
+    if (op !== 'equal') {
+      if (op === 'delete') row.left += `<del>${escaped(text)}</del>`;
+      else row.right += `<ins>${escaped(text)}</ins>`;
+      row.isChanged = true;
+      continue;
+    }
+    for (const [i, line] of text.split('\n').entries()) {
+      if (i > 0) {
+        rows.push(row);
+        row = { left: '', right: '', isChanged: false };
+      }
+      row.left += escaped(line);
+      row.right += escaped(line);
+    }
+  }
+  rows.push(row);
+  return rows.filter(({ left, right }) => left !== '' || right !== '');
+}

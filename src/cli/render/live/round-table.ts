@@ -1,0 +1,58 @@
+import type { CrawlSummary, RoundCounts, StoppedBy } from '../../../crawler.ts';
+import { bytes, count, span } from '../quantities.ts';
+
+type Counts = Omit<RoundCounts, 'round' | 'segment' | 'meanDistance'>;
+
+const COLUMNS: readonly (readonly [title: string, width: number, cell: (round: Counts) => string])[] = [
+  ['urls', 7, (round) => count(round.generated)],
+  ['new', 7, (round) => count(round.new)],
+  ['changed', 8, (round) => count(round.modified)],
+  ['304', 7, (round) => count(round.notModified)],
+  ['headers', 8, (round) => count(round.skippedByHeaders)],
+  ['same', 7, (round) => count(round.unchanged)],
+  ['gone', 6, (round) => count(round.gone)],
+  ['moved', 6, (round) => count(round.redirected)],
+  ['failed', 7, (round) => count(round.failed)],
+  ['denied', 7, (round) => count(round.robotsDenied)],
+  ['found', 8, (round) => count(round.newUrls)],
+  ['received', 10, (round) => bytes(round.bytesReceived)],
+  ['time', 9, (round) => span(round.ms / 1000)],
+];
+
+/** Heading of the table that grows by a line per round. */
+export function roundHeading(): string {
+  return `round${COLUMNS.map(([title, width]) => title.padStart(width)).join('')}`;
+}
+
+export function roundLine(round: Counts & { readonly round: number }): string {
+  return line(String(round.round), round);
+}
+
+export function totalsLine(summary: CrawlSummary): string {
+  return line('total', summary.totals);
+}
+
+function line(label: string, round: Counts): string {
+  return `${label.padStart(5)}${COLUMNS.map(([, width, cell]) => cell(round).padStart(width)).join('')}`;
+}
+
+const REASONS: Readonly<Record<StoppedBy, string>> = {
+  'nothing-due': 'Nothing is due any more.',
+  rounds: 'The rounds asked for are done.',
+  signal: 'Stopped by a signal.',
+  'failure-limit': 'Stopped: too many fetches failed in a row (fetch.failureLimit); is the network down?',
+  'disk-full': 'Stopped: the disk is full. Make room and run the command again; nothing that was stored is lost.',
+};
+
+export function stopReason(stoppedBy: StoppedBy): string {
+  return REASONS[stoppedBy];
+}
+
+/** One line a layer; nothing for a crawl that came to one layer only. */
+export function layerLines(layers: CrawlSummary['totals']['layers']): string[] {
+  if (layers.length < 2) return [];
+  return layers.map(
+    (layer) =>
+      `layer ${layer.depth}: ${count(layer.visited)} visited, ${count(layer.new)} new, ${count(layer.modified)} changed, ${count(layer.newUrls)} found`,
+  );
+}

@@ -1,0 +1,27 @@
+import type { RunStatus } from '../../run-status/run-status.ts';
+import { bytes, count, span } from '../quantities.ts';
+import { clip } from '../table.ts';
+import { progressLines } from './progress.ts';
+import { roundHeading, roundLine } from './round-table.ts';
+
+/** Rounds that fit below the progress on a small terminal. */
+const ROUNDS_SHOWN = 10;
+
+/** A run that is going, in lines cut to the width of the terminal. */
+export function topLines(status: RunStatus, width: number, bold: (text: string) => string): string[] {
+  const { progress, totals, rounds } = status;
+  const secondsGone = (Date.parse(status.at) - Date.parse(status.startedAt)) / 1_000;
+  const heading = `${status.command} · process ${status.pid} · for ${span(secondsGone)} · ${count(status.roundsDone)} rounds done`;
+  const sums = `  so far: ${count(totals.requests)} requests · ${count(totals.new)} new · ${count(totals.modified)} changed · ${count(totals.unchanged)} unchanged · ${count(totals.gone)} gone · ${count(totals.failed)} failed · ${bytes(totals.bytesReceived)}`;
+  return [
+    bold(clip(heading, width)),
+    ...(progress === null ? [clip('starting', width)] : progressLines(progress, width)),
+    clip(sums, width),
+    ...(rounds.length === 0
+      ? []
+      : [
+          bold(clip(roundHeading(), width)),
+          ...rounds.slice(-ROUNDS_SHOWN).map((round) => clip(roundLine(round), width)),
+        ]),
+  ];
+}

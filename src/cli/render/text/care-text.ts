@@ -1,0 +1,50 @@
+import type { RepairSummary, VerifySummary } from '../../../crawler.ts';
+import { FINDINGS, type FindingKind } from '../../../domain/findings.ts';
+import { count } from '../quantities.ts';
+import { safeText } from '../safe-text.ts';
+
+type Bold = (text: string) => string;
+
+export function verifyText(summary: VerifySummary, bold: Bold): string {
+  const { rows, segments } = summary;
+  const looked =
+    rows === null
+      ? `${count(segments)} segments`
+      : `${count(rows.records)} records, ${count(rows.due)} due entries, ${count(rows.leases)} leases, ${count(rows.links)} pages with outlinks, ${count(rows.hosts)} hosts, ${count(rows.changes)} changes, ${count(segments)} segments`;
+  if (summary.sound) return `Sound: ${looked}.\n`;
+  const lines = [`Looked at ${looked}.`, ''];
+  for (const [kind, found] of Object.entries(summary.byKind)) {
+    const { text, repair } = FINDINGS[kind as FindingKind];
+    lines.push(`${bold(`${kind} (${count(found)})`)}  ${text}`);
+    const shown = summary.findings.filter((finding) => finding.kind === kind);
+    for (const { subject, detail } of shown.slice(0, 5)) lines.push(`    ${safeText(subject)}: ${safeText(detail)}`);
+    if (found > 5) lines.push(`    and ${count(found - 5)} more`);
+    lines.push(`    "incrawl repair" ${repair}.`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+export function repairText(summary: RepairSummary, bold: Bold): string {
+  const { found, records, quarantinedRows, leasesEnded, segments } = summary;
+  const kinds = Object.entries(found);
+  const lines = [
+    kinds.length === 0
+      ? 'Nothing was wrong; the indexes were made anew all the same.'
+      : `Found: ${kinds.map(([kind, times]) => `${kind} ${count(times)}`).join(', ')}.`,
+  ];
+  if (summary.rebuilt) lines.push('LevelDB rebuilt its own files.');
+  if (records !== null) lines.push(`${count(records)} records; due index, counters and leases made anew.`);
+  if (leasesEnded > 0) lines.push(`${count(leasesEnded)} leases ended; their URLs are due again.`);
+  for (const { id, pagesLost } of segments) {
+    lines.push(
+      pagesLost === null
+        ? `Segment ${id}: moved to the quarantine; its URLs are due again.`
+        : `Segment ${id}: written anew, ${count(pagesLost)} pages could not be kept.`,
+    );
+  }
+  if (quarantinedRows > 0 || summary.rebuilt || segments.length > 0) {
+    if (quarantinedRows > 0) lines.push(`${count(quarantinedRows)} rows taken out of the crawl db.`);
+    lines.push(`What was taken out is kept in ${summary.quarantine}`);
+  }
+  return `${lines.join('\n')}\n${summary.left.sound ? 'Sound now.\n' : `${bold('Still wrong:')}\n${verifyText(summary.left, bold)}`}`;
+}

@@ -1,0 +1,64 @@
+import type { PageBlock } from '../../../domain/page/page-block.ts';
+import type { Color } from '../../session.ts';
+import { count } from '../quantities.ts';
+import { safeLines } from '../safe-text.ts';
+import { fieldLines } from '../table.ts';
+
+const SHOWN_CHARS = 1_000;
+const SHOWN_ITEMS = 50;
+
+/** Any answer of `check` for people: a line per field, lists below each other, long text cut. */
+export function checkText(answer: object, color: Color): string {
+  const lines: string[] = [];
+  const fields: (readonly [string, string])[] = [];
+  for (const [name, value] of Object.entries(answer)) {
+    if (name === 'blocks' && Array.isArray(value)) lines.push('', ...blockLines(value as PageBlock[], color));
+    else if (Array.isArray(value)) lines.push('', ...listLines(name, value));
+    else if (typeof value === 'string' && value.length > 200) lines.push('', `${name}:`, shortened(value));
+    else fields.push([name, inLine(value)]);
+  }
+  return `${[fieldLines(fields), ...lines].join('\n')}\n`;
+}
+
+/** Every block, coloured by its class: what belongs to the content stands out. */
+function blockLines(blocks: readonly PageBlock[], color: Color): string[] {
+  const lines = blocks.slice(0, MAX_BLOCKS).map(({ type, text, links }) => {
+    const line = `  ${type.padEnd(5)} ${safeLines(text.slice(0, BLOCK_CHARS)).replaceAll('\n', ' ')}${text.length > BLOCK_CHARS ? '…' : ''}${links > 0 ? ` (${count(links)} links)` : ''}`;
+    return color(COLOR_OF[type], line);
+  });
+  const more = blocks.length - lines.length;
+  return [
+    `blocks (${count(blocks.length)}):`,
+    ...lines,
+    ...(more > 0 ? [`  … and ${count(more)} more; --json has all`] : []),
+  ];
+}
+
+const MAX_BLOCKS = 300;
+const BLOCK_CHARS = 100;
+const COLOR_OF = { title: 'green', main: 'green', topic: 'blue', noise: 'gray' } as const;
+
+function listLines(name: string, items: readonly unknown[]): string[] {
+  const shown = items.slice(0, SHOWN_ITEMS).map((item) => `  ${safeLines(inLine(item)).replaceAll('\n', ' ')}`);
+  const more = items.length - shown.length;
+  const rest = more > 0 ? [`  … and ${count(more)} more; --json has all`] : [];
+  return [`${name} (${count(items.length)}):`, ...shown, ...rest];
+}
+
+function inLine(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (typeof value !== 'object') return String(value);
+  const known = Object.entries(value).filter(
+    ([, each]) => each !== null && each !== undefined && each !== '' && each !== false,
+  );
+  return known
+    .map(([key, each]) => `${key} ${typeof each === 'object' ? JSON.stringify(each) : String(each)}`)
+    .join(' · ');
+}
+
+function shortened(text: string): string {
+  const shown = safeLines(text.slice(0, SHOWN_CHARS));
+  return text.length > SHOWN_CHARS
+    ? `${shown}…\n(${count(text.length - SHOWN_CHARS)} more characters; --json has all)`
+    : shown;
+}

@@ -1,0 +1,99 @@
+import type { Explanation, RecordView } from '../../../crawler.ts';
+import { shortTime, statesInLine } from '../columns.ts';
+import { bytes, count, span } from '../quantities.ts';
+import { safeText } from '../safe-text.ts';
+import { fieldLines, table } from '../table.ts';
+
+/** The answer first, then what it rests on. */
+export function explanationText(explanation: Explanation, bold: (text: string) => string): string {
+  const { robots, record, schedule, host, sooner, ifFound } = explanation;
+  const parts = [[...explanation.why, ...ifFound].map(safeText).join('\n')];
+  parts.push(`${bold('url')}\n${urlSteps(explanation)}`);
+  parts.push(`${bold('robots.txt')}\n${robots === null ? '  not fetched yet' : robotsText(robots)}`);
+  if (host !== null) parts.push(`${bold('host')}\n${hostText(host)}`);
+  if (record !== null) {
+    const fields = fieldLines([
+      ['  state', record.state],
+      ['  found', `${shortTime(record.discoveredAt)} UTC${record.referrer === null ? '' : ` on ${record.referrer}`}`],
+      ...explanation.trail.slice(1).map(({ url }): readonly [string, string] => ['', `which was found on ${url}`]),
+      ['  changed', shortTime(record.changedAt)],
+      ['  interval', span(record.interval)],
+    ]);
+    parts.push(`${bold('record')}\n${fields}`);
+    if (record.visits.length > 0) parts.push(visitsTable(record, explanation.visits, bold).trimEnd());
+  }
+  if (schedule !== null) {
+    const terms = schedule.terms.map(({ label, value, unit }) => [`  ${label}`, termText(value, unit)] as const);
+    const next = [
+      '  next visit',
+      schedule.nextFetchAt === null ? 'never' : `${shortTime(schedule.nextFetchAt)} UTC`,
+    ] as const;
+    parts.push(`${bold(`schedule ${schedule.name}`)}\n${fieldLines([...terms, next])}`);
+  }
+  if (explanation.skipped.length > 0) parts.push(`${bold('passed over')}\n${skippedText(explanation.skipped)}`);
+  if (sooner.length > 0)
+    parts.push(`${bold('what would bring it forward')}\n${sooner.map((way) => `  ${way}`).join('\n')}`);
+  return `${parts.join('\n\n')}\n`;
+}
+
+function hostText(host: NonNullable<Explanation['host']>): string {
+  const saved = host.bytesSaved === 0 ? '' : `, ${bytes(host.bytesSaved)} not transferred thanks to them`;
+  return fieldLines([
+    ['  urls', `${count(host.urls)} of ${host.host} (${statesInLine(host.byState)})`],
+    ['  headers', `${host.headersTrusted ? 'trusted' : 'not trusted: they have lied'}${saved}`],
+  ]);
+}
+
+function visitsTable(record: RecordView, stories: Explanation['visits'], bold: (text: string) => string): string {
+  return table(
+    [
+      { title: '  visit (UTC)', cell: ({ visit }) => `  ${shortTime(visit.at)}` },
+      { title: 'rung', align: 'right', cell: ({ story }) => String(story?.rung ?? '-') },
+      { title: 'what it found', cell: ({ story }) => story?.told ?? '' },
+      { title: 'after', align: 'right', cell: ({ visit }) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
+      { title: 'body', align: 'right', cell: ({ visit }) => bytes(visit.bytes) },
+      { title: 'interval', align: 'right', cell: ({ visit }) => span(visit.interval) },
+    ],
+    record.visits.map((visit, i) => ({ visit, story: stories[i] })),
+    bold,
+  );
+}
+
+function skippedText(skipped: Explanation['skipped']): string {
+  return fieldLines(
+    skipped.map(({ at, reason, by, detail }) => {
+      const who = [by, detail].filter((each) => each !== null && each !== '').join(': ');
+      return [`  ${shortTime(at)} UTC`, who === '' ? reason : `${reason} (${who})`] as const;
+    }),
+  );
+}
+
+function urlSteps({ steps, input, url, reason }: Explanation): string {
+  const told = steps
+    .filter(({ name, before, after, note }) => after !== before || note !== undefined || name.startsWith('urlfilter-'))
+    .map(({ name, before, after, note }) => {
+      const change = after === before ? 'passed' : `${before} -> ${after ?? 'refused'}`;
+      return [`  ${name}`, note === undefined ? change : `${change} (${note})`] as const;
+    });
+  const verdict = url === null ? `refused: ${reason ?? 'no reason given'}` : `admitted as ${url}`;
+  return fieldLines([['  asked', input], ...told, ['  verdict', verdict]]);
+}
+
+function robotsText(robots: NonNullable<Explanation['robots']>): string {
+  const rule = robots.rule === null ? '' : `, line ${robots.rule.line}: ${robots.rule.text}`;
+  const verdict = robots.allowed ? 'allowed' : `not allowed (${robots.code ?? 'robots-denied'})`;
+  return fieldLines([
+    ['  verdict', `${verdict}${rule}`],
+    ...(robots.fault === null ? [] : [['  last try', robots.fault] as const]),
+    ['  crawl delay', robots.crawlDelay === null ? 'none asked for' : span(robots.crawlDelay)],
+    ['  fetched', `${shortTime(robots.fetchedAt)} UTC`],
+  ]);
+}
+
+/** A figure of the schedule's arithmetic. */
+export function termText(value: number | string, unit: 'ms' | 'bits' | '' | undefined): string {
+  if (typeof value === 'string') return value;
+  if (unit === 'ms') return span(value / 1000);
+  const rounded = String(Number(value.toPrecision(6)));
+  return unit === 'bits' ? `${rounded} bits` : rounded;
+}

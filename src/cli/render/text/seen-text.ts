@@ -1,0 +1,58 @@
+import type { SeenView } from '../../../crawler.ts';
+import { bytes, count } from '../quantities.ts';
+import { fieldLines, table } from '../table.ts';
+
+/** Leaves shown; `--json` has all. */
+const SHOWN_LEAVES = 20;
+
+/** How the crawl knows which URLs are new, for people. */
+export function seenText(view: SeenView, bold: (text: string) => string): string {
+  const { asked, cache, filter } = view;
+  const fields: [string, string][] = [
+    ['asked', `${count(asked.probes)} URLs`],
+    ['cache', `${cache.kind}, up to ${count(cache.urls)} URLs, answered ${percent(view.cacheHitRate)}`],
+    ['reads', `${percent(view.readRate)} of the questions looked into the crawl db`],
+  ];
+  if (filter === null) return `${fieldLines([...fields, ['filter', 'off']])}\n`;
+  const { estimatedFalsePositiveRate: estimated, falsePositiveRate: bound } = filter;
+  const perUrl = filter.urls === 0 ? '' : `, ${(filter.bits / filter.urls).toFixed(1)} bits a URL`;
+  const measured = view.measuredFalsePositiveRate;
+  fields.push(
+    ['filter', `${count(filter.urls)} URLs in ${bytes(filter.bits / 8)}${perUrl}; ${filter.hash}`],
+    [
+      'tree',
+      `${count(filter.rootLeaves)} slots, ${count(filter.leaves.length)} leaves, depth ${filter.depth}, ${count(filter.splits)} splits, ${count(filter.growths)} growths`,
+    ],
+    ['leaf', `up to ${count(filter.bitsPerLeaf)} bits, ${filter.hashes} a URL, full at ${count(filter.capacity)} URLs`],
+    [
+      'taken for seen',
+      `${percent(measured)} of the new ones measured, ${percent(estimated)} by the bits, bound ${percent(bound)}`,
+    ],
+    [
+      'trust',
+      view.trust === 'exact' ? 'exact: nothing is lost' : `bloom: loses ${percent(view.mayLose)} of the new pages`,
+    ],
+  );
+  if (asked.filterFaults > 0)
+    fields.push(['faults', `${count(asked.filterFaults)} batches the filter could not answer`]);
+  const leaves = table(
+    [
+      { title: 'leaf', cell: (leaf) => leaf.place },
+      { title: 'urls', align: 'right', cell: (leaf) => count(leaf.urls) },
+      { title: 'of', align: 'right', cell: (leaf) => count(leaf.capacity) },
+      { title: 'bits', align: 'right', cell: (leaf) => count(leaf.bits) },
+      { title: 'set', align: 'right', cell: (leaf) => percent(leaf.fill) },
+    ],
+    filter.leaves.slice(0, SHOWN_LEAVES),
+    bold,
+  );
+  const more = filter.leaves.length - SHOWN_LEAVES;
+  return `${fieldLines(fields)}\n\n${leaves}${more > 0 ? `and ${count(more)} more leaves\n` : ''}`;
+}
+
+/** Small shares keep two significant digits. */
+function percent(share: number | null): string {
+  if (share === null) return '-';
+  const value = 100 * share;
+  return `${value === 0 || value >= 1 ? value.toFixed(1) : value.toPrecision(2)} %`;
+}
