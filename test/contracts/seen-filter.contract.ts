@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type BloomPlan, planBloom, planGrowingBloom } from '../../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../../src/domain/url/bloom/url-digest.ts';
 import type { SeenFilter } from '../../src/ports/seen-filter.ts';
-import { md5Digests, numbered } from '../domain/bloom/md5-digests.ts';
+import { md5Digests, numbered } from '../domain/url/bloom/md5-digests.ts';
 
 export type SeenFilterFactory = (plan: BloomPlan) => Promise<SeenFilter>;
 

@@ -7,8 +7,8 @@ import { parseDocument, parse as parseYaml } from 'yaml';
 import { commandTree } from '../../src/cli/completion/command-tree.ts';
 import { createProgram } from '../../src/cli/program/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { BINARY, workDir } from '../cli/binary.ts';
-import { runStaying } from '../cli/staying.ts';
+import { BINARY, workDir } from '../cli/support/binary.ts';
+import { runStaying } from '../cli/support/staying.ts';
 import { codeBlocks, consoleCommands, missingLine } from './doc-blocks.ts';
 import { startExampleSite } from './example-site.ts';
 

@@ -7,7 +7,7 @@ import { createSeenUrls } from '../../../src/adapters/rows/seen/seen-urls.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
 import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';
-import { numbered } from '../../domain/bloom/md5-digests.ts';
+import { numbered } from '../../domain/url/bloom/md5-digests.ts';
 import { SILENT, temporaryDir } from '../leveldb/temporary-db.ts';
 import { NO_REDIS, startRedis } from './redis-server.ts';
 

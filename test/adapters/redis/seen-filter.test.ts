@@ -6,7 +6,7 @@ import { RedisSeenFilter } from '../../../src/adapters/redis/seen-filter.ts';
 import { type BloomPlan, planBloom, planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../../../src/domain/url/bloom/url-digest.ts';
 import { seenFilterContract } from '../../contracts/seen-filter.contract.ts';
-import { md5Digests, numbered } from '../../domain/bloom/md5-digests.ts';
+import { md5Digests, numbered } from '../../domain/url/bloom/md5-digests.ts';
 import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
 
 const EXAMPLE = planBloom({ urls: 40, bitsPerLeaf: 64, falsePositiveRate: 0.1 });

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { NO_REDIS, type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
-import { json, run, workDir } from '../binary.ts';
-import { type LocalSite, startSite } from '../local-site.ts';
-import { jsonStaying, prepare, runStaying } from '../staying.ts';
+import { json, run, workDir } from '../support/binary.ts';
+import { type LocalSite, startSite } from '../support/local-site.ts';
+import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 interface Counts {
   readonly urls: number;

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
 import { type RedisServer, startRedis, startRedisCluster } from '../../adapters/redis/redis-server.ts';
-import { type Running, run, start, workDir } from '../binary.ts';
-import { jsonStaying, prepare, runStaying } from '../staying.ts';
+import { type Running, run, start, workDir } from '../support/binary.ts';
+import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 
 const DELAY_MS = 40;

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Running, run, start, workDir } from '../binary.ts';
+import { type Running, run, start, workDir } from '../support/binary.ts';
 import { findChromium, openTab, type Tab } from './browser.ts';
 
 const chromium = findChromium();

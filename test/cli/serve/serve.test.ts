@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { json, type Running, run, start, workDir } from '../binary.ts';
-import { createGate } from '../gate.ts';
-import { prepare, runStaying } from '../staying.ts';
+import { json, type Running, run, start, workDir } from '../support/binary.ts';
+import { createGate } from '../support/gate.ts';
+import { prepare, runStaying } from '../support/staying.ts';
 
 /** What a page may call itself: markup, a turned reading direction, what a terminal obeys. */
 const HOSTILE = `</title><script>window.pwned=1</script><img src=x onerror="pwned()">\u202egnp.exe \u0007'"`;

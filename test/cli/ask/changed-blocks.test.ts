@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChangeView, Explanation, RecordView } from '../../../src/crawler.ts';
+import { json, run, workDir } from '../support/binary.ts';
+import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
+
+const PARAGRAPHS = Array.from(
+  { length: 8 },
+  (_, i) =>
+    `<p>Part ${i} of the story tells how the people of the valley built their mill, and who paid for the ${i + 20} stones of its wall.</p>`,
+).join('\n');
+const QUOTES = [
+  'A mill is a friend to all.',
+  'Who grinds late sleeps late.',
+  'Water knows the way home.',
+  'No corn, no bread.',
+];
+const page = (quote: string): string =>
+  `<!doctype html><html lang="en"><title>The mill</title><body><main><article><h1>The mill</h1>${PARAGRAPHS}
+  <section><p>The saying of the day, which a reader sent us from the far end of the valley, is this one. ${quote}</p></section></article></main></body></html>`;
+
+let site: ChangingSite;
+let url = '';
+const cwd = workDir();
+const network = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
+beforeAll(async () => {
+  site = await startChangingSite({ '/mill': page(QUOTES[0]!) });
+  url = `${site.origin}/mill`;
+  await run(['crawl', url, ...network], { cwd });
+  for (const quote of QUOTES.slice(1)) {
+    site.pages.set('/mill', page(quote));
+    await run(['touch', url], { cwd });
+    await run(['crawl', ...network], { cwd });
+  }
+}, 60_000);
+afterAll(() => site.close());
+
+describe('a part of a page that changes alone at each visit', () => {
+  const place = expect.stringMatching(/section>p$/);
+
+  it('is named by readdb, changes and explain', async () => {
+    const record = await json<RecordView>(['readdb', '--url', url], { cwd });
+    expect(record.changedBlocks).toEqual([place]);
+    const changes = await json<ChangeView[]>(['changes', '--kind', 'modified'], { cwd });
+    expect(changes.map(({ blocks }) => blocks)).toEqual([[place], [place], [place]]);
+    const { why } = await json<Explanation>(['explain', url], { cwd });
+    expect(why).toContainEqual(expect.stringMatching(/^At the last change these parts differed: .*section>p\.$/));
+    expect(why).toContainEqual(expect.stringMatching(/^These parts differ at most visits and count for no change: /));
+    expect((await run(['explain', url], { cwd })).stdout).toContain('section>p');
+  });
+
+  it('counts for no change once that is known', async () => {
+    const { visits, volatileBlocks } = await json<RecordView>(['readdb', '--url', url], { cwd });
+    expect(visits.map(({ outcome }) => outcome)).toEqual(['new', 'modified', 'modified', 'modified']);
+    expect(visits.at(-1)?.distance).toBe(0);
+    expect(volatileBlocks).toEqual([place]);
+  });
+});

@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DedupSummary, DuplicateView, NearPage, VerifySummary } from '../../../src/crawler.ts';
+import type { RecordView } from '../../../src/steps/inspect/views.ts';
+import { json, run, workDir } from '../support/binary.ts';
+import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
+
+const article = (seed: number): string =>
+  Array.from(
+    { length: 30 },
+    (_, i) => `Sentence ${seed * 100 + i} of article ${seed} speaks of matter ${(seed * 7 + i * 13) % 97}.`,
+  ).join(' ');
+
+/** Two articles; the first one also stands under a second address, as a print version. */
+const server = createServer((request, response) => {
+  const path = request.url ?? '/';
+  if (path === '/robots.txt') {
+    response.writeHead(404).end();
+    return;
+  }
+  const body =
+    path === '/'
+      ? '<p>Start</p><a href="/article/1">one</a> <a href="/article/1/print">print</a> <a href="/article/2">two</a>'
+      : path.startsWith('/article/')
+        ? `<article><p>${article(path.startsWith('/article/1') ? 1 : 2)}</p></article>${path.endsWith('/print') ? '<a href="/only-on-print">more</a>' : ''}`
+        : '<p>Little.</p>';
+  response.setHeader('content-type', 'text/html');
+  response.end(`<!doctype html><title>${path}</title><main>${body}</main>`);
+});
+let origin = '';
+let cwd = '';
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  cwd = workDir();
+  await prepare(['crawl', `${origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd });
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+describe('near duplicates of a crawl', { sequential: true }, () => {
+  it('the crawl itself has marked the print version, and says so', async () => {
+    const record = await json<RecordView>(['readdb', '--url', `${origin}/article/1/print`], { cwd });
+    expect(record).toMatchObject({ state: 'duplicate', target: `${origin}/article/1` });
+    const plain = workDir();
+    writeFileSync(join(plain, 'incrawl.yaml'), 'dedup:\n  mode: off\n');
+    await prepare(['crawl', `${origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd: plain });
+    expect(await jsonStaying(['readdb', '--url', `${origin}/article/1/print`], { cwd: plain })).toMatchObject({
+      state: 'fetched',
+    });
+    const near = await jsonStaying<NearPage[]>(['near', `${origin}/article/1`], { cwd: plain });
+    expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
+  });
+
+  it('skip-outlinks does not follow the links of a duplicate', async () => {
+    const plain = workDir();
+    writeFileSync(join(plain, 'incrawl.yaml'), 'dedup:\n  mode: skip-outlinks\n');
+    await prepare(['crawl', `${origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd: plain });
+    const urls = (await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd: plain })).map(({ url }) =>
+      url.slice(origin.length),
+    );
+    expect(urls).toEqual(['/', '/article/1', '/article/1/print', '/article/2']);
+    const followed = (await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd })).map(({ url }) =>
+      url.slice(origin.length),
+    );
+    expect(followed).toContain('/only-on-print');
+  });
+
+  it('near names the neighbours with their distances', async () => {
+    const near = await json<NearPage[]>(['near', `${origin}/article/1`, '-k', '3'], { cwd });
+    expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
+    const unknown = await runStaying(['near', `${origin}/nowhere`], { cwd });
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Not known') });
+  });
+
+  it('dedup marks the print version, export leaves it out, undo brings it back', async () => {
+    type Told = DedupSummary & { readonly list: readonly DuplicateView[] };
+    expect(await jsonStaying(['dedup', '--undo'], { cwd })).toEqual({ restored: 1, dryRun: false });
+    const dry = await json<Told>(['dedup', '--dry-run'], { cwd });
+    expect(dry).toMatchObject({ duplicates: 1, marked: 1, dryRun: true });
+    expect(dry.list).toEqual([{ url: `${origin}/article/1/print`, of: `${origin}/article/1`, distance: 0 }]);
+    const text = await run(['dedup'], { cwd });
+    expect(text.stdout).toContain(`repeats ${origin}/article/1 (0 bits)`);
+    const record = await jsonStaying<RecordView>(['readdb', '--url', `${origin}/article/1/print`], { cwd });
+    expect(record).toMatchObject({ state: 'duplicate', target: `${origin}/article/1` });
+    const explained = await runStaying(['explain', `${origin}/article/1/print`], { cwd });
+    expect(explained.stdout).toContain(`It repeats ${origin}/article/1.`);
+    expect(explained.stdout).not.toContain('redirects');
+    const exported = await runStaying(['export', '--format', 'jsonl'], { cwd });
+    expect(exported.stdout).not.toContain(`{"url":"${origin}/article/1/print"`);
+    expect(await jsonStaying<VerifySummary>(['verify'], { cwd })).toMatchObject({ sound: true });
+    expect(await json(['dedup', '--undo'], { cwd })).toEqual({ restored: 1, dryRun: false });
+    expect((await runStaying(['export', '--format', 'jsonl'], { cwd })).stdout).toContain(
+      `{"url":"${origin}/article/1/print"`,
+    );
+  });
+
+  it('mapper and reducer on their own, under sort, find the same pair', async () => {
+    const records = await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd });
+    const input = records.map(({ url, signature }) => `${url}\t${signature ?? ''}\n`).join('');
+    const mapped = await run(['mr', 'map', 'dedup'], { input });
+    const sorted = spawnSync('sort', { input: mapped.stdout, env: { ...process.env, LC_ALL: 'C' }, encoding: 'utf8' });
+    const reduced = await run(['mr', 'reduce', 'dedup'], { input: sorted.stdout });
+    expect(reduced.stdout).toBe(`${origin}/article/1\t${origin}/article/1/print\t0\n`);
+  });
+
+  it('refuses distances at which pairs would be missed', async () => {
+    expect(await run(['dedup', '--distance', '4'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('0 to 3'),
+    });
+    expect((await runStaying(['dedup', '--prefer', 'beauty'], { cwd })).code).toBe(2);
+    expect((await runStaying(['dedup', '--incoming', 'nothing'], { cwd })).stderr).toContain('no segment');
+  });
+});

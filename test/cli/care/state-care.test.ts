@@ -1,0 +1,400 @@
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import { Level } from 'level';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestRows } from '../../../src/adapters/leveldb/copy-rows.ts';
+import type { Rows } from '../../../src/adapters/rows/rows.ts';
+import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySummary } from '../../../src/crawler.ts';
+import type { RecordView } from '../../../src/steps/inspect/views.ts';
+import { json, run, start, workDir } from '../support/binary.ts';
+import { type LocalSite, startSite } from '../support/local-site.ts';
+import { jsonStaying, runStaying } from '../support/staying.ts';
+
+const PAGES = 4;
+let site: LocalSite;
+let cwd = '';
+beforeAll(async () => {
+  site = await startSite({ pages: PAGES });
+  cwd = workDir();
+  const { code, stderr } = await run(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--quiet'], {
+    cwd,
+  });
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+});
+afterAll(() => site.close());
+
+/** A copy of the crawl, to be damaged. */
+function copy(): string {
+  const dir = join(workDir(), 'state');
+  cpSync(join(cwd, 'crawldb'), dir, { recursive: true });
+  return dir;
+}
+
+const dump = (dir: string) => jsonStaying<RecordView[]>(['readdb', '--dump', '--dir', dir]);
+const newestSegment = (dir: string): string => join(dir, 'segments', readdirSync(join(dir, 'segments')).sort()[0]!);
+
+describe('verify and repair', () => {
+  it('a sound crawl is sound, to people and to programs', async () => {
+    const summary = await jsonStaying<VerifySummary>(['verify', '--deep'], { cwd });
+    expect(summary).toMatchObject({ sound: true, findings: [], byKind: {} });
+    expect(summary.rows?.records).toBeGreaterThan(PAGES);
+    const { stdout, code } = await run(['verify'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Sound: \d+ records/);
+  });
+
+  it('damage to the db and to a segment is found, told with what repair would do, and repaired', async () => {
+    const dir = copy();
+    const rows = new Level<string, Buffer>(join(dir, 'db'), { valueEncoding: 'buffer' });
+    const due = await rows.keys({ gte: 'd', lt: 'e' }).all();
+    await rows.batch(due.map((key) => ({ type: 'del', key })));
+    await rows.close();
+    const parsed = join(newestSegment(dir), 'parsed.bin');
+    const bytes = readFileSync(parsed);
+    bytes[bytes.length - 3]! ^= 0xff;
+    writeFileSync(parsed, bytes);
+
+    const found = await jsonStaying<VerifySummary>(['verify', '--dir', dir], { code: 1 });
+    expect(found).toMatchObject({ sound: false, byKind: { 'due-missing': due.length, 'segment-damaged': 1 } });
+    expect(await run(['export', '--dir', dir])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/parsed\.bin is damaged at byte \d+: .*\n"incrawl verify" .*"incrawl repair"/),
+    });
+    const dry = await runStaying(['repair', '--dry-run', '--dir', dir]);
+    expect(dry.code).toBe(0);
+    expect(dry.stdout).toContain('"incrawl repair" rebuilds the index.');
+    expect(await jsonStaying(['verify', '--dir', dir], { code: 1 })).toEqual(found);
+
+    const repaired = await json<RepairSummary>(['repair', '--dir', dir]);
+    expect(repaired).toMatchObject({ found: found.byKind, left: { sound: true }, segments: [{ pagesLost: 0 }] });
+    expect(existsSync(join(repaired.quarantine, 'segments'))).toBe(true);
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    expect((await jsonStaying<unknown[]>(['readdb', '--due', '--dir', dir])).length).toBe(
+      (await jsonStaying<unknown[]>(['readdb', '--due'], { cwd })).length,
+    );
+  });
+
+  it('a finished segment that has lost its mark is told, keeps its pages, and goes to the quarantine', async () => {
+    const dir = copy();
+    const folder = newestSegment(dir);
+    rmSync(join(folder, 'segment.json'));
+    const files = readdirSync(folder);
+    expect(await jsonStaying<VerifySummary>(['verify', '--dir', dir], { code: 1 })).toMatchObject({
+      byKind: { 'segment-unreadable': 1 },
+    });
+    const crawled = await runStaying(['crawl', '--dir', dir, '--allow', '127.0.0.1']);
+    expect(crawled).toMatchObject({ code: 0, stderr: expect.stringContaining('incrawl repair') });
+    expect(readdirSync(folder)).toEqual(files);
+    const repaired = await jsonStaying<RepairSummary>(['repair', '--dir', dir]);
+    expect(repaired).toMatchObject({ found: { 'segment-unreadable': 1 }, left: { sound: true } });
+    expect(readdirSync(join(repaired.quarantine, 'segments', basename(folder)))).toEqual(files);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('a crawl db that cannot be opened is refused with the commands that look into it and mend it', async () => {
+    const dir = copy();
+    for (const name of readdirSync(join(dir, 'db'))) if (name.startsWith('MANIFEST-')) rmSync(join(dir, 'db', name));
+    const refused = await run(['readdb', '--stats', '--dir', dir]);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/is damaged: .*\n"incrawl verify" .*"incrawl repair"/),
+    });
+    expect(await jsonStaying<RepairSummary>(['repair', '--dir', dir])).toMatchObject({ left: { sound: true } });
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+  });
+
+  it('what works on a copy of the crawl db names the crawl db itself', async () => {
+    const dir = copy();
+    const rows = new Level<string, Buffer>(join(dir, 'db'), { valueEncoding: 'buffer' });
+    await rows.put('mformatVersion', Buffer.from('99'));
+    await rows.close();
+    const commands = [
+      ['verify', '--dir', dir],
+      ['repair', '--dry-run', '--dir', dir],
+      ['backup', join(workDir(), 'backup'), '--dir', dir],
+      ['export-db', '--dir', dir],
+      ['merge', dir, '--dir', join(workDir(), 'merged')],
+    ];
+    for (const args of commands) {
+      const { code, stderr } = await runStaying(args);
+      expect(stderr).toContain(`the crawl db ${join(dir, 'db')} has format 99`);
+      expect(code).toBe(1);
+    }
+  });
+
+  it('a state directory that is not there, and one that is held, are told', async () => {
+    const missing = await run(['verify', '--dir', join(workDir(), 'nowhere')]);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no state directory') });
+    const slow = await startSite({ pages: PAGES, answerAfterMs: 400 });
+    const dir = join(workDir(), 'held');
+    const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
+    await slow.seen(1);
+    expect((await run(['repair', '--dir', dir])).code).toBe(5);
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    crawl.child.kill('SIGKILL');
+    await crawl.finished;
+    await slow.close();
+    // What a kill leaves needs no repair.
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+  });
+});
+
+describe('backup and restore', () => {
+  it('a backup gives the same crawl again', async () => {
+    const folder = join(workDir(), 'backup');
+    const made = await jsonStaying<BackupSummary>(['backup', folder], { cwd });
+    expect(made.files).toBeGreaterThan(3);
+    expect(await jsonStaying<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
+    const dir = join(workDir(), 'restored');
+    expect(await json<BackupSummary>(['restore', folder, '--dir', dir])).toMatchObject({
+      rows: made.rows,
+      files: made.files,
+    });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    const exports = await Promise.all([
+      runStaying(['export', '--format', 'jsonl', '--dir', dir]),
+      runStaying(['export', '--format', 'jsonl'], { cwd }),
+    ]);
+    expect(exports[0]).toEqual(exports[1]);
+    // Neither goes over something that is there.
+    expect((await runStaying(['backup', folder], { cwd })).code).toBe(2);
+    expect((await runStaying(['restore', folder, '--dir', dir])).code).toBe(2);
+  });
+
+  it('a backup that was killed is begun again, in the same folder alone', async () => {
+    const folder = join(workDir(), 'backup');
+    const cut = ['.backing-up/db/000003.log', '.backing-up/robots/left', 'segments/left/data'];
+    for (const path of cut) {
+      mkdirSync(join(folder, path, '..'), { recursive: true });
+      writeFileSync(join(folder, path), 'part');
+    }
+    writeFileSync(join(folder, 'mine.txt'), 'kept');
+    expect((await run(['backup', folder], { cwd })).code).toBe(2);
+    expect(cut.every((path) => existsSync(join(folder, path)))).toBe(true);
+    rmSync(join(folder, 'mine.txt'));
+    const made = await json<BackupSummary>(['backup', folder], { cwd });
+    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
+    expect(readdirSync(folder)).not.toContain('.backing-up');
+    expect(existsSync(join(folder, 'segments/left'))).toBe(false);
+    expect(existsSync(join(folder, 'robots/left'))).toBe(false);
+  });
+
+  it('a backup or a restore leaves what another process is just bringing together in that place alone', async () => {
+    const folder = join(workDir(), 'backup');
+    const into = join(workDir(), 'restored');
+    await jsonStaying(['backup', folder], { cwd });
+    for (const [args, staging] of [
+      [['backup', into], join(into, '.backing-up')],
+      [['restore', folder, '--dir', into], `${into}.restoring`],
+    ] as const) {
+      mkdirSync(staging, { recursive: true });
+      writeFileSync(join(staging, 'begun'), 'part');
+      const other = { pid: process.pid, host: hostname(), startedAt: 1 };
+      writeFileSync(join(staging, 'writer.lock'), JSON.stringify(other));
+      const refused = await runStaying(args, { cwd });
+      expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(`process ${process.pid}`)]);
+      expect(readdirSync(staging).sort()).toEqual(['begun', 'writer.lock']);
+      rmSync(join(staging, 'writer.lock'));
+      expect((await runStaying(args, { cwd })).code).toBe(0);
+      expect(existsSync(staging)).toBe(false);
+      rmSync(into, { recursive: true });
+    }
+  });
+
+  it('a restore keeps the folder that it is told: a link, or the place of a volume', async () => {
+    const folder = join(workDir(), 'backup');
+    await jsonStaying(['backup', folder], { cwd });
+    const disk = workDir();
+    const dir = join(workDir(), 'linked');
+    symlinkSync(disk, dir);
+    const { ino } = statSync(disk);
+    // What a kill may have left.
+    mkdirSync(join(disk, '.restoring', 'db'), { recursive: true });
+    mkdirSync(join(disk, 'segments', 'half'), { recursive: true });
+    await jsonStaying(['restore', folder, '--dir', dir]);
+    expect(lstatSync(dir).isSymbolicLink()).toBe(true);
+    expect(statSync(disk).ino).toBe(ino);
+    expect(readdirSync(disk).sort()).toEqual(readdirSync(join(cwd, 'crawldb')).sort());
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    mkdirSync(join(disk, '.restoring'));
+    expect(await runStaying(['restore', folder, '--dir', dir])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is not empty'),
+    });
+  });
+
+  it('a backup of an older version is whole, and is restored', async () => {
+    const folder = join(workDir(), 'backup');
+    await jsonStaying(['backup', folder], { cwd });
+    const rows = new Level<string, Buffer>(join(folder, 'db'), { valueEncoding: 'buffer' });
+    for (const kind of ['t', 'v', 'x']) await rows.clear({ gte: kind, lt: `${kind}\uffff` });
+    await rows.put('mformatVersion', Buffer.from('3'));
+    const db = await digestRows(rows as unknown as Rows);
+    await rows.close();
+    const manifest = join(folder, 'backup.json');
+    writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), dbFormat: 3, db }));
+    expect(await jsonStaying<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: db.rows });
+    const dir = join(workDir(), 'restored');
+    await jsonStaying(['restore', folder, '--dir', dir]);
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+  });
+
+  it('a backup that was damaged, or cut short, is not restored', async () => {
+    const folder = join(workDir(), 'backup');
+    await jsonStaying(['backup', folder], { cwd });
+    const manifest = readFileSync(join(folder, 'backup.json'), 'utf8');
+    const file = (JSON.parse(manifest) as { files: { path: string }[] }).files.find(({ path }) =>
+      path.endsWith('.gz'),
+    )!;
+    const bytes = readFileSync(join(folder, file.path));
+    bytes[50]! ^= 1;
+    writeFileSync(join(folder, file.path), bytes);
+    const dir = join(workDir(), 'restored');
+    for (const args of [
+      ['restore', folder, '--dir', dir],
+      ['backup', '--check', folder],
+    ]) {
+      expect(await runStaying(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(file.path) });
+    }
+    rmSync(join(folder, 'backup.json'));
+    expect(await runStaying(['restore', folder, '--dir', dir])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no whole backup'),
+    });
+    expect(existsSync(dir)).toBe(false);
+  });
+});
+
+describe('beside a crawl that runs', () => {
+  it('export, export-db, backup and verify take the crawl as it is at this moment', async () => {
+    const slow = await startSite({ pages: PAGES, answerAfterMs: 300 });
+    const dir = join(workDir(), 'held');
+    const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
+    await slow.seen(3);
+    const folder = join(workDir(), 'backup');
+    const [exported, lines, made, verified] = await Promise.all([
+      runStaying(['export', '--dir', dir]),
+      run(['export-db', '--dir', dir]),
+      json<BackupSummary>(['backup', folder, '--dir', dir]),
+      jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir]),
+    ]);
+    expect([exported.code, lines.code]).toEqual([0, 0]);
+    expect(lines.stdout.trim().split('\n').at(-1)).toContain('"end"');
+    expect(verified).toMatchObject({ sound: true });
+    crawl.child.kill('SIGKILL');
+    await crawl.finished;
+
+    const restored = join(workDir(), 'restored');
+    expect(await jsonStaying<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows: made.rows });
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    // The crawl goes on from the backup to the same end.
+    const again = ['crawl', '--allow', '127.0.0.1', '--delay', '0', '--quiet', '--dir'];
+    for (const each of [dir, restored]) expect((await runStaying([...again, each])).code).toBe(0);
+    const states = async (each: string): Promise<string[]> =>
+      (await dump(each)).map(({ url, state }) => `${url} ${state}`).sort();
+    expect(await states(restored)).toEqual(await states(dir));
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    await slow.close();
+  });
+});
+
+describe('moving a crawl', () => {
+  it('export-db and import-db give the same records', async () => {
+    const exported = await runStaying(['export-db'], { cwd });
+    expect(exported.code).toBe(0);
+    const dir = join(workDir(), 'imported');
+    expect((await run(['import-db', '--dir', dir], { input: exported.stdout })).code).toBe(0);
+    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
+    expect(await jsonStaying<VerifySummary>(['verify', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await runStaying(['import-db', '--dir', dir], { input: exported.stdout })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--merge'),
+    });
+  });
+
+  it('a crawl is not merged into itself, whatever it is called', async () => {
+    const alias = join(workDir(), 'alias');
+    symlinkSync(join(cwd, 'crawldb'), alias);
+    for (const more of [[], ['--dry-run']]) {
+      expect(await runStaying(['merge', alias, ...more], { cwd })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('is this crawl itself'),
+      });
+    }
+  });
+
+  it('merge adds another crawl with its pages; compacting keeps each page once', async () => {
+    const dir = join(workDir(), 'merged');
+    const from = join(cwd, 'crawldb');
+    const [first] = await json<MergeSummary[]>(['merge', from, '--dir', dir]);
+    expect(first).toMatchObject({ merged: 0 });
+    // Another crawl, whose segments happen to be called the same.
+    const other = copy();
+    for (const id of first!.segments) {
+      const mark = join(other, 'segments', id, 'segment.json');
+      const info = JSON.parse(readFileSync(mark, 'utf8')) as { createdAt: number };
+      writeFileSync(mark, JSON.stringify({ ...info, createdAt: info.createdAt + 1 }));
+    }
+    const [second] = await jsonStaying<MergeSummary[]>(['merge', other, '--dir', dir]);
+    expect(second).toMatchObject({ merged: first!.records });
+    expect(second!.segments).toEqual(first!.segments.map((id) => `${id}-m1`));
+    // What has been merged before is not copied again.
+    for (const known of [from, other])
+      expect(await jsonStaying(['merge', known, '--dir', dir])).toMatchObject([
+        { merged: first!.records, segments: [] },
+      ]);
+    const pages = (text: string): unknown[] =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown);
+    const before = pages((await runStaying(['export', '--format', 'jsonl', '--dir', dir])).stdout);
+
+    const dry = await jsonStaying<PruneSummary>([
+      'segments',
+      'prune',
+      '--keep-days',
+      '0',
+      '--compact',
+      '--dry-run',
+      '--dir',
+      dir,
+    ]);
+    expect(dry).toMatchObject({ dryRun: true, compactedInto: null });
+    const young = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
+    expect(young).toMatchObject({ removed: 0 });
+    const needed = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--dir', dir]);
+    expect(
+      needed.segments.filter(({ pagesNeeded }) => pagesNeeded > 0).every(({ verdict }) => verdict === 'needed'),
+    ).toBe(true);
+    const pruned = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
+    expect(pruned.compactedInto).not.toBeNull();
+    expect(readdirSync(join(dir, 'segments'))).toEqual([pruned.compactedInto]);
+    const after = pages((await runStaying(['export', '--format', 'jsonl', '--dir', dir])).stdout);
+    const byUrl = (list: unknown[]): unknown[] => (list as { url: string }[]).sort((a, b) => (a.url < b.url ? -1 : 1));
+    expect(byUrl(after)).toEqual(byUrl(before));
+    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({
+      sound: true,
+      segments: 1,
+    });
+    // And again: there is nothing left to do.
+    const again = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
+    expect(again).toMatchObject({ removed: 0, compactedInto: null });
+  });
+});

@@ -1,0 +1,287 @@
+import { once } from 'node:events';
+import { cpSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Health } from '../../../src/cli/schedule/health.ts';
+import { askStatus, statusPath } from '../../../src/cli/schedule/status-socket.ts';
+import { json, run, start, workDir } from '../support/binary.ts';
+import { type LocalSite, startSite } from '../support/local-site.ts';
+import { jsonStaying, runStaying } from '../support/staying.ts';
+
+let site: LocalSite;
+beforeAll(async () => {
+  site = await startSite({ pages: 6 });
+});
+afterAll(() => site.close());
+const own = ['--allow', '127.0.0.1', '--delay', '0'];
+
+const healthIn = (dir: string): Health => JSON.parse(readFileSync(join(dir, 'health.json'), 'utf8'));
+
+describe('touch, plan, simulate', () => {
+  it('bring visits forward, look ahead, and replay', async () => {
+    const dir = workDir();
+    const page = `${site.origin}/page/1`;
+    await runStaying(['crawl', `${site.origin}/`, '--dir', dir, ...own]);
+
+    const stats = await jsonStaying<{ freshness: unknown; dueByDay: number[]; waiting: unknown }>([
+      'readdb',
+      '--stats',
+      '--dir',
+      dir,
+    ]);
+    expect(stats.dueByDay).toHaveLength(14);
+    expect(stats.freshness).toMatchObject({ fresh: expect.any(Number) });
+    const plan = await json<{
+      days: { due: number; newUrls: number; fetches: number }[];
+      hosts: unknown[];
+      needPerDay: number;
+    }>(['plan', '--days', '40', '--budget-per-day', '2', '--dir', dir]);
+    expect(plan.days).toHaveLength(40);
+    expect(plan.days.every(({ fetches }) => fetches <= 2)).toBe(true);
+    expect(plan.days.reduce((sum, { due }) => sum + due, 0)).toBeGreaterThan(5);
+    expect(plan.hosts).toHaveLength(1);
+    expect((await runStaying(['plan', '--dir', dir])).stdout).toContain('there is no budget');
+
+    // By its plain name: tracking parameters are taken off as from a link.
+    expect(
+      await json(['touch', `${page}?utm_source=mail`, 'ht!tp:/x', `${site.origin}/nowhere`, '--dir', dir]),
+    ).toEqual({
+      touched: 1,
+      unmoved: 0,
+      unknown: [`${site.origin}/nowhere`],
+      invalid: [{ url: 'ht!tp:/x', error: expect.stringContaining('not an absolute URL') }],
+      added: 0,
+    });
+    expect(await jsonStaying(['readdb', '--due', '--dir', dir])).toMatchObject([{ url: page }]);
+    const again = await runStaying(['touch', '--stdin', '--add', '--dir', dir], {
+      input: `${page}\n${site.origin}/page/77\n`,
+    });
+    expect([again.code, again.stdout]).toEqual([0, '0 brought forward, 1 due by then anyway, 1 added.\n']);
+    expect((await runStaying(['touch', `${site.origin}/never-heard-of`, '--dir', dir])).code).toBe(1);
+    expect((await runStaying(['touch', '--dir', dir])).code).toBe(2);
+
+    const nothing = await runStaying(['simulate', '--dir', dir]);
+    expect([nothing.code, nothing.stdout]).toEqual([1, expect.stringContaining('nothing to replay')]);
+    await runStaying(['crawl', '--dir', dir, ...own]);
+    const replay = await json<{ pages: number; stored: object; replayed: { schedule: string }[] }>([
+      'simulate',
+      '--schedule',
+      'fixed',
+      '--schedule',
+      'adaptive',
+      '--dir',
+      dir,
+    ]);
+    expect(replay).toMatchObject({ pages: 1, stored: { fetches: 1, changes: 0 } });
+    expect(replay.replayed.map(({ schedule }) => schedule)).toEqual(['fixed', 'adaptive']);
+    const unknown = await runStaying(['simulate', '--schedule', 'fixd', '--dir', dir]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('fixed')]);
+  });
+});
+
+describe('sitemap', () => {
+  it('asks the hosts of the seeds, or those named, and says what came of it', async () => {
+    const dir = workDir();
+    expect((await runStaying(['sitemap', '--dir', dir, ...own])).code).toBe(1);
+    const [read] = await json<{ origin: string; sitemaps: { sitemap: string; error: string }[] }[]>(
+      ['sitemap', site.origin, '--dir', dir, ...own],
+      { code: 1 },
+    );
+    expect(read).toMatchObject({
+      origin: site.origin,
+      sitemaps: [{ sitemap: `${site.origin}/sitemap.xml`, error: 'status 404' }],
+    });
+    expect((await runStaying(['sitemap', 'example.org', '--dir', dir])).code).toBe(2);
+  });
+});
+
+describe('sitemaps of which none can be used', () => {
+  const XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
+  let body = '';
+  const server = createServer((request, response) => {
+    if (request.url === '/sitemap.xml') response.end(body);
+    else response.writeHead(404).end();
+  });
+  let origin = '';
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ['a page', 1, () => '<html><body>Nothing here.</body></html>', 'no sitemap, 1 faults'],
+    ['nothing', 1, () => '', 'no sitemap, 1 faults'],
+    ['a urlset that is cut off', 1, () => `<urlset ${XMLNS}><url><loc>${origin}/a</lo`, 'urlset, 1 faults'],
+    [
+      'an index of what is not there',
+      1,
+      () => `<sitemapindex ${XMLNS}><sitemap><loc>${origin}/b.xml</loc></sitemap></sitemapindex>`,
+      'status 404',
+    ],
+    ['an empty urlset', 0, () => `<urlset ${XMLNS}></urlset>`, 'urlset'],
+  ])('%s: exit code %i', async (_, code, text, remark) => {
+    body = text();
+    const done = await run(['sitemap', origin, '--dir', workDir(), ...own]);
+    expect([done.code, done.stdout]).toEqual([code, expect.stringContaining(remark)]);
+  });
+});
+
+describe('a budget', () => {
+  it('of a run limits its fetches; generate tells what it was allowed', async () => {
+    const dir = workDir();
+    const crawl = await jsonStaying<{ totals: { generated: number }; stoppedBy: string }>([
+      'crawl',
+      `${site.origin}/`,
+      '--budget',
+      '3',
+      '--dir',
+      dir,
+      ...own,
+    ]);
+    expect([crawl.totals.generated, crawl.stoppedBy]).toEqual([3, 'nothing-due']);
+    expect(await json(['generate', '--budget', '2', '--dry-run', '--dir', dir])).toMatchObject({
+      selected: 2,
+      budget: 2,
+    });
+    const perDay = await jsonStaying<{ totals: { generated: number } }>([
+      'crawl',
+      '--dir',
+      dir,
+      '-D',
+      'generate.budgetPerDay=1',
+      ...own,
+    ]);
+    expect(perDay.totals.generated).toBe(1);
+  });
+});
+
+describe('schedule', () => {
+  it('runs again and again, answers who asks, keeps a second one out, and stops cleanly', async () => {
+    const dir = workDir();
+    const before = site.log.length;
+    const scheduler = start(['schedule', `${site.origin}/`, '--every', '1s', '--dir', dir, ...own]);
+    await site.seen(before + 7);
+    let health: { runs: number; pid: number } = { runs: 0, pid: 0 };
+    while (health.runs < 2) {
+      health = (await jsonStaying(['schedule', '--status', '--dir', dir])) ?? health;
+      await delay(20);
+    }
+    expect(await json(['schedule', '--status', '--dir', dir])).toMatchObject({
+      pid: scheduler.child.pid,
+      failedRuns: 0,
+      lastRun: { ok: true },
+    });
+    expect(healthIn(dir)).toMatchObject({ pid: scheduler.child.pid });
+    if (process.platform !== 'win32') expect(statSync(join(dir, 'schedule.sock')).mode & 0o077).toBe(0);
+    const second = await run(['schedule', '--every', '1h', '--dir', dir, ...own]);
+    expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`process ${scheduler.child.pid}`)]);
+    scheduler.child.kill('SIGTERM');
+    const { code, stderr } = await scheduler.finished;
+    expect([0, 11]).toContain(code);
+    expect(stderr).toContain('run done');
+    expect(healthIn(dir)).toMatchObject({ state: 'stopped' });
+    expect((await runStaying(['schedule', '--status', '--dir', dir])).code).toBe(1);
+  });
+
+  it('that is started twice at the same moment goes on in one process', async () => {
+    const dir = workDir();
+    const both = [0, 1].map(() => start(['schedule', '--every', '1h', '--dir', dir, ...own]));
+    const second = await Promise.race(both.map(async (each) => ({ each, ...(await each.finished) })));
+    expect(second.code).toBe(5);
+    // A stop within its first run would end it with another code, and that is over only when it waits for the next one.
+    const waits = { lastRun: expect.anything(), nextRunAt: expect.any(String) };
+    await vi.waitFor(() => expect(healthIn(dir)).toMatchObject(waits), { timeout: 50_000, interval: 20 });
+    for (const first of both) if (first !== second.each) first.child.kill('SIGTERM');
+    expect((await Promise.all(both.map((each) => each.finished))).map(({ code }) => code).sort()).toEqual([0, 5]);
+  });
+
+  it('begins no new crawl where its state directory has gone, and goes on when it is back', async () => {
+    const dir = join(workDir(), 'state');
+    const scheduler = start(['schedule', `${site.origin}/`, '--every', '3s', '--dir', dir, ...own]);
+    const health = (): Health => healthIn(dir);
+    const patience = { timeout: 50_000, interval: 20 };
+    // Well before the next run: what one has open goes with the folder.
+    await vi.waitFor(() => {
+      const { lastRun, nextRunAt } = health();
+      expect(lastRun?.ok).toBe(true);
+      expect(Date.parse(nextRunAt ?? '') - Date.now()).toBeGreaterThan(1_000);
+      renameSync(dir, `${dir}-away`);
+    }, patience);
+    await new Promise<void>((failed) => {
+      scheduler.child.stderr?.on('data', (text: string) => text.includes('there is no crawl db in') && failed());
+    });
+    expect(existsSync(dir)).toBe(false);
+    // A copy has no socket of its own.
+    cpSync(`${dir}-away`, `${dir}-copy`, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+    renameSync(`${dir}-copy`, dir);
+    await vi.waitFor(() => {
+      expect(health().failedRuns).toBeGreaterThan(0);
+      expect(health().lastRun?.ok).toBe(true);
+    }, patience);
+    expect(await askStatus(statusPath(dir))).toMatchObject({ pid: scheduler.child.pid });
+    scheduler.child.kill('SIGTERM');
+    expect([0, 11]).toContain((await scheduler.finished).code);
+  });
+
+  it('--once runs once; wrong usage starts nothing', async () => {
+    const dir = workDir();
+    const once = await json<{ ok: boolean; requests: number }>([
+      'schedule',
+      `${site.origin}/`,
+      '--once',
+      '--dir',
+      dir,
+      ...own,
+    ]);
+    expect(once).toMatchObject({ ok: true });
+    expect(once.requests).toBeGreaterThan(6);
+    for (const wrong of [
+      [],
+      ['--once', '--every', '1h'],
+      ['--every', '1h', '--tz', 'UTC'],
+      ['--once', '--jitter', '1m'],
+    ])
+      expect((await runStaying(['schedule', ...wrong, '--dir', dir])).code).toBe(2);
+    const cron = await runStaying(['schedule', '--cron', '99 * * * *', '--dir', dir]);
+    expect([cron.code, cron.stderr]).toEqual([2, expect.stringContaining('99 * * * *')]);
+    const zone = await runStaying(['schedule', '--cron', '* * * * *', '--tz', 'Mars/Olympus', '--dir', dir]);
+    expect(zone.code).toBe(2);
+    expect((await runStaying(['schedule', '--every', '10ms', '--dir', dir])).code).toBe(2);
+    // Without a contact the open web is not crawled, and no later run would change that.
+    expect((await runStaying(['schedule', 'https://example.org/', '--every', '1h', '--dir', workDir()])).code).toBe(2);
+    // Not in the night, when the first run begins.
+    const later = await run(['schedule', 'https://example.org/', '--cron', '0 0 1 1 *', '--dir', workDir()]);
+    expect([later.code, later.stderr]).toEqual([2, expect.stringContaining('agent.contact')]);
+  });
+
+  it('ends with 5 when the state directory is held at its start; tells how far a run has come; stops in a run', async () => {
+    const dir = workDir();
+    const slow = await startSite({ pages: 30, answerAfterMs: 300 });
+    const crawl = start(['crawl', `${slow.origin}/`, '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);
+    await slow.seen(1);
+    const second = await runStaying(['schedule', '--every', '1h', '--dir', dir, ...own]);
+    expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`${crawl.child.pid}`)]);
+    crawl.child.kill('SIGTERM');
+    expect((await crawl.finished).code).toBe(11);
+
+    const scheduler = start(['schedule', '--every', '1s', '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);
+    let urls = 0;
+    while (urls === 0) {
+      const status = await runStaying(['schedule', '--status', '--dir', dir, '--json']);
+      urls = (JSON.parse(status.stdout) as { run: { urls: number } | null } | null)?.run?.urls ?? 0;
+      await delay(20);
+    }
+    expect((await runStaying(['schedule', '--status', '--dir', dir])).stdout).toMatch(/this run .* of \d+ URLs/);
+    scheduler.child.kill('SIGTERM');
+    expect((await scheduler.finished).code).toBe(11);
+    expect(healthIn(dir)).toMatchObject({
+      state: 'stopped',
+      lastRun: { ok: true, stoppedBy: 'signal' },
+    });
+    await slow.close();
+  });
+});

@@ -1,0 +1,205 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DbStats } from '../../../src/steps/inspect/stats.ts';
+import type { CrawlSummary } from '../../../src/steps/summaries.ts';
+import { BINARY, json, run, start, workDir } from '../support/binary.ts';
+import { startChangingSite } from '../support/changing-site.ts';
+import { type LocalSite, startSite } from '../support/local-site.ts';
+import { jsonStaying, runStaying } from '../support/staying.ts';
+
+let site: LocalSite | null = null;
+afterEach(async () => {
+  await site?.close();
+  site = null;
+});
+
+const NETWORK = ['--allow', '127.0.0.1', '--delay', '0'];
+const ROUND_FIELDS = [
+  // biome-ignore format: one list
+  'generated',
+  'fetched',
+  'notModified',
+  'skippedByHeaders',
+  'unchanged',
+  'modified',
+  'new',
+  'gone',
+  'redirected',
+  'failed',
+  'robotsDenied',
+  'requests',
+  'bytesReceived',
+  'bodyBytes',
+  'outlinks',
+  'newUrls',
+  'ms',
+  'cpuMs',
+];
+
+describe('crawl', () => {
+  it('goes on until nothing is due, and answers with the fields that are a contract', async () => {
+    site = await startSite({ pages: 5 });
+    const cwd = workDir();
+    const summary = await json<CrawlSummary>(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    expect(summary.stoppedBy).toBe('nothing-due');
+    for (const part of [...summary.rounds, summary.totals]) {
+      for (const field of ROUND_FIELDS) expect(part, field).toHaveProperty(field, expect.any(Number));
+    }
+    expect(summary.totals).toMatchObject({ new: 6, gone: 1, redirected: 1, robotsDenied: 1, failed: 0 });
+    expect([...site.log].sort()).toEqual([
+      '/',
+      '/missing',
+      '/old',
+      '/page/1',
+      '/page/2',
+      '/page/3',
+      '/page/4',
+      '/page/5',
+    ]);
+    const again = await jsonStaying<CrawlSummary>(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    expect(again).toMatchObject({ rounds: [], stoppedBy: 'nothing-due' });
+  });
+
+  it('stops after the rounds asked for, and tells each in a line', async () => {
+    site = await startSite({ pages: 3 });
+    const cwd = workDir();
+    const first = await run(['crawl', '-', '--rounds', '1', ...NETWORK], { cwd, input: `${site.origin}/\n` });
+    expect(first.code).toBe(0);
+    expect(first.stdout.split('\n').slice(0, 2)).toEqual([
+      expect.stringMatching(/^round +urls +new/),
+      expect.stringMatching(/^ +1 +1 +1 /),
+    ]);
+    expect(first.stdout).not.toContain('\u001b');
+    expect(first.stderr).not.toContain('\u001b');
+    expect(site.log).toEqual(['/']);
+    expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ due: 6 });
+    expect((await runStaying(['crawl', '--quiet', ...NETWORK], { cwd })).stderr).toBe('');
+  });
+
+  it('says why pages were not fetched, with one of them for each reason', async () => {
+    site = await startSite({ pages: 1 });
+    const cwd = workDir();
+    const closed = 'http://127.0.0.1:9/';
+    const seeds = `${site.origin}/\n${closed}\nhttp://127.0.0.1:9/more\nhttp://10.0.0.1/\n`;
+    const allowed = new URL(site.origin).host;
+    const options = ['--allow', allowed, '--allow', '127.0.0.1:9', '--delay', '0'];
+    const { code, stdout } = await runStaying(['crawl', '-', '--rounds', '1', ...options], { cwd, input: seeds });
+    expect(code).toBe(0);
+    const lines = stdout.split('\n').filter((line) => line.startsWith('not fetched: '));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^not fetched: 2 robots-unreachable, such as http:\/\/127\.0\.0\.1:9\/(more)? \(.*ECONNREFUSED/,
+      ),
+      'not fetched: 1 address-blocked, such as http://10.0.0.1/ (10.0.0.1 is a private or reserved address)',
+    ]);
+    await runStaying(['touch', closed], { cwd });
+    const { rounds, totals } = await jsonStaying<CrawlSummary>(['crawl', '--rounds', '1', ...options], { cwd });
+    for (const { failures } of [totals, ...rounds]) {
+      expect(failures).toContainEqual(
+        expect.objectContaining({ code: 'robots-unreachable', status: null, visits: 1, url: closed }),
+      );
+      expect(failures).toContainEqual(expect.objectContaining({ code: 'robots-denied', visits: 1 }));
+    }
+    expect((await runStaying(['explain', closed], { cwd })).stdout).toMatch(/last try +connect-failed: .*ECONNREFUSED/);
+  });
+
+  it('says why pages could not be read, with one of them for each reason', async () => {
+    const pages = {
+      '/': '<a href="/broken">b</a> <a href="/scan">s</a>',
+      '/broken': '<p>page that breaks a plugin',
+      '/scan': '%PDF-1.7 ..',
+    };
+    const changing = await startChangingSite(pages);
+    const cwd = workDir();
+    mkdirSync(join(cwd, 'conf/plugins/parsefilter-breaks'), { recursive: true });
+    writeFileSync(
+      join(cwd, 'conf/plugins/parsefilter-breaks/plugin.js'),
+      `export default { name: 'parsefilter-breaks', api: 1, setup: () => ({ filter: (page) => { if (page.result.text.includes('breaks')) throw new Error('boom'); } }) };`,
+    );
+    const list = ['protocol-http', 'parse-html', 'parsefilter-breaks', 'signature-simhash', 'schedule-freshness'];
+    writeFileSync(join(cwd, 'conf/plugins.yaml'), `plugins:\n${list.map((name) => `  - ${name}\n`).join('')}`);
+    const { code, stdout } = await runStaying(['crawl', `${changing.origin}/`, ...NETWORK], { cwd });
+    await changing.close();
+    expect(code).toBe(0);
+    expect(stdout.split('\n').filter((line) => line.startsWith('not '))).toEqual([
+      `not read: 1 parse-failed, such as ${changing.origin}/broken (parsefilter-breaks: boom)`,
+      `not read: 1 parse-unsupported, such as ${changing.origin}/scan (no parser for application/pdf)`,
+    ]);
+  });
+
+  it('refuses the open web without a contact, before anything is sent or written', async () => {
+    const cwd = workDir();
+    const { code, stderr } = await runStaying(['crawl', 'http://open-web.invalid/'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('agent.contact');
+    expect(stderr).toContain('--contact');
+  });
+
+  it('says who holds the crawl db: exit code 5', async () => {
+    site = await startSite({ pages: 3, answerAfterMs: 2_000 });
+    const cwd = workDir();
+    const holder = start(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    await site.seen(1);
+    const { code, stdout, stderr } = await run(['generate'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toMatch(/^incrawl: /);
+    expect(stderr).toContain(String(holder.child.pid));
+    holder.child.kill('SIGINT');
+    expect((await holder.finished).code).toBe(11);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s finishes what is in flight, tells how to resume, and resumes',
+    async (signal) => {
+      site = await startSite({ pages: 12, answerAfterMs: 40 });
+      const cwd = workDir();
+      const dir = join(cwd, 'state');
+      const crawl = start(['crawl', `${site.origin}/`, '--dir', dir, ...NETWORK], { cwd });
+      await site.seen(4);
+      crawl.child.kill(signal);
+      const { code, stderr } = await crawl.finished;
+      expect(code).toBe(11);
+      expect(stderr).toContain(`incrawl crawl --dir ${dir} --allow 127.0.0.1 --delay 0`);
+      expect(site.log.length).toBeLessThan(15);
+      const summary = await jsonStaying<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });
+      expect(summary.stoppedBy).toBe('nothing-due');
+      // 12 pages, the start, /old and /missing: each asked for once, be it before or after the signal.
+      expect([...site.log].sort()).toEqual([...new Set(site.log)].sort());
+      expect(site.log).toHaveLength(15);
+    },
+  );
+
+  it('ends at once on the second signal: exit code 13, and the state is still good', async () => {
+    site = await startSite({ pages: 3, answerAfterMs: 3_000 });
+    const cwd = workDir();
+    const crawl = start(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    await site.seen(1);
+    crawl.child.kill('SIGINT');
+    await new Promise<void>((resolve) =>
+      crawl.child.stderr?.on('data', (text) => String(text).includes('once more') && resolve()),
+    );
+    crawl.child.kill('SIGINT');
+    expect((await crawl.finished).code).toBe(13);
+    expect(readdirSync(cwd)).toEqual(['crawldb']);
+    expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 1 });
+  });
+
+  it.skipIf(spawnSync('script', ['-qec', 'true', '/dev/null']).status !== 0)(
+    'draws nothing on a dumb terminal',
+    async () => {
+      site = await startSite({ pages: 3 });
+      const crawl = `'${process.execPath}' '${BINARY}' crawl ${site.origin}/ ${NETWORK.join(' ')}`;
+      const terminal = spawn('script', ['-qec', `stty rows 24 cols 80; ${crawl}`, '/dev/null'], {
+        cwd: workDir(),
+        env: { ...process.env, TERM: 'dumb' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const shown = await text(terminal.stdout);
+      expect(shown).toContain('Nothing is due any more.');
+      expect(shown).not.toContain('\u001b');
+    },
+  );
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { resumeCommand } from '../../../src/cli/program/resume-command.ts';
+import { createLive } from '../../../src/cli/render/live/live.ts';
+import { progressFields, progressLines } from '../../../src/cli/render/live/progress.ts';
+import type { CrawlProgress } from '../../../src/steps/summaries.ts';
+
+const PROGRESS: CrawlProgress = {
+  round: 2,
+  stage: 'fetch',
+  segment: '20260302',
+  urls: 1200,
+  done: 300,
+  inFlight: 12,
+  waiting: 888,
+  parsing: 3,
+  pagesPerSecond: 41.26,
+  bytesReceived: 2048,
+  bytesSaved: 1024 ** 2,
+  busiest: [
+    { host: 'a.test', waiting: 700, running: 1 },
+    { host: 'b\u001b.test', waiting: 10, running: 1 },
+  ],
+};
+
+describe('progress', () => {
+  it('shows round, speed, queue, busiest hosts and bytes saved', () => {
+    expect(progressLines(PROGRESS, 120)).toEqual([
+      'round 2 · fetching · 300 of 1,200 (25 %) · 41.3 pages/s',
+      '  in flight 12 · waiting 888 · parsing 3 · received 2 KiB · saved 1 MiB',
+      '  busiest: a.test 701, b\\x1b.test 11',
+    ]);
+  });
+
+  it('fits the terminal', () => {
+    for (const line of progressLines(PROGRESS, 20)) expect(line.length).toBeLessThanOrEqual(20);
+  });
+
+  it('is a log record every few seconds where there is no terminal', async () => {
+    let now = 0;
+    const records: unknown[] = [];
+    const live = await createLive({ terminal: null, now: () => now, record: (...record) => records.push(record) });
+    for (now = 0; now <= 12_000; now += 200) live.progress(PROGRESS);
+    expect(records).toHaveLength(2);
+    expect(records[0]).toEqual(['progress', progressFields(PROGRESS)]);
+    expect(progressFields(PROGRESS)).toMatchObject({ pagesPerSecond: 41.3, busiest: ['a.test', 'b\u001b.test'] });
+  });
+});
+
+describe('the command that resumes', () => {
+  it.each([
+    [['crawl', 'https://a/', '--rounds', '3'], ['https://a/'], 'incrawl crawl --rounds 3'],
+    [['crawl', '-D', 'agent.contact=a b', 'x.txt'], ['x.txt'], "incrawl crawl -D 'agent.contact=a b'"],
+    [
+      ['work', '-D', 'cluster.redis=redis://me:secret@h:1,redis://me:secret@h:2'],
+      [],
+      "incrawl work -D 'cluster.redis=redis://me:***@h:1,redis://me:***@h:2'",
+    ],
+    [['--dir', "it's", 'crawl'], [], "incrawl --dir 'it'\\''s' crawl"],
+  ])('%j without %j', (argv, seeds, command) => expect(resumeCommand(argv, seeds)).toBe(command));
+});

@@ -1,0 +1,58 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CrawlSummary, RelinkSummary } from '../../../src/crawler.ts';
+import { json, run, workDir } from '../support/binary.ts';
+import { type LocalSite, startSite } from '../support/local-site.ts';
+
+const cwd = workDir();
+let site: LocalSite;
+
+beforeAll(async () => {
+  site = await startSite({ pages: 3 });
+  mkdirSync(join(cwd, 'conf'));
+  writeFileSync(join(cwd, 'conf/incrawl.yaml'), 'fetch: { delay: 0 }\nhttp: { allowAddresses: [127.0.0.1] }\n');
+});
+afterAll(() => site.close());
+
+function letIn(maxDepth: number): void {
+  const list = [
+    'protocol-http',
+    `urlfilter-scope: { maxDepth: ${maxDepth} }`,
+    'parse-html',
+    'signature-simhash',
+    'schedule-freshness',
+  ];
+  writeFileSync(join(cwd, 'conf/plugins.yaml'), `plugins:\n${list.map((each) => `  - ${each}\n`).join('')}`);
+}
+
+it('links that were kept out come in with the next crawl after the rules were widened, or by `updatedb --relink`', async () => {
+  letIn(0);
+  const first = await json<CrawlSummary>(['crawl', `${site.origin}/`], { cwd });
+  expect(first.totals).toMatchObject({ fetched: 1, newUrls: 0 });
+  expect(first).not.toHaveProperty('relinked');
+  letIn(1);
+  const dry = await json<RelinkSummary>(['updatedb', '--relink', '--dry-run'], { cwd });
+  expect(dry).toMatchObject({ pages: 1, isCutShort: false, dryRun: true });
+  expect(dry.newUrls).toBeGreaterThanOrEqual(3);
+  const { stdout, code } = await run(['crawl'], { cwd });
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/relinked: links of 1 stored page judged by the rules of today, [3-9] new URLs/),
+  ]);
+  expect(site.log.filter((path) => path === '/')).toHaveLength(1);
+  expect(site.log).toContain('/page/2');
+  const relinked = await run(['updatedb', '--relink'], { cwd });
+  expect([relinked.code, relinked.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^pages +\d+\noutlinks +\d+, 0 new URLs/),
+  ]);
+});
+
+it.each([
+  [['updatedb', '--relink', '20260101000000-00001'], 'name none'],
+  [['updatedb', '--relink', '--purge-gone'], "'--purge-gone'"],
+])('%s is refused', async (args, why) => {
+  const { code, stderr } = await run(args, { cwd });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+});

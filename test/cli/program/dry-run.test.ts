@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProgram } from '../../../src/cli/program/program.ts';
+import { BINARY, json, start, workDir } from '../support/binary.ts';
+import { type LocalSite, startSite } from '../support/local-site.ts';
+import { jsonStaying, runStaying } from '../support/staying.ts';
+
+const ALLOW = ['--allow', '127.0.0.1', '--delay', '0'];
+let site: LocalSite;
+let cwd = '';
+let other = '';
+let exported = '';
+beforeAll(async () => {
+  site = await startSite({ pages: 3 });
+  [cwd, other] = [workDir(), workDir()];
+  await runStaying(['crawl', `${site.origin}/`, ...ALLOW, '--quiet', '--rounds', '2'], { cwd });
+  exported = (await runStaying(['export-db'], { cwd })).stdout;
+  await runStaying(['backup', join(other, 'backup')], { cwd });
+  await runStaying(['restore', join(other, 'backup'), '--dir', join(other, 'crawldb')]);
+  // A segment that is under way, so that nothing is left to be guessed by those that finish one.
+  await runStaying(['touch', `${site.origin}/`], { cwd });
+  await runStaying(['generate', '-D', 'generate.topN=1'], { cwd });
+  await runStaying(['fetch', ...ALLOW, '--quiet'], { cwd });
+});
+afterAll(() => site.close());
+
+/** Every file below a folder, with the digest of its content. */
+function digests(folder: string): Readonly<Record<string, string>> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const digestOf = (path: string): string =>
+    statSync(path).isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'folder';
+  return Object.fromEntries(names.map((name) => [name, digestOf(join(folder, name))]));
+}
+
+interface Case {
+  readonly args: readonly string[];
+  readonly input?: string;
+  /** What the dry run says beyond `dryRun`; of an array, of its first element. */
+  readonly says: Readonly<Record<string, unknown>>;
+  readonly code?: number;
+}
+
+/** One for each command that knows `--dry-run`. */
+const cases = (): readonly Case[] => [
+  { args: ['init', '.'], says: { written: expect.arrayContaining(['conf/incrawl.yaml']) } },
+  {
+    args: ['crawl', 'https://new.example/', '--top-n', '5'],
+    says: { inject: expect.objectContaining({ injected: 1 }) },
+  },
+  { args: ['inject', 'https://new.example/'], says: { injected: 1, kept: 0 } },
+  { args: ['generate', '--add-days', '400'], says: { segment: null, urls: expect.arrayContaining([]) } },
+  { args: ['parse'], says: { parsed: expect.any(Number) } },
+  { args: ['updatedb'], says: { applied: 1 } },
+  { args: ['sitemap', site.origin, ...ALLOW], says: { sitemaps: expect.any(Array) }, code: 1 },
+  { args: ['touch', `${site.origin}/page/1`], says: { touched: 1 } },
+  { args: ['retry', '--status', 'fetched'], says: { matched: expect.any(Number) } },
+  { args: ['export', '-o', 'pages.jsonl'], says: { documents: expect.any(Number), bytes: expect.any(Number) } },
+  { args: ['export', '--format', 'warc', '-o', 'archive/'], says: { documents: expect.any(Number) } },
+  { args: ['dedup'], says: { marked: expect.any(Number) } },
+  { args: ['repair'], says: { sound: true } },
+  { args: ['backup', 'backup'], says: { files: expect.any(Number), rows: expect.any(Number) } },
+  { args: ['restore', join(other, 'backup'), '--dir', 'restored'], says: { rows: expect.any(Number) } },
+  {
+    args: ['import-db', '--merge'],
+    input: exported,
+    says: { records: expect.any(Number), merged: expect.any(Number) },
+  },
+  { args: ['merge', join(other, 'crawldb')], says: { records: expect.any(Number), segments: expect.any(Array) } },
+  {
+    args: ['repartition', '--nodes', 'a,b', '--out', 'shares'],
+    says: { nodes: [expect.any(Object), expect.any(Object)] },
+  },
+  { args: ['segments', 'prune', '--keep-days', '0'], says: { segments: expect.any(Array) } },
+  { args: ['plugins', 'new', 'urlfilter-mine'], says: { files: expect.any(Array) } },
+];
+
+/** Those that are started as programs of their own, beside each other and the others. */
+const STARTED: ReadonlySet<string> = new Set(['crawl', 'import-db', 'merge']);
+
+describe('--dry-run', () => {
+  it('says what would be done, and changes not one byte; no temporary file is left', { timeout: 60_000 }, async () => {
+    const before = [digests(cwd), digests(other)];
+    const env = { TMPDIR: workDir() };
+    const tell = async ({ args, says, input, code = 0 }: Case): Promise<void> => {
+      const options = { cwd, env, code, ...(input === undefined ? {} : { input }) };
+      const ask = STARTED.has(args[0] ?? '') ? json : jsonStaying;
+      const told = await ask<object>([...args, '--dry-run'], options);
+      const first = Array.isArray(told) ? (told[0] as object) : told;
+      expect({ args, told: first }).toMatchObject({ args, told: { ...says, dryRun: true } });
+    };
+    // None is in another's way: all take the crawl as it is.
+    await Promise.all(cases().map(tell));
+    expect([digests(cwd), digests(other)]).toEqual(before);
+    expect(readdirSync(env.TMPDIR)).toEqual([]);
+  });
+
+  it('foretells what the real run then does', { timeout: 30_000 }, async () => {
+    const copy = workDir();
+    await runStaying(['restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
+    for (const args of [
+      ['inject', 'https://new.example/', `${site.origin}/`],
+      ['touch', `${site.origin}/page/1`, 'https://unknown.example/'],
+      ['merge', join(cwd, 'crawldb')],
+    ]) {
+      const foretold = await jsonStaying<object>([...args, '--dry-run'], { cwd: copy });
+      const done = await jsonStaying<object>(args, { cwd: copy });
+      expect(JSON.parse(JSON.stringify(foretold).replaceAll(',"dryRun":true', ''))).toEqual(done);
+    }
+  });
+
+  it('makes no state directory, and needs none', async () => {
+    const empty = workDir();
+    for (const args of [['inject', 'https://new.example/'], ['crawl', 'https://new.example/'], ['import-db']]) {
+      const input = args[0] === 'import-db' ? exported : '';
+      const { code, stdout } = await runStaying([...args, '--dry-run'], { cwd: empty, input });
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^Dry run, nothing was changed:\n/);
+    }
+    expect(readdirSync(empty)).toEqual([]);
+  });
+
+  it('killed, it leaves nothing behind', async () => {
+    const env = { TMPDIR: workDir() };
+    const left = (): string[] => readdirSync(env.TMPDIR);
+    const child = spawn(process.execPath, [BINARY, 'import-db', '--merge', '--dry-run'], {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const ended = new Promise<string | null>((resolve) => child.on('exit', (_, signal) => resolve(signal)));
+    while (left().length === 0) await delay(20);
+    child.kill('SIGTERM');
+    expect(await ended).toBe('SIGTERM');
+    expect(left()).toEqual([]);
+  });
+
+  it('answers while a crawl runs', async () => {
+    const slow = await startSite({ pages: 3, answerAfterMs: 400 });
+    const dir = join(workDir(), 'held');
+    const crawl = start(['crawl', `${slow.origin}/`, ...ALLOW, '--dir', dir]);
+    await slow.seen(1);
+    expect((await runStaying(['inject', 'https://new.example/', '--dir', dir])).code).toBe(5);
+    expect(await jsonStaying(['inject', 'https://new.example/', '--dir', dir, '--dry-run'])).toMatchObject({
+      injected: 1,
+    });
+    crawl.child.kill('SIGKILL');
+    await crawl.finished;
+    await slow.close();
+  });
+});
+
+/** Commands that write nothing but standard output, and those that go to sites, which no copy can stand in for. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  demo: 'a state of its own, thrown away',
+  fetch: 'asks sites; generate --dry-run shows the list',
+  schedule: 'runs for ever; crawl --dry-run shows its first round',
+  work: 'shares its work with others; crawl --dry-run shows the first round',
+  top: 'reads',
+  serve: 'reads',
+  plan: 'reads',
+  simulate: 'reads',
+  readdb: 'reads',
+  readseg: 'reads',
+  explain: 'reads',
+  diff: 'reads',
+  changes: 'reads',
+  skipped: 'reads',
+  near: 'reads',
+  linkclusters: 'reads',
+  mr: 'reads',
+  verify: 'reads',
+  'export-db': 'reads',
+  'check url': 'reads',
+  'check parse': 'reads',
+  'check robots': 'reads',
+  'check sitemap': 'reads',
+  'plugins list': 'reads',
+  'plugins test': 'reads',
+  config: 'reads',
+  completion: 'reads',
+  help: 'reads',
+};
+
+describe('parity', () => {
+  const stream = new PassThrough() as unknown as NodeJS.WriteStream;
+  const { command: program } = createProgram({
+    argv: [],
+    env: {},
+    stdin: () => process.stdin,
+    stdout: stream,
+    stderr: stream,
+  });
+  const leaves = (command: Command, path: string): [string, Command][] =>
+    command.commands.length === 0
+      ? [[path, command]]
+      : command.commands.flatMap((each) => leaves(each, path === '' ? each.name() : `${path} ${each.name()}`));
+
+  it('every command that writes has --dry-run and a case above; the others say why not', () => {
+    const all = leaves(program, '');
+    const dry = all
+      .filter(([, command]) => command.options.some(({ long }) => long === '--dry-run'))
+      .map(([name]) => name);
+    expect(all.map(([name]) => name).sort()).toEqual([...dry, ...Object.keys(WITHOUT)].sort());
+    const tried = cases().map(({ args }) => args);
+    for (const name of dry)
+      expect(
+        tried.some((args) => `${args.join(' ')} `.startsWith(`${name} `)),
+        name,
+      ).toBe(true);
+  });
+});

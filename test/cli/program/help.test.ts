@@ -1,0 +1,86 @@
+import { PassThrough } from 'node:stream';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from '../../../src/cli/program/program.ts';
+
+/** Everything that `--help` prints for a command, the text after the options included. */
+function helpOf(command: Command): string {
+  let text = '';
+  const writeOut = (part: string): void => {
+    text += part;
+  };
+  command.configureOutput({ writeOut });
+  command.outputHelp();
+  return text;
+}
+
+const stream = new PassThrough() as unknown as NodeJS.WriteStream;
+const surroundings = { argv: [], env: {}, stdin: () => process.stdin, stdout: stream, stderr: stream };
+const program = createProgram(surroundings).command;
+const withChildren = (command: Command): Command[] => [command, ...command.commands.flatMap(withChildren)];
+const nameOf = (command: Command): string =>
+  command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+const commands = withChildren(program).map((command) => ({ name: nameOf(command), command }));
+
+describe('help', () => {
+  it('knows the commands that are a contract', () => {
+    expect(program.commands.map((command) => command.name()).sort()).toEqual(
+      // biome-ignore format: one list
+      ['backup', 'changes', 'check', 'completion', 'config', 'crawl', 'dedup', 'demo', 'diff', 'explain', 'export', 'export-db', 'fetch', 'generate', 'help', 'import-db', 'init', 'inject', 'linkclusters', 'merge', 'mr', 'near', 'parse', 'plan', 'plugins', 'readdb', 'readseg', 'repair', 'repartition', 'restore', 'retry', 'schedule', 'segments', 'serve', 'simulate', 'sitemap', 'skipped', 'top', 'touch', 'updatedb', 'verify', 'work'],
+    );
+    const optionsOf = (name: string): (string | undefined)[] =>
+      commands.find((each) => each.name === name)?.command.options.map((option) => option.long) ?? [];
+    expect(optionsOf('incrawl')).toEqual(
+      expect.arrayContaining(['--config', '--dir', '--json', '--quiet', '--verbose', '--define']),
+    );
+    expect(optionsOf('incrawl crawl')).toEqual(
+      expect.arrayContaining(['--rounds', '--top-n', '--delay', '--allow', '--contact']),
+    );
+    expect(optionsOf('incrawl fetch')).toEqual(expect.arrayContaining(['--parse', '--delay', '--allow', '--contact']));
+    expect(optionsOf('incrawl inject')).toEqual(['--mode', '--update', '--overwrite', '--dry-run']);
+    expect(optionsOf('incrawl generate')).toEqual(
+      // biome-ignore format: one list
+      ['--top-n', '--max-per-host', '--max-per-domain', '--min-score', '--min-interval', '--status', '--add-days', '--budget', '--dry-run'],
+    );
+    expect(optionsOf('incrawl updatedb')).toEqual([
+      '--no-additions',
+      '--purge-gone',
+      '--orphans',
+      '--relink',
+      '--dry-run',
+    ]);
+    expect(optionsOf('incrawl readdb')).toEqual(
+      // biome-ignore format: one list
+      expect.arrayContaining(['--stats', '--url', '--dump', '--top-n', '--host', '--status', '--due', '--limit', '--format']),
+    );
+    expect(optionsOf('incrawl readseg')).toEqual(expect.arrayContaining(['--list', '--get', '--dump']));
+    for (const kind of ['url', 'parse', 'robots', 'sitemap'])
+      expect(optionsOf(`incrawl check ${kind}`)).toContain('--stdin');
+    expect(optionsOf('incrawl config')).toContain('--origin');
+    expect(optionsOf('incrawl export')).toEqual(expect.arrayContaining(['--format', '--output']));
+  });
+
+  it.each(commands)('$name says what it does, and shows an example that is itself', ({ name, command }) => {
+    const help = helpOf(command);
+    expect(command.description()).toMatch(/\.$/);
+    expect(help).toMatch(/\nExamples?:\n/);
+    expect(help.split(/\nExamples?:\n/)[1]).toContain(`${name}${name === 'incrawl' ? ' ' : ''}`);
+    for (const option of command.options) expect(option.description, `${name} ${option.flags}`).not.toBe('');
+  });
+
+  it.each(commands.filter(({ command }) => command.commands.length === 0))(
+    '$name: the options in its examples exist',
+    ({ name, command }) => {
+      const known = new Set([...command.options, ...program.options].flatMap((option) => [option.long, option.short]));
+      const examples = helpOf(command).split(/\nExamples?:\n/)[1] ?? '';
+      for (const line of examples.split('\n').filter((each) => each.includes(name))) {
+        for (const [option] of line
+          .slice(line.indexOf(name))
+          .split('&&')[0]
+          ?.matchAll(/(?<= )--?[a-z][a-z-]*/gi) ?? []) {
+          expect(known, `${option} in "${line.trim()}"`).toContain(option);
+        }
+      }
+    },
+  );
+});

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { run, workDir } from '../support/binary.ts';
+import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
+import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
+
+const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
+const page = (title: string, head = ''): string =>
+  `<!doctype html><html lang="en"><head>${head}<title>${title}</title></head><main><h1>${title}</h1><p>${WORDS}</p></main></html>`;
+
+const network = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
+const sites: ChangingSite[] = [];
+let cwd: string;
+
+beforeEach(() => {
+  cwd = workDir();
+});
+afterEach(async () => {
+  for (const site of sites.splice(0)) await site.close();
+});
+
+async function crawled(pages: Readonly<Record<string, string>>): Promise<ChangingSite> {
+  const site = await startChangingSite(pages);
+  sites.push(site);
+  await prepare(['crawl', ...Object.keys(pages).map((path) => site.origin + path), ...network], { cwd });
+  return site;
+}
+
+async function visitAgain(...urls: readonly string[]): Promise<void> {
+  await prepare(['touch', ...urls], { cwd });
+  await prepare(['crawl', ...network], { cwd });
+}
+
+interface Exported {
+  readonly pages: string[];
+  readonly deleted: string[];
+}
+
+async function exported(start: typeof run, ...args: readonly string[]): Promise<Exported> {
+  const { stdout } = await start(['export', ...args], { cwd });
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { url?: string; deleted?: string });
+  return {
+    pages: lines.flatMap(({ url }) => url ?? []).sort(),
+    deleted: lines.flatMap(({ deleted }) => deleted ?? []).sort(),
+  };
+}
+
+const seqNow = async (): Promise<string> =>
+  String((await jsonStaying<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
+
+describe('export --since', () => {
+  it('a page that may not be indexed any more is removed, and one that may be again is given', async () => {
+    const site = await crawled({ '/asks': page('Asks') });
+    const url = `${site.origin}/asks`;
+    const first = await seqNow();
+    site.pages.set('/asks', page('Asks', '<meta name="robots" content="noindex">'));
+    await visitAgain(url);
+    expect(await exported(runStaying)).toEqual({ pages: [], deleted: [] });
+    expect(await exported(run, '--since', first)).toEqual({ pages: [], deleted: [url] });
+    const second = await seqNow();
+    site.pages.set('/asks', page('Asks again'));
+    await visitAgain(url);
+    expect(await exported(runStaying)).toEqual({ pages: [url], deleted: [] });
+    expect(await exported(runStaying, '--since', second)).toEqual({ pages: [url], deleted: [] });
+  });
+
+  it('--host tells nothing of the pages of other hosts', async () => {
+    const here = await crawled({ '/stays': page('Stays'), '/goes': page('Goes') });
+    const there = await crawled({ '/other': page('Other'), '/lost': page('Lost') });
+    here.pages.delete('/goes');
+    there.pages.delete('/lost');
+    await visitAgain(`${here.origin}/goes`, `${there.origin}/lost`);
+    expect(await exported(run, '--since', '0', '--host', new URL(here.origin).host)).toEqual({
+      pages: [`${here.origin}/stays`],
+      deleted: [`${here.origin}/goes`],
+    });
+  });
+
+  it('into a tree: the file of a page that has another type now is deleted with the page', async () => {
+    const site = await crawled({ '/typed': page('Typed') });
+    const url = `${site.origin}/typed`;
+    const since = await seqNow();
+    await prepare(['export', '--format', 'tree', '-o', 'tree'], { cwd });
+    const files = (): string[] => readFileSync(join(cwd, 'tree/index.jsonl'), 'utf8').trim().split('\n');
+    const old = (JSON.parse(files()[0] ?? '') as { file: string }).file;
+    expect(existsSync(join(cwd, 'tree', old))).toBe(true);
+    site.types.set('/typed', 'text/plain');
+    site.pages.set('/typed', `${WORDS} ${WORDS}`);
+    await visitAgain(url);
+    await run(['export', '--format', 'tree', '-o', 'tree', '--since', since], { cwd });
+    expect(existsSync(join(cwd, 'tree', old))).toBe(false);
+  });
+});

@@ -1,0 +1,164 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
+import { answerQuestions, questionsPath } from '../../../src/cli/remote/answer-questions.ts';
+import { dbQuestions } from '../../../src/operations/inspect/db-questions.ts';
+import type { CrawlReader } from '../../../src/operations/inspect/questions.ts';
+import { changeOf } from '../../contracts/crawl-db-exam.ts';
+import { type HookReceiver, startHookReceiver } from '../../site/hook-receiver.ts';
+import { json, run, start, workDir } from '../support/binary.ts';
+
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const url = (i: number): string => `https://a.example/${i}`;
+const signed = { INCRAWL_WEBHOOK_SECRET: 'topsecret' };
+let receiver: HookReceiver;
+let cwd = '';
+
+async function add(...numbers: number[]): Promise<void> {
+  const db = await openLevelCrawlDb({ dir: join(cwd, 'crawldb', 'db'), log });
+  await db.write({ feed: { add: { notedAt: Date.now(), changes: numbers.map((i) => changeOf(url(i))) } } });
+  await db.close();
+}
+
+interface Body {
+  readonly type: string;
+  readonly data: { readonly first: number; readonly last: number; readonly changes: { seq: number; url: string }[] };
+}
+const told = (from: number): string[] =>
+  receiver.received.slice(from).flatMap(({ body }) => (JSON.parse(body) as Body).data.changes.map((each) => each.url));
+
+beforeAll(async () => {
+  receiver = await startHookReceiver();
+  cwd = workDir();
+  await add(1, 2, 3);
+});
+afterAll(() => receiver.close());
+
+describe('changes --webhook', { sequential: true }, () => {
+  it('tells all, signed, goes on after a 500, and the next time tells what is new', async () => {
+    receiver.script.push(500);
+    const first = await run(['changes', '--webhook', receiver.url, '--batch', '2'], { cwd, env: signed });
+    expect(first).toMatchObject({ code: 0, stdout: '3 changes told in 2 messages, up to number 3.\n' });
+    expect(first.stderr).toContain('status 500; again in 1 s');
+    expect(receiver.received).toHaveLength(3);
+    const [again, taken] = receiver.received;
+    expect(again?.headers['webhook-id']).toBe(taken?.headers['webhook-id']);
+    expect(again?.body).toBe(taken?.body);
+    expect(told(1)).toEqual([1, 2, 3].map(url));
+    const { headers, body } = taken!;
+    const text = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+    expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', 'topsecret').update(text).digest('base64')}`);
+    await add(4);
+    const secret = join(cwd, 'secret');
+    writeFileSync(secret, 'topsecret\n');
+    const next = ['changes', '--webhook', receiver.url, '--secret-file', secret];
+    expect(await json(next, { cwd })).toEqual({
+      delivered: 1,
+      messages: 1,
+      attempts: 1,
+      missed: 0,
+      cursor: 4,
+      failed: null,
+    });
+    expect(told(3)).toEqual([url(4)]);
+  });
+
+  it('keeps its place when the receiver stays away, and does not write the address down', async () => {
+    await add(5);
+    receiver.script.push(500, 503);
+    const words = ['changes', '--webhook', receiver.url, '--retries', '1'];
+    const failed = await run(words, { cwd });
+    expect(failed.code).toBe(1);
+    expect(failed.stdout).toContain('0 changes told in 0 messages, up to number 4. Then it failed: status 503.');
+    expect(failed.stderr).toContain('Messages go unsigned');
+    const [file = ''] = readdirSync(join(cwd, 'crawldb', 'webhooks'));
+    expect(readFileSync(join(cwd, 'crawldb', 'webhooks', file), 'utf8')).not.toContain('127.0.0.1');
+    const before = receiver.received.length;
+    expect(await json(['changes', '--webhook', receiver.url, '--since', '3'], { cwd })).toMatchObject({ delivered: 2 });
+    expect(told(before)).toEqual([url(4), url(5)]);
+  });
+
+  it('follows the feed until it is stopped, while others use the crawl db', async () => {
+    const { child, finished } = start(['changes', '--webhook', receiver.url, '--follow', '--json'], {
+      cwd,
+      env: signed,
+    });
+    const before = receiver.received.length;
+    await add(6, 7);
+    await receiver.seen(before + 1);
+    await add(8);
+    await receiver.seen(before + 2);
+    child.kill('SIGTERM');
+    const { code, stdout, stderr } = await finished;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ delivered: 3, failed: null });
+    expect(told(before)).toEqual([6, 7, 8].map(url));
+  });
+
+  it('prints what comes, a line for each', async () => {
+    const { child, finished } = start(['changes', '--since', '7', '--follow', '--json'], { cwd });
+    let text = '';
+    let onText = (): void => {};
+    child.stdout?.on('data', (part: string) => {
+      text += part;
+      onText();
+    });
+    const lines = (count: number): Promise<void> =>
+      new Promise((resolve) => {
+        onText = () => text.split('\n').length > count && resolve();
+        onText();
+      });
+    await lines(1);
+    await add(9);
+    await lines(2);
+    child.kill('SIGINT');
+    expect((await finished).code).toBe(0);
+    const seqs = text
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { seq: number }).seq);
+    expect(seqs).toEqual([8, 9]);
+  });
+
+  it('says so where there is no crawl to follow, and makes none', async () => {
+    const { child, finished } = start(['changes', '--follow', '--dir', 'mistyped'], { cwd });
+    await new Promise((resolve) => child.stderr?.once('data', resolve));
+    child.kill('SIGINT');
+    expect(await finished).toMatchObject({ stdout: '', stderr: expect.stringContaining('no crawl in mistyped yet') });
+    expect(existsSync(join(cwd, 'mistyped'))).toBe(false);
+  });
+
+  it('asks the process that holds the crawl db, and so shows changes while a crawl runs', async () => {
+    const dir = join(cwd, 'crawldb');
+    const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
+    const clock = { now: Date.now, sleep: async () => {} };
+    const reader = { ...dbQuestions({ db, clock, random: Math.random }) } as unknown as CrawlReader;
+    const socket = await answerQuestions(questionsPath(dir), reader);
+    const before = receiver.received.length;
+    try {
+      const tell = ['changes', '--webhook', receiver.url, '--since', '8', '--follow', '--json'];
+      const { child, finished } = start(tell, { cwd, env: signed });
+      await receiver.seen(before + 1);
+      await db.write({ feed: { add: { notedAt: Date.now(), changes: [changeOf(url(10))] } } });
+      await receiver.seen(before + 2);
+      child.kill('SIGTERM');
+      expect(await finished).toMatchObject({ code: 0, stderr: '' });
+      expect(told(before)).toEqual([url(9), url(10)]);
+    } finally {
+      await socket.close();
+      await db.close();
+    }
+  });
+
+  it.each([
+    [['--webhook', 'https://user:pass@a.example/'], 'no name and password'],
+    [['--follow', '--limit', '3'], '--follow prints lines'],
+  ])('refuses %j', async (words, message) => {
+    expect(await run(['changes', ...words], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addressOfNothing,
+  answerToNothing,
+  asSoft404,
+  isAddressOfNothing,
+  isLikeNothing,
+} from '../../../src/domain/crawl/change/soft-404.ts';
+import type { FetchSuccess, ParseOutcome } from '../../../src/domain/crawl/states/outcome.ts';
+
+const success: FetchSuccess = {
+  kind: 'success',
+  status: 200,
+  contentType: 'text/html',
+  validators: { etag: null, lastModified: null, contentLength: null },
+  digest: '0'.repeat(32),
+  truncated: false,
+  audit: null,
+  at: 7,
+  requests: 1,
+  bodyBytes: 10,
+  receivedBytes: 20,
+  ms: 5,
+};
+const page = (signature: string | null, textChars = 100, signatureName = 'sig-1'): ParseOutcome => ({
+  kind: 'parsed',
+  signature,
+  signatureName,
+  title: null,
+  textChars,
+  noindex: false,
+  metadata: {},
+});
+
+it.each([
+  ['https://a.example/blog/2024/post.html?x=1', 'https://a.example/blog/2024/'],
+  ['https://a.example/', 'https://a.example/'],
+  ['http://a.example:8080/x', 'http://a.example:8080/'],
+])('an address of nothing stands beside %s', (url, folder) => {
+  const nothing = addressOfNothing(url, 0.5);
+  expect(nothing).toBe(`${folder}incrawl-no-such-page-800000000000`);
+  expect(isAddressOfNothing(nothing)).toBe(true);
+  expect(isAddressOfNothing(url)).toBe(false);
+  expect(isAddressOfNothing(addressOfNothing(url, 0))).toBe(true);
+});
+
+describe('what a host answers where there is nothing', () => {
+  it('is the page that came, or an honest refusal', () => {
+    expect(answerToNothing(success, page('fd851af90bc24962'))).toEqual({
+      at: 7,
+      signature: 'fd851af90bc24962',
+      signatureName: 'sig-1',
+      textChars: 100,
+    });
+    const { at, requests, bodyBytes, receivedBytes, ms } = success;
+    const gone = { kind: 'gone', status: 404, at, requests, bodyBytes, receivedBytes, ms } as const;
+    expect(answerToNothing(gone, null).signature).toBeNull();
+    expect(answerToNothing(success, { kind: 'parse-failed', code: 'x', message: '' }).signature).toBeNull();
+  });
+
+  const nothing = answerToNothing(success, page('fd851af90bc24962'));
+  it.each([
+    ['the same', page('fd851af90bc24962'), true],
+    ['three bits off', page('7d859af98bc24962'), true],
+    ['four bits off', page('7d859af98bc2c962'), false],
+    ['much longer', page('fd851af90bc24962', 200), false],
+    ['signed by other rules', page('fd851af90bc24962', 100, 'sig-2'), false],
+    ['without words', page(null), false],
+  ])('%s: %#', (_title, parse, isLike) => {
+    expect(isLikeNothing(parse, nothing)).toBe(isLike);
+    expect(isLikeNothing(parse, null)).toBe(false);
+    expect(isLikeNothing(parse, answerToNothing(success, page(null)))).toBe(false);
+  });
+
+  it('makes a page that says the same gone, with its costs', () => {
+    expect(asSoft404(success)).toEqual({
+      kind: 'gone',
+      reason: 'soft-404',
+      status: 200,
+      at: 7,
+      requests: 1,
+      bodyBytes: 10,
+      receivedBytes: 20,
+      ms: 5,
+    });
+  });
+});
