@@ -32,7 +32,7 @@ async function benchWriting(say: Say): Promise<void> {
   const pages = 100_000;
   const now = Date.now();
   const costs: number[] = [];
-  for (const isTold of [false, true, false, true]) {
+  for (const isReported of [false, true, false, true]) {
     const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-changes-'));
     const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
     let spent = 0;
@@ -49,7 +49,7 @@ async function benchWriting(say: Say): Promise<void> {
         return { datum, previous: null };
       });
       const before = process.cpuUsage();
-      const changes = isTold
+      const changes = isReported
         ? puts.flatMap(({ datum }) => pageChange({ ...datum, digest: null, state: 'unfetched' }, datum, now) ?? [])
         : [];
       await db.write({ puts, ...noted(changes, now) });

@@ -26,7 +26,7 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
     isBatch: false,
   });
   /** By page that repeats another: the number of that, plus one. */
-  const told = new Uint32Array(count);
+  const reported = new Uint32Array(count);
   try {
     const before = process.cpuUsage();
     const start = performance.now();
@@ -48,7 +48,7 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
     let repeated = 0;
     for await (const repeat of repeats) {
       repeated++;
-      told[repeat.number] = Number(/page-(\d+)/.exec(repeat.of)?.[1]) + 1;
+      reported[repeat.number] = Number(/page-(\d+)/.exec(repeat.of)?.[1]) + 1;
     }
     const end = performance.now();
     const { user, system } = process.cpuUsage(before);
@@ -74,11 +74,11 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
     const page = Math.floor(((i + 0.9) * count) / SAMPLE);
     let [nearest, leader] = [4, -1];
     for (let other = 0; other < page; other++) {
-      if (told[other] !== 0) continue;
+      if (reported[other] !== 0) continue;
       const distance = setBits(high[other]! ^ high[page]!) + setBits(low[other]! ^ low[page]!);
       if (distance < nearest) [nearest, leader] = [distance, other];
     }
-    if (told[page] === leader + 1) right++;
+    if (reported[page] === leader + 1) right++;
   }
   verdict(
     right === SAMPLE,

@@ -66,7 +66,7 @@ async function build(dir: string): Promise<void> {
       const contentType = 'text/html';
       const kept = { status: 200, contentType, validators: NO_VALIDATORS, digest, truncated: false, audit: null };
       await segment.addFetched(
-        { index, url, host, lesson: null, outcome: { kind: 'success', at: AT, ...sizes, ...kept } },
+        { index, url, host, observation: null, outcome: { kind: 'success', at: AT, ...sizes, ...kept } },
         {
           url,
           at: AT,

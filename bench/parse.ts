@@ -74,8 +74,8 @@ export async function benchParse(
     'with main content': await cpuUs((i) => unlinked.live(page(i))),
     'whole chain as shipped': await cpuUs((i) => whole.live(page(i))),
   };
-  const told = Object.entries(figures).map(([name, us]) => `${name} ${us.toFixed(0)} us`);
-  say(`parse           a page of ${Math.round(body(0).length / 1_000)} KB: ${told.join(', ')}`);
+  const reported = Object.entries(figures).map(([name, us]) => `${name} ${us.toFixed(0)} us`);
+  say(`parse           a page of ${Math.round(body(0).length / 1_000)} KB: ${reported.join(', ')}`);
   verdict(figures['with main content'] <= 1_500, 'blocks, main content and signature <= 1,500 us');
   verdict(figures['whole chain as shipped'] <= 1_500, 'whole chain <= 1,500 us');
   verdict(figures['main content'] <= 500, 'blocks and main content <= 500 us');

@@ -41,18 +41,18 @@ const { values } = parseArgs({
 });
 const pages = Number(values.pages);
 /** All that is told, for `--json`: one object at the end. */
-const told: { figures: string[]; verdicts: { pass: boolean; text: string }[]; crawls: Record<string, Measured> } = {
+const reported: { figures: string[]; verdicts: { pass: boolean; text: string }[]; crawls: Record<string, Measured> } = {
   figures: [],
   verdicts: [],
   crawls: {},
 };
 const say = (text: string): void => {
-  if (values.json) told.figures.push(text);
+  if (values.json) reported.figures.push(text);
   else process.stdout.write(`${text}\n`);
 };
 const own = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const verdict = (pass: boolean, text: string): void => {
-  if (values.json) told.verdicts.push({ pass, text });
+  if (values.json) reported.verdicts.push({ pass, text });
   else say(`${pass ? 'PASS' : 'FAIL'}  ${text}`);
 };
 
@@ -114,7 +114,7 @@ async function benchCrawl(): Promise<void> {
     say(
       `full crawl      ${pages} pages  ${((pages * 1_000) / first.ms).toFixed(0)} pages/s  ${cpuPerPage.toFixed(2)} ms CPU a page  ${first.peakRssMb.toFixed(0)} MB peak RSS${byThread(first)}`,
     );
-    told.crawls.full = first;
+    reported.crawls.full = first;
     const fetched = Object.keys(log.gets).length;
     verdict(fetched === pages, `every reachable page fetched: ${fetched} of ${pages}`);
     verdict(
@@ -131,7 +131,7 @@ async function benchCrawl(): Promise<void> {
     say(
       `second crawl    ${totals.requests} requests  ${(totals.bodyBytes / 1e6).toFixed(2)} MB bodies  ${secondCpu.toFixed(2)} ms CPU a page  ${second.peakRssMb.toFixed(0)} MB peak RSS${byThread(second)}`,
     );
-    told.crawls.second = second;
+    reported.crawls.second = second;
     verdict(
       totals.modified === change.changed.length,
       `changed pages found: ${totals.modified} of ${change.changed.length}`,
@@ -159,7 +159,7 @@ async function benchCrawl(): Promise<void> {
 }
 
 /** The stored links judged again after a change of rules, beside the crawl that stored them. */
-async function benchRelink(): Promise<void> {
+async function benchReadmit(): Promise<void> {
   const site = await startSite();
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-'));
   try {
@@ -167,7 +167,7 @@ async function benchRelink(): Promise<void> {
     const full = crawl(dir, seeds, 0, 0);
     const idle = crawl(dir, '', 0, 0);
     const { summary, cpuMs, peakRssMb } = crawl(dir, '', 0, 0, 'urlfilter-traps');
-    const { pages: judged = 0, outlinks = 0 } = summary.relinked ?? {};
+    const { pages: judged = 0, outlinks = 0 } = summary.readmitted ?? {};
     const [of, beside] = [(cpuMs - idle.cpuMs) / pages, full.cpuMs / pages];
     say(
       `stored links judged again  ${judged} pages, ${outlinks} links  ${of.toFixed(2)} ms CPU a page beyond the start  ${peakRssMb.toFixed(0)} MB peak RSS  ${(of / beside).toFixed(2)} x the ${beside.toFixed(2)} ms of the full crawl`,
@@ -181,7 +181,7 @@ async function benchRelink(): Promise<void> {
 
 say(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`);
 if (values.only === undefined || values.only === 'crawl') await benchCrawl();
-if (values.only === undefined || values.only === 'relink') await benchRelink();
+if (values.only === undefined || values.only === 'readmit') await benchReadmit();
 if (values.only === undefined || values.only === 'requests') {
   const site = await startSite();
   try {
@@ -212,4 +212,4 @@ if (values.only === undefined || values.only === 'questions') await benchQuestio
 if (values.only === undefined || values.only === 'live-view') await benchLiveView(say, verdict);
 if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);
 if (values.only === undefined || values.only === 'export') await benchExport(say, verdict);
-if (values.json) process.stdout.write(`${JSON.stringify({ node: process.version, ...told })}\n`);
+if (values.json) process.stdout.write(`${JSON.stringify({ node: process.version, ...reported })}\n`);

@@ -9,7 +9,7 @@ const built = (path) => import(new URL(`dist/src/${path}`, root).href);
 export async function referencePages() {
   const [{ createProgram }, { commandsPage }, tables, { queryPage }, { asMarkdown }] = await Promise.all(
     [
-      'cli/program.js',
+      'cli/program/program.js',
       'cli/reference/commands.js',
       'cli/reference/tables.js',
       'cli/reference/query.js',
@@ -39,7 +39,7 @@ function pluginApiPage() {
 }
 
 function declarationsOf(file) {
-  const text = readFileSync(new URL(`src/plugin-host/${file}`, root), 'utf8');
+  const text = readFileSync(new URL(`src/plugin-host/api/${file}`, root), 'utf8');
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const parts = [];
   for (const statement of source.statements) {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import {
   type DeliveryAnswer,
+  type DeliveryDeps,
   type DeliveryOptions,
-  type DeliveryRoom,
   deliver,
   isPassing,
   pauseMs,
@@ -55,13 +55,13 @@ export class BulkSender {
   refused = 0;
   readonly reasons: string[] = [];
   private readonly options: BulkOptions;
-  private readonly room: DeliveryRoom;
+  private readonly deps: DeliveryDeps;
   private batch: BulkAction[] = [];
   private bytes = 0;
 
-  constructor(options: BulkOptions, room: DeliveryRoom) {
+  constructor(options: BulkOptions, deps: DeliveryDeps) {
     this.options = options;
-    this.room = room;
+    this.deps = deps;
   }
 
   async add(action: BulkAction): Promise<void> {
@@ -78,7 +78,7 @@ export class BulkSender {
     this.bytes = 0;
     for (let attempt = 0; left.length > 0; attempt++) {
       const sent = left;
-      const answer = await deliver({ ...this.options, body: sent.map(({ lines }) => lines).join('') }, this.room);
+      const answer = await deliver({ ...this.options, body: sent.map(({ lines }) => lines).join('') }, this.deps);
       left = this.putOff(sent, parsed(answer));
       if (left.length === 0) return;
       if (attempt >= this.options.retries) {
@@ -86,7 +86,7 @@ export class BulkSender {
           `the server put off ${left.length} documents ${attempt + 1} times, the first of them ${left[0]?.url}`,
         );
       }
-      await this.room.sleep(pauseMs(attempt, this.options.firstPauseMs, this.room.random));
+      await this.deps.sleep(pauseMs(attempt, this.options.firstPauseMs, this.deps.random));
     }
   }
 

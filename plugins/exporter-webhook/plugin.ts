@@ -35,7 +35,7 @@ export default definePlugin<'exporter', Options>({
       const url = addressOf(place, given.url).href;
       const key = keyOf(process.env[given.secretEnv]);
       if (key === null) host.log.warn(`messages go unsigned: ${given.secretEnv} signs them`);
-      const room = { now: host.now, random: Math.random, sleep: (ms: number) => delay(ms) };
+      const deps = { now: host.now, random: Math.random, sleep: (ms: number) => delay(ms) };
       const run = randomUUID();
       let message = 0;
       let pages: string[] = [];
@@ -47,7 +47,7 @@ export default definePlugin<'exporter', Options>({
         const body = `{"pages":[${pages.join(',')}],"deleted":[${deleted.join(',')}]}`;
         [pages, deleted, bytes] = [[], [], 0];
         const id = `${run}-${++message}`;
-        await deliver({ ...given, url, body, headers: (at) => headersOf({ id, at, body, key, software }) }, room);
+        await deliver({ ...given, url, body, headers: (at) => headersOf({ id, at, body, key, software }) }, deps);
       }
 
       async function add(list: 'pages' | 'deleted', entry: ExportDocument | RemovedPage): Promise<void> {

@@ -77,8 +77,8 @@ export class FoldedText {
     if (this.isFull) return;
     if (this.folded !== '') this.folded += this.gap;
     this.gap = '';
-    const room = this.maxLength - this.folded.length;
-    this.folded += piece.length <= room ? piece : cutText(piece, room);
+    const space = this.maxLength - this.folded.length;
+    this.folded += piece.length <= space ? piece : cutText(piece, space);
   }
 }
 

@@ -14,7 +14,7 @@ const OWN_FOLDER = fileURLToPath(new URL('../../..', import.meta.url));
 keepEngineLean();
 const { argv, env, stdout, stderr } = process;
 /** Told already: what a command could not write rejects the command as well. */
-const told = new WeakSet<object>();
+const reported = new WeakSet<object>();
 let lostOutput: number | null = null;
 // A reader that went away (`| head`) must not end the process with a stack: what is written from then on is lost, no more.
 stdout.on('error', tellLostOutput);
@@ -91,8 +91,8 @@ async function main(): Promise<number> {
 
 function tell(error: unknown): void {
   if (typeof error === 'object' && error !== null) {
-    if (told.has(error)) return;
-    told.add(error);
+    if (reported.has(error)) return;
+    reported.add(error);
   }
   stderr.write(errorText(error, argv));
 }

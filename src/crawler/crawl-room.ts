@@ -5,7 +5,7 @@ import type { QueryVariants } from '../steps/update/query-variants.ts';
 import type { Wiring } from './wiring.ts';
 
 /** What the commands of an open crawl work with. */
-export interface CrawlRoom {
+export interface CrawlDeps {
   /** State directory, absolute. */
   readonly dir: string;
   readonly wiring: Wiring;

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
 import { openCrawler } from './open-crawler.ts';
-import { shadowState, snapshotState, toldOf, withoutShared } from './shadow-state.ts';
+import { errorAboutOriginal, shadowState, snapshotState, withoutShared } from './shadow-state.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function openDryRun(options: CrawlerOptions, written: readonly stri
     return closingBoth(crawler, shadow.close);
   } catch (error) {
     shadow.close();
-    throw toldOf(options.dir, shadow, error);
+    throw errorAboutOriginal(options.dir, shadow, error);
   }
 }
 
@@ -34,7 +34,7 @@ export async function openSnapshot(options: CrawlerOptions): Promise<Crawler> {
     return closingBoth(await openCrawler({ ...options, config, snapshotDir: snapshot.dir }), snapshot.close);
   } catch (error) {
     snapshot.close();
-    throw toldOf(options.dir, snapshot, error);
+    throw errorAboutOriginal(options.dir, snapshot, error);
   }
 }
 

@@ -4,7 +4,7 @@ import { crawlAnswers } from '../operations/inspect/crawl-answers.ts';
 import { crawlSteps } from '../operations/loop/crawl-steps.ts';
 import { keepRests } from '../operations/loop/host-rests.ts';
 import { makeFolder } from '../plugin-host/make-folder.ts';
-import type { CrawlRoom, Store } from './crawl-room.ts';
+import type { CrawlDeps, Store } from './crawl-room.ts';
 import { openStore } from './open-store.ts';
 import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
@@ -43,7 +43,7 @@ function opened(
   random: () => number,
   beforeClose?: () => Promise<void>,
 ): Crawler {
-  const room: CrawlRoom = {
+  const deps: CrawlDeps = {
     dir,
     wiring,
     random,
@@ -53,9 +53,9 @@ function opened(
     },
   };
   return {
-    ...crawlSteps(room),
-    ...crawlAnswers(room),
-    ...crawlUpkeep(room),
+    ...crawlSteps(deps),
+    ...crawlAnswers(deps),
+    ...crawlUpkeep(deps),
     close: async () => {
       await wiring.close();
       await beforeClose?.();

@@ -51,7 +51,7 @@ const openBriefly = (dir: string, log: Log): Promise<LevelCrawlDb> =>
 
 /** LevelDB writes whenever it opens a db: where that is not allowed, a copy is looked at. */
 async function openCopy(dir: string, log: Log): Promise<CrawlDb> {
-  const { snapshotState, toldOf } = await import('./shadow-state.ts');
+  const { snapshotState, errorAboutOriginal } = await import('./shadow-state.ts');
   const snapshot = snapshotState(dir);
   try {
     const db = await openBriefly(snapshot.dir, log);
@@ -59,6 +59,6 @@ async function openCopy(dir: string, log: Log): Promise<CrawlDb> {
     return Object.assign(db, { close: () => close().finally(snapshot.close) });
   } catch (error) {
     snapshot.close();
-    throw toldOf(dir, snapshot, error);
+    throw errorAboutOriginal(dir, snapshot, error);
   }
 }

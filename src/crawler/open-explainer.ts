@@ -44,7 +44,7 @@ export async function openExplainer(
     now: () => systemClock.now(),
     http: { createGotProtocol: nothingIsFetched, createUndiciProtocol: nothingIsFetched },
   });
-  const room = {
+  const deps = {
     config,
     plugins,
     clock: systemClock,
@@ -54,7 +54,7 @@ export async function openExplainer(
   const db = await openDbToLook({ dir, log, config: async () => config });
   const seedHosts = new Set(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
   return {
-    explain: (url) => explainUrl(room, { db, seedHosts, dir }, url),
+    explain: (url) => explainUrl(deps, { db, seedHosts, dir }, url),
     close: () => db.close(),
   };
 }

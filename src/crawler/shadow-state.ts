@@ -53,14 +53,14 @@ export async function onSnapshot<Value>(state: string, use: (dir: string) => Pro
   try {
     return await use(snapshot.dir);
   } catch (error) {
-    throw toldOf(state, snapshot, error);
+    throw errorAboutOriginal(state, snapshot, error);
   } finally {
     snapshot.close();
   }
 }
 
 /** The error with the name of the state directory in place of that of its copy, which will be gone when somebody reads it. */
-export function toldOf(state: string, copy: TemporaryState, error: unknown): unknown {
+export function errorAboutOriginal(state: string, copy: TemporaryState, error: unknown): unknown {
   if (!(error instanceof CrawlError) || !error.message.includes(copy.dir)) return error;
   return new CrawlError(error.code, error.message.replaceAll(copy.dir, resolve(state)), { cause: error });
 }

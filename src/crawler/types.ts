@@ -35,7 +35,7 @@ import type {
   GenerateSummary,
   InjectSummary,
   ParseSummary,
-  RelinkSummary,
+  ReadmitSummary,
   RoundSummary,
   UpdateSummary,
 } from '../steps/summaries.ts';
@@ -153,7 +153,7 @@ export interface Crawler {
    * Judges the links of all stored pages by the URL rules of today, without a request; new URLs enter. `crawl` and `updatedb` do so by themselves
    * where rules have changed since.
    */
-  relink(options?: { readonly signal?: AbortSignal }): Promise<RelinkSummary>;
+  readmitLinks(options?: { readonly signal?: AbortSignal }): Promise<ReadmitSummary>;
   crawl(options?: CrawlOptions): Promise<CrawlSummary>;
   /** Injects seeds and sees to it that `crawl` may begin; bad lines are logged. Rejects with `contact-missing` when it may not. */
   prepare(seeds?: readonly SeedSource[]): Promise<void>;

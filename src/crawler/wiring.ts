@@ -15,7 +15,7 @@ import { parseRetryAfter } from '../domain/crawl/headers/http-date.ts';
 import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { findExporter } from '../operations/export/find-exporter.ts';
-import type { SegmentRoom } from '../operations/loop/run-segment.ts';
+import type { SegmentDeps } from '../operations/loop/run-segment.ts';
 import type { Exporter } from '../plugin-host/api/exporter-api.ts';
 import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/loading/load-plugins.ts';
 import type { PageMarkdown } from '../plugin-host/parsing/page-markdown.ts';
@@ -31,7 +31,7 @@ import { intervalsOf, parsingOptions, readPluginList, threadsOf } from './parsin
 import { policyOf, scheduleOf } from './policy.ts';
 
 /** Everything but the crawl db, made from the configuration. */
-export interface Wiring extends SegmentRoom {
+export interface Wiring extends SegmentDeps {
   readonly plugins: LoadedPlugins;
   readonly urls: UrlChain;
   readonly segments: SegmentStore;

@@ -73,11 +73,11 @@ export interface FetchedRecord {
   readonly outcome: FetchOutcome;
   readonly warc: WarcPointer | null;
   /** What the fetch taught about the host, as increments. */
-  readonly lesson: HostLesson | null;
+  readonly observation: HostObservation | null;
 }
 
 /** Increments to {@link HostFacts}; absent means 0. */
-export interface HostLesson {
+export interface HostObservation {
   readonly audits?: number;
   readonly lies?: number;
   readonly conditionalHits?: number;

@@ -1,6 +1,6 @@
 import type { Webhook, WebhookCursor } from '../ports/webhook.ts';
 
-export interface DeliveryRoom {
+export interface DeliveryDeps {
   readonly webhook: Webhook;
   /** Resolves when it is safely written down which message is going to be told. */
   readonly begin: (cursor: WebhookCursor) => Promise<void>;
@@ -47,7 +47,7 @@ const MAX_PAUSE_MS = 300_000;
  * repeats it as it was and under the same id.
  */
 export async function deliverChanges(
-  room: DeliveryRoom,
+  deps: DeliveryDeps,
   { changes, through, missed }: ToDeliver,
   cursor: WebhookCursor,
   save: (cursor: WebhookCursor) => Promise<void>,
@@ -63,11 +63,11 @@ export async function deliverChanges(
     const part = repeated.length > 0 ? repeated : fitting;
     const first = part[0]!.seq;
     const last = part.at(-1)!.seq;
-    if (last !== begun) await room.begin({ source, seq, begun: last });
+    if (last !== begun) await deps.begin({ source, seq, begun: last });
     begun = last;
     const data = { source, first, last, missed: start === 0 ? missed : 0, changes: part };
-    const body = JSON.stringify({ type: 'incrawl.changes', timestamp: new Date(room.now()).toISOString(), data });
-    const sent = await untilTaken(room, { id: `${source}_${first}_${last}`, body }, options.retries, signal);
+    const body = JSON.stringify({ type: 'incrawl.changes', timestamp: new Date(deps.now()).toISOString(), data });
+    const sent = await untilTaken(deps, { id: `${source}_${first}_${last}`, body }, options.retries, signal);
     attempts += sent.attempts;
     if (sent.failed !== null) return { delivered, messages, attempts, failed: sent.failed };
     delivered += part.length;
@@ -81,19 +81,19 @@ export async function deliverChanges(
 }
 
 async function untilTaken(
-  room: DeliveryRoom,
+  deps: DeliveryDeps,
   message: { readonly id: string; readonly body: string },
   retries: number,
   signal: AbortSignal,
 ): Promise<Pick<DeliverySummary, 'attempts' | 'failed'>> {
   for (let attempts = 1; ; attempts++) {
-    const answer = await room.webhook.deliver({ ...message, at: room.now() }, signal);
+    const answer = await deps.webhook.deliver({ ...message, at: deps.now() }, signal);
     if (answer.isTaken) return { attempts, failed: null };
     const { status, reason, isFinal } = answer;
     if (isFinal || attempts > retries || signal.aborted) return { attempts, failed: { status, reason, isFinal } };
-    const backoffMs = FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 30) * (0.5 + room.random() / 2);
+    const backoffMs = FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 30) * (0.5 + deps.random() / 2);
     const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(backoffMs, answer.retryAfterMs ?? 0));
-    room.onRetry(reason, pauseMs);
-    await room.sleep(pauseMs, signal);
+    deps.onRetry(reason, pauseMs);
+    await deps.sleep(pauseMs, signal);
   }
 }

@@ -14,7 +14,7 @@ export interface SeedSource {
   readonly lines: AsyncIterable<string> | Iterable<string>;
 }
 
-export interface InjectRoom {
+export interface InjectDeps {
   readonly db: CrawlDb;
   readonly seen: SeenUrls;
   readonly clock: Clock;
@@ -43,17 +43,17 @@ interface Tally {
  * the same. Running it again changes nothing in mode `keep`.
  */
 export async function inject(
-  room: InjectRoom,
+  deps: InjectDeps,
   sources: readonly SeedSource[],
   mode: InjectMode,
 ): Promise<InjectSummary> {
   const tally: Tally = { urls: 0, injected: 0, updated: 0, overwritten: 0, kept: 0, filtered: 0 };
   const errors: SeedError[] = [];
   const filteredBy: Record<string, number> = {};
-  const chain = countingRejections(room.urls, filteredBy);
+  const chain = countingRejections(deps.urls, filteredBy);
   let window = new Map<string, Seed>();
   const flush = async (): Promise<void> => {
-    await writeSeeds(room, window, mode, tally);
+    await writeSeeds(deps, window, mode, tally);
     window = new Map();
   };
   for (const source of sources) {
@@ -90,37 +90,37 @@ const SEED_CONTEXT = { from: null, depth: 0, seedHosts: new Set<string>() } as c
 export const SEED_HOSTS_KEY = 'seedHosts';
 
 async function writeSeeds(
-  room: InjectRoom,
+  deps: InjectDeps,
   seeds: ReadonlyMap<string, Seed>,
   mode: InjectMode,
   tally: Tally,
 ): Promise<void> {
   if (seeds.size === 0) return;
   const urls = [...seeds.keys()];
-  const records = await room.db.getMany(urls);
-  const now = room.clock.now();
+  const records = await deps.db.getMany(urls);
+  const now = deps.clock.now();
   const puts: CrawlDbPut[] = [];
   for (const [i, url] of urls.entries()) {
     const seed = seeds.get(url) as Seed;
     const previous = records[i] ?? null;
-    const datum = injected(room, seed, previous, mode, now);
+    const datum = injected(deps, seed, previous, mode, now);
     if (previous === null) tally.injected++;
     else if (mode === 'overwrite') tally.overwritten++;
     else if (mode === 'update') tally.updated++;
     else tally.kept++;
     if (datum !== previous) puts.push({ datum, previous });
-    room.seedHosts.add(room.hostOf(url));
+    deps.seedHosts.add(deps.hostOf(url));
   }
-  await room.db.write(
+  await deps.db.write(
     // An orphan that a seed brings back may be told.
-    { puts, meta: { [SEED_HOSTS_KEY]: JSON.stringify([...room.seedHosts]) }, ...changesOf(puts, now) },
+    { puts, meta: { [SEED_HOSTS_KEY]: JSON.stringify([...deps.seedHosts]) }, ...changesOf(puts, now) },
     { durable: true },
   );
-  room.seen.add(urls);
+  deps.seen.add(urls);
 }
 
 function injected(
-  room: InjectRoom,
+  deps: InjectDeps,
   seed: Seed,
   previous: CrawlDatum | null,
   mode: InjectMode,
@@ -129,9 +129,9 @@ function injected(
   const fresh = newDatum({
     url: seed.url,
     now,
-    intervalMs: seed.intervalMs ?? room.initialIntervalMs,
+    intervalMs: seed.intervalMs ?? deps.initialIntervalMs,
     seed: true,
-    score: seed.score ?? room.seedScore(seed.url),
+    score: seed.score ?? deps.seedScore(seed.url),
     fixedIntervalMs: seed.fixedIntervalMs,
     metadata: seed.metadata,
   });

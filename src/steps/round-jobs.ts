@@ -21,7 +21,7 @@ export interface RoundSteps {
   keep(round: RoundSummary): Promise<void>;
 }
 
-export interface RoundJobsRoom {
+export interface RoundJobsDeps {
   readonly engine: Pick<JobEngine, 'put'>;
   /** Opens the crawl db for as long as `use` runs. Rejects with `db-locked` while another worker writes it. */
   withSteps(use: (steps: RoundSteps) => Promise<readonly string[]>, signal: AbortSignal): Promise<readonly string[]>;
@@ -50,35 +50,35 @@ const fetchJob = (segment: string): Job => ({ id: `fetch-${segment}`, kind: 'fet
  * @returns what to do with a job; `onRound` is told of rounds that this worker ended
  */
 export function roundJobs(
-  room: RoundJobsRoom,
+  deps: RoundJobsDeps,
   onRound: (round: RoundSummary) => void = () => {},
 ): (job: Job, signal: AbortSignal) => Promise<JobEnd> {
   let rounds = 0;
 
   async function generate(signal: AbortSignal): Promise<JobEnd> {
-    const segments = await room.withSteps(async (steps) => {
+    const segments = await deps.withSteps(async (steps) => {
       const left = await steps.unfinished();
       return left.length > 0 ? left : steps.generate();
     }, signal);
     const [first] = segments;
     if (first === undefined) return 'done';
-    await room.engine.put({ id: `update-${first}`, kind: 'update', segments }, segments.map(fetchJob));
+    await deps.engine.put({ id: `update-${first}`, kind: 'update', segments }, segments.map(fetchJob));
     return 'done';
   }
 
   async function fetch(segment: string, signal: AbortSignal): Promise<JobEnd> {
-    const left = await room.fetchAndParse(segment, signal);
+    const left = await deps.fetchAndParse(segment, signal);
     return left > 0 && signal.aborted ? { laterMs: 0 } : 'done';
   }
 
   async function update(segments: readonly string[], signal: AbortSignal): Promise<JobEnd> {
-    const cpuBefore = room.cpuMs();
-    await room.withSteps(async (steps) => {
+    const cpuBefore = deps.cpuMs();
+    await deps.withSteps(async (steps) => {
       const left = new Set(await steps.unfinished());
       const counts = noOutcomes();
       const updates: UpdateSummary[] = [];
       let generated = 0;
-      let startedAt = room.now();
+      let startedAt = deps.now();
       for (const segment of segments) {
         if (!left.has(segment)) continue;
         updates.push(await steps.updatedb(segment));
@@ -87,14 +87,14 @@ export function roundJobs(
         startedAt = Math.min(startedAt, createdAt);
       }
       if (updates.length > 0) {
-        const [ms, cpuMs] = [room.now() - startedAt, room.cpuMs() - cpuBefore];
+        const [ms, cpuMs] = [deps.now() - startedAt, deps.cpuMs() - cpuBefore];
         const round = roundSummary(++rounds, generated, counts, sumOfUpdates(updates), ms, cpuMs);
         await steps.keep(round);
         onRound(round);
       }
       return [];
     }, signal);
-    await room.engine.put({ ...FIRST_JOB, id: `generate-${segments[0]}` });
+    await deps.engine.put({ ...FIRST_JOB, id: `generate-${segments[0]}` });
     return 'done';
   }
 

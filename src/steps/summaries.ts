@@ -125,11 +125,11 @@ export interface UpdateSummary {
   /** The same by distance from the seeds. */
   readonly layers: readonly LayerSummary[];
   /** As in {@link CrawlSummary}; in a crawl, none of its rounds. */
-  readonly relinked?: RelinkSummary;
+  readonly readmitted?: ReadmitSummary;
 }
 
 /** The links of the stored pages, judged again without a request. */
-export interface RelinkSummary {
+export interface ReadmitSummary {
   readonly pages: number;
   readonly outlinks: number;
   readonly filteredUrls: number;
@@ -184,7 +184,7 @@ export interface CrawlSummary {
   readonly totals: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>;
   readonly stoppedBy: StoppedBy;
   /** Where the URL rules let in more than before: what came of the links of the stored pages, ahead of the first round. */
-  readonly relinked?: RelinkSummary;
+  readonly readmitted?: ReadmitSummary;
 }
 
 /** Given to the live view several times a second. */

@@ -1,6 +1,6 @@
 import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
-import { pushMore } from './generate/budget/touched-urls.ts';
+import { rememberTouched } from './generate/budget/touched-urls.ts';
 
 export interface TouchSummary {
   /** Known URLs whose next visit was brought forward. */
@@ -21,7 +21,7 @@ const WINDOW = 1_000;
  * round goes. `urls` are canonical.
  */
 export async function touch(
-  room: { readonly db: CrawlDb; readonly policy: SettlePolicy; readonly now: number },
+  deps: { readonly db: CrawlDb; readonly policy: SettlePolicy; readonly now: number },
   urls: readonly string[],
   at: number,
 ): Promise<Omit<TouchSummary, 'invalid'>> {
@@ -31,7 +31,7 @@ export async function touch(
   const distinct = [...new Set(urls)];
   for (let start = 0; start < distinct.length; start += WINDOW) {
     const window = distinct.slice(start, start + WINDOW);
-    const records = await room.db.getMany(window);
+    const records = await deps.db.getMany(window);
     const puts: CrawlDbPut[] = [];
     const known: string[] = [];
     for (const [i, url] of window.entries()) {
@@ -41,15 +41,15 @@ export async function touch(
         continue;
       }
       known.push(url);
-      const { datum } = settle(previous, { kind: 'touched', at }, room.policy, at);
+      const { datum } = settle(previous, { kind: 'touched', at }, deps.policy, at);
       if (datum === previous) unmoved++;
       else {
         puts.push({ datum, previous });
         touched++;
       }
     }
-    const meta = at <= room.now ? await pushMore(room.db, known) : {};
-    if (known.length > 0) await room.db.write({ puts, meta }, { durable: true });
+    const meta = at <= deps.now ? await rememberTouched(deps.db, known) : {};
+    if (known.length > 0) await deps.db.write({ puts, meta }, { durable: true });
   }
   return { touched, unmoved, unknown };
 }

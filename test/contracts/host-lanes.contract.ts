@@ -324,12 +324,12 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
     it('an abort ends the wait for a further turn, and the task settles as it will', async () => {
       const { clock, lanes } = open();
       const stop = new AbortController();
-      const told = lanes.run('a', (turn) => turn.next().catch((error: unknown) => error), stop.signal);
+      const reported = lanes.run('a', (turn) => turn.next().catch((error: unknown) => error), stop.signal);
       const failing = lanes.run('b', (turn) => turn.next(), stop.signal);
       await nextTurn();
       const reason = new Error('stop');
       stop.abort(reason);
-      expect(await told).toBe(reason);
+      expect(await reported).toBe(reason);
       await expect(failing).rejects.toBe(reason);
       expect([lanes.size, lanes.sizeOf('a'), clock.sleeping]).toEqual([0, 0, 0]);
     });

@@ -46,7 +46,7 @@ export function fetchedRecord(index: number, at = START + index): Omit<FetchedRe
       receivedBytes: 200,
       ms: 3,
     },
-    lesson: index % 3 === 0 ? { headHits: 1 } : null,
+    observation: index % 3 === 0 ? { headHits: 1 } : null,
   };
 }
 

@@ -52,13 +52,13 @@ async function changes(query?: ChangesQuery): Promise<ChangeView[]> {
   return all;
 }
 
-const told = (list: readonly ChangeView[]): string[] =>
+const reported = (list: readonly ChangeView[]): string[] =>
   list.map(({ kind, url }) => `${kind} ${url.slice(site.origin.length)}`).sort();
 
 describe('the change feed of a crawl', { sequential: true }, () => {
   it('tells each page once as new, and nothing of a link that leads nowhere', async () => {
     const first = await changes();
-    expect(told(first)).toEqual(['new /', 'new /changes', 'new /goes', 'new /moves', 'new /returns', 'new /stays']);
+    expect(reported(first)).toEqual(['new /', 'new /changes', 'new /goes', 'new /moves', 'new /returns', 'new /stays']);
     expect(first.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(first[0]).toEqual({
       seq: 1,
@@ -81,19 +81,23 @@ describe('the change feed of a crawl', { sequential: true }, () => {
     site.pages.delete('/returns');
     await visit('/stays', '/changes', '/goes', '/moves', '/returns');
     const found = await changes({ after: 6 });
-    expect(told(found)).toEqual(['gone /goes', 'gone /returns', 'modified /changes', 'moved /moves']);
+    expect(reported(found)).toEqual(['gone /goes', 'gone /returns', 'modified /changes', 'moved /moves']);
     expect(found.find(({ kind }) => kind === 'modified')?.distance).toBeGreaterThan(8);
     expect(found.find(({ kind }) => kind === 'moved')?.target).toBe(`${site.origin}/stays`);
     site.pages.set('/returns', words('returning'));
     await visit('/returns');
-    expect(told(await changes({ after: 10 }))).toEqual(['back /returns']);
+    expect(reported(await changes({ after: 10 }))).toEqual(['back /returns']);
   });
 
   it('is asked by time, kind, distance, host and count', async () => {
     expect(await changes({ notedFrom: now - DAY })).toHaveLength(5);
     expect(await changes({ notedFrom: now })).toHaveLength(1);
     expect(await changes({ notedFrom: now + 1 })).toEqual([]);
-    expect(told(await changes({ kinds: ['gone', 'moved'] }))).toEqual(['gone /goes', 'gone /returns', 'moved /moves']);
+    expect(reported(await changes({ kinds: ['gone', 'moved'] }))).toEqual([
+      'gone /goes',
+      'gone /returns',
+      'moved /moves',
+    ]);
     expect(await changes({ kinds: ['modified'], minDistance: 65 })).toEqual([]);
     expect(await changes({ host: 'elsewhere.example' })).toEqual([]);
     expect((await changes({ newest: true, limit: 2 })).map(({ seq }) => seq)).toEqual([10, 11]);
@@ -121,7 +125,7 @@ describe('the change feed of a crawl', { sequential: true }, () => {
     crawler = await open('updatedb.purgeGone=true');
     await visit('/changes');
     expect(await crawler.record(`${site.origin}/changes`)).toBeNull();
-    expect(told(await changes({ after: 14 }))).toEqual(['dropped /changes', 'gone /changes']);
+    expect(reported(await changes({ after: 14 }))).toEqual(['dropped /changes', 'gone /changes']);
   });
 
   it('keeps as many entries, and for as long, as is set', async () => {

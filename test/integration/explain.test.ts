@@ -49,30 +49,32 @@ afterAll(async () => {
 
 describe('explain', () => {
   it('tells the way from a seed, each visit with its rung, and the arithmetic', async () => {
-    const told = await explain('/b');
-    expect(told.trail).toMatchObject([
+    const reported = await explain('/b');
+    expect(reported.trail).toMatchObject([
       { url: `${site.origin}/a`, depth: 1, state: 'notmodified' },
       { url: `${site.origin}/`, depth: 0 },
     ]);
-    expect(told.visits.map(({ rung }) => rung)).toEqual([null, 5, 4]);
-    expect(told.visits[1]?.told).toMatch(/^another text: \d+ of 64 bits$/);
-    expect(told.schedule?.terms.length).toBeGreaterThan(2);
-    expect(told.host).toMatchObject({ urls: 5, headersTrusted: true });
-    expect(told.sooner[0]).toContain('"incrawl touch"');
-    expect(told.sooner.join(' ')).toContain('50 % of the way');
-    expect(told.ifFound).toEqual([]);
-    const shown = text(told);
+    expect(reported.visits.map(({ rung }) => rung)).toEqual([null, 5, 4]);
+    expect(reported.visits[1]?.found).toMatch(/^another text: \d+ of 64 bits$/);
+    expect(reported.schedule?.terms.length).toBeGreaterThan(2);
+    expect(reported.host).toMatchObject({ urls: 5, headersTrusted: true });
+    expect(reported.sooner[0]).toContain('"incrawl touch"');
+    expect(reported.sooner.join(' ')).toContain('50 % of the way');
+    expect(reported.ifFound).toEqual([]);
+    const shown = text(reported);
     expect(shown).toContain(`which was found on ${site.origin}/`);
     expect(shown).toMatch(/4 {2}the same body/);
     expect(shown).toContain('what would bring it forward');
   });
 
   it('tells what a filter refused, by its rule, and on which page the link stood', async () => {
-    const told = await explain('https://elsewhere.example/x');
-    expect(told).toMatchObject({ admitted: false, record: null, sooner: [] });
-    expect(told.skipped).toMatchObject([{ reason: 'url-filtered', by: 'urlfilter-scope', from: `${site.origin}/a` }]);
-    expect(told.why.join(' ')).toContain(`A link to it was found on ${site.origin}/a and passed over`);
-    expect(told.ifFound).toEqual(['If it were found, it would be kept out for the same reason.']);
+    const reported = await explain('https://elsewhere.example/x');
+    expect(reported).toMatchObject({ admitted: false, record: null, sooner: [] });
+    expect(reported.skipped).toMatchObject([
+      { reason: 'url-filtered', by: 'urlfilter-scope', from: `${site.origin}/a` },
+    ]);
+    expect(reported.why.join(' ')).toContain(`A link to it was found on ${site.origin}/a and passed over`);
+    expect(reported.ifFound).toEqual(['If it were found, it would be kept out for the same reason.']);
   });
 
   it('tells of an unknown URL what would happen', async () => {
@@ -86,8 +88,8 @@ describe('explain', () => {
   });
 
   it('finds a page under the name that it has after normalising', async () => {
-    const told = await explain('/a?utm_source=mail');
-    expect(told.record?.url).toBe(`${site.origin}/a`);
+    const reported = await explain('/a?utm_source=mail');
+    expect(reported.record?.url).toBe(`${site.origin}/a`);
   });
 
   it('knows a page by the name that it had before the normalisers were told otherwise, and says so', async () => {
@@ -96,10 +98,10 @@ describe('explain', () => {
     await writeFile(file, shipped.replace('- urlnormalizer-basic', '- urlnormalizer-basic: { dropQueryParams: [n] }'));
     await crawler.close();
     crawler = await open(`plugins.file=${file}`);
-    const told = await explain('/c?n=1');
-    expect(told.record?.url).toBe(`${site.origin}/c?n=1`);
-    expect(told).toMatchObject({ admitted: false, reason: `by now it is called ${site.origin}/c`, ifFound: [] });
-    expect(told.why[0]).toBe(`It is kept out: by now it is called ${site.origin}/c.`);
+    const reported = await explain('/c?n=1');
+    expect(reported.record?.url).toBe(`${site.origin}/c?n=1`);
+    expect(reported).toMatchObject({ admitted: false, reason: `by now it is called ${site.origin}/c`, ifFound: [] });
+    expect(reported.why[0]).toBe(`It is kept out: by now it is called ${site.origin}/c.`);
     now += 400 * DAY;
     expect((await explain('/c?n=1')).why[1]).toMatch(/; as long as it is kept out no round takes it\.$/);
     expect((await explain('/b')).why[0]).toMatch(/; the next generate may select it\.$/);

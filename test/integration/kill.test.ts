@@ -103,8 +103,8 @@ describe('kill -9 in the middle of a crawl', () => {
     const stats = JSON.parse((await incrawl(['readdb', '--stats', '--json', '--dir', join(dir, 'killed')])).stdout);
     expect(stats).toMatchObject({ urls: PAGES, due: 0, leased: 0, byStatus: { fetched: PAGES } });
     // Written with the records, the feed has each page once: none lost, none told twice.
-    const told = await incrawl(['changes', '--since', '0', '--format', 'jsonl', '--dir', join(dir, 'killed')]);
-    const changes = told.stdout
+    const reported = await incrawl(['changes', '--since', '0', '--format', 'jsonl', '--dir', join(dir, 'killed')]);
+    const changes = reported.stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { seq: number; url: string });

@@ -53,9 +53,9 @@ describe('pages that changed since', () => {
     const repeats = { ...record('b', 'duplicate', 500), target };
     const gone = { ...record('c', 'gone', 500), target };
     await db.write({ puts: [repeats, gone].map((datum) => ({ datum, previous: null })) });
-    const told: unknown[] = [];
-    for await (const page of (await changedPages(db, { at: 0 })).removed(() => false)) told.push(page);
-    expect(told).toMatchObject([
+    const reported: unknown[] = [];
+    for await (const page of (await changedPages(db, { at: 0 })).removed(() => false)) reported.push(page);
+    expect(reported).toMatchObject([
       { url: repeats.url, state: 'duplicate', target },
       { url: gone.url, state: 'gone', target: null },
     ]);

@@ -37,7 +37,7 @@ async function crawled(
           index,
           url: url(page),
           host: 'example.org',
-          lesson: null,
+          observation: null,
           outcome: {
             kind: 'success',
             at: round,

@@ -6,7 +6,7 @@ import { type ScriptedAnswer, startScripted } from '../site/scripted-server.ts';
 async function sent(answers: readonly ScriptedAnswer[], retries = 4) {
   const server = await startScripted((_request, number) => answers[Math.min(number, answers.length) - 1] ?? null);
   const pauses: number[] = [];
-  const room = {
+  const deps = {
     now: () => 5_000,
     random: () => 1,
     sleep: async (ms: number) => {
@@ -16,7 +16,7 @@ async function sent(answers: readonly ScriptedAnswer[], retries = 4) {
   const headers = (at: number) => ({ 'x-at': String(at) });
   const url = `${server.origin}/hook?token=secret`;
   try {
-    const answer = await deliver({ url, headers, body: 'body', retries, timeoutMs: 10_000, firstPauseMs: 100 }, room);
+    const answer = await deliver({ url, headers, body: 'body', retries, timeoutMs: 10_000, firstPauseMs: 100 }, deps);
     return { answer, pauses, received: server.received };
   } catch (error) {
     return { error: (error as Error).message.replace(server.origin, 'ORIGIN'), pauses, received: server.received };

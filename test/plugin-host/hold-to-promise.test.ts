@@ -107,12 +107,12 @@ describe('a plugin that does not keep its promise', () => {
     const mine = (extension: object) => ({ name: 'mine', extension });
     expect(chain([mine({ normalize: rejects })], []).reason).toBe(`plugin-failed: mine: normalize ${atOnce}`);
     expect(chain([], [mine({ filter: rejects })]).reason).toBe(`plugin-failed: mine: filter ${atOnce}`);
-    const told: unknown[] = [];
-    const log = { warn: (_: string, fields: object) => void told.push(fields) } as never;
+    const reported: unknown[] = [];
+    const log = { warn: (_: string, fields: object) => void reported.push(fields) } as never;
     const [gate] = admissionGates({ filters: [mine({ admit: rejects, learn: rejects })] } as never, log);
     expect(gate?.admit('http://example.org/')).toEqual({ admit: true });
     gate?.learn('http://example.org/');
-    expect(told).toEqual([{ plugin: 'mine', error: `admit ${atOnce}` }]);
+    expect(reported).toEqual([{ plugin: 'mine', error: `admit ${atOnce}` }]);
   });
 
   it('a URL filter whose refusal has no reason, or whose admission is none, is named; long reasons are cut', () => {
@@ -124,10 +124,10 @@ describe('a plugin that does not keep its promise', () => {
     expect(asked({ accept: false }).reason).toBe(`plugin-failed: mine: ${noReason} undefined`);
     expect(asked({ accept: false, reason: 5 }).reason).toBe(`plugin-failed: mine: ${noReason} 5`);
     const admitted = (verdict: unknown) => {
-      const told: { error?: string }[] = [];
-      const log = { warn: (_: string, fields: object) => void told.push(fields) } as never;
+      const reported: { error?: string }[] = [];
+      const log = { warn: (_: string, fields: object) => void reported.push(fields) } as never;
       const [gate] = admissionGates({ filters: [filter(verdict)] } as never, log);
-      return [gate?.admit('http://example.org/'), told[0]?.error];
+      return [gate?.admit('http://example.org/'), reported[0]?.error];
     };
     const admit = { admit: true };
     expect(admitted(5)).toEqual([admit, 'admit must return {admit: boolean}']);

@@ -26,9 +26,9 @@ it('a plugin has another print when its options, the files it reads, or its own 
 
 it('what a plugin reads is digested file by file', () => {
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  const room = { baseDir: folder, log } as unknown as Parameters<typeof hostFor>[1];
+  const deps = { baseDir: folder, log } as unknown as Parameters<typeof hostFor>[1];
   const digestOf = (...texts: string[]): string => {
-    const { host, filesDigest } = hostFor('urlfilter-own', room);
+    const { host, filesDigest } = hostFor('urlfilter-own', deps);
     for (const text of texts) {
       writeFileSync(join(folder, 'rules.txt'), text);
       expect(host.readTextFile('rules.txt')).toBe(text);

@@ -145,7 +145,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
       const { outcome, signature } = outcomeOf(item.url, item.digest);
       const { index, url, host } = item;
       if (outcome.kind !== 'denied') answeredByDay[day] = (answeredByDay[day] ?? 0) + 1;
-      await segment.addFetched({ index, url, host, outcome, lesson: null }, null);
+      await segment.addFetched({ index, url, host, outcome, observation: null }, null);
       if (outcome.kind !== 'success') continue;
       const parsed = {
         kind: 'parsed',

@@ -27,9 +27,9 @@ export async function startScripted(
     const { method = '', url = '', headers } = incoming;
     const request = { method, path: url, headers, body };
     received.push(request);
-    const told = answer(request, received.length);
-    if (told === null) incoming.socket.destroy();
-    else response.writeHead(told.status, told.headers).end(told.body);
+    const reported = answer(request, received.length);
+    if (reported === null) incoming.socket.destroy();
+    else response.writeHead(reported.status, reported.headers).end(reported.body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -45,7 +45,7 @@ const newFolder = temporaryFolders();
 const inFiles = (options: NearGroupingOptions) =>
   createFileNearGrouping({ ...options, dir: newFolder(), blockRows: 4, threads: 1 });
 
-const roomOf = (db: CrawlDb) => ({
+const depsOf = (db: CrawlDb) => ({
   db,
   hostOf,
   domainOf: (host: string) => host.split('.').slice(-2).join('.'),
@@ -70,7 +70,7 @@ describe('dedup', () => {
     ['what was found first', [{ discoveredAt: 2 }, { discoveredAt: 1 }], ['https://a.org/1', 'https://a.org/2'], 1],
   ] as const)('%s represents', async (_, changes, urls, leader) => {
     const db = await dbOf(page(urls[0], A, changes[0]), page(urls[1], NEAR, changes[1]));
-    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ pages: 2, groups: 1, duplicates: 1, marked: 1 });
+    expect(await dedup(depsOf(db), OPTIONS)).toMatchObject({ pages: 2, groups: 1, duplicates: 1, marked: 1 });
     expect(await targets(db)).toEqual({ [urls[1 - leader]!]: urls[leader] });
   });
 
@@ -83,7 +83,7 @@ describe('dedup', () => {
       page('https://b.org/none', null),
     ];
     const found = async (scope: DedupOptions['scope']) =>
-      (await dedup(roomOf(await dbOf(...data)), { ...OPTIONS, scope })).duplicates;
+      (await dedup(depsOf(await dbOf(...data)), { ...OPTIONS, scope })).duplicates;
     expect([await found('host'), await found('domain'), await found('all')]).toEqual([0, 1, 2]);
   });
 
@@ -101,22 +101,22 @@ describe('dedup', () => {
     ];
     const db = await dbOf(...data);
     const before = await allOf(db);
-    await dedup(roomOf(db), OPTIONS);
+    await dedup(depsOf(db), OPTIONS);
     expect(await db.counters()).toMatchObject({ byState: { fetched: 2, duplicate: 1 } });
-    expect(await undoDedup(roomOf(db), true)).toBe(1);
-    expect(await undoDedup(roomOf(db), false)).toBe(1);
+    expect(await undoDedup(depsOf(db), true)).toBe(1);
+    expect(await undoDedup(depsOf(db), false)).toBe(1);
     expect(await allOf(db)).toEqual(before);
   });
 
   it('a second run changes nothing; one after the representative has gone or changed restores', async () => {
     const db = await dbOf(page('https://a.org/', A), page('https://a.org/1', NEAR));
-    await dedup(roomOf(db), OPTIONS);
+    await dedup(depsOf(db), OPTIONS);
     const marked = await allOf(db);
-    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ duplicates: 1, marked: 0, restored: 0 });
+    expect(await dedup(depsOf(db), OPTIONS)).toMatchObject({ duplicates: 1, marked: 0, restored: 0 });
     expect(await allOf(db)).toEqual(marked);
     const leader = (await db.get('https://a.org/'))!;
     await db.write({ puts: [{ datum: { ...leader, state: 'gone' }, previous: leader }] });
-    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ duplicates: 0, restored: 1 });
+    expect(await dedup(depsOf(db), OPTIONS)).toMatchObject({ duplicates: 0, restored: 1 });
     expect(await db.get('https://a.org/1')).toMatchObject({ state: 'fetched', target: null, metadata: {} });
   });
 
@@ -127,7 +127,7 @@ describe('dedup', () => {
     ]).flat();
     const db = await dbOf(...data);
     const before = await allOf(db);
-    const summary = await dedup(roomOf(db), { ...OPTIONS, distance: 0, dryRun: true });
+    const summary = await dedup(depsOf(db), { ...OPTIONS, distance: 0, dryRun: true });
     expect(summary).toMatchObject({ marked: 3, mirrors: [{ host: 'mirror.org', of: 'a.org', pages: 3 }] });
     expect(await allOf(db)).toEqual(before);
   });
@@ -140,9 +140,9 @@ describe('dedup', () => {
       page('https://a.org/old3', FAR),
     );
     const incoming = new Set(['https://a.org/new']);
-    expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ duplicates: 1 });
+    expect(await dedup(depsOf(db), { ...OPTIONS, incoming })).toMatchObject({ duplicates: 1 });
     expect(await targets(db)).toEqual({ 'https://a.org/old': 'https://a.org/new' });
-    expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
+    expect(await dedup(depsOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
   });
 
   it('a new batch leaves the groups of the library, but for those whose representative repeats one of the batch', async () => {
@@ -167,42 +167,42 @@ describe('dedup', () => {
     await db.write({ puts: [{ datum: added, previous: null }] });
     const options = { ...OPTIONS, incoming: new Set([added.url]) };
     const counts = { duplicates: 1, marked: 1, restored: 1 };
-    expect(await dedup(roomOf(db), { ...options, dryRun: true })).toMatchObject(counts);
-    expect(await dedup(roomOf(db), options)).toMatchObject(counts);
+    expect(await dedup(depsOf(db), { ...options, dryRun: true })).toMatchObject(counts);
+    expect(await dedup(depsOf(db), options)).toMatchObject(counts);
     expect(await targets(db)).toEqual({ [old[0]!]: added.url, [old[3]!]: old[2]! });
-    expect(await dedup(roomOf(db), options)).toMatchObject({ duplicates: 1, marked: 0, restored: 0 });
+    expect(await dedup(depsOf(db), options)).toMatchObject({ duplicates: 1, marked: 0, restored: 0 });
   });
 
   it('short pages, and those whose length nobody has noted, repeat nothing', async () => {
     const short = [1, 2, 3].map((i) => page(`https://a.org/short${i}`, A, { textChars: 199 }));
-    expect(await dedup(roomOf(await dbOf(...short)), OPTIONS)).toMatchObject({ pages: 0, short: 3, duplicates: 0 });
-    expect(await dedup(roomOf(await dbOf(...short)), { ...OPTIONS, minChars: 0 })).toMatchObject({ duplicates: 2 });
+    expect(await dedup(depsOf(await dbOf(...short)), OPTIONS)).toMatchObject({ pages: 0, short: 3, duplicates: 0 });
+    expect(await dedup(depsOf(await dbOf(...short)), { ...OPTIONS, minChars: 0 })).toMatchObject({ duplicates: 2 });
     const db = await dbOf(page('https://a.org/', A), page('https://a.org/unknown', A, { textChars: null }));
-    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ duplicates: 0 });
+    expect(await dedup(depsOf(db), OPTIONS)).toMatchObject({ duplicates: 0 });
   });
 
   it('a page that has become short is no duplicate any more, and what it represented repeats another', async () => {
     const db = await dbOf(page('https://a.org/', A), page('https://a.org/1', NEAR), page('https://a.org/22', A));
-    await dedup(roomOf(db), OPTIONS);
+    await dedup(depsOf(db), OPTIONS);
     const leader = (await db.get('https://a.org/'))!;
     await db.write({ puts: [{ datum: { ...leader, textChars: 10 }, previous: leader }] });
-    expect(await dedup(roomOf(db), OPTIONS)).toMatchObject({ short: 1, duplicates: 1, restored: 1 });
+    expect(await dedup(depsOf(db), OPTIONS)).toMatchObject({ short: 1, duplicates: 1, restored: 1 });
     expect(await targets(db)).toEqual({ 'https://a.org/22': 'https://a.org/1' });
   });
 
   it('an empty library takes a batch, groups it in itself, and the same batch again changes nothing', async () => {
     const db = await dbOf(page('https://a.org/1', A), page('https://a.org/2', NEAR), page('https://a.org/3', FAR));
     const incoming = new Set((await allOf(db)).map(({ url }) => url));
-    expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ groups: 1, duplicates: 1, marked: 1 });
+    expect(await dedup(depsOf(db), { ...OPTIONS, incoming })).toMatchObject({ groups: 1, duplicates: 1, marked: 1 });
     const once = await allOf(db);
-    expect(await dedup(roomOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
+    expect(await dedup(depsOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
     expect(await allOf(db)).toEqual(once);
   });
 
   it('broken off between two batches and run again, it ends as a whole run does', async () => {
     const data = Array.from({ length: 2_600 }, (_, i) => page(`https://a.org/${i}`, i % 2 === 0 ? A : FAR));
     const whole = await dbOf(...data);
-    await dedup(roomOf(whole), OPTIONS);
+    await dedup(depsOf(whole), OPTIONS);
     for (const batches of [0, 1, 2]) {
       const db = await dbOf(...data);
       let left = batches;
@@ -215,14 +215,14 @@ describe('dedup', () => {
           return typeof value === 'function' ? value.bind(target) : value;
         },
       });
-      await expect(dedup(roomOf(broken), OPTIONS)).rejects.toThrow('the power is gone');
-      await dedup(roomOf(db), OPTIONS);
+      await expect(dedup(depsOf(broken), OPTIONS)).rejects.toThrow('the power is gone');
+      await dedup(depsOf(db), OPTIONS);
       expect(await allOf(db)).toEqual(await allOf(whole));
     }
   });
 
   it('nothing at all is no error', async () => {
-    expect(await dedup(roomOf(await dbOf()), OPTIONS)).toMatchObject({ pages: 0, duplicates: 0, mirrors: [] });
+    expect(await dedup(depsOf(await dbOf()), OPTIONS)).toMatchObject({ pages: 0, duplicates: 0, mirrors: [] });
   });
 });
 
@@ -281,7 +281,7 @@ describe('map and reduce', () => {
       ['https://a.org/3', A],
     ]);
     const db = await dbOf(...[...pages].map(([url, hex]) => page(url, hex)));
-    await dedup(roomOf(db), { ...OPTIONS, prefer: ['shortest'] });
+    await dedup(depsOf(db), { ...OPTIONS, prefer: ['shortest'] });
     const near = new Map<string, string[]>();
     for (const line of await pairsOf(pages)) {
       const [a = '', b = ''] = line.split('\t');
@@ -334,7 +334,7 @@ describe('map and reduce', () => {
         const data = [...pages].map(([url, each]) => page(url, each));
         for (const grouping of [createMemoryNearGrouping, inFiles]) {
           const db = await dbOf(...data);
-          await dedup({ ...roomOf(db), grouping }, { ...OPTIONS, prefer: [] });
+          await dedup({ ...depsOf(db), grouping }, { ...OPTIONS, prefer: [] });
           expect(await targets(db)).toEqual(groups);
         }
       }),

@@ -19,7 +19,7 @@ function receiver(script: readonly Delivery[]) {
   const saved: number[] = [];
   const begun: WebhookCursor[] = [];
   let turn = 0;
-  const room = {
+  const deps = {
     webhook: {
       deliver: async ({ id, body }: { id: string; body: string }) => {
         const { data } = JSON.parse(body) as { data: { missed: number; changes: { seq: number }[] } };
@@ -40,7 +40,7 @@ function receiver(script: readonly Delivery[]) {
   const save = async ({ seq }: WebhookCursor): Promise<void> => {
     saved.push(seq);
   };
-  return { room, save, bodies, pauses, saved, begun };
+  return { deps, save, bodies, pauses, saved, begun };
 }
 
 const entries = (...seqs: number[]) => seqs.map((seq) => ({ seq }));
@@ -49,9 +49,9 @@ const never = new AbortController().signal;
 
 describe('telling a webhook', () => {
   it('in messages of a bounded size, the cursor saved after each', async () => {
-    const { room, save, bodies, saved, pauses } = receiver([]);
+    const { deps, save, bodies, saved, pauses } = receiver([]);
     const window = { changes: entries(1, 2, 5, 6, 9), through: 12, missed: 3 };
-    const summary = await deliverChanges(room, window, cursor, save, { batch: 2, retries: 0 }, never);
+    const summary = await deliverChanges(deps, window, cursor, save, { batch: 2, retries: 0 }, never);
     expect(summary).toEqual({ delivered: 5, messages: 3, attempts: 3, failed: null });
     expect(bodies).toEqual([
       { id: 's_1_2', seqs: [1, 2], missed: 3 },
@@ -63,17 +63,17 @@ describe('telling a webhook', () => {
   });
 
   it('nothing that was not asked for, but the cursor moves on', async () => {
-    const { room, save, bodies, saved } = receiver([]);
-    await deliverChanges(room, { changes: [], through: 7, missed: 0 }, cursor, save, { batch: 2, retries: 0 }, never);
+    const { deps, save, bodies, saved } = receiver([]);
+    await deliverChanges(deps, { changes: [], through: 7, missed: 0 }, cursor, save, { batch: 2, retries: 0 }, never);
     expect([bodies, saved]).toEqual([[], [7]]);
-    await deliverChanges(room, { changes: [], through: 0, missed: 0 }, cursor, save, { batch: 2, retries: 0 }, never);
+    await deliverChanges(deps, { changes: [], through: 0, missed: 0 }, cursor, save, { batch: 2, retries: 0 }, never);
     expect(saved).toEqual([7]);
   });
 
   it('again and ever later until it is taken, under the same id', async () => {
-    const { room, save, bodies, pauses } = receiver([refused(500), refused(null), refused(503, 60_000), refused(500)]);
+    const { deps, save, bodies, pauses } = receiver([refused(500), refused(null), refused(503, 60_000), refused(500)]);
     const window = { changes: entries(1), through: 1, missed: 0 };
-    const summary = await deliverChanges(room, window, cursor, save, { batch: 9, retries: 4 }, never);
+    const summary = await deliverChanges(deps, window, cursor, save, { batch: 9, retries: 4 }, never);
     expect(summary).toMatchObject({ delivered: 1, attempts: 5, failed: null });
     expect(new Set(bodies.map(({ id }) => id))).toEqual(new Set(['s_1_1']));
     expect(pauses).toEqual([1_000, 2_000, 60_000, 8_000]);
@@ -81,27 +81,27 @@ describe('telling a webhook', () => {
 
   it('again by a later run as it was, under the same id, though more has come', async () => {
     const options = { batch: 4, retries: 0 };
-    const { room, save, bodies, begun } = receiver([refused(null)]);
-    await deliverChanges(room, { changes: entries(1, 3), through: 3, missed: 0 }, cursor, save, options, never);
+    const { deps, save, bodies, begun } = receiver([refused(null)]);
+    await deliverChanges(deps, { changes: entries(1, 3), through: 3, missed: 0 }, cursor, save, options, never);
     expect(begun).toEqual([{ source: 's', seq: 0, begun: 3 }]);
     const window = { changes: entries(1, 3, 4, 6), through: 6, missed: 0 };
-    await deliverChanges(room, window, begun[0]!, save, options, never);
+    await deliverChanges(deps, window, begun[0]!, save, options, never);
     expect(bodies.map(({ id }) => id)).toEqual(['s_1_3', 's_1_3', 's_4_6']);
     expect(begun.slice(1)).toEqual([{ source: 's', seq: 3, begun: 6 }]);
   });
 
   it('never with a pause beyond five minutes, whatever the receiver asks for', async () => {
-    const { room, save, pauses } = receiver([refused(503, 1e12), ...Array.from({ length: 40 }, () => refused(500))]);
+    const { deps, save, pauses } = receiver([refused(503, 1e12), ...Array.from({ length: 40 }, () => refused(500))]);
     const window = { changes: entries(1), through: 1, missed: 0 };
-    await deliverChanges(room, window, cursor, save, { batch: 9, retries: Number.POSITIVE_INFINITY }, never);
+    await deliverChanges(deps, window, cursor, save, { batch: 9, retries: Number.POSITIVE_INFINITY }, never);
     expect(Math.max(...pauses)).toBe(300_000);
     expect(pauses).toHaveLength(41);
   });
 
   it('not for ever, and no more at all once it is refused for good', async () => {
-    const { room, save, saved } = receiver([taken, refused(500), refused(500)]);
+    const { deps, save, saved } = receiver([taken, refused(500), refused(500)]);
     const window = { changes: entries(1, 2), through: 2, missed: 0 };
-    const summary = await deliverChanges(room, window, cursor, save, { batch: 1, retries: 1 }, never);
+    const summary = await deliverChanges(deps, window, cursor, save, { batch: 1, retries: 1 }, never);
     expect(summary).toEqual({
       delivered: 1,
       messages: 1,
@@ -110,7 +110,7 @@ describe('telling a webhook', () => {
     });
     expect(saved).toEqual([1]);
     const gone = receiver([refused(410)]);
-    const ended = await deliverChanges(gone.room, window, cursor, gone.save, { batch: 1, retries: 9 }, never);
+    const ended = await deliverChanges(gone.deps, window, cursor, gone.save, { batch: 1, retries: 9 }, never);
     expect(ended).toMatchObject({ attempts: 1, failed: { isFinal: true } });
   });
 
@@ -119,11 +119,11 @@ describe('telling a webhook', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(answer, { maxLength: 30 }), fc.integer({ min: 1, max: 4 }), async (script, batch) => {
         const all = entries(1, 2, 3, 5, 8, 13);
-        const { room, save, bodies, saved } = receiver(script);
+        const { deps, save, bodies, saved } = receiver(script);
         for (let run = 0; run < 40; run++) {
           const seq = saved.at(-1) ?? 0;
           const window = { changes: all.filter((each) => each.seq > seq), through: 15, missed: 0 };
-          await deliverChanges(room, window, { ...cursor, seq }, save, { batch, retries: 1 }, never);
+          await deliverChanges(deps, window, { ...cursor, seq }, save, { batch, retries: 1 }, never);
         }
         expect(saved.at(-1)).toBe(15);
         expect([...saved].sort((a, b) => a - b)).toEqual(saved);

@@ -21,35 +21,35 @@ async function swept() {
   await db.write({ puts: puts.map((datum) => ({ datum, previous: null })) });
   // "orphaned" and "linked" ask the policy nothing.
   const seen = { remove: () => {} } as unknown as SeenUrls;
-  const room = { db, seen, policy: {} as SettlePolicy };
+  const deps = { db, seen, policy: {} as SettlePolicy };
   const options = { mode: 'mark', partitionOf: () => 0, repeats: { distance: 3 }, now: 50 } as const;
   const sweep = async (links: readonly string[], near: Parameters<typeof sweepOrphans>[0]['near']) => {
     await db.write({ links: [{ url: HOME, targets: links }] });
-    return sweepOrphans({ ...room, near }, options);
+    return sweepOrphans({ ...deps, near }, options);
   };
-  const told = async () => {
+  const reported = async () => {
     const kinds: string[] = [];
     for await (const { kind, url } of db.changes({})) kinds.push(`${kind} ${url}`);
     return kinds;
   };
-  return { db, tables: { tables, scopeOf: hostOf }, sweep, told };
+  return { db, tables: { tables, scopeOf: hostOf }, sweep, reported };
 }
 
 describe('the sweep for orphans', () => {
   it('a duplicate that was an orphan repeats its page again, of which there is nothing to tell', async () => {
-    const { db, tables, sweep, told } = await swept();
+    const { db, tables, sweep, reported } = await swept();
     expect(await sweep([], tables)).toEqual({ orphaned: 1, revived: 0, purged: 0 });
     expect(await db.get(REPEAT)).toMatchObject({ state: 'orphan', nextFetchAt: null });
     expect(await sweep([REPEAT], tables)).toEqual({ orphaned: 0, revived: 1, purged: 0 });
     expect(await db.get(REPEAT)).toMatchObject({ state: 'duplicate', target: FIRST, nextFetchAt: 50 });
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
   });
 
   it('one that repeats nothing any more is told to be back', async () => {
-    const { db, sweep, told } = await swept();
+    const { db, sweep, reported } = await swept();
     await sweep([], null);
     await sweep([REPEAT], null);
     expect(await db.get(REPEAT)).toMatchObject({ state: 'fetched', target: null, nextFetchAt: 50 });
-    expect(await told()).toEqual([`back ${REPEAT}`]);
+    expect(await reported()).toEqual([`back ${REPEAT}`]);
   });
 });

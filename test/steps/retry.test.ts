@@ -30,11 +30,11 @@ async function dbOf(data: readonly CrawlDatum[]): Promise<CrawlDb> {
 
 async function retried(query: Parameters<typeof retry>[1]) {
   const db = await dbOf(DATA);
-  const told: string[] = [];
-  const summary = await retry({ db, policy, now: NOW }, query, (url) => told.push(url.slice('https://'.length)));
+  const reported: string[] = [];
+  const summary = await retry({ db, policy, now: NOW }, query, (url) => reported.push(url.slice('https://'.length)));
   const due: string[] = [];
   for await (const { url, dueAt } of db.due({ until: NOW })) if (dueAt === NOW) due.push(url.slice('https://'.length));
-  return { summary, told, due: due.sort() };
+  return { summary, reported, due: due.sort() };
 }
 
 describe('retry', () => {
@@ -61,7 +61,7 @@ describe('retry', () => {
     expect((await retried({ reasons: ['fetch-timeout'] })).summary).toMatchObject({ matched: 1, unmoved: 1 });
     const dry = await retried({ host: 'b.example', dryRun: true });
     expect(dry).toMatchObject({ due: [], summary: { matched: 2, broughtForward: 1, unmoved: 1, dryRun: true } });
-    expect(dry.told).toEqual(['b.example/dns', 'b.example/due']);
+    expect(dry.reported).toEqual(['b.example/dns', 'b.example/due']);
     expect((await retried({ host: 'a.example', limit: 2 })).summary.matched).toBe(2);
   });
 

@@ -25,14 +25,14 @@ async function select(
   options: {
     newShare?: number;
     maxPerHost?: number;
-    pushed?: readonly string[];
+    touched?: readonly string[];
     refuses?: (url: string) => boolean;
     minIntervalOf?: (url: string) => Promise<number>;
   } = {},
 ) {
   const db = createMemoryCrawlDb();
   await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
-  const room = {
+  const deps = {
     db,
     hostOf,
     domainOf: (host: string) => host,
@@ -46,7 +46,7 @@ async function select(
     rankKnown: (entry: { url: string }) => Number(entry.url.split('/').at(-1)),
     minIntervalMs: HOUR,
     ...(options.minIntervalOf === undefined ? {} : { minIntervalOf: options.minIntervalOf }),
-    pushed: (await Promise.all((options.pushed ?? []).map((url) => db.get(url)))).flatMap((datum) =>
+    touched: (await Promise.all((options.touched ?? []).map((url) => db.get(url)))).flatMap((datum) =>
       datum === undefined ? [] : [{ ...dueFacts(datum), dueAt: datum.nextFetchAt ?? 0 }],
     ),
   };
@@ -54,7 +54,7 @@ async function select(
   const passedOver: string[] = [];
   const onReject = ({ entry }: { entry: { url: string } }): number => passedOver.push(entry.url);
   const share = options.newShare ?? 0.5;
-  const { chosen, due, rejected } = await selectWithinBudget({ ...room, onReject }, NOW, NOW, caps, budget, share);
+  const { chosen, due, rejected } = await selectWithinBudget({ ...deps, onReject }, NOW, NOW, caps, budget, share);
   return { urls: chosen.map(({ entry }) => entry.url), due, rejected, passedOver };
 }
 
@@ -113,14 +113,14 @@ describe('a budget', () => {
 
   it('what somebody has pushed goes first, whatever it is worth, as far as half of the budget goes', async () => {
     const data = [...range(50).map((i) => fresh(i)), ...range(50).map((i) => known(i, NOW - HOUR + i))];
-    const one = await select(data, 10, { pushed: ['http://old0.example/0'] });
+    const one = await select(data, 10, { touched: ['http://old0.example/0'] });
     expect(one.urls).toContain('http://old0.example/0');
     expect(one.urls).toHaveLength(10);
-    const pushed = range(9).map((i) => `http://old${i % 3}.example/${i}`);
-    const many = await select(data, 10, { pushed });
-    expect(many.urls.filter((url) => pushed.includes(url))).toHaveLength(5);
+    const touched = range(9).map((i) => `http://old${i % 3}.example/${i}`);
+    const many = await select(data, 10, { touched });
+    expect(many.urls.filter((url) => touched.includes(url))).toHaveLength(5);
     expect(new Set(many.urls).size).toBe(10);
-    const capped = await select(data, 10, { pushed, maxPerHost: 1 });
+    const capped = await select(data, 10, { touched, maxPerHost: 1 });
     expect(capped.urls.filter((url) => url.startsWith('http://old'))).toHaveLength(3);
   });
 
@@ -142,10 +142,10 @@ describe('a budget', () => {
   });
 
   it('is not kept from other hosts by any number of pages of one that has a cap', async () => {
-    const crowd = (datum: CrawlDatum, i: number): CrawlDatum => ({ ...datum, url: `http://crowd.example/${i}` });
+    const many = (datum: CrawlDatum, i: number): CrawlDatum => ({ ...datum, url: `http://crowd.example/${i}` });
     const data = [
-      ...range(2_100).map((i) => crowd(fresh(i, 5), i)),
-      ...range(2_100).map((i) => crowd(known(i, NOW - 2), i + 10_000)),
+      ...range(2_100).map((i) => many(fresh(i, 5), i)),
+      ...range(2_100).map((i) => many(known(i, NOW - 2), i + 10_000)),
       ...range(3).map((i) => fresh(i)),
       ...range(3).map((i) => known(i, NOW - 1)),
     ];
@@ -153,15 +153,15 @@ describe('a budget', () => {
     expect(new Set(urls.map(hostOf)).size).toBe(6);
     expect([due, urls.length + rejected.hostCap + rejected.topN]).toEqual([4_206, 4_206]);
     // What is left over brings pages of others forward.
-    const later = [...range(60).map((i) => crowd(known(i, NOW - 1), i)), ...range(3).map((i) => known(i, NOW + 1))];
+    const later = [...range(60).map((i) => many(known(i, NOW - 1), i)), ...range(3).map((i) => known(i, NOW + 1))];
     const ahead = await select(later, 6, { maxPerHost: 2 });
     expect(new Set(ahead.urls.map(hostOf)).size).toBe(4);
   });
 
   it('counts each page that is due as selected or as passed over, and none that is not', async () => {
     const waiting = [...range(20).map((i) => fresh(i)), ...range(20).map((i) => known(i, NOW - 1))];
-    const pushed = [known(3, 0).url];
-    const full = await select(waiting, 10, { pushed });
+    const touched = [known(3, 0).url];
+    const full = await select(waiting, 10, { touched });
     expect(full).toMatchObject({ due: 40, rejected: { hostCap: 0, domainCap: 0, topN: 30 } });
     expect(new Set([...full.urls, ...full.passedOver]).size).toBe(40);
     const capped = await select(waiting, 10, { maxPerHost: 1 });

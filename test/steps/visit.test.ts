@@ -7,7 +7,7 @@ import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import type { FetchProtocol, ResponseHead } from '../../src/ports/fetch-protocol.ts';
 import type { FetchItem, WireResponse } from '../../src/ports/segment-store.ts';
 import { visit } from '../../src/steps/fetch/visit.ts';
-import type { VisitRoom } from '../../src/steps/fetch/visit-result.ts';
+import type { VisitDeps } from '../../src/steps/fetch/visit-result.ts';
 
 const sha256Of = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 const BODY = Buffer.from('<p>the same as ever');
@@ -24,7 +24,7 @@ const ITEM: FetchItem = {
   digest: sha256Of(BODY).slice(0, 32),
   audit: false,
 };
-const ROOM: VisitRoom = {
+const ROOM: VisitDeps = {
   clock: { now: () => 0, sleep: async () => {} },
   sha256Of,
   parseRetryAfter: () => null,

@@ -145,15 +145,15 @@ function filterOf(
   filter: BloomPlan | SharedSeenFilter,
   log: Log,
 ): LevelSeenFilter | SharedFilterKeeper {
-  const room = {
+  const deps = {
     rows,
     log,
     exclusive: <Value>(task: () => Promise<Value>) => writer.exclusive(task),
     urls: () => writer.counters().urls,
   };
   return 'probe' in filter
-    ? new SharedFilterKeeper({ ...room, filter })
-    : new LevelSeenFilter({ ...room, plan: filter });
+    ? new SharedFilterKeeper({ ...deps, filter })
+    : new LevelSeenFilter({ ...deps, plan: filter });
 }
 
 /** Only for the message that others get; a db that cannot say who holds it is as good. */

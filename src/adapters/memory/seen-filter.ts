@@ -21,7 +21,7 @@ export function createMemorySeenFilter(plan: BloomPlan, hash = DIGEST_NAME): Mem
   for (const leaf of tree.leaves()) sets.set(leaf.id, new DigestList());
   const setOf = (leaf: BloomLeaf): DigestList => sets.get(leaf.id) as DigestList;
 
-  function makeRoom(leaf: BloomLeaf): void {
+  function makeSpace(leaf: BloomLeaf): void {
     const replacement = tree.replacement(leaf, setOf(leaf).words());
     for (const { leaf: own, digests } of replacement.leaves) {
       const set = new DigestList();
@@ -39,7 +39,7 @@ export function createMemorySeenFilter(plan: BloomPlan, hash = DIGEST_NAME): Mem
     // Without all of its bits it is surely not in the set.
     if (leaf.has(digests[at + 2] as number, digests[at + 3] as number) && setOf(leaf).has(digests, at)) return;
     while (leaf.count >= leaf.capacity) {
-      makeRoom(leaf);
+      makeSpace(leaf);
       leaf = tree.leafOf(digests, at);
     }
     put(leaf, digests, at);

@@ -56,7 +56,7 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
   });
 
   /** Takes a job out of the way that has ended so; `false`: it is open. */
-  async function makeRoom(id: string, ended: readonly string[]): Promise<boolean> {
+  async function makeSpace(id: string, ended: readonly string[]): Promise<boolean> {
     const job = await queue.getJob(id);
     if (job === undefined) return true;
     const state = await job.getState();
@@ -69,8 +69,8 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
   return {
     async put(job, after = []) {
       try {
-        if (!(await makeRoom(job.id, ['completed', 'failed']))) return;
-        for (const each of after) await makeRoom(each.id, ['failed']);
+        if (!(await makeSpace(job.id, ['completed', 'failed']))) return;
+        for (const each of after) await makeSpace(each.id, ['failed']);
         await flows.add(flowOf(job, after));
       } catch (error) {
         throw redisError(error, connectionFault(redis));

@@ -22,10 +22,10 @@ export async function follow(
   const { followChanges, isUnavailable } = await import('../../operations/changes/change-reader.ts');
   const stop = listenForStop(() => {});
   const sleep = (signal: AbortSignal): Promise<void> => sleepUntil(Date.now() + LOOK_EVERY_MS, signal);
-  let isTold = false;
+  let isReported = false;
   const onUnavailable = (message: string): void => {
-    if (!isTold) session.note(`${message}; its changes are shown when it answers.`);
-    isTold = true;
+    if (!isReported) session.note(`${message}; its changes are shown when it answers.`);
+    isReported = true;
   };
   const start = async (): Promise<number> => {
     for (;;) {

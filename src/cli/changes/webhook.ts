@@ -46,8 +46,8 @@ async function secretOf(session: Session, file: string | undefined): Promise<str
 }
 
 function textOf({ delivered, messages, cursor, failed }: WebhookSummary): string {
-  const told = `${count(delivered)} changes told in ${count(messages)} messages, up to number ${cursor}.`;
-  if (failed === null) return `${told}\n`;
+  const reported = `${count(delivered)} changes told in ${count(messages)} messages, up to number ${cursor}.`;
+  if (failed === null) return `${reported}\n`;
   const next = failed.isFinal ? 'The receiver wants no more.' : 'The next run goes on there.';
-  return `${told} Then it failed: ${safeText(failed.reason)}. ${next}\n`;
+  return `${reported} Then it failed: ${safeText(failed.reason)}. ${next}\n`;
 }

@@ -22,4 +22,4 @@ export function jsonOf(summary: object, dryRun: boolean): string {
 }
 
 /** What stands before the text of a summary. */
-export const told = (dryRun: boolean): string => (dryRun ? 'Dry run, nothing was changed:\n' : '');
+export const dryRunNotice = (dryRun: boolean): string => (dryRun ? 'Dry run, nothing was changed:\n' : '');

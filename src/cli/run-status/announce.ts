@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { CrawlProgress, RoundSummary } from '../../crawler.ts';
 import type { Log } from '../log.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
-import { addRound, NO_TOTALS, ROUNDS_TOLD, type RunStatus, roundCounts } from './run-status.ts';
+import { addRound, NO_TOTALS, ROUNDS_SHOWN, type RunStatus, roundCounts } from './run-status.ts';
 
 /** Where the process that crawls on a state directory answers. It holds the crawl db meanwhile, so there is one at most. */
 export const runPath = (dir: string): string => socketPath(dir, 'crawl');
@@ -69,7 +69,7 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
       status = { ...status, progress };
     },
     round(round) {
-      const rounds = [...status.rounds, roundCounts(round)].slice(-ROUNDS_TOLD);
+      const rounds = [...status.rounds, roundCounts(round)].slice(-ROUNDS_SHOWN);
       status = { ...status, rounds, roundsDone: status.roundsDone + 1, totals: addRound(status.totals, round) };
     },
     async close() {

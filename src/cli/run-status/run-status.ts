@@ -28,7 +28,7 @@ export interface RunTotals {
   readonly bytesReceived: number;
 }
 
-export const ROUNDS_TOLD = 20;
+export const ROUNDS_SHOWN = 20;
 
 export const NO_TOTALS: RunTotals = Object.freeze({
   requests: 0,

@@ -6,7 +6,7 @@ import type { Health, RunReport } from './health.ts';
 import { SET_BACK_MS } from './sleep-until.ts';
 import { missedStarts, type Timetable } from './timetable.ts';
 
-export interface ScheduleRoom {
+export interface ScheduleDeps {
   readonly timetable: Timetable;
   /** From then on starts count, ms since the epoch. */
   readonly startedAt: number;
@@ -33,14 +33,14 @@ export type ScheduleEnd = { readonly stoppedIn: 'wait' | 'run'; readonly lastRun
  * One run after the other, never two at once: a start that falls into a run that is still going is skipped and said. A run that
  * fails is reported, and the next one happens all the same. The signal ends a wait at once and a run after the pages in flight.
  */
-export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Promise<ScheduleEnd> {
-  const { timetable, now, log } = room;
-  let health = firstHealth(room);
+export async function runSchedule(deps: ScheduleDeps, signal: AbortSignal): Promise<ScheduleEnd> {
+  const { timetable, now, log } = deps;
+  let health = firstHealth(deps);
   const tell = async (change: Partial<Health>): Promise<void> => {
     health = { ...health, ...change, at: iso(now()) };
-    await room.onHealth(health);
+    await deps.onHealth(health);
   };
-  let after = room.startedAt - 1;
+  let after = deps.startedAt - 1;
   for (;;) {
     const start = timetable.next(after);
     if (start === null) {
@@ -48,10 +48,10 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
       await tell({ state: 'stopped', nextRunAt: null });
       return { stoppedIn: 'wait', lastRun: health.lastRun };
     }
-    const at = start + Math.floor(room.random() * room.jitterMs);
+    const at = start + Math.floor(deps.random() * deps.jitterMs);
     await tell({ state: 'waiting', nextRunAt: iso(at) });
     log.info('next run', { at: iso(at) });
-    await room.sleepUntil(at, signal);
+    await deps.sleepUntil(at, signal);
     if (signal.aborted) {
       await tell({ state: 'stopped', nextRunAt: null });
       return { stoppedIn: 'wait', lastRun: health.lastRun };
@@ -67,9 +67,9 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
     await tell({ state: 'running', nextRunAt: null, run });
     const onProgress = ({ round, urls, done }: CrawlProgress): void => {
       health = { ...health, at: iso(now()), run: { at: run.at, round, urls, done } };
-      room.onProgress(health);
+      deps.onProgress(health);
     };
-    const { report, fault } = await oneRun(room, signal, onProgress);
+    const { report, fault } = await oneRun(deps, signal, onProgress);
     const skipped = missedStarts(timetable, start, now());
     const during = skipped - asleep;
     if (during > 0) log.warn('starts were skipped, since the run was still going', { skipped: during });
@@ -94,25 +94,25 @@ export async function runSchedule(room: ScheduleRoom, signal: AbortSignal): Prom
 
 /** Never rejects: `fault` is what no later run would mend. */
 async function oneRun(
-  room: ScheduleRoom,
+  deps: ScheduleDeps,
   signal: AbortSignal,
   onProgress: (progress: CrawlProgress) => void,
 ): Promise<{ report: RunReport; fault?: unknown }> {
-  const startedAt = room.now();
+  const startedAt = deps.now();
   // Of its own, so that nothing of a run stays with the signal of a process that lives for a year.
   const own = new AbortController();
   const stop = (): void => own.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    const summary = await room.crawl(own.signal, onProgress);
-    for (const failure of summary.totals.failures) room.log.info(lackOf(failure.code), { ...failure });
-    return { report: reportOf(summary, startedAt, room.now()) };
+    const summary = await deps.crawl(own.signal, onProgress);
+    for (const failure of summary.totals.failures) deps.log.info(lackOf(failure.code), { ...failure });
+    return { report: reportOf(summary, startedAt, deps.now()) };
   } catch (error) {
     const nothing = { rounds: 0, requests: 0, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bodyBytes: 0 };
     const message = error instanceof Error ? error.message : String(error);
-    const times = { at: iso(startedAt), ms: room.now() - startedAt };
+    const times = { at: iso(startedAt), ms: deps.now() - startedAt };
     const report = { ...times, ok: false, stoppedBy: null, error: message, ...nothing };
-    return room.isFatal(error) ? { report, fault: error } : { report };
+    return deps.isFatal(error) ? { report, fault: error } : { report };
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -123,7 +123,7 @@ export function firstHealth({
   pid,
   timetable,
   startedAt,
-}: Pick<ScheduleRoom, 'pid' | 'timetable' | 'startedAt'>): Health {
+}: Pick<ScheduleDeps, 'pid' | 'timetable' | 'startedAt'>): Health {
   return {
     pid,
     state: 'waiting',

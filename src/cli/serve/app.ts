@@ -21,7 +21,7 @@ import type { StateReader } from './state-reader.ts';
 import { addStateRoutes } from './state-routes.ts';
 
 /** What the pages are made from. */
-export interface ServeRoom {
+export interface ServeDeps {
   readonly dir: string;
   readonly token: string | null;
   readonly host: string;
@@ -52,12 +52,12 @@ const EVENT_EVERY_MS = 1_000;
 /** Views that stay open; more are told to come back later. */
 const MAX_LISTENERS = 64;
 
-export function createApp(room: ServeRoom): Hono {
-  const { dir, watch, snapshots } = room;
+export function createApp(deps: ServeDeps): Hono {
+  const { dir, watch, snapshots } = deps;
   const app = new Hono();
   app.use(headers);
-  app.get('/healthz', async (c) => c.json(await health(room)));
-  app.use(guard({ token: room.token, host: room.host }));
+  app.get('/healthz', async (c) => c.json(await health(deps)));
+  app.use(guard({ token: deps.token, host: deps.host }));
   app.use(csrf());
   app.get('/assets/:name', asset);
 
@@ -65,27 +65,27 @@ export function createApp(room: ServeRoom): Hono {
     layout({ ...parts, dir, activity: watch.activity });
 
   app.get('/', async (c) => {
-    const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get(PAGE_AGE_MS)];
+    const [rounds, snapshot] = [await deps.rounds(ROUNDS_PICTURED), await snapshots.get(PAGE_AGE_MS)];
     const { activity, speeds } = watch;
     const content = overviewPage({ activity, speeds, rounds, stats: snapshot?.stats ?? null });
-    const notice = rounds.length === 0 ? '' : oldFigures(snapshot?.at ?? null, room.now());
+    const notice = rounds.length === 0 ? '' : oldFigures(snapshot?.at ?? null, deps.now());
     return c.html(page({ title: 'Overview', section: '/', isLive: true, notice, content }));
   });
   app.get('/rounds', async (c) => {
-    const content = roundsPage(await room.rounds(ROUNDS_PICTURED));
+    const content = roundsPage(await deps.rounds(ROUNDS_PICTURED));
     return c.html(page({ title: 'Rounds', section: '/rounds', isLive: true, content }));
   });
-  addStateRoutes(app, room, page);
+  addStateRoutes(app, deps, page);
 
   app.get('/data/speed.json', (c) => c.json(speedCurves(watch.speeds)));
   app.get('/data/:name{[a-z]+\\.json}', async (c) => {
     const curves = ROUND_CURVES.get(c.req.param('name').replace(/\.json$/, ''));
-    return curves === undefined ? c.notFound() : c.json(curves(await room.rounds(ROUNDS_DRAWN)));
+    return curves === undefined ? c.notFound() : c.json(curves(await deps.rounds(ROUNDS_DRAWN)));
   });
 
   const metrics = createMetrics();
   app.get('/metrics', async (c) => {
-    const [rounds, snapshot] = [await room.rounds(ROUNDS_PICTURED), await snapshots.get(SCRAPE_AGE_MS)];
+    const [rounds, snapshot] = [await deps.rounds(ROUNDS_PICTURED), await snapshots.get(SCRAPE_AGE_MS)];
     const text = await metrics.text({ activity: watch.activity, snapshot, rounds });
     return c.body(text, 200, { 'Content-Type': metrics.contentType });
   });
@@ -113,7 +113,7 @@ export function createApp(room: ServeRoom): Hono {
     if (error instanceof HTTPException) return error.getResponse();
     // A crawl db that is damaged, or cannot be reached: nobody's fault here, and its message says what it is.
     if (isForeseen(error)) return c.html(page({ title: 'Error', notice: error.message, content: null }), 500);
-    room.onFault(error);
+    deps.onFault(error);
     return c.html(page({ title: 'Error', content: markup`<p>The page could not be made; the log says why.</p>` }), 500);
   });
   return app;
@@ -140,7 +140,7 @@ function oldFigures(at: number | null, now: number): string {
 }
 
 /** Whether this process lives, and what it sees. */
-async function health({ watch, rounds }: ServeRoom): Promise<object> {
+async function health({ watch, rounds }: ServeDeps): Promise<object> {
   const { state, run, schedule } = watch.activity;
   const last = (await rounds(1)).at(-1);
   return {

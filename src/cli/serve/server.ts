@@ -7,7 +7,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import { EXIT, exitCodeOf, isForeseen } from '../exit.ts';
 import { questionsPath } from '../remote/answer-questions.ts';
 import { findHolder } from '../remote/ask-holder.ts';
-import { createApp, type ServeRoom } from './app.ts';
+import { createApp, type ServeDeps } from './app.ts';
 import { askToGiveWay, giveWayWhenAsked } from './give-way.ts';
 import { watchRuns } from './run-watch.ts';
 import { createSnapshots } from './snapshot.ts';
@@ -51,7 +51,7 @@ export async function openServer(options: ServerOptions): Promise<LiveServer> {
     now: Date.now,
   });
   // While a crawl has the crawl db, it answers itself.
-  const ask: ServeRoom['ask'] = async (use) => {
+  const ask: ServeDeps['ask'] = async (use) => {
     try {
       return await reader.read(use);
     } catch (error) {

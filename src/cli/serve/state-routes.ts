@@ -6,7 +6,7 @@ import { typedHost, typedUrlPrefix } from '../../domain/url/canonical/typed-url.
 import type { CrawlReader } from '../../operations/inspect/questions.ts';
 import { isForeseen } from '../exit.ts';
 import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../program/shared-options.ts';
-import type { ServeRoom } from './app.ts';
+import type { ServeDeps } from './app.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
 import { differencePage } from './pages/difference.ts';
 import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage, ROWS } from './pages/lists.ts';
@@ -22,13 +22,13 @@ const NEAR_BITS = 3;
 const HOSTS_READ = 5_000;
 
 /** Pages that are read from the state directory. */
-export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
+export function addStateRoutes(app: Hono, deps: ServeDeps, page: Page): void {
   /** A page, or why there is none. */
   const respond = async (c: Context, place: Place, content: () => Promise<Shown>): Promise<Response> => {
     try {
       return c.html(page({ ...place, content: await content() }));
     } catch (error) {
-      if (room.isLocked(error)) {
+      if (deps.isLocked(error)) {
         const notice =
           'Another process has the crawl db and does not answer for it. This page can be shown when it is done.';
         return c.html(page({ ...place, notice, content: markup`<p><a href="/">Overview</a></p>` }), 503, {
@@ -41,7 +41,7 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
   };
 
   const answer = (c: Context, place: Place, read: (reader: CrawlReader) => Promise<Shown>): Promise<Response> =>
-    respond(c, place, () => room.ask(read));
+    respond(c, place, () => deps.ask(read));
 
   app.get('/changes', (c) => {
     const kind = CHANGE_KINDS.find((each) => each === c.req.query('kind')) ?? null;
@@ -88,7 +88,7 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
 
   app.get('/url', (c) => {
     const url = asked(c);
-    const action = room.token === null ? null : touchForm(url);
+    const action = deps.token === null ? null : touchForm(url);
     return answer(c, { title: url || 'No URL given' }, async (crawler) =>
       url === '' ? null : urlPage(await crawler.explain(url), action),
     );
@@ -100,22 +100,22 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
   );
   app.get('/blocks', (c) =>
     respond(c, { title: 'Blocks of the stored page' }, () =>
-      room.withSegments((crawler) => blocksOf(room, crawler, asked(c))),
+      deps.withSegments((crawler) => blocksOf(deps, crawler, asked(c))),
     ),
   );
   app.get('/diff', (c) =>
-    respond(c, { title: 'What changed' }, () => room.withSegments((crawler) => difference(crawler, c))),
+    respond(c, { title: 'What changed' }, () => deps.withSegments((crawler) => difference(crawler, c))),
   );
 
   app.post('/touch', async (c) => {
-    if (room.token === null) return c.text('Nothing can be changed without a token; see serve --help.\n', 403);
+    if (deps.token === null) return c.text('Nothing can be changed without a token; see serve --help.\n', 403);
     const form = await c.req.parseBody().catch(() => null);
     if (form === null) return c.text('A form with the field u, a URL, was expected.\n', 400);
     const url = String(form.u ?? '');
     try {
-      await room.reader.read((crawler) => crawler.touch([url]));
+      await deps.reader.read((crawler) => crawler.touch([url]));
     } catch (error) {
-      if (!room.isLocked(error)) throw error;
+      if (!deps.isLocked(error)) throw error;
       return c.text('A crawl has the crawl db open. Try again when it is done.\n', 503, { 'Retry-After': '5' });
     }
     return c.redirect(`/url?u=${encodeURIComponent(url)}`, 303);
@@ -124,11 +124,11 @@ export function addStateRoutes(app: Hono, room: ServeRoom, page: Page): void {
 
 const asked = (c: Context): string => c.req.query('u')?.trim() ?? '';
 
-async function blocksOf(room: ServeRoom, crawler: Crawler, url: string): Promise<Shown> {
+async function blocksOf(deps: ServeDeps, crawler: Crawler, url: string): Promise<Shown> {
   const stored = await crawler.storedBody(url);
   if (stored === null) return markup`<p class="nothing">No segment holds a body of this page.</p>`;
   const { contentType, at, segment, ...page } = stored;
-  const check = await room.withChecker((checker) =>
+  const check = await deps.withChecker((checker) =>
     checker.parse({ ...page, ...(contentType === null ? {} : { contentType }) }),
   );
   return blocksPage(check, `${at}, segment ${segment}`);

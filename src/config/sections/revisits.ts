@@ -43,10 +43,10 @@ export const updatedb = z.strictObject({
     max: '3650d',
     prose: 'Time between two searches for orphans, each of which reads all stored links.',
   }),
-  relink: choice(['auto', 'off'], {
+  readmitLinks: choice(['auto', 'off'], {
     default: 'auto',
     prose:
-      'Links of stored pages, when the URL rules may let in more than before: judge them again without a request, or only when `updatedb --relink` asks for it.',
+      'Links of stored pages, when the URL rules may let in more than before: judge them again without a request, or only when `updatedb --readmit-links` asks for it.',
   }),
   chunk: integer({
     default: 500,

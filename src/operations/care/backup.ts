@@ -53,7 +53,7 @@ export interface BackupSummary {
   readonly bytes: number;
 }
 
-interface Room {
+interface BackupDeps {
   readonly log: Log;
   readonly clock?: Clock;
 }
@@ -66,7 +66,7 @@ interface Room {
 export async function backupState(
   state: string,
   target: string,
-  { log, clock = systemClock, dryRun = false }: Room & { readonly dryRun?: boolean },
+  { log, clock = systemClock, dryRun = false }: BackupDeps & { readonly dryRun?: boolean },
 ): Promise<BackupSummary> {
   const dir = resolve(state);
   const to = resolve(target);
@@ -117,10 +117,10 @@ function* filesToKeep(dir: string): Generator<string> {
 async function withRows<Value>(
   openRows: typeof openStoredRows,
   dir: string,
-  room: Room,
+  deps: BackupDeps,
   use: (rows: Rows) => Promise<Value>,
 ): Promise<Value> {
-  const rows = await openRows({ dir, log: room.log, clock: room.clock ?? systemClock });
+  const rows = await openRows({ dir, log: deps.log, clock: deps.clock ?? systemClock });
   try {
     return await use(rows);
   } finally {
@@ -137,7 +137,7 @@ async function withRows<Value>(
 export async function restoreState(
   backup: string,
   state: string,
-  { log, clock = systemClock, dryRun = false }: Room & { readonly dryRun?: boolean },
+  { log, clock = systemClock, dryRun = false }: BackupDeps & { readonly dryRun?: boolean },
 ): Promise<BackupSummary> {
   const from = resolve(backup);
   const dir = resolve(state);
@@ -202,8 +202,8 @@ async function moveUp(from: string, to: string, last: string): Promise<void> {
 }
 
 /** Of the rows as they were written: a db of an older version is brought up to date when it is first opened for use. */
-async function requireSameRows(dir: string, { db }: Manifest, room: Room): Promise<void> {
-  const found = await withRows(openStoredRows, dir, room, digestRows);
+async function requireSameRows(dir: string, { db }: Manifest, deps: BackupDeps): Promise<void> {
+  const found = await withRows(openStoredRows, dir, deps, digestRows);
   if (found.sha256 === db.sha256) return;
   throw new CrawlError(
     'usage-invalid',
@@ -259,10 +259,10 @@ function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSumma
 }
 
 /** Whether a backup still holds what it held when it was made; nothing in it is changed. Rejects like {@link restoreState}. */
-export async function checkBackup(backup: string, room: Room): Promise<BackupSummary> {
+export async function checkBackup(backup: string, deps: BackupDeps): Promise<BackupSummary> {
   const from = resolve(backup);
   const manifest = await readManifest(from);
   for (const file of manifest.files) requireEqual(await digestFile(from, file.path), file);
-  await onSnapshot(from, (snapshot) => requireSameRows(join(snapshot, 'db'), manifest, room));
+  await onSnapshot(from, (snapshot) => requireSameRows(join(snapshot, 'db'), manifest, deps));
   return summaryOf(from, manifest);
 }

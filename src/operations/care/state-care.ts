@@ -45,7 +45,7 @@ export interface VerifySummary {
 const SHOWN_PER_KIND = 20;
 
 /** A state directory, and the folder that holds its `db`: itself, or a snapshot. */
-interface CareRoom extends StateCareOptions {
+interface CareDeps extends StateCareOptions {
   readonly dbIn: string;
 }
 
@@ -65,7 +65,7 @@ export async function verifyState(options: StateCareOptions): Promise<VerifySumm
   });
 }
 
-async function verifyInto(options: CareRoom, report: Report): Promise<{ rows: RowCounts | null; segments: number }> {
+async function verifyInto(options: CareDeps, report: Report): Promise<{ rows: RowCounts | null; segments: number }> {
   const dir = stateDir(options.dir);
   const near = nearPlan(options.config);
   const db = {
@@ -138,12 +138,12 @@ export async function repairState(options: StateCareOptions): Promise<RepairSumm
   const clock = options.clock ?? systemClock;
   const quarantine = join(dir, 'quarantine', new Date(clock.now()).toISOString().replaceAll(/[:.]/g, ''));
   const before = new Findings();
-  const room = { ...options, dbIn: dir };
-  await verifyInto(room, before.report);
+  const deps = { ...options, dbIn: dir };
+  await verifyInto(deps, before.report);
   const silent: Report = () => {};
   const db = await repairDb({ dir: join(dir, 'db'), log: options.log, clock }, quarantine, silent);
   const rows = new Map<string, SegmentRow>();
-  if (db !== null) await withDb(room, async (opened) => addRows(rows, await opened.segments()));
+  if (db !== null) await withDb(deps, async (opened) => addRows(rows, await opened.segments()));
   const segments = await repairSegments(join(dir, 'segments'), quarantine, {
     deep: options.deep ?? false,
     appliedOf: (id) => rows.get(id)?.applied ?? 0,
@@ -151,7 +151,7 @@ export async function repairState(options: StateCareOptions): Promise<RepairSumm
     report: silent,
   });
   if (db !== null) {
-    await withDb(room, async (opened) => {
+    await withDb(deps, async (opened) => {
       const moved = segments.flatMap(({ id, salvaged }) => {
         const row = rows.get(id);
         return row === undefined || salvaged === null || row.state === 'updated'
@@ -184,7 +184,7 @@ function addRows(rows: Map<string, SegmentRow>, read: readonly SegmentRow[]): vo
 }
 
 async function withDb(
-  options: CareRoom,
+  options: CareDeps,
   use: (db: CrawlDb, filter: SeenFilter | null) => Promise<void>,
 ): Promise<void> {
   const { config, log, clock } = options;

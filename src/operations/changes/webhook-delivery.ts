@@ -54,7 +54,7 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
     cursor = next;
   };
   const total = { delivered: 0, messages: 0, attempts: 0, missed: 0 };
-  const room = {
+  const deps = {
     begin: save,
     webhook: createWebhook({ ...options, userAgent: `incrawl/${packageVersion()}` }),
     now: Date.now,
@@ -65,7 +65,7 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
   for await (const window of windowsFrom(options, cursor.seq, sleep)) {
     const missed = missedBy(window, cursor.seq);
     if (missed > 0) note(`${missed} changes were not kept long enough to be told (changes.keep, changes.max)`);
-    const sent = await deliverChanges(room, { ...window, missed }, cursor, save, options, signal);
+    const sent = await deliverChanges(deps, { ...window, missed }, cursor, save, options, signal);
     total.delivered += sent.delivered;
     total.messages += sent.messages;
     total.attempts += sent.attempts;
@@ -83,7 +83,7 @@ async function* windowsFrom(
 ): AsyncGenerator<ChangeWindow> {
   const { filter, follow, signal } = options;
   if (follow !== undefined) {
-    const onUnavailable = toldOnce(options);
+    const onUnavailable = reportedOnce(options);
     yield* followChanges(options, filter, start, { signal, sleep: () => sleep(follow.everyMs), onUnavailable });
     return;
   }
@@ -95,11 +95,11 @@ async function* windowsFrom(
   }
 }
 
-function toldOnce({ note }: WebhookDeliveryOptions): (message: string) => void {
-  let isTold = false;
+function reportedOnce({ note }: WebhookDeliveryOptions): (message: string) => void {
+  let isReported = false;
   return (message) => {
-    if (!isTold) note(`${message}; its changes are told when it answers`);
-    isTold = true;
+    if (!isReported) note(`${message}; its changes are told when it answers`);
+    isReported = true;
   };
 }
 
@@ -110,7 +110,7 @@ async function startWhenFree(
   sleep: (ms: number) => Promise<void>,
 ): Promise<WebhookCursor> {
   const { follow, signal } = options;
-  const onUnavailable = toldOnce(options);
+  const onUnavailable = reportedOnce(options);
   for (;;) {
     try {
       return await startingPoint(options, stored);

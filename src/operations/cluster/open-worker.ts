@@ -3,7 +3,7 @@ import { loadBullMq } from '../../adapters/redis/bullmq.ts';
 import { connectRedis } from '../../adapters/redis/connect.ts';
 import { createBullJobEngine } from '../../adapters/redis/job-engine.ts';
 import { createSharedLanes } from '../../adapters/redis/shared-lanes.ts';
-import type { CrawlRoom, Store } from '../../crawler/crawl-room.ts';
+import type { CrawlDeps, Store } from '../../crawler/crawl-room.ts';
 import { openStore } from '../../crawler/open-store.ts';
 import { cpuMs, systemClock } from '../../crawler/system-clock.ts';
 import type { CrawlerOptions } from '../../crawler/types.ts';
@@ -11,7 +11,7 @@ import { type Wiring, wire } from '../../crawler/wiring.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { makeFolder } from '../../plugin-host/make-folder.ts';
 import { countFetched } from '../../steps/outcome-counts.ts';
-import { type RoundJobsRoom, type RoundSteps, roundJobs } from '../../steps/round-jobs.ts';
+import { type RoundJobsDeps, type RoundSteps, roundJobs } from '../../steps/round-jobs.ts';
 import type { CrawlProgress } from '../../steps/summaries.ts';
 import { crawlSteps } from '../loop/crawl-steps.ts';
 import { roundKeeper } from '../loop/round-log.ts';
@@ -48,7 +48,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const engine = createBullJobEngine({ bullmq, redis: await connectRedis(url, 'endless'), name, leaseMs, log });
   const random = options.random ?? Math.random;
 
-  const roomOf = (store: Store | null): CrawlRoom => ({
+  const depsOf = (store: Store | null): CrawlDeps => ({
     dir,
     wiring,
     random,
@@ -71,18 +71,18 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
     }
   };
   const partsUnderWay = new Map<string, CrawlProgress>();
-  const jobsRoom = (onProgress: WorkOptions['onProgress']): RoundJobsRoom => ({
+  const jobsDeps = (onProgress: WorkOptions['onProgress']): RoundJobsDeps => ({
     engine,
     now: () => clock.now(),
     cpuMs,
-    withSteps: (use, signal) => withStore('write', signal, (store) => use(roundSteps(roomOf(store), store, signal))),
+    withSteps: (use, signal) => withStore('write', signal, (store) => use(roundSteps(depsOf(store), store, signal))),
     async fetchAndParse(segment, signal) {
-      const told = (progress: CrawlProgress): void => {
+      const reported = (progress: CrawlProgress): void => {
         partsUnderWay.set(segment, progress);
         onProgress?.(sumOfProgress([...partsUnderWay.values()]));
       };
       try {
-        return (await crawlSteps(roomOf(null)).fetch({ segment, parse: true, signal, onProgress: told })).left;
+        return (await crawlSteps(depsOf(null)).fetch({ segment, parse: true, signal, onProgress: reported })).left;
       } finally {
         partsUnderWay.delete(segment);
       }
@@ -93,13 +93,13 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
     async work({ seeds = [], ...work } = {}) {
       // Whoever may not crawl the hosts of this crawl learns that before it takes a job.
       await withStore(seeds.length > 0 ? 'write' : 'look', work.signal, (store) =>
-        crawlSteps(roomOf(store)).prepare(seeds),
+        crawlSteps(depsOf(store)).prepare(seeds),
       );
       const requireCrawlDb = async (): Promise<void> => {
         await requireSharedDb(redis, dir, name);
       };
       return workOff({ engine, clock, atOnce: config.cluster.partsAtOnce, requireCrawlDb }, work, (onRound) =>
-        roundJobs(jobsRoom(work.onProgress), onRound),
+        roundJobs(jobsDeps(work.onProgress), onRound),
       );
     },
     async close() {
@@ -111,9 +111,9 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   };
 }
 
-function roundSteps(room: CrawlRoom, store: Store, signal: AbortSignal): RoundSteps {
-  const { wiring, dir } = room;
-  const steps = crawlSteps(room);
+function roundSteps(deps: CrawlDeps, store: Store, signal: AbortSignal): RoundSteps {
+  const { wiring, dir } = deps;
+  const steps = crawlSteps(deps);
   return {
     unfinished: () => unappliedSegments(store.db),
     async generate() {

@@ -19,7 +19,7 @@ export interface WorkSummary extends CrawlSummary {
   readonly jobs: Readonly<Record<Job['kind'], number>>;
 }
 
-export interface WorkRoom {
+export interface WorkDeps {
   readonly engine: JobEngine;
   readonly clock: Clock;
   readonly atOnce: number;
@@ -37,11 +37,11 @@ const QUIET_LOOKS = 2;
  * job up.
  */
 export async function workOff(
-  room: WorkRoom,
+  deps: WorkDeps,
   { signal, onRound }: WorkOptions,
   performing: (onRound: (round: RoundSummary) => void) => (job: Job, signal: AbortSignal) => Promise<JobEnd>,
 ): Promise<WorkSummary> {
-  const { engine, atOnce } = room;
+  const { engine, atOnce } = deps;
   const rounds: RoundSummary[] = [];
   const jobs: Record<Job['kind'], number> = { generate: 0, fetch: 0, update: 0 };
   const perform = performing((round) => {
@@ -70,7 +70,7 @@ export async function workOff(
   });
   let state: JobState;
   try {
-    state = await untilQuiet(room, signal);
+    state = await untilQuiet(deps, signal);
   } finally {
     over.abort();
     await working;
@@ -80,7 +80,7 @@ export async function workOff(
 }
 
 async function untilQuiet(
-  { engine, clock, requireCrawlDb }: WorkRoom,
+  { engine, clock, requireCrawlDb }: WorkDeps,
   signal: AbortSignal | undefined,
 ): Promise<JobState> {
   let quiet = 0;

@@ -10,7 +10,7 @@ import type { NearGroupingOptions } from '../../ports/near-grouping.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
 import { type NearOptions, type NearPage, nearPages } from '../../steps/inspect/near-pages.ts';
 import { type DedupOptions, type DedupSummary, type DuplicateView, dedup } from '../../steps/update/dedup.ts';
-import type { RepeatOptions, RepeatRoom } from '../../steps/update/repeats.ts';
+import type { RepeatDeps, RepeatOptions } from '../../steps/update/repeats.ts';
 import { fetchedUrls } from '../map-reduce/crawl-links.ts';
 
 /** How the tables of signatures are laid out; `null`: none are kept. */
@@ -30,7 +30,7 @@ function scopesOf(scope: Config['dedup']['scope']): (url: string) => string {
 }
 
 /** What updatedb tells repeats by. */
-export function repeatRoom(config: Config, db: LevelCrawlDb): Pick<RepeatRoom, 'tables' | 'scopeOf'> | null {
+export function repeatDeps(config: Config, db: LevelCrawlDb): Pick<RepeatDeps, 'tables' | 'scopeOf'> | null {
   const { fingerprints } = db;
   return fingerprints === null ? null : { tables: fingerprints, scopeOf: scopesOf(config.dedup.scope) };
 }

@@ -23,17 +23,17 @@ const CHUNK = 500;
  */
 export async function changedPages(db: CrawlDb, since: Since): Promise<ChangedPages> {
   const range = 'at' in since ? { notedFrom: since.at } : { after: since.after };
-  const told = new UrlSet();
-  for await (const { url } of db.changes(range)) told.add(url);
+  const reported = new UrlSet();
+  for await (const { url } of db.changes(range)) reported.add(url);
   if (await reachesBack(db, since)) {
     return {
-      has: ({ url }) => told.has(url),
-      removed: (isShown) => removedOf(db, range, toldRecords(db, range), isShown),
+      has: ({ url }) => reported.has(url),
+      removed: (isShown) => removedOf(db, range, reportedRecords(db, range), isShown),
     };
   }
   const at = 'at' in since ? since.at : 0;
   const isChanged = (datum: CrawlDatum): boolean =>
-    told.has(datum.url) || datum.state === 'duplicate' || isChangedSince(datum, at);
+    reported.has(datum.url) || datum.state === 'duplicate' || isChangedSince(datum, at);
   return { has: isChanged, removed: (isShown) => removedOf(db, range, changedRecords(db, isChanged), isShown) };
 }
 
@@ -46,7 +46,7 @@ async function reachesBack(db: CrawlDb, since: Since): Promise<boolean> {
   return false;
 }
 
-async function* toldRecords(
+async function* reportedRecords(
   db: CrawlDb,
   range: Parameters<CrawlDb['changes']>[0],
 ): AsyncGenerator<CrawlDatum | undefined> {
@@ -82,9 +82,9 @@ async function* removedOf(
 
 /** Pages whose records were deleted; those that were found again and fetched since are judged by their records. */
 async function* droppedPages(db: CrawlDb, range: Parameters<CrawlDb['changes']>[0]): AsyncGenerator<RemovedPage> {
-  const told = new UrlSet();
+  const reported = new UrlSet();
   for await (const { kind, url, contentType = null } of db.changes(range)) {
-    if (kind !== 'dropped' || !told.add(url)) continue;
+    if (kind !== 'dropped' || !reported.add(url)) continue;
     const [datum] = await db.getMany([url]);
     if (datum === undefined || datum.digest === null) yield { url, state: 'dropped', target: null, contentType };
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import { recover } from '../../crawler/recover.ts';
 import type { Crawler } from '../../crawler/types.ts';
 import { undoDedup } from '../../steps/update/dedup.ts';
@@ -27,51 +27,51 @@ export type CrawlUpkeep = Pick<
   | 'pruneSegments'
 >;
 
-export function crawlUpkeep(room: CrawlRoom): CrawlUpkeep {
+export function crawlUpkeep(deps: CrawlDeps): CrawlUpkeep {
   return {
     export(...[query, outlet]: Parameters<Crawler['export']>): ReturnType<Crawler['export']> {
-      const { wiring, dir } = room;
-      const exportRoom = { db: room.store().db, wiring, contents: createContentReader(wiring), tempDir: dir };
-      return exportPages(exportRoom, query, outlet);
+      const { wiring, dir } = deps;
+      const exportDeps = { db: deps.store().db, wiring, contents: createContentReader(wiring), tempDir: dir };
+      return exportPages(exportDeps, query, outlet);
     },
 
     dedup(...[request, onDuplicate]: Parameters<Crawler['dedup']>): ReturnType<Crawler['dedup']> {
-      const { config, segments, clock } = room.wiring;
-      const place = { db: room.store().db, segments, tempDir: join(room.dir, 'tmp'), now: clock.now() };
+      const { config, segments, clock } = deps.wiring;
+      const place = { db: deps.store().db, segments, tempDir: join(deps.dir, 'tmp'), now: clock.now() };
       return dedupAll(config, place, request, onDuplicate);
     },
 
     undoDedup(dryRun: boolean): Promise<number> {
-      return undoDedup({ db: room.store().db, now: room.wiring.clock.now() }, dryRun);
+      return undoDedup({ db: deps.store().db, now: deps.wiring.clock.now() }, dryRun);
     },
 
     linkClusters(): AsyncIterable<string> {
-      return localJob('linkclusters', crawlLinks(room.wiring.segments), { dir: join(room.dir, 'tmp') });
+      return localJob('linkclusters', crawlLinks(deps.wiring.segments), { dir: join(deps.dir, 'tmp') });
     },
 
     async *exportDb(): AsyncGenerator<string> {
-      for await (const line of dumpLines(room.store().db, room.wiring.clock.now())) yield JSON.stringify(line);
+      for await (const line of dumpLines(deps.store().db, deps.wiring.clock.now())) yield JSON.stringify(line);
     },
 
     async importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): ReturnType<Crawler['importDb']> {
-      const { segments, log } = room.wiring;
-      const summary = await importLines(room.store().db, readDump(lines), mode);
+      const { segments, log } = deps.wiring;
+      const summary = await importLines(deps.store().db, readDump(lines), mode);
       // Segments may have come along on disk, or not.
-      await recover(room.store().db, segments, log);
+      await recover(deps.store().db, segments, log);
       return summary;
     },
 
     merge(dir: string): ReturnType<Crawler['merge']> {
-      return mergeState(room.store().db, room.dir, dir, room.wiring);
+      return mergeState(deps.store().db, deps.dir, dir, deps.wiring);
     },
 
     repartition(options: Parameters<Crawler['repartition']>[0]): ReturnType<Crawler['repartition']> {
-      return repartition(room.store().db, { by: room.wiring.config.partition.by, ...options }, room.wiring);
+      return repartition(deps.store().db, { by: deps.wiring.config.partition.by, ...options }, deps.wiring);
     },
 
     pruneSegments(options: Parameters<Crawler['pruneSegments']>[0]): ReturnType<Crawler['pruneSegments']> {
-      const { segments, clock } = room.wiring;
-      return pruneSegments({ db: room.store().db, segments }, { ...options, now: clock.now() });
+      const { segments, clock } = deps.wiring;
+      return pruneSegments({ db: deps.store().db, segments }, { ...options, now: clock.now() });
     },
   };
 }

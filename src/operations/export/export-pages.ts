@@ -45,7 +45,7 @@ export interface ExportSummary {
   readonly seq: number;
 }
 
-interface ExportRoom {
+interface ExportDeps {
   readonly db: CrawlDb;
   readonly wiring: Wiring;
   readonly contents: ContentReader;
@@ -54,24 +54,24 @@ interface ExportRoom {
 }
 
 /** Brings pages to an exporter, one after the other. What it wrote to a file appears when everything went well. */
-export async function exportPages(room: ExportRoom, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
-  const exporter = await room.wiring.exporter(query.format);
+export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
+  const exporter = await deps.wiring.exporter(query.format);
   requirePlace(exporter, outlet.place);
-  const { last: seq } = await room.db.feedEnds();
-  const changed = query.since === undefined ? null : await changedPages(room.db, query.since);
+  const { last: seq } = await deps.db.feedEnds();
+  const changed = query.since === undefined ? null : await changedPages(deps.db, query.since);
   const { dryRun = false } = query;
   const target = openTarget({
     place: dryRun ? null : outlet.place,
     isIncremental: changed !== null,
     write: dryRun ? async () => {} : outlet.write,
-    tempDir: room.tempDir,
+    tempDir: deps.tempDir,
   });
   const counts = { documents: 0, removed: 0 };
   let sink: ExportSink | null = null;
   try {
     sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
-    for await (const page of pagesOf(room, query, changed)) {
-      await sink.document(await documentOf(room.db, page), room.contents(page));
+    for await (const page of pagesOf(deps, query, changed)) {
+      await sink.document(await documentOf(deps.db, page), deps.contents(page));
       counts.documents++;
       outlet.signal?.throwIfAborted();
       if (outlet.isClosed?.()) break;
@@ -110,7 +110,7 @@ function requirePlace(exporter: Exporter, place: string | null): void {
 }
 
 async function* pagesOf(
-  { db, wiring }: ExportRoom,
+  { db, wiring }: ExportDeps,
   query: ExportQuery,
   changed: ChangedPages | null,
 ): AsyncGenerator<StoredPage> {

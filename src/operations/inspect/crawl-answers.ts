@@ -1,4 +1,4 @@
-import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import type { Crawler } from '../../crawler/types.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { unknownName } from '../../plugin-host/loading/load-parsing.ts';
@@ -42,25 +42,25 @@ export type CrawlAnswers = Pick<
   | 'near'
 >;
 
-export function crawlAnswers(room: CrawlRoom): CrawlAnswers {
+export function crawlAnswers(deps: CrawlDeps): CrawlAnswers {
   const questions = (): DbQuestions =>
-    dbQuestions({ db: room.store().db, clock: room.wiring.clock, random: room.random });
+    dbQuestions({ db: deps.store().db, clock: deps.wiring.clock, random: deps.random });
   return {
     plan(options: { days?: number; budgetPerDay?: number } = {}): ReturnType<Crawler['plan']> {
-      const { clock, config } = room.wiring;
+      const { clock, config } = deps.wiring;
       const { days = 7, budgetPerDay = config.generate.budgetPerDay } = options;
-      return planAhead(room.store().db, { now: clock.now(), days, budgetPerDay, hostOf });
+      return planAhead(deps.store().db, { now: clock.now(), days, budgetPerDay, hostOf });
     },
 
     async simulate(options: { schedules: readonly string[]; host?: string }): ReturnType<Crawler['simulate']> {
-      const { plugins, policy } = room.wiring;
+      const { plugins, policy } = deps.wiring;
       const schedules = options.schedules.map((name) => {
         const schedule = plugins.schedules.get(name);
         if (schedule === undefined) throw unknownName('--schedule', name, plugins.schedules.keys());
         return schedule;
       });
       return simulateSchedules(
-        room.store().db,
+        deps.store().db,
         schedules,
         policy,
         options.host === undefined ? {} : { host: options.host },
@@ -76,8 +76,8 @@ export function crawlAnswers(room: CrawlRoom): CrawlAnswers {
     },
 
     seen(): ReturnType<Crawler['seen']> {
-      const { db } = room.store();
-      return seenView(room.wiring.config, db, db.seenFilter);
+      const { db } = deps.store();
+      return seenView(deps.wiring.config, db, db.seenFilter);
     },
 
     record(...asked: Parameters<Crawler['record']>): ReturnType<Crawler['record']> {
@@ -106,8 +106,8 @@ export function crawlAnswers(room: CrawlRoom): CrawlAnswers {
 
     async segments(): ReturnType<Crawler['segments']> {
       const views: Awaited<ReturnType<Crawler['segments']>> = [];
-      for (const { id, state, createdAt, urls } of await room.wiring.segments.list()) {
-        const segment = await room.wiring.segments.open(id, 'read');
+      for (const { id, state, createdAt, urls } of await deps.wiring.segments.list()) {
+        const segment = await deps.wiring.segments.open(id, 'read');
         const { fetchedCount: fetched, parsedCount: parsed } = segment;
         views.push({ id, state, createdAt: isoTime(createdAt), urls, fetched, parsed });
         await segment.close();
@@ -116,11 +116,11 @@ export function crawlAnswers(room: CrawlRoom): CrawlAnswers {
     },
 
     segmentRecord(url: string, segment?: string): ReturnType<Crawler['segmentRecord']> {
-      return segmentRecord(room.wiring, url, segment);
+      return segmentRecord(deps.wiring, url, segment);
     },
 
     segmentRecords(segment?: string): ReturnType<Crawler['segmentRecords']> {
-      return segmentRecords(room.wiring, segment);
+      return segmentRecords(deps.wiring, segment);
     },
 
     changes(...asked: Parameters<Crawler['changes']>): ReturnType<Crawler['changes']> {
@@ -132,27 +132,27 @@ export function crawlAnswers(room: CrawlRoom): CrawlAnswers {
     },
 
     explain(url: string): ReturnType<Crawler['explain']> {
-      return explainUrl(room.wiring, { ...room.store(), dir: room.dir }, url);
+      return explainUrl(deps.wiring, { ...deps.store(), dir: deps.dir }, url);
     },
 
     versions(url: string): ReturnType<Crawler['versions']> {
-      return pageVersions(room.wiring.segments, url);
+      return pageVersions(deps.wiring.segments, url);
     },
 
     storedBody(url: string): ReturnType<Crawler['storedBody']> {
-      return storedBody(room.wiring, url);
+      return storedBody(deps.wiring, url);
     },
 
     diff(...[url, choice]: Parameters<Crawler['diff']>): ReturnType<Crawler['diff']> {
-      return diffPage(room.wiring.segments, url, choice);
+      return diffPage(deps.wiring.segments, url, choice);
     },
 
     plugins(): ReturnType<Crawler['plugins']> {
-      return pluginViews(room.wiring.plugins);
+      return pluginViews(deps.wiring.plugins);
     },
 
     near(url: string, options: Parameters<Crawler['near']>[1]): ReturnType<Crawler['near']> {
-      return nearUrl(room.wiring.config, room.store().db, url, options);
+      return nearUrl(deps.wiring.config, deps.store().db, url, options);
     },
   };
 }

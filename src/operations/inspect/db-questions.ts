@@ -13,7 +13,7 @@ import { changeViews, feedView } from '../changes/changes.ts';
 import type { DbQuestions } from './questions.ts';
 import { shaped } from './shaped.ts';
 
-export interface DbQuestionsRoom {
+export interface DbQuestionDeps {
   readonly db: CrawlDb;
   readonly clock: Pick<Clock, 'now'>;
   /** Uniform in [0, 1). */
@@ -21,9 +21,9 @@ export interface DbQuestionsRoom {
 }
 
 /** Questions to the crawl db, each answered from an index or a point read where one serves. */
-export function dbQuestions({ db, clock, random }: DbQuestionsRoom): DbQuestions {
-  const room = () => ({ db, now: clock.now(), domainOf, random });
-  const records = (query: RecordQuery = {}) => shaped(findRecords(room(), query), recordView);
+export function dbQuestions({ db, clock, random }: DbQuestionDeps): DbQuestions {
+  const deps = () => ({ db, now: clock.now(), domainOf, random });
+  const records = (query: RecordQuery = {}) => shaped(findRecords(deps(), query), recordView);
   return {
     stats: (options = {}) => statsOf(db, clock.now(), options.full),
     groups: (by) => groupHosts(db, by, domainOf),
@@ -35,7 +35,7 @@ export function dbQuestions({ db, clock, random }: DbQuestionsRoom): DbQuestions
     },
     records,
     select(query, fields) {
-      const asked = room();
+      const asked = deps();
       return shaped(findRecords(asked, query), rowMaker(fields, asked));
     },
     async topN(count) {

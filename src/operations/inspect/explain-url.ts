@@ -7,17 +7,17 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { explainUrlChain } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
-import { openMarket } from '../../steps/generate/budget/visit-price.ts';
+import { openVisitPrice } from '../../steps/generate/budget/visit-price.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
 import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';
 import { lastSkips } from '../loop/skip-report.ts';
 
 /** What an explanation needs of a crawl beside its db. */
-export type ExplainRoom = Pick<Wiring, 'plugins' | 'policy' | 'config' | 'clock' | 'robotsStore'>;
+export type ExplainDeps = Pick<Wiring, 'plugins' | 'policy' | 'config' | 'clock' | 'robotsStore'>;
 
 /** Everything that is stored about one URL, by point reads; no request is sent for an explanation. */
 export async function explainUrl(
-  wiring: ExplainRoom,
+  wiring: ExplainDeps,
   { db, seedHosts, dir }: { readonly db: CrawlDb; readonly seedHosts: ReadonlySet<string>; readonly dir: string },
   input: string,
 ): Promise<Explanation> {
@@ -45,7 +45,7 @@ export async function explainUrl(
     lease,
     host,
     // Under a budget the price of a visit belongs to the arithmetic.
-    policy: (await openMarket(db, wiring.policy)).policy,
+    policy: (await openVisitPrice(db, wiring.policy)).policy,
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now: wiring.clock.now(),
     trail: datum === undefined ? [] : await trailOf(db, datum),
@@ -73,7 +73,7 @@ async function trailOf(db: CrawlDb, datum: CrawlDatum): Promise<TrailStep[]> {
   return trail;
 }
 
-async function variantsOf(db: CrawlDb, { config }: ExplainRoom, url: string): Promise<OutlookInput['variants']> {
+async function variantsOf(db: CrawlDb, { config }: ExplainDeps, url: string): Promise<OutlookInput['variants']> {
   const { maxVariantsPerPath: max, beyondVariants: beyond } = config.outlinks;
   const mark = url.indexOf('?');
   if (mark < 0 || max === 0 || beyond === 'follow') return null;
@@ -83,7 +83,7 @@ async function variantsOf(db: CrawlDb, { config }: ExplainRoom, url: string): Pr
 }
 
 /** What the stored copy of robots.txt says; no request is sent for an explanation. */
-async function storedVerdict(wiring: ExplainRoom, url: string): Promise<RobotsVerdict | undefined> {
+async function storedVerdict(wiring: ExplainDeps, url: string): Promise<RobotsVerdict | undefined> {
   const copy = await wiring.robotsStore.load(new URL(url).origin);
   if (copy === undefined) return undefined;
   const isUsable = copy.usableAt !== null;

@@ -1,4 +1,4 @@
-import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import { domainOf } from '../../crawler/domain-of.ts';
 import { leastIntervals } from '../../crawler/policy.ts';
 import { cpuMs } from '../../crawler/system-clock.ts';
@@ -20,11 +20,11 @@ import { NO_REJECTIONS } from '../../steps/summaries.ts';
 import { touch } from '../../steps/touch.ts';
 import { trimFeed } from '../../steps/update/change-feed.ts';
 import { updateFromSegment } from '../../steps/update/updatedb.ts';
-import { repeatOptions, repeatRoom } from '../dedup/dedup-settings.ts';
+import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import { rememberSeen } from '../inspect/seen.ts';
 import { requireContact } from './contact-requirement.ts';
 import { sweepWhenDue } from './orphan-sweep.ts';
-import { linkOptions, relinkByName, relinkWhenWider } from './readmitting.ts';
+import { linkOptions, readmitByName, readmitWhenWider } from './readmitting.ts';
 import { roundKeeper } from './round-log.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
@@ -39,7 +39,7 @@ export type CrawlSteps = Pick<
   | 'fetch'
   | 'parse'
   | 'updatedb'
-  | 'relink'
+  | 'readmitLinks'
   | 'prepare'
   | 'crawl'
   | 'sitemaps'
@@ -48,7 +48,7 @@ export type CrawlSteps = Pick<
 >;
 
 /** The steps of the loop, alone and together, on an open crawl. */
-export function crawlSteps(room: CrawlRoom): CrawlSteps {
+export function crawlSteps(deps: CrawlDeps): CrawlSteps {
   /** Counts of seen URLs that are in the crawl db already. */
   let seenKept = NO_SEEN_STATS;
 
@@ -57,25 +57,25 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
       sources: readonly SeedSource[],
       options: { mode?: 'keep' | 'update' | 'overwrite' } = {},
     ): Promise<InjectSummary> {
-      const { clock, urls, policy, plugins } = room.wiring;
-      const injectRoom = {
-        ...room.store(),
+      const { clock, urls, policy, plugins } = deps.wiring;
+      const injectDeps = {
+        ...deps.store(),
         clock,
         urls,
         hostOf,
         seedScore: (url: string) => plugins.scoring?.seedScore(url) ?? 1,
         initialIntervalMs: policy.schedule.initialIntervalMs,
       };
-      return inject(injectRoom, sources, options.mode ?? 'keep');
+      return inject(injectDeps, sources, options.mode ?? 'keep');
     },
 
     async generate(options: GenerateOptions = {}): Promise<GenerateSummary> {
-      const { clock, urls, segments, plugins, config, policy } = room.wiring;
+      const { clock, urls, segments, plugins, config, policy } = deps.wiring;
       const { worth } = policy.schedule;
       const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
       const skips = new SkipNotes(config.reports.skippedPerReason);
-      const generateRoom = {
-        ...room.store(),
+      const generateDeps = {
+        ...deps.store(),
         segments,
         clock,
         urls,
@@ -84,14 +84,14 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
         hostOf,
         domainOf,
         partitionOf: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
-        random: room.random,
+        random: deps.random,
         auditShare: config.fetch.auditShare,
         asksForNothing: config.fetch.soft404,
         skips,
         ...(worth === undefined ? {} : { worth }),
         minIntervalMs: policy.minIntervalMs,
-        ...leastIntervals(policy, room.store().db),
-        ...(room.parts === undefined ? {} : { parts: room.parts }),
+        ...leastIntervals(policy, deps.store().db),
+        ...(deps.parts === undefined ? {} : { parts: deps.parts }),
       };
       const caps = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs };
       const defaults = {
@@ -103,16 +103,16 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
         budgetPerDay,
         newShare,
       };
-      const summary = await generate(generateRoom, { ...defaults, ...options });
+      const summary = await generate(generateDeps, { ...defaults, ...options });
       if (!options.dryRun) await tellSkips(skips, 'generate', summary.segment);
       return summary;
     },
 
     async fetch(options: Parameters<Crawler['fetch']>[0] = {}): ReturnType<Crawler['fetch']> {
-      const info = await segmentFor(room.wiring.segments, 'fetch', options.segment);
+      const info = await segmentFor(deps.wiring.segments, 'fetch', options.segment);
       return withSegment(info.id, async (segment) => {
         const { onProgress } = options;
-        const { fetch, parse } = await runFetch(room.wiring, segment, {
+        const { fetch, parse } = await runFetch(deps.wiring, segment, {
           parse: options.parse ?? false,
           signal: options.signal,
           onProgress:
@@ -123,47 +123,47 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
     },
 
     async parse(options: Parameters<Crawler['parse']>[0] = {}): ReturnType<Crawler['parse']> {
-      const info = await segmentFor(room.wiring.segments, 'parse', options.segment);
+      const info = await segmentFor(deps.wiring.segments, 'parse', options.segment);
       return withSegment(info.id, async (segment) => {
         if (options.force) await segment.resetParsed();
-        const summary = await runParse(room.wiring, segment, options.signal);
+        const summary = await runParse(deps.wiring, segment, options.signal);
         if (!options.signal?.aborted && segment.info.state === 'fetched') await segment.setState('parsed');
         return summary;
       });
     },
 
     async updatedb(options: UpdateStepOptions = {}): Promise<UpdateSummary> {
-      const relinked = await relinkWhenWider(room, options);
-      return { ...(await update(options)), ...(relinked !== null && { relinked }) };
+      const readmitted = await readmitWhenWider(deps, options);
+      return { ...(await update(options)), ...(readmitted !== null && { readmitted }) };
     },
 
-    relink: (options = {}) => relinkByName(room, options),
+    readmitLinks: (options = {}) => readmitByName(deps, options),
 
     async prepare(seeds: readonly SeedSource[] = []): Promise<void> {
-      const { log, config, isOwnHost } = room.wiring;
+      const { log, config, isOwnHost } = deps.wiring;
       if (seeds.length > 0) {
         const { errors } = await steps.inject(seeds);
         for (const { source, line, message, text } of errors) log.warn(`${source}:${line}: ${message}`, { text });
       }
-      requireContact(config.agent.contact, room.store().seedHosts, isOwnHost);
+      requireContact(config.agent.contact, deps.store().seedHosts, isOwnHost);
     },
 
     async crawl(options: CrawlOptions = {}): Promise<CrawlSummary> {
       await steps.prepare(options.seeds);
       const { topN, maxLayers, signal } = options;
-      const relinked = await relinkWhenWider(room, { maxLayers, signal });
-      await discoverSitemaps(room.wiring, room.store(), signal);
+      const readmitted = await readmitWhenWider(deps, { maxLayers, signal });
+      await discoverSitemaps(deps.wiring, deps.store(), signal);
       const layered = maxLayers === undefined ? {} : { maxLayers };
       const generateOptions = { ...options.generate, ...layered, ...(topN === undefined ? {} : { topN }) };
-      const purse = { left: options.budget ?? null };
-      const kept = roundKeeper(room.dir, room.store().db, room.wiring.clock, room.wiring.log);
+      const fetchBudget = { left: options.budget ?? null };
+      const kept = roundKeeper(deps.dir, deps.store().db, deps.wiring.clock, deps.wiring.log);
       const summary = crawlLoop(
         {
-          unfinished: () => unappliedSegments(room.store().db),
-          generate: () => generateWithin(generateOptions, purse),
+          unfinished: () => unappliedSegments(deps.store().db),
+          generate: () => generateWithin(generateOptions, fetchBudget),
           fetchAndParse: (id, signal, onProgress) =>
             withSegment(id, async (segment) => {
-              const { fetch, parse } = await runFetch(room.wiring, segment, { parse: true, signal, onProgress });
+              const { fetch, parse } = await runFetch(deps.wiring, segment, { parse: true, signal, onProgress });
               return { fetch, parse: parse ?? { segment: id, parsed: 0, failed: 0, outlinks: 0 } };
             }),
           updatedb: (segment) => update({ segment, ...layered }),
@@ -179,17 +179,17 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
           stopwatch: () => ({ ms: performance.now(), cpuMs: cpuMs() }),
         },
       );
-      return { ...(await summary.finally(kept.done)), ...(relinked !== null && { relinked }) };
+      return { ...(await summary.finally(kept.done)), ...(readmitted !== null && { readmitted }) };
     },
 
     async sitemaps(origins?: readonly string[], options: { signal?: AbortSignal } = {}): Promise<HostSitemaps[]> {
-      const read = await sitemapsOf(room.wiring, room.store(), origins, options.signal);
+      const read = await sitemapsOf(deps.wiring, deps.store(), origins, options.signal);
       await keepSeenCounts();
       return read;
     },
 
     async touch(urls: readonly string[], options: { at?: number } = {}): ReturnType<Crawler['touch']> {
-      const { clock, policy, plugins } = room.wiring;
+      const { clock, policy, plugins } = deps.wiring;
       const known: string[] = [];
       const invalid: { url: string; error: string }[] = [];
       for (const input of urls) {
@@ -198,32 +198,32 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
         else known.push(url);
       }
       const now = clock.now();
-      return { ...(await touch({ db: room.store().db, policy, now }, known, options.at ?? now)), invalid };
+      return { ...(await touch({ db: deps.store().db, policy, now }, known, options.at ?? now)), invalid };
     },
 
     retry(...[query, onUrl]: Parameters<Crawler['retry']>): ReturnType<Crawler['retry']> {
-      const { policy, clock } = room.wiring;
-      return retry({ db: room.store().db, policy, now: clock.now() }, query, onUrl);
+      const { policy, clock } = deps.wiring;
+      return retry({ db: deps.store().db, policy, now: clock.now() }, query, onUrl);
     },
   };
   return steps;
 
   async function update(options: UpdateStepOptions): Promise<UpdateSummary> {
-    const info = await segmentFor(room.wiring.segments, 'updatedb', options.segment);
+    const info = await segmentFor(deps.wiring.segments, 'updatedb', options.segment);
     if (info.state === 'fetched' || info.state === 'generated') {
-      await withSegment(info.id, (segment) => runParse(room.wiring, segment));
+      await withSegment(info.id, (segment) => runParse(deps.wiring, segment));
     }
-    const skips = new SkipNotes(room.wiring.config.reports.skippedPerReason);
+    const skips = new SkipNotes(deps.wiring.config.reports.skippedPerReason);
     const summary = await withSegment(info.id, (segment) => applySegment(segment, options, skips));
     await tellSkips(skips, 'updatedb', info.id);
     await keepSeenCounts();
-    await trimFeed(room.store().db, room.wiring.config.changes, room.wiring.clock.now());
-    return { ...summary, ...(await sweepWhenDue(room, options.orphans)) };
+    await trimFeed(deps.store().db, deps.wiring.config.changes, deps.wiring.clock.now());
+    return { ...summary, ...(await sweepWhenDue(deps, options.orphans)) };
   }
 
   function tellSkips(skips: SkipNotes, step: 'generate' | 'updatedb', segment: string | null): Promise<void> {
-    const { clock, log } = room.wiring;
-    return reportSkips(room.dir, skips, { step, segment, at: clock.now() }, log);
+    const { clock, log } = deps.wiring;
+    return reportSkips(deps.dir, skips, { step, segment, at: clock.now() }, log);
   }
 
   function applySegment(
@@ -231,16 +231,16 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
     options: UpdateStepOptions,
     skips: SkipNotes,
   ): Promise<Omit<UpdateSummary, 'orphans'>> {
-    const { config, urls, policy, plugins, clock } = room.wiring;
+    const { config, urls, policy, plugins, clock } = deps.wiring;
     return updateFromSegment(
       {
-        ...room.store(),
+        ...deps.store(),
         urls,
         policy,
         parseHttpDate,
         now: () => clock.now(),
         outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
-        near: repeatRoom(config, room.store().db),
+        near: repeatDeps(config, deps.store().db),
         skips,
       },
       segment,
@@ -257,21 +257,25 @@ export function crawlSteps(room: CrawlRoom): CrawlSteps {
   }
 
   /** A round of a run that may make so many fetches in all. */
-  async function generateWithin(options: GenerateOptions, purse: { left: number | null }): Promise<GenerateSummary> {
-    if (purse.left === null) return steps.generate(options);
-    if (purse.left === 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
-    const summary = await steps.generate({ ...options, budget: purse.left });
-    purse.left -= summary.selected;
+  async function generateWithin(
+    options: GenerateOptions,
+    fetchBudget: { left: number | null },
+  ): Promise<GenerateSummary> {
+    if (fetchBudget.left === null) return steps.generate(options);
+    if (fetchBudget.left === 0)
+      return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
+    const summary = await steps.generate({ ...options, budget: fetchBudget.left });
+    fetchBudget.left -= summary.selected;
     return summary;
   }
 
   async function keepSeenCounts(): Promise<void> {
-    const { db, seen } = room.store();
+    const { db, seen } = deps.store();
     seenKept = await rememberSeen(db, seen, seenKept);
   }
 
   async function withSegment<Result>(id: string, use: (segment: Segment) => Promise<Result>): Promise<Result> {
-    const { segments, config, isOwnHost } = room.wiring;
+    const { segments, config, isOwnHost } = deps.wiring;
     const segment = await segments.open(id, 'write');
     try {
       requireContact(config.agent.contact, Object.keys(segment.info.hosts), isOwnHost);

@@ -1,22 +1,22 @@
-import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import type { UpdateStepOptions } from '../../crawler/types.ts';
 import { partitionOf } from '../../domain/url/canonical/partition.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { isWithinLast } from '../../domain/within-last.ts';
 import { sweepOrphans } from '../../steps/update/orphans.ts';
-import { repeatOptions, repeatRoom } from '../dedup/dedup-settings.ts';
+import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 
 const SWEPT_KEY = 'orphanSweptAt';
 
 /** Orphans are looked for by the calendar; asked for by name, at once. */
 export async function sweepWhenDue(
-  room: CrawlRoom,
+  deps: CrawlDeps,
   asked: UpdateStepOptions['orphans'],
 ): Promise<{ readonly orphans: number }> {
-  const { config, clock, policy } = room.wiring;
+  const { config, clock, policy } = deps.wiring;
   const mode = asked ?? config.updatedb.orphans;
   if (mode === 'off') return { orphans: 0 };
-  const { db, seen } = room.store();
+  const { db, seen } = deps.store();
   const now = clock.now();
   const last = Number((await db.meta(SWEPT_KEY)) ?? Number.NaN);
   if (Number.isNaN(last)) {
@@ -25,7 +25,7 @@ export async function sweepWhenDue(
   } else if (asked === undefined && isWithinLast(config.updatedb.orphanSweepEveryMs, last, now)) {
     return { orphans: 0 };
   }
-  const near = repeatRoom(config, db);
+  const near = repeatDeps(config, db);
   const repeats = repeatOptions(config);
   const options = { mode, partitionOf: (url: string) => partitionOf(hostOf(url)), repeats, now };
   const { orphaned, purged } = await sweepOrphans({ db, seen, policy, near }, options);

@@ -9,27 +9,27 @@ const REPORT_EVERY_MS = 200;
 
 /** Gathers what the live view shows of one segment, and reports it a few times a second at most. */
 export function progressMeter(
-  room: { segment: Segment; lanes: HostLanes; parser: PageParser | null; monotonicNow: () => number },
+  deps: { segment: Segment; lanes: HostLanes; parser: PageParser | null; monotonicNow: () => number },
   report: ((progress: Omit<CrawlProgress, 'round' | 'stage'>) => void) | undefined,
 ): { onOutcome: (outcome: FetchOutcome, bytesSaved: number) => void; last: () => void } {
-  const startedAt = room.monotonicNow();
+  const startedAt = deps.monotonicNow();
   let reportedAt = Number.NEGATIVE_INFINITY;
   let pages = 0;
   let bytesReceived = 0;
   let saved = 0;
   const send = (): void => {
     if (report === undefined) return;
-    reportedAt = room.monotonicNow();
+    reportedAt = deps.monotonicNow();
     const elapsedMs = Math.max(1, reportedAt - startedAt);
-    const busiest = room.lanes.busiest(5);
+    const busiest = deps.lanes.busiest(5);
     const running = busiest.reduce((sum, host) => sum + host.running, 0);
     report({
-      segment: room.segment.info.id,
-      urls: room.segment.info.urls,
-      done: room.segment.fetchedCount,
+      segment: deps.segment.info.id,
+      urls: deps.segment.info.urls,
+      done: deps.segment.fetchedCount,
       inFlight: running,
-      waiting: Math.max(0, room.lanes.size - running),
-      parsing: room.parser?.pending ?? 0,
+      waiting: Math.max(0, deps.lanes.size - running),
+      parsing: deps.parser?.pending ?? 0,
       pagesPerSecond: (pages * 1_000) / elapsedMs,
       bytesReceived,
       bytesSaved: saved,
@@ -41,7 +41,7 @@ export function progressMeter(
       pages++;
       bytesReceived += outcome.receivedBytes;
       saved += bytesSaved;
-      if (room.monotonicNow() - reportedAt >= REPORT_EVERY_MS) send();
+      if (deps.monotonicNow() - reportedAt >= REPORT_EVERY_MS) send();
     },
     last: send,
   };

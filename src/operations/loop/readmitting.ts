@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config/schema.ts';
-import type { CrawlRoom } from '../../crawler/crawl-room.ts';
+import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import {
   decodeLinkRules,
   encodeLinkRules,
@@ -12,9 +12,9 @@ import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { murmur3 } from '../../domain/url/bloom/hash.ts';
 import { NO_SKIP_SINK } from '../../steps/skip-notes.ts';
-import type { RelinkSummary } from '../../steps/summaries.ts';
+import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkOptions } from '../../steps/update/found-links.ts';
-import { type LinkingPage, relink } from '../../steps/update/readmit-links.ts';
+import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';
 import { storedPages } from '../export/stored-pages.ts';
 
 const RULES_KEY = 'linkRules';
@@ -30,7 +30,7 @@ export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_IN
   };
 }
 
-export interface RelinkLimits {
+export interface ReadmitLimits {
   readonly additions?: boolean | undefined;
   readonly maxLayers?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -41,90 +41,93 @@ export interface RelinkLimits {
  * read again, so its links would be kept out for as long. Where workers share the crawl nothing is done: they may differ in their rules, and would take turns at it.
  * @returns `null` where nothing was to be done
  */
-export async function relinkWhenWider(room: CrawlRoom, limits: RelinkLimits): Promise<RelinkSummary | null> {
-  if (room.parts !== undefined || room.wiring.config.updatedb.relink === 'off') return null;
-  const { db } = room.store();
-  const rules = rulesOf(room, limits);
+export async function readmitWhenWider(deps: CrawlDeps, limits: ReadmitLimits): Promise<ReadmitSummary | null> {
+  if (deps.parts !== undefined || deps.wiring.config.updatedb.readmitLinks === 'off') return null;
+  const { db } = deps.store();
+  const rules = rulesOf(deps, limits);
   const known = decodeLinkRules(await db.meta(RULES_KEY));
   if (known === null) {
-    await note(room, rules);
+    await note(deps, rules);
     return null;
   }
   if (!mayLetInMore(known, rules) || rules.layers === 0) {
     const held = narrowed(known, rules);
-    if (held !== known) await note(room, held);
+    if (held !== known) await note(deps, held);
     return null;
   }
-  room.wiring.log.info('the URL rules may let in more than before: the links of the stored pages are judged again');
+  deps.wiring.log.info('the URL rules may let in more than before: the links of the stored pages are judged again');
   try {
-    const summary = await relinkAll(room, limits);
+    const summary = await readmitAll(deps, limits);
     const { pages, newUrls } = summary;
-    room.wiring.log.info('the links of the stored pages were judged again', { pages, newUrls });
+    deps.wiring.log.info('the links of the stored pages were judged again', { pages, newUrls });
     return summary;
   } catch (error) {
     if (!(error instanceof CrawlError) || error.code !== 'segment-corrupt') throw error;
     // Else no crawl could begin before somebody has taken the segment away.
-    room.wiring.log.warn(
-      'not all links of the stored pages could be judged again; `incrawl updatedb --relink` does it once more',
+    deps.wiring.log.warn(
+      'not all links of the stored pages could be judged again; `incrawl updatedb --readmit-links` does it once more',
       { error: error.message },
     );
-    await note(room, rules);
+    await note(deps, rules);
     return null;
   }
 }
 
 /** As somebody asks for it, as deep as the crawl went so far. Rejects with `usage-invalid` where no new URLs may enter. */
-export async function relinkByName(room: CrawlRoom, { signal }: Pick<RelinkLimits, 'signal'>): Promise<RelinkSummary> {
-  if (!room.wiring.config.updatedb.additions) {
+export async function readmitByName(
+  deps: CrawlDeps,
+  { signal }: Pick<ReadmitLimits, 'signal'>,
+): Promise<ReadmitSummary> {
+  if (!deps.wiring.config.updatedb.additions) {
     throw new CrawlError(
       'usage-invalid',
       'no new URL can enter while updatedb.additions is false: set it to true first',
     );
   }
-  const known = decodeLinkRules(await room.store().db.meta(RULES_KEY));
-  return relinkAll(room, { maxLayers: known?.layers || Number.POSITIVE_INFINITY, signal });
+  const known = decodeLinkRules(await deps.store().db.meta(RULES_KEY));
+  return readmitAll(deps, { maxLayers: known?.layers || Number.POSITIVE_INFINITY, signal });
 }
 
-async function relinkAll(room: CrawlRoom, limits: RelinkLimits): Promise<RelinkSummary> {
-  const { config, clock, urls, plugins, policy } = room.wiring;
+async function readmitAll(deps: CrawlDeps, limits: ReadmitLimits): Promise<ReadmitSummary> {
+  const { config, clock, urls, plugins, policy } = deps.wiring;
   const { initialIntervalMs } = policy.schedule;
-  const summary = await relink(
+  const summary = await readmitLinks(
     {
-      ...room.store(),
+      ...deps.store(),
       urls,
       skips: NO_SKIP_SINK,
       now: () => clock.now(),
       initialIntervalMs,
       outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
     },
-    linkingPages(room),
+    linkingPages(deps),
     { ...linkOptions(config, limits.maxLayers), chunk: config.updatedb.chunk },
     limits.signal,
   );
-  if (!summary.isCutShort) await note(room, rulesOf(room, limits));
+  if (!summary.isCutShort) await note(deps, rulesOf(deps, limits));
   return summary;
 }
 
-const note = ({ store }: CrawlRoom, rules: LinkRules): Promise<void> =>
+const note = ({ store }: CrawlDeps, rules: LinkRules): Promise<void> =>
   store().db.write({ meta: { [RULES_KEY]: encodeLinkRules(rules) } }, { durable: true });
 
 const LINKING_STATES: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
 
-async function* linkingPages(room: CrawlRoom): AsyncGenerator<LinkingPage> {
-  const { config, segments } = room.wiring;
+async function* linkingPages(deps: CrawlDeps): AsyncGenerator<LinkingPage> {
+  const { config, segments } = deps.wiring;
   const isWanted = ({ state }: CrawlDatum): boolean =>
     LINKING_STATES.has(state) && (state !== 'duplicate' || config.dedup.mode !== 'skip-outlinks');
-  for await (const { datum, parsed } of storedPages({ db: room.store().db, segments }, isWanted, { texts: false })) {
+  for await (const { datum, parsed } of storedPages({ db: deps.store().db, segments }, isWanted, { texts: false })) {
     if (parsed?.outcome.kind === 'parsed') yield { datum, parsed };
   }
 }
 
 /** All that decides which links are let in: the options for links, the URL plugins in their order, and the hosts of the seeds, to which they may hold. */
-function rulesOf(room: CrawlRoom, { additions, maxLayers }: RelinkLimits): LinkRules {
-  const { config, plugins } = room.wiring;
+function rulesOf(deps: CrawlDeps, { additions, maxLayers }: ReadmitLimits): LinkRules {
+  const { config, plugins } = deps.wiring;
   const { maxLayers: layers, ...options } = linkOptions(config, maxLayers);
   const prints = plugins.entries.map(({ print }) => print).filter((print) => print !== '');
-  const { seedHosts } = room.store();
+  const { seedHosts } = deps.store();
   // In no order: neither have they one.
   let hosts = 0;
   for (const host of seedHosts) hosts ^= murmur3(host);

@@ -6,14 +6,14 @@ import type { Log } from '../../ports/log.ts';
 import type { PageParser } from '../../ports/page-parser.ts';
 import type { Robots } from '../../ports/robots.ts';
 import type { Segment } from '../../ports/segment-store.ts';
-import { type FetchRoom, fetchSegment } from '../../steps/fetch/fetch.ts';
-import { type ParseRoom, parseSegment, tally } from '../../steps/fetch/parse.ts';
-import type { VisitRoom } from '../../steps/fetch/visit-result.ts';
+import { type FetchDeps, fetchSegment } from '../../steps/fetch/fetch.ts';
+import { type ParseDeps, parseSegment, tally } from '../../steps/fetch/parse.ts';
+import type { VisitDeps } from '../../steps/fetch/visit-result.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../../steps/summaries.ts';
 import { progressMeter } from './progress.ts';
 
 /** What fetching and parsing a segment needs, whichever command asks for it. */
-export interface SegmentRoom {
+export interface SegmentDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,9 +22,9 @@ export interface SegmentRoom {
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
   /** Started on first use: worker threads cost memory. */
   readonly parser: () => PageParser;
-  readonly sha256Of: VisitRoom['sha256Of'];
-  readonly parseRetryAfter: VisitRoom['parseRetryAfter'];
-  readonly undoContentCoding: ParseRoom['undoContentCoding'];
+  readonly sha256Of: VisitDeps['sha256Of'];
+  readonly parseRetryAfter: VisitDeps['parseRetryAfter'];
+  readonly undoContentCoding: ParseDeps['undoContentCoding'];
   readonly monotonicNow: () => number;
 }
 
@@ -41,7 +41,7 @@ export type ReportProgress = (progress: Omit<CrawlProgress, 'round' | 'stage'>) 
  * but did not parse is parsed first.
  */
 export async function runFetch(
-  room: SegmentRoom,
+  deps: SegmentDeps,
   segment: Segment,
   options: {
     readonly parse: boolean;
@@ -49,19 +49,19 @@ export async function runFetch(
     readonly onProgress?: ReportProgress | undefined;
   },
 ): Promise<{ fetch: FetchSummary; parse: ParseSummary | null }> {
-  const parse = options.parse ? await runParse(room, segment, options.signal) : null;
+  const parse = options.parse ? await runParse(deps, segment, options.signal) : null;
   const counts = { parsed: parse?.parsed ?? 0, failed: parse?.failed ?? 0, outlinks: parse?.outlinks ?? 0 };
-  const parser = options.parse ? room.parser() : null;
+  const parser = options.parse ? deps.parser() : null;
   const window = new TaskWindow(PARSE_WINDOW);
   const meter = progressMeter(
-    { segment, lanes: room.lanes, parser, monotonicNow: room.monotonicNow },
+    { segment, lanes: deps.lanes, parser, monotonicNow: deps.monotonicNow },
     options.onProgress,
   );
-  const fetchRoom: FetchRoom = {
-    ...room,
-    probe: room.config.fetch.probe,
-    maxBodyBytes: room.config.http.maxBodyBytes,
-    timeoutMs: room.config.http.timeoutMs,
+  const fetchDeps: FetchDeps = {
+    ...deps,
+    probe: deps.config.fetch.probe,
+    maxBodyBytes: deps.config.http.maxBodyBytes,
+    timeoutMs: deps.config.http.timeoutMs,
     onOutcome: meter.onOutcome,
     ...(parser === null
       ? {}
@@ -77,11 +77,11 @@ export async function runFetch(
             }),
         }),
   };
-  const { config } = room;
+  const { config } = deps;
   let fetch: FetchSummary;
   try {
     fetch = await fetchSegment(
-      fetchRoom,
+      fetchDeps,
       segment,
       {
         window: config.fetch.window,
@@ -104,9 +104,9 @@ export async function runFetch(
 }
 
 /** Parses what was fetched and is not parsed yet. */
-export function runParse(room: SegmentRoom, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
+export function runParse(deps: SegmentDeps, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
   return parseSegment(
-    { parser: room.parser(), undoContentCoding: room.undoContentCoding, window: PARSE_WINDOW },
+    { parser: deps.parser(), undoContentCoding: deps.undoContentCoding, window: PARSE_WINDOW },
     segment,
     signal,
   );

@@ -89,7 +89,7 @@ async function readOne(
   const { maxFiles, maxBytes } = config.sitemaps;
   // Loaded here, since most rounds read no sitemap.
   const { parseSitemap } = await import('../../../plugins/parse-feed/sitemap.ts');
-  const room = {
+  const deps = {
     ...wiring,
     ...store,
     parse: (body: Uint8Array, url: string) => parseSitemap(body, { url, maxBytes }),
@@ -104,7 +104,7 @@ async function readOne(
   };
   const { delayMs } = config.fetch;
   const limits = { delayMs, timeoutMs: config.http.timeoutMs, patienceMs: PATIENCE_MS, maxFiles, maxBytes };
-  const read = await readSitemaps(room, origin, limits, signal);
+  const read = await readSitemaps(deps, origin, limits, signal);
   // A reading that was broken off has to be done again.
   if (!signal?.aborted) await store.db.write({ meta: { [READ_KEY + origin]: String(wiring.clock.now()) } });
   return read;

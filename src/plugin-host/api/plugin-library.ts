@@ -70,8 +70,8 @@ export { featureNamed, featureSizing, urlSignature } from '../../domain/url/fami
 export {
   addressOf,
   type DeliveryAnswer,
+  type DeliveryDeps,
   type DeliveryOptions,
-  type DeliveryRoom,
   deliver,
   isPassing,
   pauseMs,

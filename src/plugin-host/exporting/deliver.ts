@@ -14,7 +14,7 @@ export interface DeliveryOptions {
 }
 
 /** What a delivery needs of the world; the default is the world itself. */
-export interface DeliveryRoom {
+export interface DeliveryDeps {
   readonly now: () => number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -26,7 +26,7 @@ export interface DeliveryAnswer {
   readonly text: string;
 }
 
-const WORLD: DeliveryRoom = {
+const WORLD: DeliveryDeps = {
   now: Date.now,
   random: Math.random,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
@@ -50,14 +50,14 @@ export function pauseMs(attempt: number, firstPauseMs: number, random: () => num
  * not followed: a body that was meant for one address goes to no other. Resolves with the answer when it is 2xx; rejects with an `Error` that says
  * status and answer otherwise.
  */
-export async function deliver(options: DeliveryOptions, room: DeliveryRoom = WORLD): Promise<DeliveryAnswer> {
+export async function deliver(options: DeliveryOptions, deps: DeliveryDeps = WORLD): Promise<DeliveryAnswer> {
   for (let attempt = 0; ; attempt++) {
-    const outcome = await attemptOf(options, room.now());
+    const outcome = await attemptOf(options, deps.now());
     if ('status' in outcome && outcome.status >= 200 && outcome.status < 300) return outcome;
     const mayPass = 'fault' in outcome || isPassing(outcome.status);
     if (!mayPass || attempt >= options.retries) throw new Error(reasonOf(options.url, outcome, attempt + 1));
     const asked = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
-    await room.sleep(Math.min(MAX_PAUSE_MS, Math.max(asked, pauseMs(attempt, options.firstPauseMs, room.random))));
+    await deps.sleep(Math.min(MAX_PAUSE_MS, Math.max(asked, pauseMs(attempt, options.firstPauseMs, deps.random))));
   }
 }
 

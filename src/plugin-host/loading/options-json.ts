@@ -1,9 +1,9 @@
 import { isPlain } from './deep-freeze.ts';
 
 /** Options as JSON. What a schema made of them may be more than JSON knows. */
-export const optionsJson = (options: Readonly<Record<string, unknown>>): string => JSON.stringify(options, told);
+export const optionsJson = (options: Readonly<Record<string, unknown>>): string => JSON.stringify(options, reported);
 
-function told(_key: string, value: unknown): unknown {
+function reported(_key: string, value: unknown): unknown {
   if (value instanceof Map || value instanceof Set) return [...value];
   const isKnown = value === null || isPlain(value) || (typeof value !== 'object' && typeof value !== 'bigint');
   return isKnown ? value : String(value);

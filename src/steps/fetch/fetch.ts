@@ -7,13 +7,13 @@ import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Robots } from '../../ports/robots.ts';
-import type { FetchItem, HostLesson, Segment } from '../../ports/segment-store.ts';
+import type { FetchItem, HostObservation, Segment } from '../../ports/segment-store.ts';
 import { countOutcome, noOutcomes } from '../outcome-counts.ts';
 import type { FetchSummary } from '../summaries.ts';
-import { addLesson } from '../update/host-observations.ts';
+import { addObservation } from '../update/host-observations.ts';
 import { denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
 import { visit } from './visit.ts';
-import type { VisitResult, VisitRoom } from './visit-result.ts';
+import type { VisitDeps, VisitResult } from './visit-result.ts';
 
 export interface FetchOptions {
   /** URLs of the list held in memory at a time. */
@@ -30,7 +30,7 @@ export interface FetchOptions {
   readonly patienceMs: number;
 }
 
-export interface FetchRoom extends VisitRoom {
+export interface FetchDeps extends VisitDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly lanes: HostLanes;
@@ -61,12 +61,12 @@ function reachOf(outcome: FetchOutcome): Reach {
  * ends the step after the pages in flight; what was not come to stays in the list and can be fetched later.
  */
 export async function fetchSegment(
-  room: FetchRoom,
+  deps: FetchDeps,
   segment: Segment,
   options: FetchOptions,
   signal?: AbortSignal,
 ): Promise<FetchSummary> {
-  return new FetchRun(room, segment, options).run(signal);
+  return new FetchRun(deps, segment, options).run(signal);
 }
 
 class FetchRun {
@@ -83,34 +83,34 @@ class FetchRun {
   private fault: unknown = null;
   private active = 0;
   private wake: (() => void) | null = null;
-  private readonly room: FetchRoom;
+  private readonly deps: FetchDeps;
   private readonly segment: Segment;
   private readonly options: FetchOptions;
 
-  constructor(room: FetchRoom, segment: Segment, options: FetchOptions) {
-    this.room = room;
+  constructor(deps: FetchDeps, segment: Segment, options: FetchOptions) {
+    this.deps = deps;
     this.segment = segment;
     this.options = options;
   }
 
   async run(signal: AbortSignal | undefined): Promise<FetchSummary> {
-    const { room, segment, options } = this;
-    const robotsBefore = room.robots.stats();
+    const { deps, segment, options } = this;
+    const robotsBefore = deps.robots.stats();
     const stop = (): void => this.noMore.abort(new CrawlError('fetch-aborted', 'stopped'));
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();
-    const deadline = options.timeLimitMs > 0 ? room.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
+    const deadline = options.timeLimitMs > 0 ? deps.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
     try {
-      await this.recallLessons();
+      await this.recallObservations();
       for await (const item of segment.fetchList()) {
         if (segment.hasFetched(item.index)) continue;
         while (this.active >= options.window && !this.noMore.signal.aborted) await this.oneIsDone();
-        if (room.clock.now() >= deadline) stop();
+        if (deps.clock.now() >= deadline) stop();
         if (this.noMore.signal.aborted) break;
         this.start(item);
       }
       while (this.active > 0) {
-        if (room.clock.now() >= deadline) stop();
+        if (deps.clock.now() >= deadline) stop();
         await this.oneIsDone();
       }
     } finally {
@@ -118,7 +118,7 @@ class FetchRun {
     }
     if (this.fault !== null) throw this.fault;
     const left = segment.info.urls - segment.fetchedCount;
-    const robots = room.robots.stats();
+    const robots = deps.robots.stats();
     return {
       segment: segment.info.id,
       ...this.counts,
@@ -129,10 +129,10 @@ class FetchRun {
   }
 
   /** What an interrupted run learnt of its hosts, such as the rest that one asked for, reaches the crawl db with the whole segment only. */
-  private async recallLessons(): Promise<void> {
+  private async recallObservations(): Promise<void> {
     if (this.segment.fetchedCount === 0) return;
-    for await (const { host, lesson } of this.segment.fetched()) {
-      if (lesson !== null) this.facts.set(host, addLesson(this.factsOf(host), lesson));
+    for await (const { host, observation } of this.segment.fetched()) {
+      if (observation !== null) this.facts.set(host, addObservation(this.factsOf(host), observation));
     }
   }
 
@@ -144,7 +144,7 @@ class FetchRun {
 
   private start(item: FetchItem): void {
     this.active++;
-    this.room.lanes
+    this.deps.lanes
       .run(item.host, (turn) => this.visitItem(item, turn), this.noMore.signal)
       .catch((error: unknown) => {
         if (error === this.noMore.signal.reason && this.noMore.signal.aborted) return;
@@ -162,17 +162,17 @@ class FetchRun {
   private async visitItem(item: FetchItem, turn: LaneTurn): Promise<void> {
     const refusal = await this.refusal(item, turn);
     if (refusal !== null) return this.store(item, refusal);
-    const protocol = this.room.protocols.get(item.url.slice(0, item.url.indexOf(':')));
+    const protocol = this.deps.protocols.get(item.url.slice(0, item.url.indexOf(':')));
     if (protocol === undefined) {
       turn.spare();
       return this.store(item, this.denied('scheme-unsupported', ERRORS['scheme-unsupported'].text));
     }
     const facts = this.factsOf(item.host);
     const nextTurn = (): Promise<void> => turn.next();
-    const visited = await visit(this.room, protocol, item, facts, this.dated.get(item.host), nextTurn);
+    const visited = await visit(this.deps, protocol, item, facts, this.dated.get(item.host), nextTurn);
     const restUntil = this.judgeHost(item.host, visited.outcome);
-    const result = restUntil === null ? visited : { ...visited, lesson: { ...visited.lesson, restUntil } };
-    if (result.lesson !== null) this.learn(item, facts, result.lesson);
+    const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
+    if (result.observation !== null) this.learn(item, facts, result.observation);
     await this.store(item, result);
   }
 
@@ -180,10 +180,10 @@ class FetchRun {
     return this.facts.get(host) ?? this.segment.info.hosts[host] ?? NO_HOST_FACTS;
   }
 
-  private learn({ host, validators }: FetchItem, facts: HostFacts, lesson: HostLesson): void {
-    this.facts.set(host, addLesson(facts, lesson));
+  private learn({ host, validators }: FetchItem, facts: HostFacts, observation: HostObservation): void {
+    this.facts.set(host, addObservation(facts, observation));
     if (validators.etag !== null) return;
-    const { conditionalHits = 0, conditionalMisses = 0 } = lesson;
+    const { conditionalHits = 0, conditionalMisses = 0 } = observation;
     if (conditionalHits + conditionalMisses === 0) return;
     const known = this.dated.get(host);
     this.dated.set(host, {
@@ -195,7 +195,7 @@ class FetchRun {
   /** The reason not to ask for this page at all, if there is one. */
   private async refusal(item: FetchItem, turn: LaneTurn): Promise<VisitResult | null> {
     const { host } = item;
-    const { clock } = this.room;
+    const { clock } = this.deps;
     const facts = this.factsOf(host);
     const restUntil = facts.restUntil ?? 0;
     const failing = this.failingHosts.get(host);
@@ -203,13 +203,13 @@ class FetchRun {
       turn.spare();
       return restUntil > clock.now() ? this.resting(restUntil) : this.denied('host-failing', failing ?? '');
     }
-    const { verdict, isFetched } = await verdictInTurn(this.room, item, this.options.delayMs, turn);
+    const { verdict, isFetched } = await verdictInTurn(this.deps, item, this.options.delayMs, turn);
     const restAskedUntil = restAsked(verdict, clock);
     if (restAskedUntil !== null) {
-      const lesson = { restUntil: restAskedUntil };
+      const observation = { restUntil: restAskedUntil };
       this.tellRest(host, restAskedUntil);
-      this.learn(item, facts, lesson);
-      return { ...this.resting(restAskedUntil), lesson };
+      this.learn(item, facts, observation);
+      return { ...this.resting(restAskedUntil), observation };
     }
     if (verdict.allowed) return null;
     // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here alone.
@@ -223,9 +223,9 @@ class FetchRun {
   }
 
   private denied(code: ErrorCode, message: string, retryAt: number | null = null): VisitResult {
-    const costs = { at: this.room.clock.now(), requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
+    const costs = { at: this.deps.clock.now(), requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
     const outcome: FetchOutcome = { kind: 'denied', code, message, retryAt, ...costs };
-    return { outcome, response: null, body: null, headers: {}, lesson: null };
+    return { outcome, response: null, body: null, headers: {}, observation: null };
   }
 
   /** Leaves a host alone that asks for it. Answers until when, where that is too long to wait for. */
@@ -237,7 +237,7 @@ class FetchRun {
       this.tellRest(host, until);
       return until;
     }
-    this.room.lanes.pauseUntil(host, until);
+    this.deps.lanes.pauseUntil(host, until);
     return null;
   }
 
@@ -257,23 +257,23 @@ class FetchRun {
     if (failures >= this.options.hostFailureLimit) {
       const message = `${failures} failures in a row`;
       this.failingHosts.set(host, message);
-      this.room.log.warn('host left alone for this round', { host, code: 'host-failing', message });
+      this.deps.log.warn('host left alone for this round', { host, code: 'host-failing', message });
     }
   }
 
   private tellRest(host: string, until: number): void {
-    const told = { host, code: 'http-throttled', until: new Date(until).toISOString() };
-    this.room.log.warn('host left alone as it asked', told);
+    const reported = { host, code: 'http-throttled', until: new Date(until).toISOString() };
+    this.deps.log.warn('host left alone as it asked', reported);
   }
 
   private async store(item: FetchItem, result: VisitResult): Promise<void> {
     const { outcome } = result;
     await this.segment.addFetched(
-      { index: item.index, url: item.url, host: item.host, outcome, lesson: result.lesson },
+      { index: item.index, url: item.url, host: item.host, outcome, observation: result.observation },
       result.response,
     );
     countOutcome(this.counts, item.url, outcome);
-    this.room.onOutcome?.(outcome, result.lesson?.bytesSaved ?? 0);
-    if (outcome.kind === 'success' && result.body !== null) await this.room.onPage?.(item, result);
+    this.deps.onOutcome?.(outcome, result.observation?.bytesSaved ?? 0);
+    if (outcome.kind === 'success' && result.body !== null) await this.deps.onPage?.(item, result);
   }
 }

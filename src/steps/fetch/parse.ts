@@ -3,7 +3,7 @@ import type { PageParser, ParsedPage } from '../../ports/page-parser.ts';
 import type { FetchItem, Segment } from '../../ports/segment-store.ts';
 import type { ParseSummary } from '../summaries.ts';
 
-export interface ParseRoom {
+export interface ParseDeps {
   readonly parser: PageParser;
   /** Undoes the content codings of a stored response body; as much as fits into the configured size. */
   readonly undoContentCoding: (body: Uint8Array, codings: string | undefined) => Promise<Uint8Array>;
@@ -15,7 +15,7 @@ export interface ParseRoom {
  * Parses what was fetched with a body and has no parse output yet, from the stored responses. Interrupted, it goes on with what
  * is missing; after `resetParsed` it does all anew.
  */
-export async function parseSegment(room: ParseRoom, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
+export async function parseSegment(deps: ParseDeps, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
   const counts = { parsed: 0, failed: 0, outlinks: 0 };
   if (segment.fetchedCount === 0) return { segment: segment.info.id, ...counts };
   const running = new Set<Promise<void>>();
@@ -34,12 +34,12 @@ export async function parseSegment(room: ParseRoom, segment: Segment, signal?: A
     if (record.outcome.kind !== 'success' || record.warc === null || segment.hasParsed(record.index)) continue;
     const response = await segment.readResponse(record.warc);
     const headers = joinedFields(response.rawHeaders);
-    const page = room.parser.parse({
+    const page = deps.parser.parse({
       index: record.index,
       url: record.url,
       contentType: record.outcome.contentType,
       headers,
-      body: await room.undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']),
+      body: await deps.undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']),
       metadata: metadata.get(record.index) ?? {},
     });
     const task: Promise<void> = parseOne(record.index, page)
@@ -48,7 +48,7 @@ export async function parseSegment(room: ParseRoom, segment: Segment, signal?: A
       })
       .finally(() => running.delete(task));
     running.add(task);
-    if (running.size >= room.window) await Promise.race(running);
+    if (running.size >= deps.window) await Promise.race(running);
   }
   await Promise.all(running);
   if (fault !== null) throw fault;

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
 
-export interface RobotsRoom {
+export interface RobotsDeps {
   readonly robots: Robots;
   readonly lanes: HostLanes;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ const inOtherScheme = (url: string): string =>
  * something may be asked for; where http and https want different ones, the longer holds for both.
  */
 export async function askRobots(
-  { robots, lanes, clock }: RobotsRoom,
+  { robots, lanes, clock }: RobotsDeps,
   url: string,
   host: string,
   delayMs: number,
@@ -48,14 +48,14 @@ export async function askRobots(
  * waits for the next turn. Where nothing is asked at all the turn is spared.
  */
 export async function verdictInTurn(
-  room: RobotsRoom,
+  deps: RobotsDeps,
   { url, host }: { readonly url: string; readonly host: string },
   delayMs: number,
   turn: LaneTurn,
 ): Promise<AskedRobots> {
-  const asked = await askRobots(room, url, host, delayMs, turn);
+  const asked = await askRobots(deps, url, host, delayMs, turn);
   const { verdict, isFetched, isSlow } = asked;
-  const mayAsk = verdict.allowed && restAsked(verdict, room.clock) === null;
+  const mayAsk = verdict.allowed && restAsked(verdict, deps.clock) === null;
   if (mayAsk ? isSlow && !isFetched : !isFetched) turn.spare();
   // This turn may have come by a shorter delay, which held while everything was refused.
   if (mayAsk && (isFetched || isSlow)) await turn.next();

@@ -21,7 +21,7 @@ export interface ReadSitemap {
   readonly errors: readonly { readonly message: string }[];
 }
 
-export interface SitemapRoom {
+export interface SitemapDeps {
   readonly db: CrawlDb;
   readonly seen: SeenUrls;
   readonly urls: UrlChain;
@@ -83,14 +83,14 @@ const WINDOW = 1_000;
  * looked at. Polite as any fetch: robots.txt, one request at a time, the host's delay.
  */
 export async function readSitemaps(
-  room: SitemapRoom,
+  deps: SitemapDeps,
   origin: string,
   options: SitemapOptions,
   signal?: AbortSignal,
 ): Promise<HostSitemaps> {
-  const rest = await restReason(room, room.hostOf(`${origin}/`));
+  const rest = await restReason(deps, deps.hostOf(`${origin}/`));
   if (rest !== null) return { origin, sitemaps: [{ ...NOTHING, sitemap: `${origin}/sitemap.xml`, error: rest }] };
-  const named = await sitemapsNamed(room, origin, options.delayMs, signal);
+  const named = await sitemapsNamed(deps, origin, options.delayMs, signal);
   if (named === null) return { origin, sitemaps: [] };
   const first = named.length > 0 ? named : [`${origin}/sitemap.xml`];
   const queue = first.map((url) => ({ url, depth: 0 }));
@@ -103,36 +103,36 @@ export async function readSitemaps(
     const { url } = 'url' in canonical ? canonical : next;
     if (visited.has(url)) continue;
     visited.add(url);
-    const read = 'url' in canonical ? await fetchSitemap(room, url, options, signal) : canonical.error;
+    const read = 'url' in canonical ? await fetchSitemap(deps, url, options, signal) : canonical.error;
     if (typeof read === 'string') {
       // What a sitemap listed that is no more, nobody vouches for.
-      if (read === 'status 404' || read === 'status 410') await room.db.write({ links: [{ url, targets: [] }] });
+      if (read === 'status 404' || read === 'status 410') await deps.db.write({ links: [{ url, targets: [] }] });
       reports.push({ ...NOTHING, sitemap: url, error: read });
       continue;
     }
     if (next.depth < MAX_DEPTH) for (const { loc } of read.sitemaps) queue.push({ url: loc, depth: next.depth + 1 });
-    reports.push(await apply(room, url, read));
+    reports.push(await apply(deps, url, read));
   }
   return { origin, sitemaps: reports };
 }
 
 /** By robots.txt; `null`: the signal came before it could be asked. */
 async function sitemapsNamed(
-  room: SitemapRoom,
+  deps: SitemapDeps,
   origin: string,
   delayMs: number,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[] | null> {
   const url = `${origin}/`;
-  const host = room.hostOf(url);
+  const host = deps.hostOf(url);
   try {
-    return await room.lanes.run(
+    return await deps.lanes.run(
       host,
       async (turn) => {
-        const { verdict, isFetched } = await askRobots(room, url, host, delayMs, turn);
+        const { verdict, isFetched } = await askRobots(deps, url, host, delayMs, turn);
         if (!isFetched) turn.spare();
-        const restUntil = restAsked(verdict, room.clock);
-        if (restUntil !== null) await noteRest(room.db, host, restUntil);
+        const restUntil = restAsked(verdict, deps.clock);
+        if (restUntil !== null) await noteRest(deps.db, host, restUntil);
         return verdict.sitemaps;
       },
       signal,
@@ -159,14 +159,14 @@ const MAX_REDIRECTS = 5;
 
 /** The sitemap, or what went wrong. Each address of a chain of redirects is asked by the rules of its own host. */
 async function fetchSitemap(
-  room: SitemapRoom,
+  deps: SitemapDeps,
   url: string,
   options: SitemapOptions,
   signal: AbortSignal | undefined,
 ): Promise<ReadSitemap | string> {
   let at = url;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const answer = await askOnce(room, at, options, signal);
+    const answer = await askOnce(deps, at, options, signal);
     if (typeof answer !== 'object' || !('movedTo' in answer)) return answer;
     at = answer.movedTo;
   }
@@ -174,23 +174,23 @@ async function fetchSitemap(
 }
 
 async function askOnce(
-  room: SitemapRoom,
+  deps: SitemapDeps,
   url: string,
   options: SitemapOptions,
   signal: AbortSignal | undefined,
 ): Promise<ReadSitemap | { readonly movedTo: string } | string> {
-  const protocol = room.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
+  const protocol = deps.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
   if (protocol === undefined) return 'no protocol plugin serves its scheme';
   try {
-    const host = room.hostOf(url);
-    const refusal = room.refusal(host) ?? (await restReason(room, host));
+    const host = deps.hostOf(url);
+    const refusal = deps.refusal(host) ?? (await restReason(deps, host));
     if (refusal !== null) return refusal;
-    const answer = await room.lanes.run(
+    const answer = await deps.lanes.run(
       host,
       async (turn) => {
-        const { verdict } = await verdictInTurn(room, { url, host }, options.delayMs, turn);
-        const restUntil = restAsked(verdict, room.clock);
-        if (restUntil !== null) return noteRest(room.db, host, restUntil);
+        const { verdict } = await verdictInTurn(deps, { url, host }, options.delayMs, turn);
+        const restUntil = restAsked(verdict, deps.clock);
+        if (restUntil !== null) return noteRest(deps.db, host, restUntil);
         if (!verdict.allowed) return `robots.txt does not allow it (${verdict.code ?? 'robots-denied'})`;
         return protocol.exchange({
           url,
@@ -205,14 +205,14 @@ async function askOnce(
     );
     if (typeof answer === 'string') return answer;
     const { head, body } = answer;
-    await keepRest(room, host, head, options.patienceMs);
+    await keepRest(deps, host, head, options.patienceMs);
     const target = head.status >= 300 && head.status < 400 ? head.headers.location : undefined;
     if (target !== undefined) {
       const moved = canonicalUrl(target, url);
       return 'error' in moved ? `redirect to what is no URL: ${moved.error}` : { movedTo: moved.url };
     }
     // Only a success is a sitemap; the body of an error page is none.
-    return body === null || head.status !== 200 ? `status ${head.status}` : room.parse(body, url);
+    return body === null || head.status !== 200 ? `status ${head.status}` : deps.parse(body, url);
   } catch (error) {
     if (error instanceof CrawlError) return `${error.code}: ${error.message}`;
     throw error;
@@ -220,20 +220,20 @@ async function askOnce(
 }
 
 /** Where the answer asks for patience: a short rest is waited for by whatever is asked next, a long one is noted. */
-async function keepRest(room: SitemapRoom, host: string, head: ResponseHead, patienceMs: number): Promise<void> {
-  const now = room.clock.now();
-  const until = restAskedFor(head, now, patienceMs, room.parseRetryAfter);
+async function keepRest(deps: SitemapDeps, host: string, head: ResponseHead, patienceMs: number): Promise<void> {
+  const now = deps.clock.now();
+  const until = restAskedFor(head, now, patienceMs, deps.parseRetryAfter);
   if (until === null) return;
-  if (until - now > patienceMs) await noteRest(room.db, host, until);
-  else room.lanes.pauseUntil(host, until);
+  if (until - now > patienceMs) await noteRest(deps.db, host, until);
+  else deps.lanes.pauseUntil(host, until);
 }
 
-async function apply(room: SitemapRoom, sitemap: string, read: ReadSitemap): Promise<SitemapReport> {
-  const now = room.clock.now();
+async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap): Promise<SitemapReport> {
+  const now = deps.clock.now();
   const entries = new Map<string, number | null>();
   let filtered = 0;
   for (const { loc, lastmod } of read.urls) {
-    const { url } = room.urls.apply(loc, { from: sitemap, depth: 1, seedHosts: room.seedHosts });
+    const { url } = deps.urls.apply(loc, { from: sitemap, depth: 1, seedHosts: deps.seedHosts });
     const date = lastmod === null ? Number.NaN : Date.parse(lastmod);
     if (url === null) filtered++;
     else entries.set(url, Number.isNaN(date) ? null : date);
@@ -245,21 +245,21 @@ async function apply(room: SitemapRoom, sitemap: string, read: ReadSitemap): Pro
   const urls = [...entries.keys()];
   for (let start = 0; start < urls.length; start += WINDOW) {
     const window = urls.slice(start, start + WINDOW);
-    const known = await room.seen.probe(window);
+    const known = await deps.seen.probe(window);
     const fresh = window.filter((_, i) => known[i] !== true);
     const puts: CrawlDbPut[] = fresh.map((url) => {
-      const seed = { url, now, intervalMs: room.initialIntervalMs, referrer: sitemap, depth: 1, score: room.newScore };
+      const seed = { url, now, intervalMs: deps.initialIntervalMs, referrer: sitemap, depth: 1, score: deps.newScore };
       return { datum: newDatum(seed), previous: null };
     });
     added += fresh.length;
     const dated = datesIgnored ? [] : window.filter((url, i) => known[i] === true && entries.get(url) !== null);
-    const hints = await hintsOf(room, dated, entries, now);
+    const hints = await hintsOf(deps, dated, entries, now);
     hinted += hints.length;
-    if (puts.length + hints.length > 0) await room.db.write({ puts: [...puts, ...hints] });
-    room.seen.add(fresh);
+    if (puts.length + hints.length > 0) await deps.db.write({ puts: [...puts, ...hints] });
+    deps.seen.add(fresh);
   }
   // Listed URLs are no orphans, though no page may link to them.
-  if (urls.length > 0) await room.db.write({ links: [{ url: sitemap, targets: urls }] });
+  if (urls.length > 0) await deps.db.write({ links: [{ url: sitemap, targets: urls }] });
   return {
     sitemap,
     error: null,
@@ -274,22 +274,22 @@ async function apply(room: SitemapRoom, sitemap: string, read: ReadSitemap): Pro
 }
 
 async function hintsOf(
-  room: SitemapRoom,
+  deps: SitemapDeps,
   urls: readonly string[],
   entries: ReadonlyMap<string, number | null>,
   now: number,
 ): Promise<CrawlDbPut[]> {
   if (urls.length === 0) return [];
-  const records = await room.db.getMany(urls);
-  const hosts = [...new Set(urls.map(room.hostOf))];
-  const rows = await room.db.hostRows(hosts);
+  const records = await deps.db.getMany(urls);
+  const hosts = [...new Set(urls.map(deps.hostOf))];
+  const rows = await deps.db.hostRows(hosts);
   const trust = new Map(hosts.map((host, i) => [host, hintTrust(rows[i]?.facts ?? NO_HOST_FACTS)]));
   const puts: CrawlDbPut[] = [];
   for (const [i, url] of urls.entries()) {
     const previous = records[i];
     const lastmod = entries.get(url);
     if (previous === undefined || lastmod === undefined || lastmod === null) continue;
-    const datum = withHint(previous, lastmod, trust.get(room.hostOf(url)) ?? 0, now, room.minIntervalOf(previous));
+    const datum = withHint(previous, lastmod, trust.get(deps.hostOf(url)) ?? 0, now, deps.minIntervalOf(previous));
     if (datum !== null) puts.push({ datum, previous });
   }
   return puts;

@@ -10,7 +10,7 @@ import {
 import { NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import { isWithinLast } from '../../domain/within-last.ts';
 import type { CrawlDb, HostFacts } from '../../ports/crawl-db.ts';
-import type { FetchItem, HostLesson } from '../../ports/segment-store.ts';
+import type { FetchItem, HostObservation } from '../../ports/segment-store.ts';
 import type { Candidate } from '../generate/fetch-list.ts';
 import type { JoinedRecord } from '../update/joined-records.ts';
 
@@ -19,7 +19,7 @@ export function nothingToAsk(
   list: readonly Candidate[],
   facts: Readonly<Record<string, HostFacts>>,
   now: number,
-  room: {
+  deps: {
     readonly random: () => number;
     readonly partitionOf: (host: string) => number;
     readonly admits: (url: string) => boolean;
@@ -31,13 +31,13 @@ export function nothingToAsk(
     const known = facts[host]?.nothing ?? null;
     if (asked.has(host) || (known !== null && isWithinLast(NOTHING_LASTS_MS, known.at, now))) continue;
     asked.add(host);
-    const url = addressOfNothing(entry.url, room.random());
-    if (!room.admits(url)) continue;
+    const url = addressOfNothing(entry.url, deps.random());
+    if (!deps.admits(url)) continue;
     items.push({
       index: items.length,
       url,
       host,
-      partition: room.partitionOf(host),
+      partition: deps.partitionOf(host),
       depth: 0,
       score: 1,
       validators: NO_VALIDATORS,
@@ -57,12 +57,12 @@ export async function withSoft404(db: CrawlDb, chunk: readonly JoinedRecord[]): 
   const hosts = [...new Set(chunk.map(({ fetched }) => fetched.host))];
   const rows = await db.hostRows(hosts);
   const nothing = new Map(hosts.map((host, i) => [host, rows[i]?.facts.nothing ?? null]));
-  const lessons = new Map<JoinedRecord, AnswerToNothing>();
+  const observations = new Map<JoinedRecord, AnswerToNothing>();
   const probes = chunk.filter(({ fetched }) => isAddressOfNothing(fetched.url));
   if (probes.length === 0 && [...nothing.values()].every((answer) => answer === null)) return chunk;
   for (const record of probes) {
     const answer = answerToNothing(record.fetched.outcome, record.parsed?.outcome ?? null);
-    lessons.set(record, answer);
+    observations.set(record, answer);
     nothing.set(record.fetched.host, answer);
   }
   const alike = chunk.filter(
@@ -74,15 +74,15 @@ export async function withSoft404(db: CrawlDb, chunk: readonly JoinedRecord[]): 
     const { host, url, outcome } = record.fetched;
     if (known[i]?.seed !== true && new URL(url).pathname !== '/') continue;
     const useless = { at: outcome.at, signature: null, signatureName: null, textChars: 0 };
-    lessons.set(record, useless);
+    observations.set(record, useless);
     nothing.set(host, useless);
   }
   return chunk.map((record): JoinedRecord => {
     const { fetched, parsed } = record;
-    const answer = lessons.get(record);
+    const answer = observations.get(record);
     if (answer !== undefined) {
-      const lesson: HostLesson = { ...fetched.lesson, nothing: answer };
-      return { parsed, fetched: { ...fetched, lesson } };
+      const observation: HostObservation = { ...fetched.observation, nothing: answer };
+      return { parsed, fetched: { ...fetched, observation } };
     }
     const { outcome } = fetched;
     const isSoft =

@@ -4,11 +4,11 @@ import type { AuditVerdict, FetchOutcome, UnchangedRung } from '../../domain/cra
 import { CrawlError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ResponseHead } from '../../ports/fetch-protocol.ts';
-import type { FetchItem, HostLesson, WireResponse } from '../../ports/segment-store.ts';
+import type { FetchItem, HostObservation, WireResponse } from '../../ports/segment-store.ts';
 import { type ParseRetryAfter, statusOutcome, type VisitCosts } from './status-outcome.ts';
 import { wireResponse } from './wire-response.ts';
 
-export interface VisitRoom {
+export interface VisitDeps {
   readonly clock: Clock;
   /** SHA-256 as 64 hex digits. */
   readonly sha256Of: (body: Uint8Array) => string;
@@ -24,7 +24,7 @@ export interface VisitResult {
   /** Decoded body, to be parsed; only with a success. */
   readonly body: Uint8Array | null;
   readonly headers: Readonly<Record<string, string>>;
-  readonly lesson: HostLesson | null;
+  readonly observation: HostObservation | null;
 }
 
 /** What a visit has cost so far. */
@@ -39,30 +39,30 @@ export interface Account {
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Throws what is no fault of a server or the network. */
-export function failed(room: VisitRoom, account: Account, error: unknown): VisitResult {
+export function failed(deps: VisitDeps, account: Account, error: unknown): VisitResult {
   if (!(error instanceof CrawlError)) throw error;
-  const base = { at: room.clock.now(), ...costs(room, account) };
+  const base = { at: deps.clock.now(), ...costs(deps, account) };
   const outcome: FetchOutcome =
     error.consequence === 'drop-url'
       ? { kind: 'denied', code: error.code, message: error.message, retryAt: null, ...base }
       : { kind: 'failed', code: error.code, message: error.message, status: null, retryAt: null, ...base };
-  return { outcome, response: null, body: null, headers: {}, lesson: null };
+  return { outcome, response: null, body: null, headers: {}, observation: null };
 }
 
 export function unchanged(
-  room: VisitRoom,
+  deps: VisitDeps,
   item: FetchItem,
   head: ResponseHead,
   rung: UnchangedRung,
   answer: Validators,
   account: Account,
-  lesson: Mutable<HostLesson>,
+  observation: Mutable<HostObservation>,
   whole: { readonly audit: AuditVerdict | null; readonly payload: Partial<WireResponse> } = {
     audit: null,
     payload: {},
   },
 ): VisitResult {
-  if (rung !== 'digest') lesson.bytesSaved = item.validators.contentLength ?? 0;
+  if (rung !== 'digest') observation.bytesSaved = item.validators.contentLength ?? 0;
   // A 304 and a HEAD name no length of the body, or one that GET would not: the stored one stays.
   const validators = rung === 'conditional' ? { ...answer, contentLength: null } : answer;
   return {
@@ -72,13 +72,13 @@ export function unchanged(
       status: head.status,
       validators,
       audit: whole.audit,
-      at: room.clock.now(),
-      ...costs(room, account),
+      at: deps.clock.now(),
+      ...costs(deps, account),
     },
     response: {
       ...wireResponse(
         item.url,
-        room.clock.now(),
+        deps.clock.now(),
         head,
         null,
         false,
@@ -88,32 +88,32 @@ export function unchanged(
     },
     body: null,
     headers: head.headers,
-    lesson: lessonOrNull(lesson),
+    observation: observationOrNull(observation),
   };
 }
 
-export function notOk(room: VisitRoom, item: FetchItem, head: ResponseHead, account: Account): VisitResult {
-  const base = { at: room.clock.now(), ...costs(room, account) };
+export function notOk(deps: VisitDeps, item: FetchItem, head: ResponseHead, account: Account): VisitResult {
+  const base = { at: deps.clock.now(), ...costs(deps, account) };
   return {
-    outcome: statusOutcome(head, base, room.parseRetryAfter),
-    response: wireResponse(item.url, room.clock.now(), head, null, hasBody(head), null),
+    outcome: statusOutcome(head, base, deps.parseRetryAfter),
+    response: wireResponse(item.url, deps.clock.now(), head, null, hasBody(head), null),
     body: null,
     headers: head.headers,
-    lesson: null,
+    observation: null,
   };
 }
 
 /** Whether a body was announced; that of an answer other than 2xx is not read. Without a word on it, it ends with the connection. */
 const hasBody = (head: ResponseHead): boolean => Number(head.headers['content-length'] ?? Number.NaN) !== 0;
 
-export function costs(room: VisitRoom, account: Account): Omit<VisitCosts, 'at'> {
+export function costs(deps: VisitDeps, account: Account): Omit<VisitCosts, 'at'> {
   return {
     requests: account.requests,
     bodyBytes: account.bodyBytes,
     receivedBytes: account.receivedBytes,
-    ms: Math.max(0, room.clock.now() - account.startedAt),
+    ms: Math.max(0, deps.clock.now() - account.startedAt),
   };
 }
 
-export const lessonOrNull = (lesson: HostLesson): HostLesson | null =>
-  Object.keys(lesson).length === 0 ? null : lesson;
+export const observationOrNull = (observation: HostObservation): HostObservation | null =>
+  Object.keys(observation).length === 0 ? null : observation;

@@ -8,9 +8,9 @@ import { nothingToAsk } from '../fetch/soft-404.ts';
 import type { SkipSink } from '../skip-notes.ts';
 import { type GenerateRejections, type GenerateSummary, NO_REJECTIONS } from '../summaries.ts';
 import type { UrlChain } from '../url-chain.ts';
-import { openPurse, purseFacts } from './budget/fetch-budget.ts';
+import { fetchBudgetFacts, openFetchBudget } from './budget/fetch-budget.ts';
 import { selectWithinBudget } from './budget/select-within-budget.ts';
-import { PUSHED_SHARE, pushedEntries, pushedLeft } from './budget/touched-urls.ts';
+import { TOUCHED_SHARE, touchedEntries, touchedLeft } from './budget/touched-urls.ts';
 import { type Candidate, type CapCounts, type Caps, inParts, interleaveHosts, Selection } from './fetch-list.ts';
 
 export interface GenerateOptions {
@@ -35,7 +35,7 @@ export interface GenerateOptions {
   readonly newShare?: number;
 }
 
-export interface GenerateRoom {
+export interface GenerateDeps {
   readonly db: CrawlDb;
   readonly segments: SegmentStore;
   readonly clock: Clock;
@@ -69,10 +69,10 @@ const READ_WINDOW = 1_000;
  * nothing or a list without a row, which is swept at the next start. Parts are made one after the other, each as a whole.
  */
 export async function generate(
-  room: GenerateRoom,
+  deps: GenerateDeps,
   options: Required<Omit<GenerateOptions, 'status'>> & Pick<GenerateOptions, 'status'>,
 ): Promise<GenerateSummary> {
-  const now = room.clock.now();
+  const now = deps.clock.now();
   const rejected: GenerateRejections = { ...NO_REJECTIONS };
   const wanted = options.status === undefined ? null : new Set(options.status);
   const until = now + options.addDaysMs;
@@ -80,39 +80,39 @@ export async function generate(
     // Under a budget pages are looked at that are not due yet.
     if (entry.dueAt > until) return;
     rejected[why]++;
-    noteRejection(room.skips, entry, why);
+    noteRejection(deps.skips, entry, why);
   };
-  const onReject = ({ entry }: Candidate, cap: keyof CapCounts): void => noteRejection(room.skips, entry, cap);
+  const onReject = ({ entry }: Candidate, cap: keyof CapCounts): void => noteRejection(deps.skips, entry, cap);
   const candidate = (entry: DueEntry, rank: number): Candidate | null => {
-    if (!isAdmitted(room, entry)) reject(entry, 'urlFilter');
+    if (!isAdmitted(deps, entry)) reject(entry, 'urlFilter');
     else if (wanted !== null && !wanted.has(entry.state)) reject(entry, 'status');
     else if (entry.depth >= options.maxLayers) reject(entry, 'depth');
     else if (entry.score < options.minScore) reject(entry, 'minScore');
     else if (entry.intervalMs < options.minIntervalMs) reject(entry, 'minInterval');
     else {
-      const host = room.hostOf(entry.url);
-      return { entry, host, domain: room.domainOf(host), rank };
+      const host = deps.hostOf(entry.url);
+      return { entry, host, domain: deps.domainOf(host), rank };
     }
     return null;
   };
-  const purse = await openPurse(room.db, options, now);
-  const pushed = await pushedEntries(room.db, until);
+  const fetchBudget = await openFetchBudget(deps.db, options, now);
+  const touched = await touchedEntries(deps.db, until);
   const { chosen, due, ...picked } =
-    purse === null
-      ? await selectAll({ ...room, onReject }, now, until, options, candidate, pushed)
+    fetchBudget === null
+      ? await selectAll({ ...deps, onReject }, now, until, options, candidate, touched)
       : await selectWithinBudget(
           {
-            ...room,
-            pushed,
+            ...deps,
+            touched,
             onReject,
             candidate,
-            rankNew: (entry) => room.rank(entry, now),
-            rankKnown: (entry) => worthOf(room, entry, now),
+            rankNew: (entry) => deps.rank(entry, now),
+            rankKnown: (entry) => worthOf(deps, entry, now),
           },
           now,
           until,
           options,
-          Math.min(purse.budget, options.topN),
+          Math.min(fetchBudget.budget, options.topN),
           options.newShare,
         );
   Object.assign(rejected, picked.rejected);
@@ -123,37 +123,40 @@ export async function generate(
     selected: list.length,
     hosts: hosts.size,
     rejected,
-    ...(purse === null ? {} : { budget: purse.budget }),
+    ...(fetchBudget === null ? {} : { budget: fetchBudget.budget }),
   };
   if (options.dryRun) return { ...summary, segment: null, urls: list.map((each) => each.entry.url) };
   if (list.length === 0) return { ...summary, segment: null };
 
   const segments: string[] = [];
   // What the whole round has spent is written with the first part: one that is cut short has spent too much rather than too little.
-  let meta: Readonly<Record<string, string>> = { ...purseFacts(purse, list.length, options), ...leftOf(pushed, list) };
-  let id = await newSegmentId(room, now);
-  for (const part of inParts(list, room.parts ?? 1, room.partitionOf)) {
-    await newSegment(room, id, part, meta, now);
+  let meta: Readonly<Record<string, string>> = {
+    ...fetchBudgetFacts(fetchBudget, list.length, options),
+    ...leftOf(touched, list),
+  };
+  let id = await newSegmentId(deps, now);
+  for (const part of inParts(list, deps.parts ?? 1, deps.partitionOf)) {
+    await newSegment(deps, id, part, meta, now);
     segments.push(id);
     id = idAfter(id);
     meta = {};
   }
-  return { ...summary, segment: segments[0] ?? null, ...(room.parts === undefined ? {} : { segments }) };
+  return { ...summary, segment: segments[0] ?? null, ...(deps.parts === undefined ? {} : { segments }) };
 }
 
 async function newSegment(
-  room: GenerateRoom,
+  deps: GenerateDeps,
   id: string,
   list: readonly Candidate[],
   meta: Readonly<Record<string, string>>,
   now: number,
 ): Promise<void> {
-  const facts = await factsOf(room.db, [...new Set(list.map((each) => each.host))]);
-  const probes = room.asksForNothing
-    ? nothingToAsk(list, facts, now, { ...room, admits: (url) => isAdmittedUrl(room, url, 0) })
+  const facts = await factsOf(deps.db, [...new Set(list.map((each) => each.host))]);
+  const probes = deps.asksForNothing
+    ? nothingToAsk(list, facts, now, { ...deps, admits: (url) => isAdmittedUrl(deps, url, 0) })
     : [];
-  await room.segments.create({ id, createdAt: now, hosts: facts }, fetchItems(room, list, probes));
-  await room.db.write(
+  await deps.segments.create({ id, createdAt: now, hosts: facts }, fetchItems(deps, list, probes));
+  await deps.db.write(
     {
       lease: { segment: id, entries: list.map((each) => each.entry) },
       segments: [{ id, state: 'generated', createdAt: now, urls: list.length + probes.length, applied: 0 }],
@@ -178,24 +181,24 @@ function noteRejection(skips: SkipSink, { url }: DueEntry, why: keyof GenerateRe
   skips.note({ url, reason: REASONS[why], by: null, detail: null, from: null });
 }
 
-function leftOf(pushed: readonly DueEntry[], list: readonly Candidate[]): Readonly<Record<string, string>> {
-  return pushed.length === 0 ? {} : pushedLeft(pushed, new Set(list.map(({ entry }) => entry.url)));
+function leftOf(touched: readonly DueEntry[], list: readonly Candidate[]): Readonly<Record<string, string>> {
+  return touched.length === 0 ? {} : touchedLeft(touched, new Set(list.map(({ entry }) => entry.url)));
 }
 
 async function selectAll(
-  room: GenerateRoom & { readonly onReject: (candidate: Candidate, cap: keyof CapCounts) => void },
+  deps: GenerateDeps & { readonly onReject: (candidate: Candidate, cap: keyof CapCounts) => void },
   now: number,
   until: number,
   caps: Caps,
   candidate: (entry: DueEntry, rank: number) => Candidate | null,
-  pushed: readonly DueEntry[],
+  touched: readonly DueEntry[],
 ): Promise<{ chosen: Candidate[]; due: number; rejected: CapCounts }> {
-  const selection = new Selection(caps, room.onReject);
-  const ahead = new Set(pushed.slice(0, Math.ceil(caps.topN * PUSHED_SHARE)).map(({ url }) => url));
+  const selection = new Selection(caps, deps.onReject);
+  const ahead = new Set(touched.slice(0, Math.ceil(caps.topN * TOUCHED_SHARE)).map(({ url }) => url));
   let due = 0;
-  for await (const entry of room.db.due({ until })) {
+  for await (const entry of deps.db.due({ until })) {
     due++;
-    const found = candidate(entry, ahead.has(entry.url) ? Number.POSITIVE_INFINITY : room.rank(entry, now));
+    const found = candidate(entry, ahead.has(entry.url) ? Number.POSITIVE_INFINITY : deps.rank(entry, now));
     if (found !== null) selection.add(found);
   }
   return { chosen: selection.finish(), due, rejected: selection.rejected };
@@ -205,21 +208,21 @@ async function selectAll(
  * Schedules without a measure of their own leave the order to scoring. A visit in vain counts as one: else what cannot be had, whose copies grow
  * older than all others, would take the whole budget for itself.
  */
-function worthOf(room: GenerateRoom, entry: DueEntry, now: number): number {
-  if (room.worth === undefined) return room.rank(entry, now);
+function worthOf(deps: GenerateDeps, entry: DueEntry, now: number): number {
+  if (deps.worth === undefined) return deps.rank(entry, now);
   const since = entry.unansweredAt ?? entry.lastFetchAt ?? entry.dueAt - entry.intervalMs;
-  return room.worth(entry.belief, Math.max(0, now - since), entry.weight);
+  return deps.worth(entry.belief, Math.max(0, now - since), entry.weight);
 }
 
 /** The filters are asked again, since the operator may have changed them since the URL was found. */
-const isAdmitted = (room: GenerateRoom, { url, depth }: DueEntry): boolean => isAdmittedUrl(room, url, depth);
+const isAdmitted = (deps: GenerateDeps, { url, depth }: DueEntry): boolean => isAdmittedUrl(deps, url, depth);
 
-const isAdmittedUrl = ({ urls, seedHosts }: GenerateRoom, url: string, depth: number): boolean =>
+const isAdmittedUrl = ({ urls, seedHosts }: GenerateDeps, url: string, depth: number): boolean =>
   urls.apply(url, { from: null, depth, seedHosts }).url === url;
 
 /** `first`: what is asked before all pages. */
 async function* fetchItems(
-  room: GenerateRoom,
+  deps: GenerateDeps,
   chosen: readonly Candidate[],
   first: readonly FetchItem[],
 ): AsyncGenerator<FetchItem> {
@@ -227,9 +230,9 @@ async function* fetchItems(
   let index = first.length;
   for (let start = 0; start < chosen.length; start += READ_WINDOW) {
     const window = chosen.slice(start, start + READ_WINDOW);
-    const records = await room.db.getMany(window.map((candidate) => candidate.entry.url));
+    const records = await deps.db.getMany(window.map((candidate) => candidate.entry.url));
     for (const [i, candidate] of window.entries()) {
-      yield fetchItem(room, index++, candidate, records[i]);
+      yield fetchItem(deps, index++, candidate, records[i]);
     }
   }
 }
@@ -243,7 +246,7 @@ function isToBeRead({ state, lastError, validators }: CrawlDatum): boolean {
   return state === 'parse_failed' && (lastError?.code !== 'parse-unsupported' || (etag ?? lastModified) === null);
 }
 
-function fetchItem(room: GenerateRoom, index: number, candidate: Candidate, record: CrawlDatum | undefined): FetchItem {
+function fetchItem(deps: GenerateDeps, index: number, candidate: Candidate, record: CrawlDatum | undefined): FetchItem {
   if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
   // What a gone page held may have been pruned: should it be back, its content is wanted, not that it is what it was.
   const isHeld = record.state !== 'gone' && !isToBeRead(record);
@@ -254,13 +257,13 @@ function fetchItem(room: GenerateRoom, index: number, candidate: Candidate, reco
     index,
     url: record.url,
     host: candidate.host,
-    partition: room.partitionOf(candidate.host),
+    partition: deps.partitionOf(candidate.host),
     depth: record.depth,
     score: record.score,
     validators,
     digest,
     ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
-    audit: isAuditable && room.random() < room.auditShare,
+    audit: isAuditable && deps.random() < deps.auditShare,
     metadata: record.metadata,
   };
 }
@@ -274,9 +277,9 @@ async function factsOf(db: CrawlDb, hosts: readonly string[]): Promise<Record<st
 const NUMBERED = /^\d{14}-(\d{5,})/;
 
 /** An id later than every one so far even when the clock stands still, or was set back. */
-async function newSegmentId(room: GenerateRoom, now: number): Promise<string> {
+async function newSegmentId(deps: GenerateDeps, now: number): Promise<string> {
   const stamp = new Date(now).toISOString().replace(/[-:T]/g, '').slice(0, 14);
-  const ids = [...(await room.db.segments()), ...(await room.segments.list())].map((segment) => segment.id);
+  const ids = [...(await deps.db.segments()), ...(await deps.segments.list())].map((segment) => segment.id);
   const last = ids
     .filter((id) => NUMBERED.test(id))
     .sort()

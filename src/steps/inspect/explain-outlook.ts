@@ -10,30 +10,30 @@ export interface VisitStory {
   readonly at: string;
   /** 2: conditional GET, 3: headers, 4: body digest, 5: signature; `null` where there was nothing to compare. */
   readonly rung: 2 | 3 | 4 | 5 | null;
-  readonly told: string;
+  readonly found: string;
 }
 
-const STORIES: Readonly<Record<VisitOutcome, { readonly rung: VisitStory['rung']; readonly told: string }>> = {
-  new: { rung: null, told: 'fetched for the first time' },
-  modified: { rung: 5, told: 'another text' },
-  'unchanged-304': { rung: 2, told: 'the server said "not modified"; no body was sent' },
-  'unchanged-headers': { rung: 3, told: 'Content-Length and Last-Modified as before; the body was not transferred' },
-  'unchanged-digest': { rung: 4, told: 'the same body' },
-  redirect: { rung: null, told: 'a redirect' },
-  gone: { rung: null, told: 'gone' },
-  failed: { rung: null, told: 'the visit failed' },
-  denied: { rung: null, told: 'not asked, or refused by rule' },
-  'parse-failed': { rung: null, told: 'fetched, but it could not be parsed' },
+const STORIES: Readonly<Record<VisitOutcome, { readonly rung: VisitStory['rung']; readonly found: string }>> = {
+  new: { rung: null, found: 'fetched for the first time' },
+  modified: { rung: 5, found: 'another text' },
+  'unchanged-304': { rung: 2, found: 'the server said "not modified"; no body was sent' },
+  'unchanged-headers': { rung: 3, found: 'Content-Length and Last-Modified as before; the body was not transferred' },
+  'unchanged-digest': { rung: 4, found: 'the same body' },
+  redirect: { rung: null, found: 'a redirect' },
+  gone: { rung: null, found: 'gone' },
+  failed: { rung: null, found: 'the visit failed' },
+  denied: { rung: null, found: 'not asked, or refused by rule' },
+  'parse-failed': { rung: null, found: 'fetched, but it could not be parsed' },
 };
 
 export function visitStories(visits: readonly Visit[]): VisitStory[] {
   return visits.map(({ at, outcome, distance }) => {
-    const { rung, told } = STORIES[outcome];
-    if (outcome !== 'modified') return { at: isoTime(at), rung, told };
+    const { rung, found } = STORIES[outcome];
+    if (outcome !== 'modified') return { at: isoTime(at), rung, found };
     if (distance === null)
-      return { at: isoTime(at), rung: 4, told: 'another body; there were no two signatures of one kind to compare' };
+      return { at: isoTime(at), rung: 4, found: 'another body; there were no two signatures of one kind to compare' };
     const words = distance === 0 ? 'another body with the same text' : `another text: ${distance} of 64 bits`;
-    return { at: isoTime(at), rung, told: words };
+    return { at: isoTime(at), rung, found: words };
   });
 }
 
@@ -88,21 +88,21 @@ export function waysToComeSooner({ datum, lease, robots, host, policy, now, url 
 export function ifItWereFound({ datum, url, robots, host, policy, variants }: OutlookInput): string[] {
   if (datum !== undefined) return [];
   if (url === null) return ['If it were found, it would be kept out for the same reason.'];
-  const told = ['If it were found, it would enter as unfetched and be due at once.'];
+  const found = ['If it were found, it would enter as unfetched and be due at once.'];
   if (variants !== null && variants.known >= variants.max) {
     const what = variants.beyond === 'drop' ? 'it would be kept out' : 'it would be ranked far down';
-    told.push(
+    found.push(
       `But its path has as many queries as it may (${variants.max}), so ${what} (outlinks.maxVariantsPerPath).`,
     );
   }
-  told.push(
+  found.push(
     host === undefined || host.urls === 0
       ? 'It would be the first URL of its host.'
       : `Its host has ${host.urls} URL${host.urls === 1 ? '' : 's'} already.`,
   );
-  if (robots === undefined) told.push('Its robots.txt would be read first.');
-  else if (!robots.allowed) told.push('Its visit would be refused by robots.txt.');
+  if (robots === undefined) found.push('Its robots.txt would be read first.');
+  else if (!robots.allowed) found.push('Its visit would be refused by robots.txt.');
   const days = Number((policy.schedule.initialIntervalMs / 86_400_000).toPrecision(3));
-  told.push(`After its first visit it would be looked at again in about ${days} days, then as often as it changes.`);
-  return told;
+  found.push(`After its first visit it would be looked at again in about ${days} days, then as often as it changes.`);
+  return found;
 }

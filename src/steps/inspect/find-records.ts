@@ -44,7 +44,7 @@ export interface QueryReport {
   readonly returned: number;
 }
 
-export interface FindRoom extends QueryEnvironment {
+export interface FindDeps extends QueryEnvironment {
   readonly db: Pick<CrawlDb, 'scan' | 'due' | 'getMany' | 'changing'>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -52,11 +52,11 @@ export interface FindRoom extends QueryEnvironment {
 
 /** Records by any conditions, from the index that leaves least to read. Throws `usage-invalid` for a query that means nothing. */
 export async function* findRecords(
-  room: FindRoom,
+  deps: FindDeps,
   query: RecordQuery,
 ): AsyncGenerator<CrawlDatum, QueryReport, undefined> {
   const meter = new Meter();
-  const found = foundBy(room, query, meter);
+  const found = foundBy(deps, query, meter);
   let returned = 0;
   for await (const datum of found.data) {
     returned++;
@@ -88,19 +88,19 @@ interface Found {
   readonly range: string;
 }
 
-function foundBy(room: FindRoom, query: RecordQuery, meter: Meter): Found {
+function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
   const { limit = Number.POSITIVE_INFINITY, sample, dueForMs } = query;
-  const order = query.sort === undefined ? null : orderOf(query.sort, room);
+  const order = query.sort === undefined ? null : orderOf(query.sort, deps);
   if (sample !== undefined && order !== null) {
     throw new CrawlError('usage-invalid', 'a sample has no order: sort what it gives');
   }
-  const expression = query.where === undefined ? null : parseExpression(query.where, room.now);
+  const expression = query.where === undefined ? null : parseExpression(query.where, deps.now);
   const scan = scanOf(query, expression, meter);
   const range = rangeOf(scan);
-  const matches = matcherFor(query, expression, room);
+  const matches = matcherFor(query, expression, deps);
   if (dueForMs !== undefined) {
     const data = dueRecords(
-      room,
+      deps,
       { ...query, dueForMs },
       scan,
       matches,
@@ -108,7 +108,7 @@ function foundBy(room: FindRoom, query: RecordQuery, meter: Meter): Found {
       meter,
     );
     return {
-      data: order === null ? sampled(data, sample, limit, room.random) : sortedHead(data, order, limit),
+      data: order === null ? sampled(data, sample, limit, deps.random) : sortedHead(data, order, limit),
       index: 'due',
       range,
     };
@@ -121,13 +121,13 @@ function foundBy(room: FindRoom, query: RecordQuery, meter: Meter): Found {
   ) {
     const { host, domain } = scan;
     const hosts = { ...(host === undefined ? {} : { host }), ...(domain === undefined ? {} : { domain }) };
-    return { data: room.db.changing({ ...hosts, limit, meter }), index: 'changing', range };
+    return { data: deps.db.changing({ ...hosts, limit, meter }), index: 'changing', range };
   }
   const isExact = expression === null && (query.failures ?? 0) <= 1;
   const isCut = isExact && order === null && sample === undefined && Number.isFinite(limit);
-  const data = matching(room.db.scan(isCut ? { ...scan, limit } : scan), matches);
+  const data = matching(deps.db.scan(isCut ? { ...scan, limit } : scan), matches);
   return {
-    data: order === null ? sampled(data, sample, limit, room.random) : sortedHead(data, order, limit),
+    data: order === null ? sampled(data, sample, limit, deps.random) : sortedHead(data, order, limit),
     index: 'records',
     range,
   };
@@ -174,7 +174,7 @@ const DUE_WINDOW = 500;
 
 /** In the order of the due index; its entries tell enough to leave most others out before their records are read. */
 async function* dueRecords(
-  { db, now }: FindRoom,
+  { db, now }: FindDeps,
   { dueForMs }: { readonly dueForMs: number },
   scan: ScanQuery,
   matches: Matches,

@@ -21,7 +21,7 @@ export interface NearOptions {
   readonly scope: RepeatScope;
 }
 
-export interface NearRoom {
+export interface NearDeps {
   readonly db: CrawlDb;
   /** `null` where none are kept. */
   readonly tables: FingerprintTables | null;
@@ -32,16 +32,16 @@ export interface NearRoom {
  * Pages whose signatures are near that of a page, nearest first. The tables answer up to three bits within their scope; beyond, and for pages that
  * they leave out, every record of the scope is read. `null`: the page is not known, or has no signature.
  */
-export async function nearPages(room: NearRoom, url: string, options: NearOptions): Promise<NearPage[] | null> {
-  const { db } = room;
+export async function nearPages(deps: NearDeps, url: string, options: NearOptions): Promise<NearPage[] | null> {
+  const { db } = deps;
   const own = await db.get(url);
   if (own === undefined || own.signature === null) return null;
   parseFingerprint(own.signature);
-  const found = (await byTables(room, own, options)) ?? (await byReading(room, own, own.signature, options));
+  const found = (await byTables(deps, own, options)) ?? (await byReading(deps, own, own.signature, options));
   return found.sort((a, b) => a.distance - b.distance || (a.url < b.url ? -1 : 1)).slice(0, options.limit);
 }
 
-async function byTables({ db, tables }: NearRoom, own: CrawlDatum, options: NearOptions): Promise<NearPage[] | null> {
+async function byTables({ db, tables }: NearDeps, own: CrawlDatum, options: NearOptions): Promise<NearPage[] | null> {
   const { distance, scope } = options;
   if (tables === null || tables.scope !== scope || distance > MAX_EXACT_DISTANCE) return null;
   const text = signedText(own, tables.minChars);
@@ -56,7 +56,7 @@ async function byTables({ db, tables }: NearRoom, own: CrawlDatum, options: Near
 }
 
 async function byReading(
-  { db, domainOf }: NearRoom,
+  { db, domainOf }: NearDeps,
   own: CrawlDatum,
   signature: string,
   { distance, scope }: NearOptions,

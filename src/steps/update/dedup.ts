@@ -23,7 +23,7 @@ export interface DedupOptions {
   readonly dryRun: boolean;
 }
 
-export interface DedupRoom {
+export interface DedupDeps {
   readonly db: CrawlDb;
   readonly hostOf: (url: string) => string;
   readonly domainOf: (host: string) => string;
@@ -65,15 +65,15 @@ const HOST_PAIRS = 10_000;
  * that changes is fetched again and judged by the next run. Groups are made anew each time, so a page whose representative has gone is restored.
  */
 export async function dedup(
-  room: DedupRoom,
+  deps: DedupDeps,
   options: DedupOptions,
   onDuplicate: (duplicate: DuplicateView) => void = () => {},
 ): Promise<DedupSummary> {
   const { distance, prefer, incoming, dryRun } = options;
-  const grouping = await room.grouping({ distance, prefer, isBatch: incoming !== undefined });
+  const grouping = await deps.grouping({ distance, prefer, isBatch: incoming !== undefined });
   try {
     let [pages, short, known] = [0, 0, 0];
-    for await (const datum of room.db.scan()) {
+    for await (const datum of deps.db.scan()) {
       if (datum.state === 'duplicate') known++;
       if (!hasCopy(datum)) continue;
       if (!isLong(datum, options)) {
@@ -84,7 +84,7 @@ export async function dedup(
       const { url, signature, score, discoveredAt } = datum;
       const textChars = datum.textChars ?? 0;
       const isIncoming = incoming?.has(url) ?? true;
-      const page = { url, signature, scope: scopeOf(room, options, datum), textChars, score, discoveredAt, isIncoming };
+      const page = { url, signature, scope: scopeOf(deps, options, datum), textChars, score, discoveredAt, isIncoming };
       const added = grouping.add(page);
       if (added !== undefined) await added;
     }
@@ -92,7 +92,7 @@ export async function dedup(
     const applied =
       groups === 0 && known === 0
         ? UNTOUCHED
-        : await apply(room, options, repeats[Symbol.asyncIterator](), onDuplicate);
+        : await apply(deps, options, repeats[Symbol.asyncIterator](), onDuplicate);
     return { pages, short, groups, ...applied, dryRun };
   } finally {
     await grouping.close();
@@ -109,16 +109,16 @@ const isLong = ({ textChars }: CrawlDatum, { minChars }: DedupOptions): boolean 
   minChars === 0 || (textChars ?? 0) >= minChars;
 
 /** Signatures of different kinds are never compared either. */
-function scopeOf({ hostOf, domainOf }: DedupRoom, { scope }: DedupOptions, { url, signatureName }: CrawlDatum): string {
+function scopeOf({ hostOf, domainOf }: DedupDeps, { scope }: DedupOptions, { url, signatureName }: CrawlDatum): string {
   const host = hostOf(url);
   return `${scope === 'all' ? '' : scope === 'host' ? host : domainOf(host)}\n${signatureName ?? ''}`;
 }
 
 /** Gives every duplicate its state back. */
-export async function undoDedup(room: Pick<DedupRoom, 'db' | 'now'>, dryRun: boolean): Promise<number> {
-  const writer = new Writer(room, dryRun);
+export async function undoDedup(deps: Pick<DedupDeps, 'db' | 'now'>, dryRun: boolean): Promise<number> {
+  const writer = new Writer(deps, dryRun);
   let restored = 0;
-  for await (const datum of room.db.scan({ state: 'duplicate' })) {
+  for await (const datum of deps.db.scan({ state: 'duplicate' })) {
     restored++;
     await writer.put(asOwnPage(datum), datum);
   }
@@ -134,13 +134,13 @@ const UNTOUCHED: Applied = { duplicates: 0, marked: 0, restored: 0, mirrors: [] 
  * unless its representative now repeats a page of the batch.
  */
 async function apply(
-  room: DedupRoom,
+  deps: DedupDeps,
   options: DedupOptions,
   repeats: AsyncIterator<Repeat>,
   onDuplicate: (duplicate: DuplicateView) => void,
 ): Promise<Applied> {
-  const { db, hostOf } = room;
-  const writer = new Writer(room, options.dryRun);
+  const { db, hostOf } = deps;
+  const writer = new Writer(deps, options.dryRun);
   const mirrored = createFrequent(HOST_PAIRS);
   const { incoming } = options;
   /** Pages that repeat one of the batch. */
@@ -193,7 +193,7 @@ class Writer {
   readonly #dryRun: boolean;
   #puts: CrawlDbPut[] = [];
 
-  constructor({ db, now }: Pick<DedupRoom, 'db' | 'now'>, dryRun: boolean) {
+  constructor({ db, now }: Pick<DedupDeps, 'db' | 'now'>, dryRun: boolean) {
     this.#db = db;
     this.#now = now;
     this.#dryRun = dryRun;

@@ -20,7 +20,7 @@ export interface LinkOptions {
   readonly maxLayers: number;
 }
 
-export interface LinkRoom {
+export interface LinkDeps {
   readonly seen: SeenUrls;
   readonly urls: UrlChain;
   readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
@@ -53,7 +53,7 @@ export interface Found {
 
 /** The target enters by the same door as any outlink, at the depth of the page that moved. */
 export function redirectTarget(
-  room: LinkRoom,
+  deps: LinkDeps,
   fetched: FetchedRecord,
   page: CrawlDatum,
   found: Map<string, Found>,
@@ -66,8 +66,8 @@ export function redirectTarget(
   } catch {
     return null;
   }
-  const context = { from: page.url, depth: page.depth, seedHosts: room.seedHosts };
-  const { url } = room.urls.apply(absolute, context);
+  const context = { from: page.url, depth: page.depth, seedHosts: deps.seedHosts };
+  const { url } = deps.urls.apply(absolute, context);
   if (url === null) {
     tally.filteredUrls++;
     return absolute;
@@ -84,7 +84,7 @@ export function redirectTarget(
  * @param source the page, and when its links were met, ms since the epoch
  */
 export function outlinkTargets(
-  room: LinkRoom & LinkCounts,
+  deps: LinkDeps & LinkCounts,
   { outlinks }: Pick<ParsedRecord, 'outlinks'>,
   { page, at }: { readonly page: CrawlDatum; readonly at: number },
   options: LinkOptions,
@@ -93,28 +93,28 @@ export function outlinkTargets(
 ): string[] {
   const targets = new Set<string>();
   const depth = page.depth + 1;
-  const context = { from: page.url, depth, seedHosts: room.seedHosts };
+  const context = { from: page.url, depth, seedHosts: deps.seedHosts };
   for (const outlink of outlinks) {
     // What a sitemap lists is not cut: its parser bounds it.
     if (targets.size >= options.maxOutlinksPerPage && outlink.rel !== 'sitemap') continue;
     if (outlink.nofollow && !options.followNofollow) {
-      skipLink(room, outlink.url, 'nofollow', page, null);
+      skipLink(deps, outlink.url, 'nofollow', page, null);
       continue;
     }
     tally.outlinks++;
     const noise = noiseOf(outlink, page, options.noise);
     if (noise !== null && options.noise === 'drop') {
-      countRejection(room.filteredBy, noise);
-      skipLink(room, outlink.url, 'noise-link', page, outlink.noise ?? null);
+      countRejection(deps.filteredBy, noise);
+      skipLink(deps, outlink.url, 'noise-link', page, outlink.noise ?? null);
       continue;
     }
-    const { url } = room.urls.apply(outlink.url, context);
+    const { url } = deps.urls.apply(outlink.url, context);
     if (url === null) tally.filteredUrls++;
     else if (url !== page.url && !targets.has(url)) {
       targets.add(url);
       if (depth >= options.maxLayers) {
-        countRejection(room.filteredBy, BEYOND_DEPTH);
-        skipLink(room, url, 'beyond-depth', page, `depth ${depth}`);
+        countRejection(deps.filteredBy, BEYOND_DEPTH);
+        skipLink(deps, url, 'beyond-depth', page, `depth ${depth}`);
         continue;
       }
       const known = found.get(url);
@@ -129,8 +129,8 @@ export function outlinkTargets(
   return [...targets];
 }
 
-function skipLink(room: LinkRoom, url: string, reason: SkipReason, page: CrawlDatum, detail: string | null): void {
-  room.skips.note({ url, reason, by: null, detail, from: page.url });
+function skipLink(deps: LinkDeps, url: string, reason: SkipReason, page: CrawlDatum, detail: string | null): void {
+  deps.skips.note({ url, reason, by: null, detail, from: page.url });
 }
 
 const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
@@ -144,38 +144,38 @@ const NO_URLS: ReadonlySet<string> = new Set();
 
 /** Records for those of the URLs that the crawl db does not have. */
 export async function additions(
-  room: LinkRoom & LinkCounts,
+  deps: LinkDeps & LinkCounts,
   found: ReadonlyMap<string, Found>,
   { beyondVariants }: LinkOptions,
   intervalMs: number,
 ): Promise<CrawlDatum[]> {
   const urls = [...found.keys()];
-  const seen = await room.seen.probe(urls);
+  const seen = await deps.seen.probe(urls);
   const added: CrawlDatum[] = [];
   const fresh = urls.filter((_, i) => !seen[i]);
-  const excess = beyondVariants === 'follow' ? NO_URLS : await room.variants.beyond(fresh);
+  const excess = beyondVariants === 'follow' ? NO_URLS : await deps.variants.beyond(fresh);
   const kept = beyondVariants === 'drop' ? fresh.filter((url) => !excess.has(url)) : fresh;
   if (kept.length < fresh.length) {
     for (const url of excess) {
-      countRejection(room.filteredBy, TOO_MANY_QUERIES);
+      countRejection(deps.filteredBy, TOO_MANY_QUERIES);
       const { parent } = found.get(url) as Found;
-      skipLink(room, url, 'too-many-queries', parent, null);
+      skipLink(deps, url, 'too-many-queries', parent, null);
     }
   }
-  const admissions = await room.admission.judge(kept);
+  const admissions = await deps.admission.judge(kept);
   for (const [i, url] of kept.entries()) {
     const { isRefused, factor, reason } = admissions[i]!;
     if (isRefused) {
-      countRejection(room.filteredBy, reason ?? 'refused');
+      countRejection(deps.filteredBy, reason ?? 'refused');
       const [by = '', ...words] = (reason ?? '').split(': ');
       const from = (found.get(url) as Found).parent.url;
-      room.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
+      deps.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
       continue;
     }
     const { parent, outlink, depth, at, noise } = found.get(url) as Found;
     const tooMany = excess.has(url) ? TOO_MANY_QUERIES : null;
     const reasons = [tooMany, reason, noise].filter((each) => each !== null);
-    for (const each of reasons) countRejection(room.demotedBy, each);
+    for (const each of reasons) countRejection(deps.demotedBy, each);
     const [demoted] = reasons;
     added.push(
       newDatum({
@@ -185,7 +185,7 @@ export async function additions(
         referrer: parent.url,
         depth,
         score:
-          room.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
+          deps.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
           factor *
           (tooMany === null ? 1 : DEMOTION),
         ...(demoted === undefined ? {} : { metadata: { demoted } }),

@@ -5,14 +5,14 @@ import { UrlSet } from '../../domain/url/bloom/url-set.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import { noted } from './change-feed.ts';
-import { judgeRepeats, type RepeatOptions, type RepeatRoom, type VisitedPage } from './repeats.ts';
+import { judgeRepeats, type RepeatDeps, type RepeatOptions, type VisitedPage } from './repeats.ts';
 
-export interface SweepRoom {
+export interface SweepDeps {
   readonly db: CrawlDb;
   readonly seen: SeenUrls;
   readonly policy: SettlePolicy;
   /** The tables of signatures; `null` where none are kept. */
-  readonly near: Pick<RepeatRoom, 'tables' | 'scopeOf'> | null;
+  readonly near: Pick<RepeatDeps, 'tables' | 'scopeOf'> | null;
 }
 
 export interface OrphanSummary {
@@ -32,7 +32,7 @@ const WRITE_WINDOW = 1_000;
  * million URLs, so it runs by the calendar, not with every update.
  */
 export async function sweepOrphans(
-  room: SweepRoom,
+  deps: SweepDeps,
   options: {
     readonly mode: 'mark' | 'purge';
     readonly partitionOf: (url: string) => number;
@@ -40,7 +40,7 @@ export async function sweepOrphans(
     readonly now: number;
   },
 ): Promise<OrphanSummary> {
-  const { db } = room;
+  const { db } = deps;
   const { urls } = await db.counters();
   const passes = Math.min(256, Math.ceil(urls / TARGETS_PER_PASS));
   const summary = { orphaned: 0, revived: 0, purged: 0 };
@@ -54,11 +54,11 @@ export async function sweepOrphans(
       if (puts.length + wanted.length + deletes.length === 0) return;
       const dropped = deletes.flatMap((datum) => pageDropped(datum, options.now) ?? []);
       const links = deletes.map(({ url }) => ({ url, targets: [] }));
-      const alive = await compared(room, wanted, options.repeats);
-      const told = alive.flatMap((datum, i) => pageChange(wanted[i]!.previous, datum, options.now) ?? []);
+      const alive = await compared(deps, wanted, options.repeats);
+      const reported = alive.flatMap((datum, i) => pageChange(wanted[i]!.previous, datum, options.now) ?? []);
       const revived = alive.map((datum, i) => ({ datum, previous: wanted[i]!.previous }));
-      await db.write({ puts: [...puts, ...revived], deletes, links, ...noted([...dropped, ...told], options.now) });
-      room.seen.remove(deletes.map(({ url }) => url));
+      await db.write({ puts: [...puts, ...revived], deletes, links, ...noted([...dropped, ...reported], options.now) });
+      deps.seen.remove(deletes.map(({ url }) => url));
       puts = [];
       wanted = [];
       deletes = [];
@@ -67,14 +67,14 @@ export async function sweepOrphans(
       if (datum.seed || !isOfPass(datum.url)) continue;
       if (linked.has(datum.url)) {
         if (datum.state !== 'orphan') continue;
-        const { datum: alive } = settle(datum, { kind: 'linked', depth: datum.depth }, room.policy, options.now);
+        const { datum: alive } = settle(datum, { kind: 'linked', depth: datum.depth }, deps.policy, options.now);
         wanted.push({ previous: datum, datum: alive });
         summary.revived++;
       } else if (options.mode === 'purge') {
         deletes.push(datum);
         summary.purged++;
       } else {
-        const { datum: orphan } = settle(datum, { kind: 'orphaned' }, room.policy, options.now);
+        const { datum: orphan } = settle(datum, { kind: 'orphaned' }, deps.policy, options.now);
         if (orphan === datum) continue;
         puts.push({ datum: orphan, previous: datum });
         summary.orphaned++;
@@ -91,7 +91,7 @@ export async function sweepOrphans(
  * it would find none of them. Who was there meanwhile represents, so that no other record changes.
  */
 async function compared(
-  { db, near }: SweepRoom,
+  { db, near }: SweepDeps,
   wanted: readonly VisitedPage[],
   { distance }: Pick<RepeatOptions, 'distance'>,
 ): Promise<readonly CrawlDatum[]> {

@@ -1,24 +1,24 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { CrawlDb, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
-import type { RelinkSummary } from '../summaries.ts';
+import type { ReadmitSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
 import {
   additions,
   type Found,
   type LinkCounts,
+  type LinkDeps,
   type LinkOptions,
-  type LinkRoom,
   outlinkTargets,
 } from './found-links.ts';
 
-export interface RelinkRoom extends LinkRoom {
+export interface ReadmitDeps extends LinkDeps {
   readonly db: CrawlDb;
   readonly now: () => number;
   readonly initialIntervalMs: number;
 }
 
-export interface RelinkOptions extends LinkOptions {
+export interface ReadmitOptions extends LinkOptions {
   /** Pages per batch, at most. */
   readonly chunk: number;
 }
@@ -37,15 +37,15 @@ const MAX_BATCH_LINKS = 7_500;
  * been read again. Nothing leaves: links that were let in stay with their pages, so that rules with a slip make no orphans. Doing it twice is the same as once,
  * so a run that was cut short is done anew.
  */
-export async function relink(
-  room: RelinkRoom,
+export async function readmitLinks(
+  deps: ReadmitDeps,
   pages: AsyncIterable<LinkingPage>,
-  options: RelinkOptions,
+  options: ReadmitOptions,
   signal?: AbortSignal,
-): Promise<RelinkSummary> {
+): Promise<ReadmitSummary> {
   const counts: LinkCounts = { filteredBy: {}, demotedBy: {} };
   const tally = { outlinks: 0, filteredUrls: 0 };
-  const counted = { ...room, ...counts, urls: countingRejections(room.urls, counts.filteredBy) };
+  const counted = { ...deps, ...counts, urls: countingRejections(deps.urls, counts.filteredBy) };
   let newUrls = 0;
   let judged = 0;
   let batch: LinkingPage[] = [];
@@ -54,15 +54,15 @@ export async function relink(
     const found = new Map<string, Found>();
     const moved: StoredLinks[] = [];
     for (const { datum, parsed } of batch) {
-      const targets = outlinkTargets(counted, parsed, { page: datum, at: room.now() }, options, found, tally);
-      const stored = await room.db.links(datum.url);
+      const targets = outlinkTargets(counted, parsed, { page: datum, at: deps.now() }, options, found, tally);
+      const stored = await deps.db.links(datum.url);
       const all = new Set([...stored, ...targets]);
       if (all.size > stored.length) moved.push({ url: datum.url, targets: [...all] });
     }
-    const added = await additions(counted, found, options, room.initialIntervalMs);
+    const added = await additions(counted, found, options, deps.initialIntervalMs);
     const puts = added.map((datum) => ({ datum, previous: null }));
-    if (puts.length + moved.length > 0) await room.db.write({ puts, links: moved });
-    room.seen.add(added.map(({ url }) => url));
+    if (puts.length + moved.length > 0) await deps.db.write({ puts, links: moved });
+    deps.seen.add(added.map(({ url }) => url));
     newUrls += added.length;
     judged += batch.length;
     batch = [];

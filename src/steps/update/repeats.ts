@@ -19,7 +19,7 @@ export interface RepeatOptions {
   readonly keep: 'first' | 'latest';
 }
 
-export interface RepeatRoom {
+export interface RepeatDeps {
   readonly db: CrawlDb;
   readonly tables: FingerprintTablesPort;
   /** As the tables have it: pages of different scopes never meet. */
@@ -51,15 +51,15 @@ const HEIRS = 1_000;
  * signature, state or representative has changed is compared; all others cost nothing.
  */
 export async function judgeRepeats(
-  room: RepeatRoom,
+  deps: RepeatDeps,
   visited: readonly VisitedPage[],
   options: RepeatOptions,
 ): Promise<JudgedRepeats> {
-  return new Judging(room, visited, options).run();
+  return new Judging(deps, visited, options).run();
 }
 
 class Judging {
-  readonly #room: RepeatRoom;
+  readonly #deps: RepeatDeps;
   readonly #options: RepeatOptions;
   readonly #visited: readonly VisitedPage[];
   /** Records as they are now: those visited, and others that were read. */
@@ -75,8 +75,8 @@ class Judging {
   /** Pages that this run has made duplicates, by their representatives: the tables do not know them yet. */
   readonly #assigned = new Map<string, string[]>();
 
-  constructor(room: RepeatRoom, visited: readonly VisitedPage[], options: RepeatOptions) {
-    this.#room = room;
+  constructor(deps: RepeatDeps, visited: readonly VisitedPage[], options: RepeatOptions) {
+    this.#deps = deps;
     this.#visited = visited;
     this.#options = options;
     for (const { datum } of visited) this.#now.set(datum.url, datum);
@@ -143,7 +143,7 @@ class Judging {
       const text = texts[i];
       return text == null ? [] : [{ ...text, url, distance: this.#options.distance }];
     });
-    const answers = new Map((await this.#room.tables.near(asked)).map((answer, i) => [asked[i]!.url, answer]));
+    const answers = new Map((await this.#deps.tables.near(asked)).map((answer, i) => [asked[i]!.url, answer]));
     await this.#load([...answers.values()].flatMap((answer) => answer.pages.map(({ url }) => url)));
     for (const page of pages) this.#judge(page, answers.get(page.url), keep);
   }
@@ -179,12 +179,12 @@ class Judging {
   /** The nearest page that stands for itself; among equals the one known longest. */
   #representativeFor(page: CrawlDatum, answer: NearAnswer): CrawlDatum | null {
     const text = this.#textOf(page)!;
-    const scope = this.#room.scopeOf(page.url);
+    const scope = this.#deps.scopeOf(page.url);
     const fresh =
       this.#freshTables?.near(
         parseFingerprint(text.signature),
         this.#options.distance,
-        (id) => this.#room.scopeOf(this.#fresh[id]!) === scope,
+        (id) => this.#deps.scopeOf(this.#fresh[id]!) === scope,
       ) ?? [];
     const urls = new Set([...answer.pages.map(({ url }) => url), ...fresh.map(({ id }) => this.#fresh[id]!)]);
     let best: { readonly datum: CrawlDatum; readonly distance: number } | null = null;
@@ -203,11 +203,11 @@ class Judging {
   /** Elects other representatives, page by page. */
   async #giveHeirs(): Promise<void> {
     if (this.#departed.length === 0) return;
-    const hasStored = ((await this.#room.db.counters()).byState.duplicate ?? 0) > 0;
+    const hasStored = ((await this.#deps.db.counters()).byState.duplicate ?? 0) > 0;
     // The list grows no more: heirs never displace anybody.
     for (const { url } of this.#departed) {
       const heirs = new Set(this.#assigned.get(url));
-      if (hasStored) for await (const heir of this.#room.tables.duplicatesOf(url, HEIRS)) heirs.add(heir);
+      if (hasStored) for await (const heir of this.#deps.tables.duplicatesOf(url, HEIRS)) heirs.add(heir);
       if (heirs.size === 0) continue;
       await this.#load([...heirs]);
       const lost = [...heirs].flatMap((heir) => {
@@ -234,12 +234,12 @@ class Judging {
   }
 
   #textOf(datum: CrawlDatum): SignedText | null {
-    return signedText(datum, this.#room.tables.minChars);
+    return signedText(datum, this.#deps.tables.minChars);
   }
 
   async #load(urls: readonly string[]): Promise<void> {
     const missing = [...new Set(urls)].filter((url) => !this.#now.has(url));
-    const records = await this.#room.db.getMany(missing);
+    const records = await this.#deps.db.getMany(missing);
     for (const datum of records) {
       if (datum === undefined) continue;
       this.#now.set(datum.url, datum);

@@ -7,7 +7,7 @@ import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { Segment, SegmentInfo } from '../../ports/segment-store.ts';
 import { addFailure, type FailureKind, unreadBy } from '../failures.ts';
 import { withSoft404 } from '../fetch/soft-404.ts';
-import { marketFacts, openMarket } from '../generate/budget/visit-price.ts';
+import { openVisitPrice, visitPriceFacts } from '../generate/budget/visit-price.ts';
 import { Layers } from '../layers.ts';
 import { noteVisit } from '../skip-notes.ts';
 import type { UpdateSummary } from '../summaries.ts';
@@ -17,14 +17,14 @@ import {
   additions,
   type Found,
   type LinkCounts,
+  type LinkDeps,
   type LinkOptions,
-  type LinkRoom,
   outlinkTargets,
   redirectTarget,
 } from './found-links.ts';
-import { factsAfter, lessonsOf, type TaughtLesson } from './host-observations.ts';
+import { type DatedObservation, factsAfter, observationsOf } from './host-observations.ts';
 import { type JoinedRecord, joinedBatches } from './joined-records.ts';
-import { type JudgedRepeats, judgeRepeats, type RepeatOptions, type RepeatRoom } from './repeats.ts';
+import { type JudgedRepeats, judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { addTally, count, emptyTally, isAnswer, isCounted, type Tally } from './update-tally.ts';
 
 export interface UpdateOptions extends LinkOptions {
@@ -42,14 +42,14 @@ export interface UpdateOptions extends LinkOptions {
   readonly repeats: RepeatOptions & { readonly skipOutlinks: boolean };
 }
 
-export interface UpdateRoom extends LinkRoom {
+export interface UpdateDeps extends LinkDeps {
   readonly db: CrawlDb;
   readonly policy: SettlePolicy;
   readonly parseHttpDate: (text: string) => number | null;
   /** When changes are noted, ms since the epoch. */
   readonly now: () => number;
   /** The tables of signatures, and what their scopes are; `null` where none are kept: then no page is marked. */
-  readonly near: Pick<RepeatRoom, 'tables' | 'scopeOf'> | null;
+  readonly near: Pick<RepeatDeps, 'tables' | 'scopeOf'> | null;
 }
 
 /**
@@ -64,21 +64,21 @@ const MAX_CHUNK_LINKS = 7_500;
  * is given back to the due index at the end.
  */
 export async function updateFromSegment(
-  room: UpdateRoom,
+  deps: UpdateDeps,
   segment: Segment,
   options: UpdateOptions,
 ): Promise<Omit<UpdateSummary, 'orphans'>> {
   const { id } = segment.info;
-  const row = (await room.db.segments()).find((each) => each.id === id);
+  const row = (await deps.db.segments()).find((each) => each.id === id);
   if (row === undefined) {
     throw new CrawlError('segment-missing', `segment ${id} does not belong to this crawl db`);
   }
-  const market = await openMarket(room.db, room.policy);
+  const visitPrice = await openVisitPrice(deps.db, deps.policy);
   const linkCounts: LinkCounts = { filteredBy: {}, demotedBy: {} };
-  const priced: UpdateRoom = {
-    ...room,
-    policy: market.policy,
-    urls: countingRejections(room.urls, linkCounts.filteredBy, room.skips),
+  const priced: UpdateDeps = {
+    ...deps,
+    policy: visitPrice.policy,
+    urls: countingRejections(deps.urls, linkCounts.filteredBy, deps.skips),
   };
   const total: Tally = emptyTally();
   const layers = new Layers();
@@ -92,7 +92,7 @@ export async function updateFromSegment(
         total,
         await applyChunk(
           { ...priced, ...linkCounts, layers, failures, hosts: segment.info.hosts },
-          options.soft404 ? await withSoft404(room.db, chunk) : chunk,
+          options.soft404 ? await withSoft404(deps.db, chunk) : chunk,
           options,
           id,
           { ...row, applied },
@@ -100,9 +100,9 @@ export async function updateFromSegment(
       );
     }
   }
-  const released = row.state === 'updated' ? 0 : await releaseRest(room.db, segment);
-  await room.db.write(
-    { segments: [{ ...row, applied, state: 'updated' }], meta: marketFacts(market, total.visits, total.worth) },
+  const released = row.state === 'updated' ? 0 : await releaseRest(deps.db, segment);
+  await deps.db.write(
+    { segments: [{ ...row, applied, state: 'updated' }], meta: visitPriceFacts(visitPrice, total.visits, total.worth) },
     { durable: true },
   );
   await segment.setState('updated');
@@ -141,7 +141,7 @@ async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {
 }
 
 async function applyChunk(
-  room: UpdateRoom &
+  deps: UpdateDeps &
     LinkCounts & { readonly layers: Layers; readonly failures: FailureKind[]; readonly hosts: SegmentInfo['hosts'] },
   chunk: readonly JoinedRecord[],
   options: UpdateOptions,
@@ -150,37 +150,37 @@ async function applyChunk(
 ): Promise<Tally> {
   const tally = emptyTally();
   const found = new Map<string, Found>();
-  const visits = await settleChunk(room, chunk, found, tally);
-  const { visited, others, marked, restored } = await repeatsAmong(room, visits, options);
+  const visits = await settleChunk(deps, chunk, found, tally);
+  const { visited, others, marked, restored } = await repeatsAmong(deps, visits, options);
   tally.duplicates = marked;
   tally.restored = restored;
   const puts: CrawlDbPut[] = [...others];
   const deletes: CrawlDatum[] = [];
   const links: StoredLinks[] = [];
-  const hints: TaughtLesson[] = [];
+  const hints: DatedObservation[] = [];
   const changes: PageChange[] = others.flatMap(({ datum, previous }) => {
-    const change = previous === null ? null : pageChange(previous, datum, room.now());
+    const change = previous === null ? null : pageChange(previous, datum, deps.now());
     return change === null ? [] : [change];
   });
   for (const [i, { previous, settled, fetched, parsed }] of visits.entries()) {
     const datum = visited[i]!;
     count(tally, settled);
     const unread = unreadBy(previous.url, parsed?.outcome ?? null);
-    if (unread !== null) addFailure(room.failures, unread);
+    if (unread !== null) addFailure(deps.failures, unread);
     const change = pageChange(previous, datum, fetched.outcome.at);
     if (change !== null) changes.push(change);
-    if (!isAnswer(settled)) noteVisit(room.skips, datum, datum.httpStatus);
-    room.layers.count(previous.depth, 'visited');
-    if (isCounted(settled.verdict)) room.layers.count(previous.depth, settled.verdict);
+    if (!isAnswer(settled)) noteVisit(deps.skips, datum, datum.httpStatus);
+    deps.layers.count(previous.depth, 'visited');
+    if (isCounted(settled.verdict)) deps.layers.count(previous.depth, settled.verdict);
     const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;
     if (hint !== null) {
-      const lesson = hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 };
-      hints.push({ host: fetched.host, lesson, at: fetched.outcome.at });
+      const observation = hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 };
+      hints.push({ host: fetched.host, observation, at: fetched.outcome.at });
     }
     if (parsed !== null && parsed.outcome.kind === 'parsed') {
       const isSkipped = datum.state === 'duplicate' && options.repeats.skipOutlinks;
       const source = { page: previous, at: fetched.outcome.at };
-      const targets = isSkipped ? [] : outlinkTargets(room, parsed, source, options, found, tally);
+      const targets = isSkipped ? [] : outlinkTargets(deps, parsed, source, options, found, tally);
       links.push({ url: previous.url, targets });
     }
     if (options.purgeGone && datum.state === 'gone') {
@@ -194,19 +194,19 @@ async function applyChunk(
     }
   }
   tally.applied = chunk.length;
-  const added = options.additions ? await additions(room, found, options, room.policy.schedule.initialIntervalMs) : [];
+  const added = options.additions ? await additions(deps, found, options, deps.policy.schedule.initialIntervalMs) : [];
   tally.newUrls = added.length;
-  for (const { depth } of added) room.layers.count(depth, 'newUrls');
-  await room.db.write({
+  for (const { depth } of added) deps.layers.count(depth, 'newUrls');
+  await deps.db.write({
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
     deletes,
     links,
-    hostFacts: await factsAfter(room.db, [...lessonsOf(chunk), ...hints], options.distrustMs),
+    hostFacts: await factsAfter(deps.db, [...observationsOf(chunk), ...hints], options.distrustMs),
     segments: [row],
-    ...noted(changes, room.now()),
+    ...noted(changes, deps.now()),
   });
-  room.seen.add(added.map((datum) => datum.url));
-  room.seen.remove(deletes.map((datum) => datum.url));
+  deps.seen.add(added.map((datum) => datum.url));
+  deps.seen.remove(deletes.map((datum) => datum.url));
   return tally;
 }
 
@@ -217,17 +217,17 @@ interface SettledVisit extends JoinedRecord {
 }
 
 async function settleChunk(
-  room: UpdateRoom & LinkCounts & { readonly hosts: SegmentInfo['hosts'] },
+  deps: UpdateDeps & LinkCounts & { readonly hosts: SegmentInfo['hosts'] },
   chunk: readonly JoinedRecord[],
   found: Map<string, Found>,
   tally: Tally,
 ): Promise<SettledVisit[]> {
-  const records = await room.db.getMany(chunk.map(({ fetched }) => fetched.url));
+  const records = await deps.db.getMany(chunk.map(({ fetched }) => fetched.url));
   return chunk.flatMap(({ fetched, parsed }, i): SettledVisit[] => {
     const previous = records[i];
     // A record that was purged while its page was on the way is not brought back.
     if (previous === undefined) return [];
-    const target = redirectTarget(room, fetched, previous, found, tally);
+    const target = redirectTarget(deps, fetched, previous, found, tally);
     const { outcome } = fetched;
     const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;
     const settled = settle(
@@ -237,10 +237,10 @@ async function settleChunk(
         outcome,
         parse: parsed?.outcome ?? null,
         target,
-        lastModifiedAt: lastModified === null ? null : room.parseHttpDate(lastModified),
-        isHostTrusted: (room.hosts[fetched.host]?.distrustedUntil ?? 0) <= outcome.at,
+        lastModifiedAt: lastModified === null ? null : deps.parseHttpDate(lastModified),
+        isHostTrusted: (deps.hosts[fetched.host]?.distrustedUntil ?? 0) <= outcome.at,
       },
-      room.policy,
+      deps.policy,
       outcome.at,
     );
     return [{ fetched, parsed, previous, settled }];
@@ -248,7 +248,7 @@ async function settleChunk(
 }
 
 async function repeatsAmong(
-  { db, near }: UpdateRoom,
+  { db, near }: UpdateDeps,
   visits: readonly SettledVisit[],
   { repeats }: UpdateOptions,
 ): Promise<JudgedRepeats> {

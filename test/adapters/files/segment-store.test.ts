@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFileSegmentStore } from '../../../src/adapters/files/segments/segment-store.ts';
-import { fetchItems, START } from '../../contracts/segment-records.ts';
+import { all, fetchedRecord, fetchItems, START } from '../../contracts/segment-records.ts';
 import { segmentStoreContract } from '../../contracts/segment-store.contract.ts';
 import { temporaryFolders, WARC_OPTIONS } from './temporary-folder.ts';
 
@@ -35,6 +35,19 @@ describe('files: segment folders', () => {
     await store.remove('s0');
     expect(existsSync(join(dir, 's0'))).toBe(false);
     expect(await store.listIncomplete()).toEqual([]);
+  });
+
+  it('reads what segments of before 0.1.0 call the lesson of a fetch', async () => {
+    const store = storeIn(newFolder());
+    await store.create(NEW, fetchItems(1));
+    const segment = await store.open('s1', 'write');
+    const { observation, ...record } = { ...fetchedRecord(0), observation: { audits: 1, lies: 1 } };
+    await segment.addFetched({ ...record, lesson: observation } as never, null);
+    const [stored] = await all(segment.fetched());
+    expect(stored).toMatchObject({ url: record.url, observation });
+    expect(stored).not.toHaveProperty('lesson');
+    expect(await segment.findFetched(record.url)).toEqual(stored);
+    await segment.close();
   });
 
   it('refuses a segment of a newer format, and says where one is damaged', async () => {

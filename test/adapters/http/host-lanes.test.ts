@@ -40,13 +40,13 @@ describe('createAbortWatch', () => {
   it('tells all who watch, once, but not those who have left', () => {
     const watch = createAbortWatch();
     const stop = new AbortController();
-    const told: string[] = [];
-    watch.watch(stop.signal, () => told.push('a'));
-    const leave = watch.watch(stop.signal, () => told.push('b'));
-    watch.watch(stop.signal, (reason) => told.push(String(reason)));
+    const reported: string[] = [];
+    watch.watch(stop.signal, () => reported.push('a'));
+    const leave = watch.watch(stop.signal, () => reported.push('b'));
+    watch.watch(stop.signal, (reason) => reported.push(String(reason)));
     leave();
     stop.abort('reason');
     stop.abort('again');
-    expect(told).toEqual(['a', 'reason']);
+    expect(reported).toEqual(['a', 'reason']);
   });
 });

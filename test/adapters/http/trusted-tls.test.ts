@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unknownIdentity } from '../../site/tls-identity.ts';
 
-const dist = new URL('../../../dist/src/adapters/http/', import.meta.url);
+const dist = new URL('../../../dist/src/adapters/http/exchange/', import.meta.url);
 let folder = '';
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'incrawl-tls-'));

@@ -53,9 +53,9 @@ describe('a webhook', () => {
       { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
       { status: 302, reason: 'status 302: redirects are not followed', retryAfterMs: null, isFinal: false },
     ],
-  ] as const)('tells a refusal: %j', async (answer, told) => {
+  ] as const)('tells a refusal: %j', async (answer, reported) => {
     receiver.script.push(answer);
-    expect(await hook(null).deliver(message, never)).toEqual({ isTaken: false, ...told });
+    expect(await hook(null).deliver(message, never)).toEqual({ isTaken: false, ...reported });
   });
 
   it('does not wait for ever, nor fail on a receiver that is not there', async () => {
@@ -70,8 +70,8 @@ describe('a webhook', () => {
     await receiver.seen(before + 1);
     collectGarbage();
     expect(await late).toMatchObject({ reason: 'no answer within 300 ms' });
-    const nobody = await hook(null, 5_000, 'http://127.0.0.1:1/').deliver(message, never);
-    expect(nobody).toMatchObject({ isTaken: false, status: null, isFinal: false });
-    expect(nobody.isTaken ? '' : nobody.reason).toMatch(/fetch failed: |bad port/);
+    const noWebhook = await hook(null, 5_000, 'http://127.0.0.1:1/').deliver(message, never);
+    expect(noWebhook).toMatchObject({ isTaken: false, status: null, isFinal: false });
+    expect(noWebhook.isTaken ? '' : noWebhook.reason).toMatch(/fetch failed: |bad port/);
   });
 });

@@ -29,12 +29,12 @@ const PLAN = planGrowingBloom({ urls: 400, bitsPerLeaf: 8_192, falsePositiveRate
 const page = (n: number): string => `https://a.example/${n}`;
 const pages = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, i) => page(from + i));
 
-interface Told {
+interface Reported {
   readonly log: Log;
   readonly messages: string[];
 }
 
-function told(): Told {
+function reported(): Reported {
   const messages: string[] = [];
   const say = (message: string, fields?: unknown): void => {
     messages.push(`${message} ${JSON.stringify(fields ?? {})}`);
@@ -70,7 +70,7 @@ describe('the filter of a crawl db', () => {
     const before = await db.seenFilter?.stats();
     expect(before?.splits).toBeGreaterThan(2);
     await db.close();
-    const { log, messages } = told();
+    const { log, messages } = reported();
     const again = await opened(dir, PLAN, log);
     expect(await again.seenFilter?.stats()).toEqual(before);
     expect(await missing(again, pages(0, 3_000))).toBe(0);
@@ -95,7 +95,7 @@ describe('the filter of a crawl db', () => {
     await write(plain, pages(0, 1_000));
     expect(plain.seenFilter).toBeNull();
     await plain.close();
-    const first = told();
+    const first = reported();
     const db = await opened(dir, PLAN, first.log);
     expect(await missing(db, pages(0, 1_000))).toBe(0);
     expect(first.messages).toEqual([expect.stringMatching(/is made from the crawl db.*there is none/)]);
@@ -103,7 +103,7 @@ describe('the filter of a crawl db', () => {
     const without = await opened(dir, null);
     await write(without, pages(1_000, 1_010));
     await without.close();
-    const second = told();
+    const second = reported();
     const again = await opened(dir, PLAN, second.log);
     expect(await missing(again, pages(0, 1_010))).toBe(0);
     expect(second.messages).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('the filter of a crawl db', () => {
     for (let at = 0; at < 3_000; at += 100) await write(db, pages(at, at + 100));
     await db.close();
     await tamper(dir, change);
-    const { log, messages } = told();
+    const { log, messages } = reported();
     const again = await opened(dir, PLAN, log);
     expect(await missing(again, pages(0, 3_000))).toBe(0);
     expect(messages).toEqual([expect.stringMatching(message)]);
@@ -188,7 +188,7 @@ describe('the filter of a crawl db', () => {
       const firsts = sets.filter((key, i) => i === 0 || sets[i - 1]?.slice(0, 10) !== key.slice(0, 10));
       await rows.batch(firsts.map((key) => ({ type: 'del', key })));
     });
-    const { log, messages } = told();
+    const { log, messages } = reported();
     const again = await opened(dir, PLAN, log);
     expect(await missing(again, pages(0, 3_000))).toBe(0);
     for (let at = 3_000; at < 6_000; at += 100) await write(again, pages(at, at + 100));
@@ -208,12 +208,12 @@ describe('the filter of a crawl db', () => {
     const deletes = (await db.getMany(pages(500, 12_000))).map((datum) => datum!);
     await db.write({ deletes });
     await db.close();
-    const purged = told();
+    const purged = reported();
     const slim = await opened(dir, PLAN, purged.log);
     expect((await slim.seenFilter?.stats())?.urls).toBe(500);
     expect(purged.messages).toEqual([expect.stringContaining('of URLs that are gone')]);
     await slim.close();
-    const other = told();
+    const other = reported();
     const finer = { ...PLAN, ...planGrowingBloom({ urls: 400, bitsPerLeaf: 8_192, falsePositiveRate: 0.001 }) };
     const changed = await opened(dir, finer, other.log);
     expect(await missing(changed, pages(0, 500))).toBe(0);

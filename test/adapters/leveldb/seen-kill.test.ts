@@ -12,7 +12,7 @@ const built = (file: string): string => new URL(`../../../dist/src/${file}`, imp
 /** Writes new URLs until it is killed; prints how many are there. */
 const WRITER = `
 import { openLevelCrawlDb } from ${JSON.stringify(built('adapters/leveldb/crawl-db.js'))};
-import { newDatum } from ${JSON.stringify(built('domain/crawl/datum.js'))};
+import { newDatum } from ${JSON.stringify(built('domain/crawl/states/datum.js'))};
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const [dir, from] = process.argv.slice(1);
 const db = await openLevelCrawlDb({ dir, log: silent, seenFilter: ${JSON.stringify(PLAN)} });

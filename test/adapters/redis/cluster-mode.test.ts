@@ -45,7 +45,7 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
 
   it('is told from a server alone, and one of its nodes from the whole', async () => {
     const urls = [server.url.split(',')[0] as string, server.url.split(',')[1] as string];
-    const told = await Promise.all(
+    const reported = await Promise.all(
       urls.map(async (url) => {
         const redis = await connectRedis(url);
         const refusal = await crawlDbId(redis, 'crawl-a', 'a').catch((error: unknown) => error);
@@ -53,7 +53,7 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
         return refusal;
       }),
     );
-    expect(told.filter((each) => each instanceof CrawlError)).toMatchObject([
+    expect(reported.filter((each) => each instanceof CrawlError)).toMatchObject([
       { code: 'config-invalid', message: expect.stringContaining('name several of its nodes') },
     ]);
     const alone = await startRedis();

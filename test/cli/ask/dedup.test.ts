@@ -82,9 +82,9 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
   });
 
   it('dedup marks the print version, export leaves it out, undo brings it back', async () => {
-    type Told = DedupSummary & { readonly list: readonly DuplicateView[] };
+    type Reported = DedupSummary & { readonly list: readonly DuplicateView[] };
     expect(await jsonStaying(['dedup', '--undo'], { cwd })).toEqual({ restored: 1, dryRun: false });
-    const dry = await json<Told>(['dedup', '--dry-run'], { cwd });
+    const dry = await json<Reported>(['dedup', '--dry-run'], { cwd });
     expect(dry).toMatchObject({ duplicates: 1, marked: 1, dryRun: true });
     expect(dry.list).toEqual([{ url: `${origin}/article/1/print`, of: `${origin}/article/1`, distance: 0 }]);
     const text = await run(['dedup'], { cwd });

@@ -267,10 +267,10 @@ describe('asking here or there', () => {
     closers.push(() => stopped.close());
     await once(stopped, 'listening');
     let asked: Promise<RecordView | null> | null = null;
-    const told = await new Promise<string>((onSilence) => {
+    const reported = await new Promise<string>((onSilence) => {
       asked = askEither(dir, locked, (own: CrawlReader) => own.record('x'), { onSilence, silenceMs: 20 });
     });
-    expect(told).toContain('has not answered so far');
+    expect(reported).toContain('has not answered so far');
     (asker as Socket | null)?.write(lineOf({ end: record(1) }));
     expect(await asked).toEqual(record(1));
   });

@@ -100,8 +100,14 @@ describe('similar URLs in a crawl', () => {
     const published = await crawl(other, '-D', list(other, '{ mode: published }'));
     expect(published.totals.filteredBy).toMatchObject({ 'urlfilter-similarity: similar to known URLs': 20 });
     expect(published.totals.new).toBe(40 - 20);
-    const told = await runStaying(['check', 'url', `${site.origin}/a/item-7.html`, '-D', list(cwd, '{ quota: 4 }')]);
-    expect(told.stdout).toContain('|3|a|item-#.html');
+    const reported = await runStaying([
+      'check',
+      'url',
+      `${site.origin}/a/item-7.html`,
+      '-D',
+      list(cwd, '{ quota: 4 }'),
+    ]);
+    expect(reported.stdout).toContain('|3|a|item-#.html');
   });
 });
 

@@ -29,9 +29,9 @@ afterAll(() => {
 /** What `top` tells, once a page of the second round is done. */
 async function seenIn(dir: string): Promise<{ run: { progress: { round: number; done: number } | null } | null }> {
   const { stdout } = await run(['top', '--json', '--dir', dir]);
-  const told = JSON.parse(stdout) as Awaited<ReturnType<typeof seenIn>>;
-  const progress = told.run?.progress;
-  return progress?.round === 2 && progress.done > 0 ? told : seenIn(dir);
+  const reported = JSON.parse(stdout) as Awaited<ReturnType<typeof seenIn>>;
+  const progress = reported.run?.progress;
+  return progress?.round === 2 && progress.done > 0 ? reported : seenIn(dir);
 }
 
 describe('top', () => {

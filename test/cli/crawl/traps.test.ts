@@ -90,7 +90,7 @@ describe('traps', () => {
       injected: 1,
       filteredBy: { 'urlfilter-traps: path repeats itself': 2, 'url: only http and https URLs are crawled': 1 },
     });
-    const told = await run(['inject', '-'], { cwd, input });
-    expect(told.stdout).toContain('kept out: 2 urlfilter-traps: path repeats itself\n');
+    const reported = await run(['inject', '-'], { cwd, input });
+    expect(reported.stdout).toContain('kept out: 2 urlfilter-traps: path repeats itself\n');
   });
 });

@@ -90,9 +90,9 @@ describe('--dry-run', () => {
     const tell = async ({ args, says, input, code = 0 }: Case): Promise<void> => {
       const options = { cwd, env, code, ...(input === undefined ? {} : { input }) };
       const ask = STARTED.has(args[0] ?? '') ? json : jsonStaying;
-      const told = await ask<object>([...args, '--dry-run'], options);
-      const first = Array.isArray(told) ? (told[0] as object) : told;
-      expect({ args, told: first }).toMatchObject({ args, told: { ...says, dryRun: true } });
+      const reported = await ask<object>([...args, '--dry-run'], options);
+      const first = Array.isArray(reported) ? (reported[0] as object) : reported;
+      expect({ args, reported: first }).toMatchObject({ args, reported: { ...says, dryRun: true } });
     };
     // None is in another's way: all take the crawl as it is.
     await Promise.all(cases().map(tell));
@@ -108,9 +108,9 @@ describe('--dry-run', () => {
       ['touch', `${site.origin}/page/1`, 'https://unknown.example/'],
       ['merge', join(cwd, 'crawldb')],
     ]) {
-      const foretold = await jsonStaying<object>([...args, '--dry-run'], { cwd: copy });
+      const predicted = await jsonStaying<object>([...args, '--dry-run'], { cwd: copy });
       const done = await jsonStaying<object>(args, { cwd: copy });
-      expect(JSON.parse(JSON.stringify(foretold).replaceAll(',"dryRun":true', ''))).toEqual(done);
+      expect(JSON.parse(JSON.stringify(predicted).replaceAll(',"dryRun":true', ''))).toEqual(done);
     }
   });
 

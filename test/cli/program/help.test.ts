@@ -46,7 +46,7 @@ describe('help', () => {
       '--no-additions',
       '--purge-gone',
       '--orphans',
-      '--relink',
+      '--readmit-links',
       '--dry-run',
     ]);
     expect(optionsOf('incrawl readdb')).toEqual(

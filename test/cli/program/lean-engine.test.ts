@@ -8,7 +8,7 @@ it('sets no flag that this V8 does not know: it would say so with every command'
 });
 
 it('keeps the young generation of the main thread small with any Node, and gives workers theirs at once', () => {
-  const script = fileURLToPath(new URL('young-generation.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('../support/young-generation.mjs', import.meta.url));
   const { stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
   expect(stderr).toBe('');
   const { main, half } = JSON.parse(stdout) as { main: number; half: number };

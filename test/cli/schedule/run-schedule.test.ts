@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Health } from '../../../src/cli/schedule/health.ts';
-import { runSchedule, type ScheduleRoom } from '../../../src/cli/schedule/run-schedule.ts';
+import { runSchedule, type ScheduleDeps } from '../../../src/cli/schedule/run-schedule.ts';
 import { everyTimetable } from '../../../src/cli/schedule/timetable.ts';
 import type { CrawlProgress, CrawlSummary } from '../../../src/crawler.ts';
 
@@ -24,7 +24,7 @@ function simulated(
   const starts: number[] = [];
   const health: Health[] = [];
   let waits = 0;
-  const room: ScheduleRoom = {
+  const deps: ScheduleDeps = {
     timetable: everyTimetable(MINUTE, 0, '1m'),
     startedAt: 0,
     now: () => now,
@@ -50,13 +50,13 @@ function simulated(
     },
     onProgress: (next) => void health.push(next),
   };
-  return { room, starts, health, stop };
+  return { deps, starts, health, stop };
 }
 
 describe('the scheduler', () => {
   it('runs on time, one run after the other, and skips starts that fall into a run', async () => {
-    const { room, starts, health, stop } = simulated([{ takesMs: 10 }, { takesMs: 2.5 * MINUTE }, { takesMs: 10 }]);
-    expect(await runSchedule(room, stop.signal)).toMatchObject({ stoppedIn: 'wait' });
+    const { deps, starts, health, stop } = simulated([{ takesMs: 10 }, { takesMs: 2.5 * MINUTE }, { takesMs: 10 }]);
+    expect(await runSchedule(deps, stop.signal)).toMatchObject({ stoppedIn: 'wait' });
     expect(starts).toEqual([0, MINUTE, 4 * MINUTE]);
     expect(health.at(-1)).toMatchObject({
       state: 'stopped',
@@ -69,10 +69,10 @@ describe('the scheduler', () => {
   });
 
   it('tells starts that passed in a sleep of the machine apart from those that fell into a run', async () => {
-    const { room, health, stop } = simulated([{ takesMs: 10 }, { takesMs: 2.5 * MINUTE }], [0, -3.5 * MINUTE]);
+    const { deps, health, stop } = simulated([{ takesMs: 10 }, { takesMs: 2.5 * MINUTE }], [0, -3.5 * MINUTE]);
     const warned: unknown[] = [];
     const log = { ...silent, warn: (text: string, fields?: object) => void warned.push([text, fields]) };
-    await runSchedule({ ...room, log }, stop.signal);
+    await runSchedule({ ...deps, log }, stop.signal);
     expect(warned).toEqual([
       ['starts were skipped, since their time had passed', { skipped: 3 }],
       ['starts were skipped, since the run was still going', { skipped: 3 }],
@@ -81,15 +81,15 @@ describe('the scheduler', () => {
   });
 
   it('goes on after a run that failed, and tells what was wrong', async () => {
-    const { room, starts, health, stop } = simulated([{ takesMs: 5, error: new Error('no route') }, { takesMs: 5 }]);
-    await runSchedule(room, stop.signal);
+    const { deps, starts, health, stop } = simulated([{ takesMs: 5, error: new Error('no route') }, { takesMs: 5 }]);
+    await runSchedule(deps, stop.signal);
     expect(starts).toHaveLength(2);
     expect(health.map(({ lastRun }) => lastRun?.error)).toContain('no route');
     expect(health.at(-1)).toMatchObject({ runs: 2, failedRuns: 1, lastRun: { ok: true, requests: 3 } });
   });
 
   it('logs why pages were not fetched', async () => {
-    const { room, stop } = simulated([{ takesMs: 0 }]);
+    const { deps, stop } = simulated([{ takesMs: 0 }]);
     const logged: unknown[] = [];
     const failure = { code: 'connect-failed', status: null, visits: 2, url: 'http://a.test/', message: 'refused' };
     const log = { ...silent, info: (text: string, fields?: object) => void logged.push([text, fields]) };
@@ -97,65 +97,65 @@ describe('the scheduler', () => {
       stop.abort();
       return { ...summary, totals: { ...summary.totals, failures: [failure] } };
     };
-    await runSchedule({ ...room, log, crawl }, stop.signal);
+    await runSchedule({ ...deps, log, crawl }, stop.signal);
     expect(logged).toContainEqual(['not fetched', failure]);
   });
 
   it('ends with what no later run would mend, and is not on record as running', async () => {
-    const { room, health, stop } = simulated([{ takesMs: 0, error: new Error('fatal') }]);
-    await expect(runSchedule(room, stop.signal)).rejects.toThrow('fatal');
+    const { deps, health, stop } = simulated([{ takesMs: 0, error: new Error('fatal') }]);
+    await expect(runSchedule(deps, stop.signal)).rejects.toThrow('fatal');
     expect(health.at(-1)).toMatchObject({ state: 'stopped', run: null, failedRuns: 1, lastRun: { error: 'fatal' } });
   });
 
   it('tells how far the run has come', async () => {
-    const { room, health, stop } = simulated([{ takesMs: 0 }]);
-    const crawl: ScheduleRoom['crawl'] = async (signal, onProgress) => {
+    const { deps, health, stop } = simulated([{ takesMs: 0 }]);
+    const crawl: ScheduleDeps['crawl'] = async (signal, onProgress) => {
       onProgress({ round: 2, urls: 10, done: 4 } as CrawlProgress);
-      return room.crawl(signal, onProgress);
+      return deps.crawl(signal, onProgress);
     };
-    await runSchedule({ ...room, crawl }, stop.signal);
+    await runSchedule({ ...deps, crawl }, stop.signal);
     expect(health.map(({ run }) => run)).toContainEqual({ at: iso(0), round: 2, urls: 10, done: 4 });
     expect(health.at(-1)?.run).toBeNull();
   });
 
   it('leaves nothing of a run with the signal of the process', async () => {
-    const { room, stop } = simulated(Array.from({ length: 20 }, () => ({ takesMs: 1 })));
-    const crawl: ScheduleRoom['crawl'] = (signal, onProgress) => {
+    const { deps, stop } = simulated(Array.from({ length: 20 }, () => ({ takesMs: 1 })));
+    const crawl: ScheduleDeps['crawl'] = (signal, onProgress) => {
       signal.addEventListener('abort', () => {});
-      return room.crawl(signal, onProgress);
+      return deps.crawl(signal, onProgress);
     };
-    await runSchedule({ ...room, crawl }, stop.signal);
+    await runSchedule({ ...deps, crawl }, stop.signal);
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
   it('finds the next run anew when the clock was set back, by years as well', async () => {
     const year = 365 * 24 * 60 * MINUTE;
     const waited = simulated([{ takesMs: 10 }, { takesMs: 10 }], [0, year]);
-    await runSchedule(waited.room, waited.stop.signal);
+    await runSchedule(waited.deps, waited.stop.signal);
     expect(waited.starts).toEqual([0, 2 * MINUTE - year]);
     const ran = simulated([{ takesMs: 10 - year }, { takesMs: 10 }]);
-    await runSchedule(ran.room, ran.stop.signal);
+    await runSchedule(ran.deps, ran.stop.signal);
     expect(ran.starts).toEqual([0, MINUTE - year]);
   });
 
   it('gives no start twice when the clock is corrected a little', async () => {
-    const { room, starts, stop } = simulated([{ takesMs: -20 }, { takesMs: 10 }]);
-    await runSchedule(room, stop.signal);
+    const { deps, starts, stop } = simulated([{ takesMs: -20 }, { takesMs: 10 }]);
+    await runSchedule(deps, stop.signal);
     expect(starts).toEqual([0, MINUTE]);
   });
 
   it('begins later by the jitter', async () => {
-    const { room, starts, stop } = simulated([{ takesMs: 0 }]);
-    await runSchedule({ ...room, jitterMs: 20_000 }, stop.signal);
+    const { deps, starts, stop } = simulated([{ takesMs: 0 }]);
+    await runSchedule({ ...deps, jitterMs: 20_000 }, stop.signal);
     expect(starts).toEqual([10_000]);
   });
 
   it('says that it was stopped in a run', async () => {
-    const { room, stop } = simulated([{ takesMs: 0 }]);
+    const { deps, stop } = simulated([{ takesMs: 0 }]);
     const crawl = async (): Promise<CrawlSummary> => {
       stop.abort();
       return summary;
     };
-    expect((await runSchedule({ ...room, crawl }, stop.signal)).stoppedIn).toBe('run');
+    expect((await runSchedule({ ...deps, crawl }, stop.signal)).stoppedIn).toBe('run');
   });
 });

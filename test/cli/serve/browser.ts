@@ -63,9 +63,9 @@ export async function openTab(chromium: string): Promise<Tab> {
     if (id !== undefined) waiting.get(id)?.(rest);
     else if (method === 'Page.loadEventFired') onLoad();
     else if (method === 'Runtime.exceptionThrown' || method === 'Page.javascriptDialogOpening')
-      errors.push(told(params));
-    else if (method === 'Runtime.consoleAPICalled' && params?.type === 'error') errors.push(told(params));
-    else if (method === 'Log.entryAdded' && /"level":"error"/.test(told(params))) errors.push(told(params));
+      errors.push(reported(params));
+    else if (method === 'Runtime.consoleAPICalled' && params?.type === 'error') errors.push(reported(params));
+    else if (method === 'Log.entryAdded' && /"level":"error"/.test(reported(params))) errors.push(reported(params));
   }
 
   async function send(method: string, params: object = {}): Promise<Readonly<Record<string, unknown>>> {
@@ -107,4 +107,4 @@ export async function openTab(chromium: string): Promise<Tab> {
   };
 }
 
-const told = (params: unknown): string => JSON.stringify(params);
+const reported = (params: unknown): string => JSON.stringify(params);

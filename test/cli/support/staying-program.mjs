@@ -3,8 +3,8 @@ import { Readable, Writable } from 'node:stream';
 // For `staying.ts`: the built program without its start. Each message is a command line, run in this process when those before it are done.
 
 const [built] = process.argv.slice(2);
-const { runCommand } = await import(new URL('run-command.js', built));
-const { errorText } = await import(new URL('render/error-text.js', built));
+const { runCommand } = await import(new URL('program/run-command.js', built));
+const { errorText } = await import(new URL('render/text/error-text.js', built));
 const home = process.cwd();
 
 /** A stream that keeps what is written to it in each of the lists. */

@@ -129,8 +129,8 @@ describe('export --format tree and markdown', () => {
       ['tree', 'tree'],
       ['markdown', 'notes/'],
     ] as const) {
-      const told = await jsonStaying(['export', '--format', format, '-o', place, '--since', between], { cwd });
-      expect(told).toMatchObject({ documents: 1, removed: 1 });
+      const reported = await jsonStaying(['export', '--format', format, '-o', place, '--since', between], { cwd });
+      expect(reported).toMatchObject({ documents: 1, removed: 1 });
       expect(filesOf(place)).toHaveLength(PATHS.length);
       const list = readFileSync(join(cwd, place, 'index.jsonl'), 'utf8')
         .trim()

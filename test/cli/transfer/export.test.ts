@@ -211,9 +211,9 @@ describe('export', () => {
       join(own, 'conf/plugins.yaml'),
       'plugins: [protocol-http, parse-html, signature-simhash, schedule-freshness, { use: ../plugins/exporter-csv }]',
     );
-    const told = await run(['export', '--format', 'csv'], { cwd: own });
-    expect(told).toMatchObject({ code: 1, stdout: '' });
-    expect(told.stderr).toContain('exporter csv: not today');
+    const reported = await run(['export', '--format', 'csv'], { cwd: own });
+    expect(reported).toMatchObject({ code: 1, stdout: '' });
+    expect(reported.stderr).toContain('exporter csv: not today');
     const unknown = await runStaying(['export', '--format', 'cvs'], { cwd: own });
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain('did you mean csv?');

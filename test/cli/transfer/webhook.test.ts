@@ -26,7 +26,7 @@ interface Body {
   readonly type: string;
   readonly data: { readonly first: number; readonly last: number; readonly changes: { seq: number; url: string }[] };
 }
-const told = (from: number): string[] =>
+const reported = (from: number): string[] =>
   receiver.received.slice(from).flatMap(({ body }) => (JSON.parse(body) as Body).data.changes.map((each) => each.url));
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('changes --webhook', { sequential: true }, () => {
     const [again, taken] = receiver.received;
     expect(again?.headers['webhook-id']).toBe(taken?.headers['webhook-id']);
     expect(again?.body).toBe(taken?.body);
-    expect(told(1)).toEqual([1, 2, 3].map(url));
+    expect(reported(1)).toEqual([1, 2, 3].map(url));
     const { headers, body } = taken!;
     const text = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
     expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', 'topsecret').update(text).digest('base64')}`);
@@ -62,7 +62,7 @@ describe('changes --webhook', { sequential: true }, () => {
       cursor: 4,
       failed: null,
     });
-    expect(told(3)).toEqual([url(4)]);
+    expect(reported(3)).toEqual([url(4)]);
   });
 
   it('keeps its place when the receiver stays away, and does not write the address down', async () => {
@@ -77,7 +77,7 @@ describe('changes --webhook', { sequential: true }, () => {
     expect(readFileSync(join(cwd, 'crawldb', 'webhooks', file), 'utf8')).not.toContain('127.0.0.1');
     const before = receiver.received.length;
     expect(await json(['changes', '--webhook', receiver.url, '--since', '3'], { cwd })).toMatchObject({ delivered: 2 });
-    expect(told(before)).toEqual([url(4), url(5)]);
+    expect(reported(before)).toEqual([url(4), url(5)]);
   });
 
   it('follows the feed until it is stopped, while others use the crawl db', async () => {
@@ -94,7 +94,7 @@ describe('changes --webhook', { sequential: true }, () => {
     const { code, stdout, stderr } = await finished;
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toMatchObject({ delivered: 3, failed: null });
-    expect(told(before)).toEqual([6, 7, 8].map(url));
+    expect(reported(before)).toEqual([6, 7, 8].map(url));
   });
 
   it('prints what comes, a line for each', async () => {
@@ -145,7 +145,7 @@ describe('changes --webhook', { sequential: true }, () => {
       await receiver.seen(before + 2);
       child.kill('SIGTERM');
       expect(await finished).toMatchObject({ code: 0, stderr: '' });
-      expect(told(before)).toEqual([url(9), url(10)]);
+      expect(reported(before)).toEqual([url(9), url(10)]);
     } finally {
       await socket.close();
       await db.close();

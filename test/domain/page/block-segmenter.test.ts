@@ -5,7 +5,7 @@ import { segmentPage } from '../../../src/domain/page/published/block-segmenter.
 import { TAG_CLASSES, tagClassOf } from '../../../src/domain/page/published/tag-classes.ts';
 
 const segments = (html: string) => segmentPage(parseDocument(html) as unknown as PageNode);
-const told = (html: string) =>
+const reported = (html: string) =>
   segments(html).segments.map(({ kind, name, chars, anchorChars, levels, links }) => ({
     kind,
     name,
@@ -39,7 +39,7 @@ describe('blocks', () => {
     <div>Copyright 2015</div></body></html>`;
 
   it('are those of the worked example, in post-order', () => {
-    expect(told(page)).toEqual([
+    expect(reported(page)).toEqual([
       { kind: 'title', name: 'title', chars: 10, anchorChars: 0, levels: 0, links: 0 },
       { kind: 'block', name: 'ul', chars: 25, anchorChars: 25, levels: 6, links: 6 },
       { kind: 'title', name: 'h1', chars: 16, anchorChars: 0, levels: 0, links: 0 },
@@ -61,16 +61,16 @@ describe('blocks', () => {
     [10, 6, 'block'],
   ])('with %i characters and %i level tags: %s', (chars, levels, kind) => {
     const html = `<div>${'x'.repeat(chars - levels)}${'<li>y</li>'.repeat(levels)}</div>`;
-    expect(told(html)).toEqual([expect.objectContaining({ kind, chars, levels })]);
+    expect(reported(html)).toEqual([expect.objectContaining({ kind, chars, levels })]);
   });
 
   it('count code points, and no white space around text', () => {
-    expect(told(`<div> \n ${'\u{1f600}'.repeat(101)} </div>`)[0]).toMatchObject({ kind: 'block', chars: 101 });
+    expect(reported(`<div> \n ${'\u{1f600}'.repeat(101)} </div>`)[0]).toMatchObject({ kind: 'block', chars: 101 });
   });
 
   it('do not count text of a pooled block again', () => {
     const inner = `<section><p>${'inner '.repeat(30)}</p></section>`;
-    expect(told(`<article>${inner}<p>${'o'.repeat(50)}</p></article>`)).toEqual([
+    expect(reported(`<article>${inner}<p>${'o'.repeat(50)}</p></article>`)).toEqual([
       expect.objectContaining({ kind: 'block', name: 'section' }),
       expect.objectContaining({ kind: 'residual', chars: 50 }),
     ]);

@@ -4,7 +4,7 @@ import type { FetchedRecord, SegmentInfo } from '../../../ports/segment-store.ts
 import type { Report } from '../../../ports/state-care.ts';
 import { damagedAt } from '../file-errors.ts';
 import { type Frame, readFrames } from '../segments/frame-reader.ts';
-import { decodeRecord } from '../segments/record-codec.ts';
+import { decodeFetched, decodeRecord } from '../segments/record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from '../segments/segment-folder.ts';
 import { verifyWarc, type WarcFault } from '../warc/verify-warc.ts';
 import { warcSizes } from '../warc/warc-writer.ts';
@@ -79,8 +79,7 @@ export function* fetchedFrames(
   syncedBytes: number,
 ): Generator<{ readonly frame: Frame; readonly record: FetchedRecord }> {
   const file = join(folder, FETCHED);
-  for (const frame of readFrames(file, { syncedBytes }))
-    yield { frame, record: decodeRecord<FetchedRecord>(file, frame) };
+  for (const frame of readFrames(file, { syncedBytes })) yield { frame, record: decodeFetched(file, frame) };
 }
 
 /** Why the response that a record points at cannot be there; `null` when it can. */

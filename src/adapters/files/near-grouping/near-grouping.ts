@@ -69,9 +69,9 @@ export async function createFileNearGrouping({
     return pool.run(task) as Promise<void>;
   };
 
-  async function compareWithLibrary(block: PageColumns, room: BlockRoom, library: LeaderFile): Promise<void> {
+  async function compareWithLibrary(block: PageColumns, buffers: BlockBuffers, library: LeaderFile): Promise<void> {
     const { size, high, low, scope, chars } = block;
-    const { tables, nearest } = room;
+    const { tables, nearest } = buffers;
     layOut(tables, block, size);
     for (let row = 0; row < size; row++) enter(tables, block, row);
     const rest = { library: library.path, block: { size, high, low, scope, chars }, tables, nearest, distance };
@@ -85,12 +85,12 @@ export async function createFileNearGrouping({
   async function repeatsOf(library: LeaderFile): Promise<RepeatList> {
     const repeats = new RepeatList();
     let leaders = new Int32Array(1_024);
-    let room: BlockRoom | null = null;
+    let buffers: BlockBuffers | null = null;
     for await (const block of pages.blocks()) {
-      room ??= roomFor(block.capacity);
-      const { tables, nearest } = room;
+      buffers ??= buffersFor(block.capacity);
+      const { tables, nearest } = buffers;
       nearest.fill(NOTHING_NEAR);
-      if (library.size > 0) await compareWithLibrary(block, room, library);
+      if (library.size > 0) await compareWithLibrary(block, buffers, library);
       const leads = (row: number): boolean => !isBatch || block.isIncoming(row);
       const fresh = groupRows(block, tables, nearest, { distance, leaders: library.size, leads });
       const wanted = library.size + fresh.length;
@@ -150,12 +150,12 @@ export async function createFileNearGrouping({
 }
 
 /** What a block needs beside itself; threads can share it, and the next block uses it again. */
-interface BlockRoom {
+interface BlockBuffers {
   readonly tables: BucketTables;
   readonly nearest: Uint32Array;
 }
 
-function roomFor(rows: number): BlockRoom {
+function buffersFor(rows: number): BlockBuffers {
   const words = (length: number) => new Int32Array(new SharedArrayBuffer(4 * length));
   return { tables: makeTables(rows, words), nearest: new Uint32Array(words(rows).buffer) };
 }

@@ -1,4 +1,5 @@
 import { Packr } from 'msgpackr';
+import type { FetchedRecord, HostObservation } from '../../../ports/segment-store.ts';
 import { damagedAt } from '../file-errors.ts';
 import type { Frame } from './frame-reader.ts';
 
@@ -17,6 +18,14 @@ export function decodeRecord<Kind>(file: string, frame: Frame): Kind {
   }
   if (typeof record !== 'object' || record === null) throw damagedAt(file, frame.offset, 'the record is no map');
   return record as Kind;
+}
+
+/** As {@link decodeRecord}; segments written before 0.1.0 call what a fetch observed about its host `lesson`. */
+export function decodeFetched(file: string, frame: Frame): FetchedRecord {
+  const record = decodeRecord<FetchedRecord & { lesson?: HostObservation | null }>(file, frame);
+  if (record.lesson === undefined) return record;
+  const { lesson, ...rest } = record;
+  return { ...rest, observation: lesson };
 }
 
 /** Texts that came as binary become strings, or empty ones where they are not wanted. */

@@ -38,13 +38,13 @@ export class SegmentWriter {
     dir: string,
     mark: SegmentMark,
     bits: { readonly fetched: BitSet; readonly parsed: BitSet },
-    room: { readonly warc: WarcOptions; readonly lock: FolderLock; readonly log: Log | null },
+    deps: { readonly warc: WarcOptions; readonly lock: FolderLock; readonly log: Log | null },
   ) {
     this.dir = dir;
     this.mark = mark;
     this.bits = bits;
-    this.options = room.warc;
-    this.lock = room.lock;
+    this.options = deps.warc;
+    this.lock = deps.lock;
     const open: { close(): void }[] = [];
     try {
       const ends = new Map<string, number>();
@@ -53,7 +53,7 @@ export class SegmentWriter {
         accept: this.recordsOnDisk(ends),
       });
       open.push(this.fetched);
-      this.warc = new WarcWriter(dir, room.warc, ends);
+      this.warc = new WarcWriter(dir, deps.warc, ends);
       open.push(this.warc);
       this.parsed = new FrameLog(join(dir, PARSED), {
         syncedBytes: mark.synced.parsed,
@@ -67,13 +67,13 @@ export class SegmentWriter {
       });
     } catch (error) {
       for (const each of open) each.close();
-      room.lock.release();
+      deps.lock.release();
       throw error;
     }
     const { droppedBytes } = this.fetched;
     if (droppedBytes + this.parsed.droppedBytes > 0) {
       const dropped = { fetchedBytes: droppedBytes, parsedBytes: this.parsed.droppedBytes };
-      room.log?.warn('a segment was cut short and has been repaired', { segment: mark.info.id, ...dropped });
+      deps.log?.warn('a segment was cut short and has been repaired', { segment: mark.info.id, ...dropped });
     }
   }
 

@@ -11,8 +11,8 @@ import type {
 } from '../../../ports/segment-store.ts';
 import { readStoredResponse } from '../warc/stored-response.ts';
 import type { BitSet } from './bit-set.ts';
-import { type FrameQuery, readFrames } from './frame-reader.ts';
-import { decodeRecord, withTexts } from './record-codec.ts';
+import { type Frame, type FrameQuery, readFrames } from './frame-reader.ts';
+import { decodeFetched, decodeRecord, withTexts } from './record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, type SegmentMark } from './segment-folder.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 
@@ -75,11 +75,12 @@ export class FileSegment implements Segment {
   }
 
   async *fetched(): AsyncGenerator<FetchedRecord> {
-    yield* this.records<FetchedRecord>(FETCHED);
+    for (const frame of this.frames(FETCHED)) yield decodeFetched(join(this.dir, FETCHED), frame);
   }
 
   async *parsed({ texts = true }: { readonly texts?: boolean } = {}): AsyncGenerator<ParsedRecord> {
-    for (const record of this.records<ParsedRecord>(PARSED)) yield withTexts(record, texts);
+    const file = join(this.dir, PARSED);
+    for (const frame of this.frames(PARSED)) yield withTexts(decodeRecord<ParsedRecord>(file, frame), texts);
   }
 
   async findFetched(url: string): Promise<FetchedRecord | undefined> {
@@ -89,7 +90,7 @@ export class FileSegment implements Segment {
     for (const frame of readFrames(file, { syncedBytes: this.synced.fetched })) {
       // Only what contains the URL is worth decoding.
       if (!frame.payload.includes(urlBytes)) continue;
-      const record = decodeRecord<FetchedRecord>(file, frame);
+      const record = decodeFetched(file, frame);
       if (record.url === url) return record;
     }
     return undefined;
@@ -127,11 +128,10 @@ export class FileSegment implements Segment {
     return (this.writer?.mark ?? this.mark).synced;
   }
 
-  private *records<Kind>(name: typeof FETCHED | typeof PARSED): Generator<Kind> {
+  private frames(name: typeof FETCHED | typeof PARSED): Iterable<Frame> {
     this.writer?.flush();
-    const file = join(this.dir, name);
     const syncedBytes = name === FETCHED ? this.synced.fetched : this.synced.parsed;
-    for (const frame of readFrames(file, { syncedBytes })) yield decodeRecord<Kind>(file, frame);
+    return readFrames(join(this.dir, name), { syncedBytes });
   }
 
   private writing(): SegmentWriter {

@@ -39,9 +39,9 @@ function neverBack(clock: Clock): { now(): number; behind(): number } {
   let behind = 0;
   let latest = Number.NEGATIVE_INFINITY;
   const now = (): number => {
-    const told = clock.now();
-    if (told + behind < latest) behind = latest - told;
-    latest = told + behind;
+    const systemNow = clock.now();
+    if (systemNow + behind < latest) behind = latest - systemNow;
+    latest = systemNow + behind;
     return latest;
   };
   return {

@@ -39,17 +39,17 @@ export interface RepairedRows {
  */
 export async function repairRows(rows: Rows, quarantine: Quarantine, report: Report): Promise<RepairedRows> {
   await rows.put(REPAIRING_KEY, Buffer.from('1'), { sync: true });
-  const room = { rows, quarantine, report };
-  let quarantined = await sift(room, ROW.record, (key, bytes) => {
+  const deps = { rows, quarantine, report };
+  let quarantined = await sift(deps, ROW.record, (key, bytes) => {
     const stored = storedRecord(key, bytes);
     if (isFinding(stored)) throw new CrawlError('db-corrupt', stored.detail);
   });
-  quarantined += await sift(room, ROW.segment, (key, bytes) => decodeSegment(key.slice(1), bytes));
-  quarantined += await sift(room, ROW.host, (key, bytes) => decodeHost(hostOfKey(key), bytes));
-  quarantined += await sift(room, ROW.lease, (key, bytes) => decodeLease(urlOfRow(key), bytes));
-  quarantined += await sift(room, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), true);
-  quarantined += await sift(room, ROW.change, readFeedRow);
-  const leasesEnded = await endStrayLeases(room);
+  quarantined += await sift(deps, ROW.segment, (key, bytes) => decodeSegment(key.slice(1), bytes));
+  quarantined += await sift(deps, ROW.host, (key, bytes) => decodeHost(hostOfKey(key), bytes));
+  quarantined += await sift(deps, ROW.lease, (key, bytes) => decodeLease(urlOfRow(key), bytes));
+  quarantined += await sift(deps, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), true);
+  quarantined += await sift(deps, ROW.change, readFeedRow);
+  const leasesEnded = await endStrayLeases(deps);
   await rebuildDueIndex(rows);
   await renewLeases(rows);
   await rebuildIndexes(rows);
@@ -62,7 +62,7 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   return { records, quarantined, leasesEnded };
 }
 
-interface Room {
+interface RepairDeps {
   readonly rows: Rows;
   readonly quarantine: Quarantine;
   readonly report: Report;
@@ -70,7 +70,7 @@ interface Room {
 
 /** Moves rows that `read` throws at to the quarantine; with `needsRecord`, also those whose URL has no record. */
 async function sift(
-  { rows, quarantine, report }: Room,
+  { rows, quarantine, report }: RepairDeps,
   kind: RowKind,
   read: (key: string, bytes: Buffer) => unknown,
   needsRecord = false,
@@ -106,7 +106,7 @@ function whyNot(read: () => unknown): string | null {
 }
 
 /** Ends leases of URLs without a record, and of segments that the db does not know or is done with. */
-async function endStrayLeases({ rows, report }: Room): Promise<number> {
+async function endStrayLeases({ rows, report }: RepairDeps): Promise<number> {
   const segments = new Set<string>();
   for await (const batch of readRange(rows, rowRange(ROW.segment))) {
     for (const [key, bytes] of batch) {

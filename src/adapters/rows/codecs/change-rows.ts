@@ -53,8 +53,8 @@ export function encodeChange(row: ChangeRow): Buffer {
   const { kind, notedAt, at, url, state, status, distance, target, title, blocks = null, contentType = null } = row;
   const number = NUMBER_OF_KIND.get(kind);
   if (number === undefined) throw new TypeError(`a kind of change was expected, got "${String(kind)}"`);
-  const told = [url, stateNumber(state), status, distance, target, title, blocks, contentType];
-  const tuple = [CHANGE_VERSION, number, notedAt, at, ...told];
+  const facts = [url, stateNumber(state), status, distance, target, title, blocks, contentType];
+  const tuple = [CHANGE_VERSION, number, notedAt, at, ...facts];
   let { length } = tuple;
   while (tuple[length - 1] === null) length--;
   tuple.length = length;

@@ -130,13 +130,13 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
     facts.bytesSaved,
     facts.hintHits,
     facts.hintMisses,
-    ...seldomTold(facts),
+    ...rarelySet(facts),
   ];
   return pack([tally, tuple]);
 }
 
 /** The end of a row, left out where there is nothing to tell. */
-function seldomTold({ nothing, restUntil }: HostFacts): [] | [AnswerTuple] | [AnswerTuple | null, number] {
+function rarelySet({ nothing, restUntil }: HostFacts): [] | [AnswerTuple] | [AnswerTuple | null, number] {
   const answer: AnswerTuple | null =
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars];
   if (restUntil !== null) return [answer, restUntil];

@@ -73,7 +73,7 @@ export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
     if (this.#fault !== null) return;
     try {
       await this.#load();
-      const fitting = await this.#makeRoom(digestUrls(urls));
+      const fitting = await this.#makeSpace(digestUrls(urls));
       this.#stageFitting(sink, fitting);
     } catch (error) {
       if (!(error instanceof CrawlError) || error.code !== 'internal') throw error;
@@ -127,11 +127,11 @@ export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
   }
 
   async #addDirectly(digests: Uint32Array): Promise<void> {
-    await this.#inBatch((sink) => this.#makeRoom(digests).then((fitting) => this.#stageFitting(sink, fitting)));
+    await this.#inBatch((sink) => this.#makeSpace(digests).then((fitting) => this.#stageFitting(sink, fitting)));
   }
 
   /** Writes what fits and replaces full leaves until the rest fits as well, which is given back by leaf. */
-  async #makeRoom(digests: Uint32Array): Promise<Map<BloomLeaf, DigestList>> {
+  async #makeSpace(digests: Uint32Array): Promise<Map<BloomLeaf, DigestList>> {
     let left = digests;
     for (;;) {
       const { fitting, rest } = this.#grouped(left);

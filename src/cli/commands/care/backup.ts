@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { BackupSummary } from '../../../crawler.ts';
-import { jsonOf, told } from '../../program/dry-run.ts';
+import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { bytes, count } from '../../render/quantities.ts';
 import type { Session } from '../../session.ts';
@@ -20,10 +20,10 @@ export function addBackup(program: Command, run: Run): void {
     run(backup, async (session) => {
       const { backupState, checkBackup } = await import('../../../crawler.ts');
       const { dryRun = false } = flags;
-      const room = { log: await session.log(), dryRun };
+      const deps = { log: await session.log(), dryRun };
       const summary = flags.check
-        ? await checkBackup(folder, room)
-        : await backupState(session.options.dir, folder, room);
+        ? await checkBackup(folder, deps)
+        : await backupState(session.options.dir, folder, deps);
       await tell(session, summary, flags.check ? 'Whole:' : 'Backed up to', dryRun);
     }),
   );
@@ -52,6 +52,6 @@ async function tell(session: Session, summary: BackupSummary, done: string, dryR
   await session.out.write(
     session.json
       ? `${jsonOf(summary, dryRun)}\n`
-      : `${told(dryRun)}${done} ${dir}: ${count(rows)} rows of the crawl db, ${count(files)} files with ${bytes(size)}, as of ${createdAt}.\n`,
+      : `${dryRunNotice(dryRun)}${done} ${dir}: ${count(rows)} rows of the crawl db, ${count(files)} files with ${bytes(size)}, as of ${createdAt}.\n`,
   );
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
-import { jsonOf, told } from '../../program/dry-run.ts';
+import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { repairText, verifyText } from '../../render/text/care-text.ts';
 
@@ -25,7 +25,7 @@ export function addRepair(program: Command, run: Run): void {
       if (flags.dryRun) {
         const summary = await verifyState(options);
         await session.out.write(
-          session.json ? `${jsonOf(summary, true)}\n` : `${told(true)}${verifyText(summary, session.bold)}`,
+          session.json ? `${jsonOf(summary, true)}\n` : `${dryRunNotice(true)}${verifyText(summary, session.bold)}`,
         );
         return EXIT.done;
       }

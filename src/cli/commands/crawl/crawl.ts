@@ -3,14 +3,14 @@ import type { CrawlSummary, SeedSource } from '../../../crawler.ts';
 import { EXIT, exitCodeOfStop } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { listenForStop } from '../../process/stop-signal.ts';
-import { jsonOf, told } from '../../program/dry-run.ts';
+import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions, wholeNumber } from '../../program/shared-options.ts';
 import { layerLines, stopReason, totalsLine } from '../../render/live/round-table.ts';
 import { tellRound } from '../../render/live/tell-round.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
-import { relinkedText } from '../../render/text/readmitted-text.ts';
+import { readmittedText } from '../../render/text/readmitted-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import type { Session } from '../../session.ts';
@@ -54,7 +54,7 @@ Examples:
     run(command, async (session) => {
       const named = await seedSources(seeds, session.surroundings.stdin);
       if ('error' in named) return session.refuse(named.error);
-      if (options.dryRun) return foretell(session, named.sources, options);
+      if (options.dryRun) return predict(session, named.sources, options);
       const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
       await session.showProgress();
       try {
@@ -85,7 +85,7 @@ Examples:
 }
 
 /** Seeds and fetch list of the first round, on a copy of the state that is thrown away. */
-async function foretell(
+async function predict(
   session: Session,
   seeds: readonly SeedSource[],
   { topN, depth, budget }: CrawlOptions,
@@ -104,14 +104,14 @@ async function foretell(
   const { resumes, inject, generate } = summary;
   const lines = resumes.map((id) => `Segment ${id} would be finished first.`);
   if (inject !== null) lines.push(injectText(inject));
-  const text = `${told(true)}${lines.map((line) => `${line}\n`).join('')}${generateText(generate)}`;
+  const text = `${dryRunNotice(true)}${lines.map((line) => `${line}\n`).join('')}${generateText(generate)}`;
   await session.out.write(session.json ? `${jsonOf(summary, true)}\n` : text);
   return EXIT.done;
 }
 
 async function tellEnd(session: Session, summary: CrawlSummary): Promise<void> {
   if (session.json) return session.out.write(`${JSON.stringify(summary)}\n`);
-  if (summary.relinked !== undefined) await session.out.write(`relinked: ${relinkedText(summary.relinked)}\n`);
+  if (summary.readmitted !== undefined) await session.out.write(`readmitted: ${readmittedText(summary.readmitted)}\n`);
   if (summary.rounds.length > 1) await session.out.write(`${totalsLine(summary)}\n`);
   for (const line of layerLines(summary.totals.layers)) await session.out.write(`${line}\n`);
   for (const line of failureLines(summary.totals.failures)) await session.out.write(`${line}\n`);

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { InjectSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
-import { asAsked, DRY_RUN, jsonOf, told } from '../../program/dry-run.ts';
+import { asAsked, DRY_RUN, dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
@@ -62,7 +62,7 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or any key of your o
       const more = summary.errors.length - ERRORS_SHOWN;
       if (more > 0) session.note(`... and ${count(more)} more bad lines (--json lists all)`);
       await session.out.write(
-        session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${injectText(summary)}\n`,
+        session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${injectText(summary)}\n`,
       );
       return summary.urls === 0 && summary.errors.length > 0 ? EXIT.error : EXIT.done;
     }),
@@ -78,7 +78,7 @@ export function injectText(summary: InjectSummary): string {
     [summary.filtered, 'filtered out'],
     [summary.errors.length, 'bad lines'],
   ] as const;
-  const told = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
+  const done = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
   const kept = rejectionLines(summary.filteredBy).map((line) => `\n  kept out: ${line}`);
-  return `${counted(summary.urls, 'URL')}: ${told.length === 0 ? 'nothing to do' : told.join(', ')}${kept.join('')}`;
+  return `${counted(summary.urls, 'URL')}: ${done.length === 0 ? 'nothing to do' : done.join(', ')}${kept.join('')}`;
 }

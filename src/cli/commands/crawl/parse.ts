@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Crawler, ParseSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { listenForStop } from '../../process/stop-signal.ts';
-import { jsonOf, told } from '../../program/dry-run.ts';
+import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { count } from '../../render/quantities.ts';
 
@@ -28,7 +28,7 @@ export function addParse(program: Command, run: Run): void {
         const written = segment === undefined ? [] : [segment];
         const summary = await (dryRun ? session.withShadow(parse, written) : session.withCrawler(parse, 'read'));
         const text = `Segment ${summary.segment}: ${count(summary.parsed)} pages parsed, ${count(summary.failed)} failed, ${count(summary.outlinks)} outlinks.`;
-        await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${text}\n`);
+        await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${text}\n`);
         return stop.signal.aborted ? EXIT.stopped : EXIT.done;
       } finally {
         stop.release();

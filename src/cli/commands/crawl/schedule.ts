@@ -9,7 +9,7 @@ import type { Run } from '../../program/program.ts';
 import { addNetworkOptions, durationMs, wholeNumber } from '../../program/shared-options.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import { type Health, openHealthFile } from '../../schedule/health.ts';
-import { firstHealth, reportOf, runSchedule, type ScheduleRoom } from '../../schedule/run-schedule.ts';
+import { firstHealth, reportOf, runSchedule, type ScheduleDeps } from '../../schedule/run-schedule.ts';
 import { sleepUntil } from '../../schedule/sleep-until.ts';
 import { askStatus, heldBy, schedulerPlace, statusPath } from '../../schedule/status-socket.ts';
 import { reportLine, statusText } from '../../schedule/status-text.ts';
@@ -90,7 +90,7 @@ async function runsOf(
   session: Session,
   seeds: readonly SeedSource[],
   flags: ScheduleFlags,
-  begin: Pick<ScheduleRoom, 'pid' | 'timetable' | 'startedAt'>,
+  begin: Pick<ScheduleDeps, 'pid' | 'timetable' | 'startedAt'>,
   signal: AbortSignal,
 ): Promise<number> {
   const { dir } = session.options;

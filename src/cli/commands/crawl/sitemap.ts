@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { HostSitemaps, SitemapReport } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { listenForStop } from '../../process/stop-signal.ts';
-import { asAsked, jsonOf, told } from '../../program/dry-run.ts';
+import { asAsked, dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
 import { count } from '../../render/quantities.ts';
@@ -29,7 +29,7 @@ export function addSitemap(program: Command, run: Run): void {
           crawler.sitemaps(hosts.length === 0 ? undefined : hosts, { signal: stop.signal }),
         );
         await session.out.write(
-          session.json ? `${jsonOf(read, dryRun)}\n` : `${told(dryRun)}${sitemapText(read, session.bold)}`,
+          session.json ? `${jsonOf(read, dryRun)}\n` : `${dryRunNotice(dryRun)}${sitemapText(read, session.bold)}`,
         );
         if (stop.signal.aborted) return EXIT.stopped;
         return hasRead(read.flatMap(({ sitemaps }) => sitemaps)) ? EXIT.done : EXIT.error;

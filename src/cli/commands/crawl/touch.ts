@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
 import { linesOf } from '../../input/line-reader.ts';
-import { asAsked, DRY_RUN, jsonOf, told } from '../../program/dry-run.ts';
+import { asAsked, DRY_RUN, dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { moment } from '../../program/shared-options.ts';
 import { count } from '../../render/quantities.ts';
@@ -48,7 +48,7 @@ export function addTouch(program: Command, run: Run): void {
         const parts = [`${count(summary.touched)} brought forward`, `${count(summary.unmoved)} due by then anyway`];
         if (flags.add) parts.push(`${count(added)} added`);
         else parts.push(`${count(summary.unknown.length)} unknown`);
-        await session.out.write(`${told(dryRun)}${parts.join(', ')}.\n`);
+        await session.out.write(`${dryRunNotice(dryRun)}${parts.join(', ')}.\n`);
         for (const { url, error } of summary.invalid) session.note(`${safeText(url)}: ${safeText(error)}`);
         if (!flags.add)
           for (const url of summary.unknown.slice(0, 20)) session.note(`Not in the crawl db: ${safeText(url)}`);

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
-import type { Crawler, RelinkSummary, UpdateSummary } from '../../../crawler.ts';
+import type { Crawler, ReadmitSummary, UpdateSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { listenForStop } from '../../process/stop-signal.ts';
-import { asAsked, DRY_RUN, jsonOf, told } from '../../program/dry-run.ts';
+import { asAsked, DRY_RUN, dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { count } from '../../render/quantities.ts';
 import { fieldLines } from '../../render/table.ts';
 import { failureText } from '../../render/text/failures-text.ts';
-import { relinkedText } from '../../render/text/readmitted-text.ts';
+import { readmittedText } from '../../render/text/readmitted-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
 import type { Session } from '../../session.ts';
 
@@ -15,7 +15,7 @@ interface UpdateFlags {
   readonly additions: boolean;
   readonly purgeGone?: true;
   readonly orphans?: 'off' | 'mark' | 'purge';
-  readonly relink?: true;
+  readonly readmitLinks?: true;
   readonly dryRun?: boolean;
 }
 
@@ -37,21 +37,21 @@ export function addUpdatedb(program: Command, run: Run): void {
     )
     .addOption(
       new Option(
-        '--relink',
+        '--readmit-links',
         'apply no segment: judge the links of all stored pages by the URL rules of today',
       ).conflicts(['additions', 'purgeGone', 'orphans']),
     )
     .option('--dry-run', DRY_RUN)
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl updatedb --no-additions\n  incrawl updatedb --dry-run\n  incrawl updatedb --relink',
+      '\nExamples:\n  incrawl updatedb --no-additions\n  incrawl updatedb --dry-run\n  incrawl updatedb --readmit-links',
     );
   command.action((segment: string | undefined, flags: UpdateFlags) =>
     run(command, async (session) => {
       const { dryRun = false } = flags;
-      if (flags.relink) {
-        if (segment !== undefined) return session.refuse('--relink applies no segment: name none');
-        return relink(session, dryRun);
+      if (flags.readmitLinks) {
+        if (segment !== undefined) return session.refuse('--readmit-links applies no segment: name none');
+        return readmitLinks(session, dryRun);
       }
       const apply = (crawler: Crawler): Promise<UpdateSummary> =>
         crawler.updatedb({
@@ -61,17 +61,19 @@ export function addUpdatedb(program: Command, run: Run): void {
           ...(flags.orphans === undefined ? {} : { orphans: flags.orphans }),
         });
       const summary = await asAsked(session, dryRun, apply, segment === undefined ? [] : [segment]);
-      await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${updateText(summary)}`);
+      await session.out.write(
+        session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${updateText(summary)}`,
+      );
       return EXIT.done;
     }),
   );
 }
 
-async function relink(session: Session, dryRun: boolean): Promise<number> {
+async function readmitLinks(session: Session, dryRun: boolean): Promise<number> {
   const stop = listenForStop(() => session.note('Finishing the batch at hand; once more stops at once.'));
   try {
-    const summary = await asAsked(session, dryRun, (crawler) => crawler.relink({ signal: stop.signal }));
-    const text = `${told(dryRun)}${relinkText(summary)}`;
+    const summary = await asAsked(session, dryRun, (crawler) => crawler.readmitLinks({ signal: stop.signal }));
+    const text = `${dryRunNotice(dryRun)}${readmitText(summary)}`;
     await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : text);
     return summary.isCutShort ? EXIT.stopped : EXIT.done;
   } finally {
@@ -79,7 +81,7 @@ async function relink(session: Session, dryRun: boolean): Promise<number> {
   }
 }
 
-function relinkText(summary: RelinkSummary): string {
+function readmitText(summary: ReadmitSummary): string {
   return `${fieldLines([
     ['pages', `${count(summary.pages)}${summary.isCutShort ? ', stopped before the last' : ''}`],
     ['outlinks', linksText(summary)],
@@ -87,7 +89,7 @@ function relinkText(summary: RelinkSummary): string {
   ])}\n`;
 }
 
-const linksText = ({ outlinks, newUrls, filteredUrls }: Omit<RelinkSummary, 'pages' | 'isCutShort' | 'demotedBy'>) =>
+const linksText = ({ outlinks, newUrls, filteredUrls }: Omit<ReadmitSummary, 'pages' | 'isCutShort' | 'demotedBy'>) =>
   `${count(outlinks)}, ${count(newUrls)} new URLs, ${count(filteredUrls)} filtered out`;
 
 function updateText(summary: UpdateSummary): string {
@@ -112,6 +114,6 @@ function updateText(summary: UpdateSummary): string {
     ['purged', count(summary.purged)],
     ['orphans', count(summary.orphans)],
     ['released', count(summary.released)],
-    ...(summary.relinked === undefined ? [] : [['relinked', relinkedText(summary.relinked)] as const]),
+    ...(summary.readmitted === undefined ? [] : [['readmitted', readmittedText(summary.readmitted)] as const]),
   ])}\n${failureText(summary.failures)}`;
 }

@@ -3,7 +3,7 @@ import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { jsonOf, told } from '../../program/dry-run.ts';
+import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { safeText } from '../../render/safe-text.ts';
 
@@ -43,7 +43,7 @@ export function addInit(program: Command, run: Run): void {
         'Next: set agent.contact in conf/incrawl.yaml, put your URLs in seeds/example.txt, then',
         '  incrawl crawl seeds',
       );
-      await session.out.write(`${told(dryRun)}${lines.map(safeText).join('\n')}\n`);
+      await session.out.write(`${dryRunNotice(dryRun)}${lines.map(safeText).join('\n')}\n`);
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { PluginView } from '../../../crawler.ts';
-import { jsonOf, told } from '../../program/dry-run.ts';
+import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeListing } from '../../render/listing.ts';
 import { safeText } from '../../render/safe-text.ts';
@@ -62,7 +62,7 @@ export function addPlugins(program: Command, run: Run): void {
         '',
         `Next: add "- ${name}" to the list in conf/plugins.yaml.`,
       ];
-      await session.out.write(`${told(dryRun)}${lines.map(safeText).join('\n')}\n`);
+      await session.out.write(`${dryRunNotice(dryRun)}${lines.map(safeText).join('\n')}\n`);
     }),
   );
 

@@ -3,7 +3,7 @@ import type { Crawler, CrawlState, ExportSummary } from '../../../crawler.ts';
 import { type FeedStart, feedStart } from '../../changes/feed-start.ts';
 import { EXIT } from '../../exit.ts';
 import { listenForStop } from '../../process/stop-signal.ts';
-import { jsonOf, told } from '../../program/dry-run.ts';
+import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { crawlStates, hostName } from '../../program/shared-options.ts';
 import { bytes, count } from '../../render/quantities.ts';
@@ -75,7 +75,7 @@ export function addExport(program: Command, run: Run): void {
       if ((place !== null || dryRun) && session.json) {
         const result = { format, file: place, bytes: summary.bytes, documents, removed, seq };
         await out.write(`${jsonOf(result, dryRun)}\n`);
-      } else if (dryRun) await out.write(`${told(dryRun)}${text}\n`);
+      } else if (dryRun) await out.write(`${dryRunNotice(dryRun)}${text}\n`);
       else if (place !== null) session.note(text);
       return EXIT.done;
     }),

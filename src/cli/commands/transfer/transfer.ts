@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { MergeSummary, TransferSummary } from '../../../crawler.ts';
 import { linesOf, linesOfFile } from '../../input/line-reader.ts';
-import { asAsked, DRY_RUN, jsonOf, told } from '../../program/dry-run.ts';
+import { asAsked, DRY_RUN, dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { count } from '../../render/quantities.ts';
 
@@ -43,7 +43,7 @@ export function addImportDb(program: Command, run: Run): void {
         crawler.importDb(lines, flags.merge ? 'merge' : 'whole'),
       );
       await session.out.write(
-        session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${transferText(summary)}.\n`,
+        session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${transferText(summary)}.\n`,
       );
     }),
   );
@@ -68,7 +68,9 @@ export function addMerge(program: Command, run: Run): void {
       const text = summaries.map(
         (summary) => `${summary.from}: ${transferText(summary)}, ${count(summary.segments.length)} segments.\n`,
       );
-      await session.out.write(session.json ? `${jsonOf(summaries, dryRun)}\n` : `${told(dryRun)}${text.join('')}`);
+      await session.out.write(
+        session.json ? `${jsonOf(summaries, dryRun)}\n` : `${dryRunNotice(dryRun)}${text.join('')}`,
+      );
     }),
   );
 }
@@ -101,7 +103,9 @@ export function addRepartition(program: Command, run: Run): void {
       const text = summary.nodes.map(
         ({ dir, records, hosts }) => `${dir}: ${count(records)} records of ${count(hosts)} hosts\n`,
       );
-      await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${told(dryRun)}${text.join('')}`);
+      await session.out.write(
+        session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${text.join('')}`,
+      );
     }),
   );
 }

@@ -49,7 +49,7 @@ function visitsTable(record: RecordView, stories: Explanation['visits'], bold: (
     [
       { title: '  visit (UTC)', cell: ({ visit }) => `  ${shortTime(visit.at)}` },
       { title: 'rung', align: 'right', cell: ({ story }) => String(story?.rung ?? '-') },
-      { title: 'what it found', cell: ({ story }) => story?.told ?? '' },
+      { title: 'what it found', cell: ({ story }) => story?.found ?? '' },
       { title: 'after', align: 'right', cell: ({ visit }) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
       { title: 'body', align: 'right', cell: ({ visit }) => bytes(visit.bytes) },
       { title: 'interval', align: 'right', cell: ({ visit }) => span(visit.interval) },
@@ -69,14 +69,14 @@ function skippedText(skipped: Explanation['skipped']): string {
 }
 
 function urlSteps({ steps, input, url, reason }: Explanation): string {
-  const told = steps
+  const found = steps
     .filter(({ name, before, after, note }) => after !== before || note !== undefined || name.startsWith('urlfilter-'))
     .map(({ name, before, after, note }) => {
       const change = after === before ? 'passed' : `${before} -> ${after ?? 'refused'}`;
       return [`  ${name}`, note === undefined ? change : `${change} (${note})`] as const;
     });
   const verdict = url === null ? `refused: ${reason ?? 'no reason given'}` : `admitted as ${url}`;
-  return fieldLines([['  asked', input], ...told, ['  verdict', verdict]]);
+  return fieldLines([['  asked', input], ...found, ['  verdict', verdict]]);
 }
 
 function robotsText(robots: NonNullable<Explanation['robots']>): string {

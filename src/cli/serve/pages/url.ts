@@ -92,13 +92,13 @@ const SKIP_COLUMNS: readonly Column<Explanation['skipped'][number]>[] = [
   { title: 'by', cell: (skip) => [skip.by, skip.detail].filter((each) => each !== null && each !== '').join(': ') },
 ];
 
-type ToldVisit = RecordView['visits'][number] & { readonly story: Explanation['visits'][number] | undefined };
+type ReportedVisit = RecordView['visits'][number] & { readonly story: Explanation['visits'][number] | undefined };
 
-const VISIT_COLUMNS: readonly Column<ToldVisit>[] = [
+const VISIT_COLUMNS: readonly Column<ReportedVisit>[] = [
   { title: 'at', cell: (visit) => shortTime(visit.at) },
   { title: 'outcome', cell: (visit) => visit.outcome },
   { title: 'distance', align: 'right', cell: (visit) => (visit.distance === null ? '-' : `${visit.distance} bits`) },
-  { title: 'what it found', cell: (visit) => visit.story?.told ?? '' },
+  { title: 'what it found', cell: (visit) => visit.story?.found ?? '' },
   { title: 'after', align: 'right', cell: (visit) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
   { title: 'body', align: 'right', cell: (visit) => bytes(visit.bytes) },
   { title: 'interval then', align: 'right', cell: (visit) => span(visit.interval) },

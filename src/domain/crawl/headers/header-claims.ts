@@ -20,13 +20,13 @@ export function claimsOf(headers: Readonly<Record<string, string>>): HeaderClaim
 }
 
 /** Whether an answer with a body, or to HEAD, claims of a page what was known. A type that is absent tells nothing. */
-export function areClaimsKept(known: HeaderClaims, told: HeaderClaims): boolean {
+export function areClaimsKept(known: HeaderClaims, current: HeaderClaims): boolean {
   const isTypeKept =
     known.contentType === null ||
-    told.contentType === null ||
-    known.contentType === told.contentType ||
-    plainType(known.contentType) === plainType(told.contentType);
-  return isTypeKept && isTagKept(known, told);
+    current.contentType === null ||
+    known.contentType === current.contentType ||
+    plainType(known.contentType) === plainType(current.contentType);
+  return isTypeKept && isTagKept(known, current);
 }
 
 /**
@@ -66,7 +66,7 @@ const mediaType = (contentType: string): string => contentType.split(';', 1).joi
 type Tagged = Pick<HeaderClaims, 'robotsTag'>;
 
 /** Asked at each visit, and hardly any page has a tag. */
-const isTagKept = (known: Tagged, told: Tagged): boolean =>
-  known.robotsTag === told.robotsTag || plainTag(known.robotsTag) === plainTag(told.robotsTag);
+const isTagKept = (known: Tagged, current: Tagged): boolean =>
+  known.robotsTag === current.robotsTag || plainTag(known.robotsTag) === plainTag(current.robotsTag);
 
 const plainTag = (robotsTag: string | null): string => (robotsTag ?? '').toLowerCase().replace(/[\t ]+/g, '');

@@ -114,7 +114,7 @@ export function replayLastVisit(
       terms: [fixedTerm(fixedIntervalMs)],
     };
   }
-  const told = (intervalMs: number, evidence: ScheduleVisit['evidence']): NextVisit =>
+  const replay = (intervalMs: number, evidence: ScheduleVisit['evidence']): NextVisit =>
     nextVisit(
       { ...datum, schedule: { ...datum.schedule, intervalMs } },
       {
@@ -125,12 +125,12 @@ export function replayLastVisit(
         distance: last.distance,
         changedAt: datum.changedAt,
         lastModifiedAt,
-        isToldAgain: true,
+        isRepeated: true,
       },
       policy,
     );
   const evidences = last.outcome === 'modified' && last.distance === null ? UNCOMPARED : [replayed.evidence];
-  const replays = intervalsBefore(datum, policy).flatMap((before) => evidences.map((each) => told(before, each)));
+  const replays = intervalsBefore(datum, policy).flatMap((before) => evidences.map((each) => replay(before, each)));
   return replays.find(({ memory }) => memory.intervalMs === last.intervalMs) ?? replays[0]!;
 }
 

@@ -29,7 +29,7 @@ export interface ScheduleVisit {
   /** On the first visit: the interval that the seed names until the second, ms; absent or `null` where it names none. */
   readonly startIntervalMs?: number | null;
   /** The memory knows this visit already; its arithmetic is only told again. Default false. */
-  readonly isToldAgain?: boolean;
+  readonly isRepeated?: boolean;
 }
 
 /** One line of the arithmetic that `explain` prints, e.g. `{label: 'factor', value: 1.2, unit: ''}`. */

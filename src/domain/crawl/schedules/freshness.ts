@@ -47,7 +47,7 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
       const evidence = evidenceOf(visit);
       const elapsedMs = visit.elapsedMs ?? 0;
       const belief =
-        evidence === null || visit.elapsedMs === null || visit.isToldAgain
+        evidence === null || visit.elapsedMs === null || visit.isRepeated
           ? before
           : learnChange(before, elapsedMs, evidence, options.likelihoodRatios);
       const weight = visit.weight ?? 1;
@@ -62,7 +62,7 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
           { label: 'time since the last visit', value: elapsedMs, unit: 'ms' },
           ...evidenceTerms(visit),
           { label: 'major change believed every', value: Math.round(expectedPeriodMs(belief)), unit: 'ms' },
-          ...(visit.isToldAgain
+          ...(visit.isRepeated
             ? []
             : [{ label: 'before the visit, every', value: Math.round(expectedPeriodMs(before)), unit: 'ms' } as const]),
           { label: 'price of a visit, page-days', value: rounded(price) },

@@ -8,12 +8,12 @@ export function pageBlocks({ outline, isMain, certainty }: MainContent, max: num
   const { blocks, elements } = outline;
   const isHidden = hiddenElements(elements);
   const places = new Places(elements);
-  const told: PageBlock[] = [];
-  for (let i = 0; i < blocks.length && told.length < max; i++) {
+  const listed: PageBlock[] = [];
+  for (let i = 0; i < blocks.length && listed.length < max; i++) {
     const { path, text, links, linkChars } = blocks[i]!;
     const holder = path.length === 0 ? -1 : path[path.length - 1]!;
     if (holder >= 0 && isHidden[holder] === 1 && !isMain[i]) continue;
-    told.push({
+    listed.push({
       type: isMain[i] ? 'main' : 'noise',
       path: places.next(holder),
       text,
@@ -22,7 +22,7 @@ export function pageBlocks({ outline, isMain, certainty }: MainContent, max: num
       certainty: certainty[i]!,
     });
   }
-  return told;
+  return listed;
 }
 
 /** Whether each element or one around it hides what is inside. */

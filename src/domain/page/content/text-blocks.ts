@@ -126,9 +126,9 @@ class OutlineWalk {
   }
 
   text(whole: string): void {
-    const room = this.limits.maxChars - this.total;
-    if (room <= 0 || this.blocks.length >= this.limits.maxBlocks) return;
-    const data = whole.length > room ? whole.slice(0, room) : whole;
+    const space = this.limits.maxChars - this.total;
+    if (space <= 0 || this.blocks.length >= this.limits.maxBlocks) return;
+    const data = whole.length > space ? whole.slice(0, space) : whole;
     const trimmed = data.trim();
     if (trimmed === '') {
       if (this.current !== '' && data !== '') this.wantsSpace = true;

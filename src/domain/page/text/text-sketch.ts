@@ -27,7 +27,7 @@ export class TextSketch {
     const seen = this.#seen;
     let window = 0;
     for (let i = 0; i < wanted.length; i++) {
-      window = pushed(window, wanted.charCodeAt(i));
+      window = written(window, wanted.charCodeAt(i));
       if (i < GRAM - 1) continue;
       const at = slot(window);
       if ((seen[at >>> 5]! & (1 << (at & 31))) === 0) return false;
@@ -44,7 +44,7 @@ export class TextSketch {
     const seen = this.#seen;
     let window = 0;
     for (let i = 0; i < folded.length; i++) {
-      window = pushed(window, folded.charCodeAt(i));
+      window = written(window, folded.charCodeAt(i));
       if (i < GRAM - 1) continue;
       const at = slot(window);
       seen[at >>> 5]! |= 1 << (at & 31);
@@ -65,7 +65,7 @@ export class TextSketch {
           code = SPACE;
         }
       } else if (code >= 0x41 && code <= 0x5a) code |= 0x20;
-      window = pushed(window, code);
+      window = written(window, code);
       if (++length < GRAM) continue;
       const at = slot(window);
       seen[at >>> 5]! |= 1 << (at & 31);
@@ -76,5 +76,5 @@ export class TextSketch {
 
 const SPACE = 0x20;
 /** The last four characters, eight bits of each. */
-const pushed = (window: number, code: number): number => (window << 8) | (code & 0xff);
+const written = (window: number, code: number): number => (window << 8) | (code & 0xff);
 const slot = (window: number): number => Math.imul(window, 0x9e37_79b1) >>> (32 - BITS);

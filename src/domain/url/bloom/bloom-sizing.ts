@@ -62,8 +62,8 @@ export function planBloom({ urls, bitsPerLeaf, falsePositiveRate }: BloomDemand)
 export function planGrowingBloom(demand: BloomDemand): BloomPlan {
   const plan = planBloom(demand);
   const { bitsPerLeaf, capacity } = plan;
-  const room = Math.max(capacity / 2, capacity - 4 * Math.sqrt(capacity));
-  const leaves = checkedLeaves(Math.ceil(demand.urls / room));
+  const usable = Math.max(capacity / 2, capacity - 4 * Math.sqrt(capacity));
+  const leaves = checkedLeaves(Math.ceil(demand.urls / usable));
   const eighths = (share: number): number => Math.ceil((bitsPerLeaf * share) / 8 / 8) * 8;
   return { ...plan, leaves, sizes: [eighths(5), eighths(6.5), bitsPerLeaf] };
 }

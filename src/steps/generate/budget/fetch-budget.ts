@@ -11,19 +11,23 @@ import type { CrawlDb } from '../../../ports/crawl-db.ts';
 const ACCOUNT = 'budget.account';
 const PER_DAY = 'budget.perDay';
 
-export interface Purse {
+export interface FetchBudget {
   /** Fetches that the round may make. */
   readonly budget: number;
   readonly account: BudgetAccount | null;
 }
 
-export interface PurseOptions {
+export interface FetchBudgetOptions {
   readonly budget: number;
   readonly budgetPerDay: number;
 }
 
 /** What a round may spend; `null`: there is no limit. */
-export async function openPurse(db: CrawlDb, options: PurseOptions, now: number): Promise<Purse | null> {
+export async function openFetchBudget(
+  db: CrawlDb,
+  options: FetchBudgetOptions,
+  now: number,
+): Promise<FetchBudget | null> {
   const { budget, budgetPerDay } = options;
   if (budget === 0 && budgetPerDay === 0) return null;
   if (budgetPerDay === 0) return { budget, account: null };
@@ -32,11 +36,15 @@ export async function openPurse(db: CrawlDb, options: PurseOptions, now: number)
 }
 
 /** What to write with the leases of the round. */
-export function purseFacts(purse: Purse | null, fetches: number, options: PurseOptions): Record<string, string> {
-  if (purse === null) return { [PER_DAY]: '0' };
+export function fetchBudgetFacts(
+  fetchBudget: FetchBudget | null,
+  fetches: number,
+  options: FetchBudgetOptions,
+): Record<string, string> {
+  if (fetchBudget === null) return { [PER_DAY]: '0' };
   return {
-    [PER_DAY]: String(options.budgetPerDay > 0 ? options.budgetPerDay : purse.budget),
-    ...(purse.account === null ? {} : { [ACCOUNT]: JSON.stringify(spend(purse.account, fetches)) }),
+    [PER_DAY]: String(options.budgetPerDay > 0 ? options.budgetPerDay : fetchBudget.budget),
+    ...(fetchBudget.account === null ? {} : { [ACCOUNT]: JSON.stringify(spend(fetchBudget.account, fetches)) }),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { CrawlDb, DueEntry } from '../../../ports/crawl-db.ts';
-import { Crowds } from '../../update/cap-counter.ts';
+import { CapCounter } from '../../update/cap-counter.ts';
 import { type Candidate, type CapCounts, type Caps, Selection } from '../fetch-list.ts';
-import { PUSHED_SHARE } from './touched-urls.ts';
+import { TOUCHED_SHARE } from './touched-urls.ts';
 
-export interface BudgetRoom {
+export interface BudgetDeps {
   readonly db: CrawlDb;
   readonly hostOf: (url: string) => string;
   readonly domainOf: (host: string) => string;
@@ -17,7 +17,7 @@ export interface BudgetRoom {
   /** The operator's least time between two visits of a page; absent: `minIntervalMs` for all. */
   readonly minIntervalOf?: (url: string) => Promise<number>;
   /** Pages that go first, whatever they are worth. */
-  readonly pushed: readonly DueEntry[];
+  readonly touched: readonly DueEntry[];
   readonly onReject?: (candidate: Candidate, cap: keyof CapCounts) => void;
 }
 
@@ -40,7 +40,7 @@ const AHEAD_PER_FETCH = 2;
  * later rounds have enough.
  */
 export async function selectWithinBudget(
-  room: BudgetRoom,
+  deps: BudgetDeps,
   now: number,
   until: number,
   caps: Caps,
@@ -53,58 +53,58 @@ export async function selectWithinBudget(
   const onReject = (candidate: Candidate, cap: keyof CapCounts): void => {
     if (candidate.entry.dueAt > until) return;
     rejected[cap]++;
-    room.onReject?.(candidate, cap);
+    deps.onReject?.(candidate, cap);
   };
   const known = new Selection({ ...caps, topN: budget }, onReject);
   const ahead = new Set<string>();
-  for (const entry of room.pushed.slice(0, Math.ceil(budget * PUSHED_SHARE))) {
-    const candidate = room.candidate(entry, Number.POSITIVE_INFINITY);
+  for (const entry of deps.touched.slice(0, Math.ceil(budget * TOUCHED_SHARE))) {
+    const candidate = deps.candidate(entry, Number.POSITIVE_INFINITY);
     ahead.add(entry.url);
     if (candidate !== null) known.add(candidate);
   }
   const fresh = new Selection({ ...caps, topN: budget }, onReject);
   let due = ahead.size;
-  const isOneOfTooMany = (entry: DueEntry, crowds: Crowds): boolean => {
-    const host = room.hostOf(entry.url);
-    if (!crowds.hasEnoughOf(host)) return false;
+  const isOneOfTooMany = (entry: DueEntry, counter: CapCounter): boolean => {
+    const host = deps.hostOf(entry.url);
+    if (!counter.hasEnoughOf(host)) return false;
     const cap = caps.maxPerHost > 0 ? 'hostCap' : 'domainCap';
-    onReject({ entry, host, domain: room.domainOf(host), rank: 0 }, cap);
+    onReject({ entry, host, domain: deps.domainOf(host), rank: 0 }, cap);
     return true;
   };
   // Only what may be selected counts: else what rules keep out, and what stays due for that, would hide all that comes after it.
   let compared = 0;
-  const crowds = new Crowds(caps, LOOKED_AT_PER_FETCH, room.domainOf);
-  for await (const entry of room.db.due({ until, only: 'new' })) {
-    if (crowds.counted >= limit) break;
+  const newCounts = new CapCounter(caps, LOOKED_AT_PER_FETCH, deps.domainOf);
+  for await (const entry of deps.db.due({ until, only: 'new' })) {
+    if (newCounts.counted >= limit) break;
     if (ahead.has(entry.url)) continue;
     due++;
-    if (compared >= limit && isOneOfTooMany(entry, crowds)) continue;
-    const candidate = room.candidate(entry, room.rankNew(entry));
+    if (compared >= limit && isOneOfTooMany(entry, newCounts)) continue;
+    const candidate = deps.candidate(entry, deps.rankNew(entry));
     if (candidate === null) continue;
     compared++;
-    crowds.count(candidate.host);
+    newCounts.count(candidate.host);
     fresh.add(candidate);
   }
   let looked = 0;
-  const knownCrowds = new Crowds(caps, LOOKED_AT_PER_FETCH, room.domainOf);
-  const admitted = new Crowds(caps, AHEAD_PER_FETCH, room.domainOf);
-  for await (const entry of room.db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+  const knownCounts = new CapCounter(caps, LOOKED_AT_PER_FETCH, deps.domainOf);
+  const admitted = new CapCounter(caps, AHEAD_PER_FETCH, deps.domainOf);
+  for await (const entry of deps.db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
     const isDue = entry.dueAt <= until;
-    if (looked >= limit && (!isDue || knownCrowds.counted >= limit)) break;
+    if (looked >= limit && (!isDue || knownCounts.counted >= limit)) break;
     if (ahead.has(entry.url)) continue;
     if (!isDue && admitted.counted >= AHEAD_PER_FETCH * budget) break;
     if (isDue) {
       due++;
-      if (looked >= limit && isOneOfTooMany(entry, knownCrowds)) continue;
+      if (looked >= limit && isOneOfTooMany(entry, knownCounts)) continue;
     } else {
       looked++;
-      if (!(await mayComeEarly(room, entry, now))) continue;
+      if (!(await mayComeEarly(deps, entry, now))) continue;
     }
-    const candidate = room.candidate(entry, isDue && entry.isFixed ? Number.POSITIVE_INFINITY : room.rankKnown(entry));
+    const candidate = deps.candidate(entry, isDue && entry.isFixed ? Number.POSITIVE_INFINITY : deps.rankKnown(entry));
     if (candidate === null) continue;
     if (isDue) {
       looked++;
-      knownCrowds.count(candidate.host);
+      knownCounts.count(candidate.host);
     }
     // Many that could not be had must not hide what comes after them.
     if (entry.unansweredAt === null) admitted.count(candidate.host);
@@ -115,10 +115,10 @@ export async function selectWithinBudget(
 }
 
 /** Failures, refusals and vanished pages wait for their time, and so does what the operator pinned. */
-async function mayComeEarly(room: BudgetRoom, entry: DueEntry, now: number): Promise<boolean> {
+async function mayComeEarly(deps: BudgetDeps, entry: DueEntry, now: number): Promise<boolean> {
   const { failures, unansweredAt, state, isFixed, lastFetchAt } = entry;
   if (failures > 0 || unansweredAt !== null || state === 'gone' || isFixed || lastFetchAt === null) return false;
-  return lastFetchAt + ((await room.minIntervalOf?.(entry.url)) ?? room.minIntervalMs) <= now;
+  return lastFetchAt + ((await deps.minIntervalOf?.(entry.url)) ?? deps.minIntervalMs) <= now;
 }
 
 /** Takes from both lists, each best first: `ofFresh` of the one, the rest of the other, then whatever is left, under the caps of both. */

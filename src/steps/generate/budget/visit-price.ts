@@ -7,7 +7,7 @@ const PRICE = 'schedule.price';
 const GAIN = 0.1;
 const DAY_MS = 86_400_000;
 
-export interface Market {
+export interface VisitPrice {
   /** The policy under the budget that is in force. */
   readonly policy: SettlePolicy;
   /** What a visit was worth on the average so far, page-days. */
@@ -18,7 +18,7 @@ export interface Market {
  * Under a budget a page is due when a visit is worth what visits are worth on the average, and may be left alone for as long as the
  * budget takes three times round: max(30 d, 3 N / B) with N URLs and B fetches a day.
  */
-export async function openMarket(db: CrawlDb, policy: SettlePolicy): Promise<Market> {
+export async function openVisitPrice(db: CrawlDb, policy: SettlePolicy): Promise<VisitPrice> {
   const stored = Number((await db.meta(PRICE)) ?? Number.NaN);
   const price = stored > 0 ? stored : null;
   const perDay = await limitPerDay(db);
@@ -29,7 +29,7 @@ export async function openMarket(db: CrawlDb, policy: SettlePolicy): Promise<Mar
 }
 
 /** The price after a round in which `visits` to known pages were worth `worth` in all. */
-export function marketFacts({ price }: Market, visits: number, worth: number): Record<string, string> {
+export function visitPriceFacts({ price }: VisitPrice, visits: number, worth: number): Record<string, string> {
   if (visits === 0) return {};
   const mean = worth / visits;
   const next = price === null ? mean : price + GAIN * (mean - price);

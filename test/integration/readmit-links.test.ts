@@ -9,7 +9,7 @@ import { defaultConfig } from '../../src/config/load.ts';
 import { type Crawler, openCrawler } from '../../src/crawler.ts';
 
 const DAY = 86_400_000;
-const root = mkdtempSync(join(tmpdir(), 'incrawl-relink-'));
+const root = mkdtempSync(join(tmpdir(), 'incrawl-readmit-'));
 const LINKS: Record<string, readonly string[]> = {
   '/': ['/a', '/b/1', '/a?id=7'],
   '/a': ['/b/2', '/'],
@@ -112,34 +112,34 @@ async function known(): Promise<string[]> {
 
 describe('links of pages that do not change', () => {
   it('come in once the rules let them in, without a request for their pages', async () => {
-    expect((await crawl()).relinked).toBeUndefined();
+    expect((await crawl()).readmitted).toBeUndefined();
     expect(await known()).toEqual(['/', '/a', '/a?id=7']);
     plugins('-/c/');
     now += DAY;
     asked.length = 0;
-    const { relinked, rounds } = await crawl();
-    expect(relinked).toMatchObject({ pages: 3, outlinks: 5, newUrls: 2, filteredUrls: 0, isCutShort: false });
+    const { readmitted, rounds } = await crawl();
+    expect(readmitted).toMatchObject({ pages: 3, outlinks: 5, newUrls: 2, filteredUrls: 0, isCutShort: false });
     expect(rounds).toHaveLength(2);
     expect(asked.sort()).toEqual(['/b/1', '/b/2', '/b/deep']);
     const record = await opened((crawler) => crawler.record(`${origin}/b/2`));
     expect(record).toMatchObject({ depth: 2, referrer: `${origin}/a`, discoveredAt: new Date(now).toISOString() });
-    expect((await crawl()).relinked).toBeUndefined();
+    expect((await crawl()).readmitted).toBeUndefined();
   });
 
   it('come in by updatedb alone, too, and when it is asked to by name', async () => {
     await crawl();
     plugins('-/b/2');
-    expect((await crawl({}, 'updatedb.relink=off')).relinked).toBeUndefined();
+    expect((await crawl({}, 'updatedb.readmitLinks=off')).readmitted).toBeUndefined();
     const step = await opened(async (crawler) => {
       await crawler.touch([`${origin}/a`]);
       const { segment } = await crawler.generate();
       await crawler.fetch({ segment: segment as string, parse: true });
       return crawler.updatedb();
     });
-    expect(step).toMatchObject({ unchanged: 1, newUrls: 0, relinked: { pages: 3, newUrls: 1, filteredUrls: 1 } });
-    expect(step.relinked?.filteredBy).toEqual({ 'urlfilter-rules: rule line 1': 1 });
-    expect(await opened((crawler) => crawler.relink())).toMatchObject({ pages: 3, newUrls: 0 });
-    await expect(opened((crawler) => crawler.relink(), 'updatedb.additions=false')).rejects.toMatchObject({
+    expect(step).toMatchObject({ unchanged: 1, newUrls: 0, readmitted: { pages: 3, newUrls: 1, filteredUrls: 1 } });
+    expect(step.readmitted?.filteredBy).toEqual({ 'urlfilter-rules: rule line 1': 1 });
+    expect(await opened((crawler) => crawler.readmitLinks())).toMatchObject({ pages: 3, newUrls: 0 });
+    await expect(opened((crawler) => crawler.readmitLinks(), 'updatedb.additions=false')).rejects.toMatchObject({
       code: 'usage-invalid',
     });
   });
@@ -147,25 +147,25 @@ describe('links of pages that do not change', () => {
   it('come in when the crawl may go deeper, or grow again', async () => {
     await crawl({ maxLayers: 1 });
     expect(await known()).toEqual(['/']);
-    expect((await crawl({ maxLayers: 2 })).relinked).toMatchObject({ pages: 1, newUrls: 2 });
+    expect((await crawl({ maxLayers: 2 })).readmitted).toMatchObject({ pages: 1, newUrls: 2 });
     expect(await known()).toEqual(['/', '/a', '/a?id=7']);
     frontPage = ['/new', '/a'];
     now += 40 * DAY;
     await crawl({ maxLayers: 1 }, 'updatedb.additions=false');
     plugins('-/c/');
-    expect((await crawl({ maxLayers: 1 }, 'updatedb.additions=false')).relinked).toBeUndefined();
+    expect((await crawl({ maxLayers: 1 }, 'updatedb.additions=false')).readmitted).toBeUndefined();
     expect(await known()).not.toContain('/new');
-    expect((await crawl({ maxLayers: 2 })).relinked).toMatchObject({ newUrls: 1 });
+    expect((await crawl({ maxLayers: 2 })).readmitted).toMatchObject({ newUrls: 1 });
     expect(await known()).toContain('/new');
   });
 
   it('come in by other normalisers, options for links, and hosts of seeds', async () => {
     await crawl();
     plugins('-/b/', '/B/');
-    expect((await crawl()).relinked).toMatchObject({ newUrls: 2 });
-    expect((await crawl({}, 'outlinks.maxPerPage=3')).relinked).toMatchObject({ newUrls: 0 });
+    expect((await crawl()).readmitted).toMatchObject({ newUrls: 2 });
+    expect((await crawl({}, 'outlinks.maxPerPage=3')).readmitted).toMatchObject({ newUrls: 0 });
     const seeds = [{ name: 'test', lines: [origin.replace('127.0.0.1', '127.0.0.2')] }];
-    expect((await crawl({ seeds }, 'outlinks.maxPerPage=3')).relinked).toBeDefined();
+    expect((await crawl({ seeds }, 'outlinks.maxPerPage=3')).readmitted).toBeDefined();
   });
 
   it('are those of what the pages hold now', async () => {
@@ -175,14 +175,14 @@ describe('links of pages that do not change', () => {
     expect((await crawl()).totals.modified).toBe(1);
     plugins('-/b/2');
     // What nothing links to any more was found to be an orphan meanwhile, and has no say.
-    expect((await crawl()).relinked).toMatchObject({ pages: 2, newUrls: 0 });
+    expect((await crawl()).readmitted).toMatchObject({ pages: 2, newUrls: 0 });
     expect(await known()).toEqual(['/', '/a', '/a?id=7']);
   });
 
   it('stay with their pages when the rules let in less: a slip makes no orphans', async () => {
     await crawl();
     plugins('-.');
-    expect((await crawl()).relinked).toMatchObject({ pages: 3, newUrls: 0, filteredUrls: 5 });
+    expect((await crawl()).readmitted).toMatchObject({ pages: 3, newUrls: 0, filteredUrls: 5 });
     plugins('-/b/');
     const { orphans } = await opened(async (crawler) => {
       await crawler.touch([`${origin}/`]);
@@ -198,8 +198,8 @@ describe('links of pages that do not change', () => {
     await crawl();
     plugins('-/c/');
     const stop = AbortSignal.abort();
-    expect((await crawl({ signal: stop })).relinked).toMatchObject({ isCutShort: true, newUrls: 0 });
-    expect((await crawl()).relinked).toMatchObject({ isCutShort: false, newUrls: 2 });
+    expect((await crawl({ signal: stop })).readmitted).toMatchObject({ isCutShort: true, newUrls: 0 });
+    expect((await crawl()).readmitted).toMatchObject({ isCutShort: false, newUrls: 2 });
   });
 
   it('do not hold a crawl up when a segment is damaged', async () => {

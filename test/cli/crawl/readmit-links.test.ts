@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { CrawlSummary, RelinkSummary } from '../../../src/crawler.ts';
+import type { CrawlSummary, ReadmitSummary } from '../../../src/crawler.ts';
 import { json, run, workDir } from '../support/binary.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 
@@ -26,32 +26,32 @@ function letIn(maxDepth: number): void {
   writeFileSync(join(cwd, 'conf/plugins.yaml'), `plugins:\n${list.map((each) => `  - ${each}\n`).join('')}`);
 }
 
-it('links that were kept out come in with the next crawl after the rules were widened, or by `updatedb --relink`', async () => {
+it('links that were kept out come in with the next crawl after the rules were widened, or by `updatedb --readmit-links`', async () => {
   letIn(0);
   const first = await json<CrawlSummary>(['crawl', `${site.origin}/`], { cwd });
   expect(first.totals).toMatchObject({ fetched: 1, newUrls: 0 });
-  expect(first).not.toHaveProperty('relinked');
+  expect(first).not.toHaveProperty('readmitted');
   letIn(1);
-  const dry = await json<RelinkSummary>(['updatedb', '--relink', '--dry-run'], { cwd });
+  const dry = await json<ReadmitSummary>(['updatedb', '--readmit-links', '--dry-run'], { cwd });
   expect(dry).toMatchObject({ pages: 1, isCutShort: false, dryRun: true });
   expect(dry.newUrls).toBeGreaterThanOrEqual(3);
   const { stdout, code } = await run(['crawl'], { cwd });
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/relinked: links of 1 stored page judged by the rules of today, [3-9] new URLs/),
+    expect.stringMatching(/readmitted: links of 1 stored page judged by the rules of today, [3-9] new URLs/),
   ]);
   expect(site.log.filter((path) => path === '/')).toHaveLength(1);
   expect(site.log).toContain('/page/2');
-  const relinked = await run(['updatedb', '--relink'], { cwd });
-  expect([relinked.code, relinked.stdout]).toEqual([
+  const readmitted = await run(['updatedb', '--readmit-links'], { cwd });
+  expect([readmitted.code, readmitted.stdout]).toEqual([
     0,
     expect.stringMatching(/^pages +\d+\noutlinks +\d+, 0 new URLs/),
   ]);
 });
 
 it.each([
-  [['updatedb', '--relink', '20260101000000-00001'], 'name none'],
-  [['updatedb', '--relink', '--purge-gone'], "'--purge-gone'"],
+  [['updatedb', '--readmit-links', '20260101000000-00001'], 'name none'],
+  [['updatedb', '--readmit-links', '--purge-gone'], "'--purge-gone'"],
 ])('%s is refused', async (args, why) => {
   const { code, stderr } = await run(args, { cwd });
   expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
