@@ -1,7 +1,8 @@
 /**
- * `npm run bench:calibrate [-- --pages N] [--seed N]`: measures, for the default signature, how much likelier each Hamming distance is after a
- * major change (2 % of the word 3-shingles or more) than after a minor one. The row it prints is `likelihoodRatios` of schedule-freshness.
- * Changes are made by a seeded editor: words, sentences, paragraphs, dates, adverts, so that the labels are exact.
+ * `npm run bench:calibrate [-- --pages N] [--seed N]`: measures, for the default signature, how much likelier each
+ * Hamming distance is after a major change (2 % of the word 3-shingles or more) than after a minor one. The row it
+ * prints is `likelihoodRatios` of schedule-freshness. Changes are made by a seeded editor: words, sentences,
+ * paragraphs, dates, adverts, so that the labels are exact.
  */
 import { parseArgs } from 'node:util';
 import { SIMHASH64_LIKELIHOOD_RATIOS } from '../src/domain/crawl/change/change-belief.ts';

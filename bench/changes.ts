@@ -74,7 +74,10 @@ function benchNotes(say: Say): void {
   say(`a link that is not let in noted ${(cpuUs(before) / links).toFixed(2)} us CPU, its making included`);
 }
 
-/** A feed of a million entries, of which twenty thousand are fresh, beside a million records; a full report of skipped URLs. */
+/**
+ * A feed of a million entries, of which twenty thousand are fresh, beside a million records; a full report of skipped
+ * URLs.
+ */
 async function prepared(say: Say): Promise<string> {
   const dir = await stateFolder(say);
   const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });

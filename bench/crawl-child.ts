@@ -1,6 +1,6 @@
 /**
- * One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days, the share of audits, the protocol
- * plugin, and plugins to leave out. Prints JSON.
+ * One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days,
+ * the share of audits, the protocol plugin, and plugins to leave out. Prints JSON.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

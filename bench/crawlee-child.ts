@@ -1,6 +1,7 @@
 /**
- * One crawl by Crawlee's CheerioCrawler in a process of its own, nothing persisted: arguments are a folder in which `@crawlee/cheerio` is
- * installed, and the seeds. Prints JSON. Crawlee is no dependency of the project: whoever wants the comparison installs it beside.
+ * One crawl by Crawlee's CheerioCrawler in a process of its own, nothing persisted: arguments are a folder in which
+ * `@crawlee/cheerio` is installed, and the seeds. Prints JSON. Crawlee is no dependency of the project: whoever wants
+ * the comparison installs it beside.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Two visits by Crawlee beside incrawl's on the same site in the same run: it keeps nothing between them, so the second is the first again. */
+/**
+ * Two visits by Crawlee beside incrawl's on the same site in the same run: it keeps nothing between them, so the second
+ * is the first again.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

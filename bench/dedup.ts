@@ -1,4 +1,7 @@
-/** `npm run bench -- --only dedup [--fingerprints N]`: batch grouping as `incrawl dedup` does it, and a sample of it against comparing with every page. */
+/**
+ * `npm run bench -- --only dedup [--fingerprints N]`: batch grouping as `incrawl dedup` does it, and a sample of it
+ * against comparing with every page.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** `npm run bench -- --only near-tables`: the tables of signatures in LevelDB against those in memory, for lookups and for keeping them in step. */
+/**
+ * `npm run bench -- --only near-tables`: the tables of signatures in LevelDB against those in memory, for lookups and
+ * for keeping them in step.
+ */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --only neardup [--seed N] [--articles N]`: what the default signature makes of pairs of made-up pages of which the truth is known,
- * through the whole pipeline from HTML: same article with other surroundings, edited by so much, or another one in the same template.
+ * `npm run bench -- --only neardup [--seed N] [--articles N]`: what the default signature makes of pairs of made-up
+ * pages of which the truth is known, through the whole pipeline from HTML: same article with other surroundings, edited
+ * by so much, or another one in the same template.
  */
 import { type BlockMemory, learnBlocks } from '../src/domain/crawl/change/block-memory.ts';
 import type { ParseOutcome } from '../src/domain/crawl/states/outcome.ts';

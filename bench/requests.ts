@@ -1,4 +1,7 @@
-/** What one request costs through the protocols of the crawl, CPU microseconds of the whole process, and beside them through `node:http` alone. */
+/**
+ * What one request costs through the protocols of the crawl, CPU microseconds of the whole process, and beside them
+ * through `node:http` alone.
+ */
 import { Agent, get } from 'node:http';
 import { createGotProtocol } from '../src/adapters/http/exchange/got-protocol.ts';
 import { createUndiciProtocol } from '../src/adapters/http/exchange/undici-protocol.ts';
@@ -11,7 +14,10 @@ const WARM_UP_TURNS = 3;
 
 type Ask = (headers: Record<string, string>) => Promise<unknown>;
 
-/** A page of the bench site, asked for over and over on one connection: with its entity tag, and without. The three take turns; the median of each is told. */
+/**
+ * A page of the bench site, asked for over and over on one connection: with its entity tag, and without. The three take
+ * turns; the median of each is told.
+ */
 export async function benchRequests(say: (text: string) => void, origins: readonly string[]): Promise<void> {
   const settings = { userAgent: 'bench/1', allowAddresses: ['127.0.0.0/8'] };
   const got = createGotProtocol(settings);

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [--pages N] [--only crawl|requests|generate|parts|..] [--protocol http|undici] [--without PLUGIN,..] [--json]`: measures the built crawler and says PASS or FAIL against the
- * bounds set for it.
+ * `npm run bench -- [--pages N] [--only crawl|requests|generate|parts|..] [--protocol http|undici] [--without
+ * PLUGIN,..] [--json]`: measures the built crawler and says PASS or FAIL against the bounds set for it.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

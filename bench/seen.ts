@@ -30,7 +30,9 @@ const cpuUs = (): number => {
   return user + system;
 };
 
-/** Links of pages: one in ten new, the others to known pages, a few of which are linked far more often than the rest. */
+/**
+ * Links of pages: one in ten new, the others to known pages, a few of which are linked far more often than the rest.
+ */
 function outlinks(seed: number): string[][] {
   const next = seeded(seed);
   let fresh = seed * 1e7;
@@ -72,8 +74,8 @@ export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
     const uncached = createSeenUrls({ hasMany, filter, cache: new HotUrls(0) });
     const lru = createSeenUrls({ hasMany, filter });
     const trusting = createSeenUrls({ hasMany, filter, trust: 'bloom', cache: new WeightedUrls() });
-    // The chain as shipped before the one with the other cache, and the `Set` last: who comes later pays for what others keep in the heap
-    // and for code that has seen two kinds of caches, which no crawl has.
+    // The chain as shipped before the one with the other cache, and the `Set` last: who comes later pays for what
+    // others keep in the heap and for code that has seen two kinds of caches, which no crawl has.
     const ways: [string, (urls: string[]) => Promise<unknown>][] = [
       [
         'one get an outlink',

@@ -1,4 +1,6 @@
-/** The benchmark's site, in a process of its own so that its CPU is not counted. Prints its origins as one line of JSON. */
+/**
+ * The benchmark's site, in a process of its own so that its CPU is not counted. Prints its origins as one line of JSON.
+ */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

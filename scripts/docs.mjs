@@ -1,4 +1,5 @@
-// Writes docs/reference from the built program and the plugin api's source, or (--check) says which page is out of date.
+// Writes docs/reference from the built program and the plugin api's source, or (--check) says which page is out of
+// date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

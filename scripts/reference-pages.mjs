@@ -31,7 +31,9 @@ export async function referencePages() {
   ]);
 }
 
-/** Every exported declaration of the plugin api with its comment, as the source has it; bodies of functions left out. */
+/**
+ * Every exported declaration of the plugin api with its comment, as the source has it; bodies of functions left out.
+ */
 function pluginApiPage() {
   const parts = ['plugin-api.ts', 'exporter-api.ts'].flatMap(declarationsOf);
   const intro = 'What `incrawl/plugin` exports to plugins; `incrawl plugins new KIND-NAME` writes one that works.';

@@ -1,4 +1,7 @@
-/** The programming interface: opens a crawl on a state directory and runs its steps. With `src/crawler/`, all that knows every room. */
+/**
+ * The programming interface: opens a crawl on a state directory and runs its steps. With `src/crawler/`, all that knows
+ * every room.
+ */
 export type { Config } from './config/schema.ts';
 export { openDryRun, openSnapshot } from './crawler/dry-run.ts';
 export { examinePlugin, type PluginExam } from './crawler/examine-plugin.ts';

@@ -1,5 +1,6 @@
 /**
- * `incrawl/schedules`: the revisit schedules without a crawl. Times are ms since the epoch, durations ms; states are plain JSON.
+ * `incrawl/schedules`: the revisit schedules without a crawl. Times are ms since the epoch, durations ms; states are
+ * plain JSON.
  *
  *     const schedule = createSchedule('freshness', { intervalMs: 30 * 86_400_000 });
  *     let { state, nextFetchAt } = schedule.onFetch(null, { at: 0, outcome: 'new' });
@@ -85,8 +86,9 @@ export interface Schedule {
   /** `state` is `null` before the first fetch. */
   onFetch(state: ScheduleState | null, fetch: FetchResult): ScheduleStep;
   /**
-   * Order of fetching at `now`, highest first. `freshness`: page-days of freshness that a visit wins; the others: overdue time.
-   * Never fetched: infinite. Waiting after a failure or for a page to come back, or given up: negative infinite.
+   * Order of fetching at `now`, highest first. `freshness`: page-days of freshness that a visit wins; the others:
+   * overdue time. Never fetched: infinite. Waiting after a failure or for a page to come back, or given up: negative
+   * infinite.
    */
   rank(state: ScheduleState | null, now: number): number;
   /** What a visit must be worth, page-days; learnt from the fetches made, 0.1 a round, once `budgeted`. */

@@ -5,8 +5,9 @@ import { gramsOf, tokensOf } from './labelled-pages.ts';
 const SHORT = 5;
 
 /**
- * How far each block belongs to the gold text, 0 to 1; -1: it has no words. Long blocks: share of their 4-grams that the gold text has.
- * Short ones: whether it has them in this order, more surely as a line of its own or beside long blocks that belong to it.
+ * How far each block belongs to the gold text, 0 to 1; -1: it has no words. Long blocks: share of their 4-grams that
+ * the gold text has. Short ones: whether it has them in this order, more surely as a line of its own or beside long
+ * blocks that belong to it.
  */
 export function blockLabels(blocks: readonly TextBlock[], gold: string): Float32Array {
   const goldTokens = tokensOf(gold.toLowerCase());
@@ -39,8 +40,8 @@ export function blockLabels(blocks: readonly TextBlock[], gold: string): Float32
 }
 
 /**
- * Weight of each block: its share of the page's words, so that pages count alike, bounded for pages of few. What one block more or less
- * does to the F1 of a page is less where there is much else. A page without content teaches nothing.
+ * Weight of each block: its share of the page's words, so that pages count alike, bounded for pages of few. What one
+ * block more or less does to the F1 of a page is less where there is much else. A page without content teaches nothing.
  */
 export function blockWeights(blocks: readonly TextBlock[], gold: string): Float32Array {
   const counts = blocks.map(({ text }) => tokensOf(text).length);

@@ -1,4 +1,7 @@
-/** Gradient boosting of decision trees on histograms, logistic loss (Friedman 2001), for soft labels; the same for a seed. */
+/**
+ * Gradient boosting of decision trees on histograms, logistic loss (Friedman 2001), for soft labels; the same for a
+ * seed.
+ */
 import {
   type BoostedTrees,
   TREE_DEPTH,
@@ -152,8 +155,9 @@ function bestSplit(
 }
 
 /**
- * Upper ends of the bins of each column: all its values where they are few; else half of them at its quantiles, half at those of the
- * values that are not the most common one. Most columns are nearly always 0, so that plain quantiles would never see what is not.
+ * Upper ends of the bins of each column: all its values where they are few; else half of them at its quantiles, half at
+ * those of the values that are not the most common one. Most columns are nearly always 0, so that plain quantiles would
+ * never see what is not.
  */
 function edgesOf({ rows, labels, columns }: Samples): number[][] {
   const size = labels.length;

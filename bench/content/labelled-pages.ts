@@ -1,4 +1,6 @@
-/** Labelled pages for main content: a folder with `pages.jsonl.gz` (file, type, contentType, text) and `html/<file>.gz`. */
+/**
+ * Labelled pages for main content: a folder with `pages.jsonl.gz` (file, type, contentType, text) and `html/<file>.gz`.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

@@ -1,4 +1,7 @@
-/** News pages in the manner of several languages, made from a seed, whose content is known: nothing of them was ever published. */
+/**
+ * News pages in the manner of several languages, made from a seed, whose content is known: nothing of them was ever
+ * published.
+ */
 export interface MadePage {
   readonly language: string;
   readonly layout: string;

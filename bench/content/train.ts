@@ -1,7 +1,9 @@
 /**
- * `node dist/bench/content/train.js --pages FOLDER [--folds 5 [--shuffles 5]] [--out src/domain/page/content-trees.ts]`: with --folds, trees learnt from the
- * other pages judge each page, in as many divisions of the pages as --shuffles says, and the scores are printed by type; with --out, trees learnt from all pages are written.
- * Made news pages of several languages are learnt from as well, with less weight; none of them is judged.
+ * `node dist/bench/content/train.js --pages FOLDER [--folds 5 [--shuffles 5]] [--out
+ * src/domain/page/content-trees.ts]`: with --folds, trees learnt from the other pages judge each page, in as many
+ * divisions of the pages as --shuffles says, and the scores are printed by type; with --out, trees learnt from all
+ * pages are written. Made news pages of several languages are learnt from as well, with less weight; none of them is
+ * judged.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -77,7 +79,10 @@ function samplesOf(chosen: readonly Example[]): Samples {
   return samples;
 }
 
-/** Places of the pages in an order of its own for each seed, those of a type side by side: folds get an equal share of each type. */
+/**
+ * Places of the pages in an order of its own for each seed, those of a type side by side: folds get an equal share of
+ * each type.
+ */
 function shuffled(seed: number): number[] {
   const random = seeded(seed);
   const rank = examples.map(() => random());
@@ -123,10 +128,10 @@ function sourceOf({ base, features, thresholds, leaves, count }: BoostedTrees): 
     return `  '${splits.join(' ')} | ${values.join(' ')}',`;
   });
   return `/**
- * Decision trees of the main content, written by \`node dist/bench/content/train.js --out\` (see bench/RESULTS.md); not to be edited. Learnt from the
- * ${examples.length} pages of the development split of the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0) at hand, and from
- * ${made.length} made ones in five languages (made-pages.ts). The numbers
- * before the colons are columns of FEATURES in feature-columns.ts.
+ * Decision trees of the main content, written by \`node dist/bench/content/train.js --out\` (see bench/RESULTS.md); not
+ * to be edited. Learnt from the ${examples.length} pages of the development split of the Web Content Extraction
+ * Benchmark (Murrough Foley, CC BY 4.0) at hand, and from ${made.length} made ones in five languages (made-pages.ts).
+ * The numbers before the colons are columns of FEATURES in feature-columns.ts.
  */
 export const CONTENT_BASE = ${number(base)};
 

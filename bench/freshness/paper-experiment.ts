@@ -1,6 +1,7 @@
 /**
- * The experiment of the paper behind the project (Dai Peng 2015): pages whose periods of change are known, visited by the real crawler on a
- * local site under a simulated clock. Does the interval settle around the period, and what is saved against a fixed schedule?
+ * The experiment of the paper behind the project (Dai Peng 2015): pages whose periods of change are known, visited by
+ * the real crawler on a local site under a simulated clock. Does the interval settle around the period, and what is
+ * saved against a fixed schedule?
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** `npm run bench:paper [-- --days N] [--svg DIR]`: the experiment of the paper, by the real crawler, with three schedules. */
+/**
+ * `npm run bench:paper [-- --days N] [--svg DIR]`: the experiment of the paper, by the real crawler, with three
+ * schedules.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,7 @@
-/** Who decides what is fetched: the oracle, the rules of other crawlers, and this project's schedules by their public interface. */
+/**
+ * Who decides what is fetched: the oracle, the rules of other crawlers, and this project's schedules by their public
+ * interface.
+ */
 import { createSchedule, type ScheduleName, type ScheduleState } from '../../src/schedules.ts';
 import type { World } from './worlds.ts';
 
@@ -79,8 +82,8 @@ export function halving(world: World): Policy {
 }
 
 /**
- * A schedule of incrawl, through `incrawl/schedules` alone. `byDueDate` fetches only what is due, oldest first, as crawlers do that
- * have no budget; otherwise the order is the schedule's rank.
+ * A schedule of incrawl, through `incrawl/schedules` alone. `byDueDate` fetches only what is due, oldest first, as
+ * crawlers do that have no budget; otherwise the order is the schedule's rank.
  */
 export function ofSchedule(name: ScheduleName, world: World, byDueDate: boolean): Policy {
   const schedule = createSchedule(name, {

@@ -1,4 +1,7 @@
-/** `npm run bench:freshness -- [--traces FILE] [--seed N] [--pages N] [--svg DIR]`: what a budget of fetches wins under each schedule. */
+/**
+ * `npm run bench:freshness -- [--traces FILE] [--seed N] [--pages N] [--svg DIR]`: what a budget of fetches wins under
+ * each schedule.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -27,7 +27,9 @@ export interface World {
 
 export type Random = () => number;
 
-/** Shares of Hamming distances 0..7+ after major and minor changes, counted on 30,000 recorded changes of terms pages. */
+/**
+ * Shares of Hamming distances 0..7+ after major and minor changes, counted on 30,000 recorded changes of terms pages.
+ */
 const MAJOR_BITS = [2985, 1698, 1382, 1285, 1217, 1289, 737, 7361];
 const MINOR_BITS = [7934, 2833, 886, 251, 162, 37, 11, 10];
 

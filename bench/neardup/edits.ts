@@ -98,7 +98,10 @@ export function changedShare(a: Article, b: Article): number {
 const shinglesOf = (words: readonly string[]): Set<string> =>
   new Set(words.slice(0, Math.max(1, words.length - 2)).map((_, i) => words.slice(i, i + 3).join(' ')));
 
-/** Words that only one of both has, as multisets, the larger side of them by the words of the first, 0..1; a mere change of order is none. */
+/**
+ * Words that only one of both has, as multisets, the larger side of them by the words of the first, 0..1; a mere change
+ * of order is none.
+ */
 export function wordsEdited(a: Article, b: Article): number {
   const counts = new Map<string, number>();
   for (const word of wordsOf(a)) counts.set(word, (counts.get(word) ?? 0) + 1);

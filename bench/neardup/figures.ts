@@ -55,8 +55,9 @@ function ranks(values: readonly number[]): number[] {
 }
 
 /**
- * The same pairs with the distances of an ideal Simhash of so many bits: bits that know nothing of each other and see exactly the shingles by which a change is
- * measured, all of one weight. A bit then differs with probability angle / pi (M. Charikar 2002). No signature of that many bits follows a change more closely.
+ * The same pairs with the distances of an ideal Simhash of so many bits: bits that know nothing of each other and see
+ * exactly the shingles by which a change is measured, all of one weight. A bit then differs with probability angle / pi
+ * (M. Charikar 2002). No signature of that many bits follows a change more closely.
  */
 export function idealDistances<Pair extends Judged>(
   pairs: readonly Pair[],

@@ -1,4 +1,7 @@
-/** Articles of made-up words with the statistics of real ones: function words, Zipf's law, words of the topic that come again. */
+/**
+ * Articles of made-up words with the statistics of real ones: function words, Zipf's law, words of the topic that come
+ * again.
+ */
 
 export type Random = () => number;
 

@@ -1,4 +1,6 @@
-/** Pages with a part of their own life: a saying, a teaser, a prompt among the paragraphs, another one at each visit. */
+/**
+ * Pages with a part of their own life: a saying, a teaser, a prompt among the paragraphs, another one at each visit.
+ */
 import { seeded } from '../seeded.ts';
 import { rewritten } from './edits.ts';
 import { articleOf, authorOf, latinLanguage, writtenParagraph } from './prose.ts';

@@ -49,7 +49,10 @@ interface BulkItem {
   readonly error?: { readonly type?: string; readonly reason?: string } | string;
 }
 
-/** Sends actions in batches bounded by bytes; those that a busy server puts off are sent again, those that it refuses are kept to be told. */
+/**
+ * Sends actions in batches bounded by bytes; those that a busy server puts off are sent again, those that it refuses
+ * are kept to be told.
+ */
 export class BulkSender {
   /** Actions that the server refused for good, and the first reasons. */
   refused = 0;

@@ -24,8 +24,8 @@ const PART_ROWS = 2_048;
 const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`;
 
 /**
- * A Parquet file that grows by rows. They go into small files beside it, which become one at the end: one table in DuckDB would take more memory the
- * more rows there are, and fail at its limit.
+ * A Parquet file that grows by rows. They go into small files beside it, which become one at the end: one table in
+ * DuckDB would take more memory the more rows there are, and fail at its limit.
  */
 export async function openParquetParts(
   duckdb: DuckDb,

@@ -41,7 +41,10 @@ export default definePlugin({
     open: async ({ place, isIncremental, partial }) => {
       if (place === null) throw new TypeError('a folder is needed');
       const tree = await openFileTree(place, isIncremental, partial);
-      /** Files that the page had under other types: no other URL has one of these paths, and the list names the last one alone. */
+      /**
+       * Files that the page had under other types: no other URL has one of these paths, and the list names the last one
+       * alone.
+       */
       const removeOthers = async (url: string, ending: string): Promise<void> => {
         if (!isIncremental) return;
         for (const other of ALL_ENDINGS) {

@@ -10,7 +10,10 @@ export interface RecordPlace {
   readonly length: number;
 }
 
-/** A line of CDXJ (https://specs.webrecorder.net/cdxj/0.1.0/): the URL as SURT, the time in 14 digits, then the fields that replay needs. */
+/**
+ * A line of CDXJ (https://specs.webrecorder.net/cdxj/0.1.0/): the URL as SURT, the time in 14 digits, then the fields
+ * that replay needs.
+ */
 export function cdxLine(
   { url }: ExportDocument,
   { status, at, headers }: StoredResponse,

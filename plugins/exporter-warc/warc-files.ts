@@ -54,7 +54,10 @@ export async function inStream(
   };
 }
 
-/** `NAME-00000.warc.gz`, `NAME-00001.warc.gz`, ..: the next one begins when one has grown to `maxBytes`. They appear at the end. */
+/**
+ * `NAME-00000.warc.gz`, `NAME-00001.warc.gz`, ..: the next one begins when one has grown to `maxBytes`. They appear at
+ * the end.
+ */
 export async function inFolder(
   folder: string,
   written: Written,

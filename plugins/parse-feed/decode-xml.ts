@@ -5,7 +5,10 @@ export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** What could be unzipped of a file that may be cut off. Throws a `RangeError` (code `ERR_BUFFER_TOO_LARGE`) beyond `maxBytes`, an `Error` for what is no gzip. */
+/**
+ * What could be unzipped of a file that may be cut off. Throws a `RangeError` (code `ERR_BUFFER_TOO_LARGE`) beyond
+ * `maxBytes`, an `Error` for what is no gzip.
+ */
 export function gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array {
   return gunzipSync(bytes, { maxOutputLength: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });
 }

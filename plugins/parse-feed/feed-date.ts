@@ -1,7 +1,7 @@
 /**
- * The moment that a sitemap or feed names, ms since the epoch; `null` for what is no date. Reads W3C datetime (a profile of
- * ISO 8601, also shortened to a month or year) and RFC 822 / 2822 as feeds write it: weekday wrong or missing, two-digit
- * years, zone missing. A missing zone is UTC, a missing time midnight.
+ * The moment that a sitemap or feed names, ms since the epoch; `null` for what is no date. Reads W3C datetime (a
+ * profile of ISO 8601, also shortened to a month or year) and RFC 822 / 2822 as feeds write it: weekday wrong or
+ * missing, two-digit years, zone missing. A missing zone is UTC, a missing time midnight.
  */
 export function parseFeedDate(text: string): number | null {
   const trimmed = text.trim();

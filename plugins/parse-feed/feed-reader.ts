@@ -42,7 +42,9 @@ interface Part {
   base: string;
 }
 
-/** Collects RSS 0.9x, 1.0, 2.0 and Atom 0.3, 1.0 alike: they differ less in their elements than in where these stand. */
+/**
+ * Collects RSS 0.9x, 1.0, 2.0 and Atom 0.3, 1.0 alike: they differ less in their elements than in where these stand.
+ */
 export function createFeedVisitor(
   root: XmlElement,
   into: Feed,
@@ -82,7 +84,8 @@ export function createFeedVisitor(
       return FIELDS.has(name) ? 'capture' : 'skip';
     },
     close({ name, attributes }, written) {
-      // Of such a text no part is markup (RFC 4287 section 3.1.1.1). Without a type it should be none either, but many feeds have HTML there.
+      // Of such a text no part is markup (RFC 4287 section 3.1.1.1). Without a type it should be none either, but many
+      // feeds have HTML there.
       const text = attributes.type === 'text' ? asHtml(written) : written;
       if (ENTRIES.has(name) && entry !== undefined) {
         into.entries.push(entryOf(entry));

@@ -24,8 +24,8 @@ export interface SitemapOptions {
 const MAX_BYTES = 52_428_800;
 
 /**
- * Reads a sitemap or sitemap index (sitemaps.org, protocol 0.9) in XML or plain text, gzip or not, or a feed. Never throws:
- * what cannot be read is among the errors, and the good entries are kept.
+ * Reads a sitemap or sitemap index (sitemaps.org, protocol 0.9) in XML or plain text, gzip or not, or a feed. Never
+ * throws: what cannot be read is among the errors, and the good entries are kept.
  */
 export function parseSitemap(input: string | Uint8Array, options: SitemapOptions = {}): Sitemap {
   const { url, maxUrls = DEFAULT_LIMITS.maxUrls, maxBytes = MAX_BYTES } = options;

@@ -26,7 +26,9 @@ export interface XmlDocument extends SitemapEntries {
 const FEED_ROOTS: ReadonlySet<string> = new Set(['rss', 'rdf', 'feed']);
 const MAX_CAPTURE = 100_000;
 
-/** Reads a sitemap, a feed, or the text of any other XML. `url` is that of the file, against which links are resolved. */
+/**
+ * Reads a sitemap, a feed, or the text of any other XML. `url` is that of the file, against which links are resolved.
+ */
 export function readXmlDocument(text: string, url: string | undefined, limits: DocumentLimits): XmlDocument {
   const entries: SitemapEntries = { urls: [], sitemaps: [] };
   const feed = createEmptyFeed();

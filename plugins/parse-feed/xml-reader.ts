@@ -40,8 +40,9 @@ const CHUNK_LENGTH = 65_536;
 const MAX_FAULTS = 100;
 
 /**
- * Reads XML as a stream of events, forgiving like a browser: what is not well-formed is reported and passed over. Declared
- * entities are not expanded, so nothing grows. `choose` picks the visitor by the root element, which it is then shown.
+ * Reads XML as a stream of events, forgiving like a browser: what is not well-formed is reported and passed over.
+ * Declared entities are not expanded, so nothing grows. `choose` picks the visitor by the root element, which it is
+ * then shown.
  */
 export function readXml(
   text: string,

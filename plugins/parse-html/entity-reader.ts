@@ -3,7 +3,10 @@ import { TextBuffer } from './text-buffer.ts';
 
 const nothing = (): void => {};
 
-/** Decodes the character references of a text or an attribute value by htmlparser2's tokenizer, which knows all names and their exceptions. */
+/**
+ * Decodes the character references of a text or an attribute value by htmlparser2's tokenizer, which knows all names
+ * and their exceptions.
+ */
 export class EntityReader {
   private readonly tokenizer: Tokenizer;
   private readonly decoded = new TextBuffer();

@@ -7,7 +7,9 @@ function isSpace(code: number): boolean {
   return code === SPACE || (code <= 0x0d && code >= 0x09) || code === NO_BREAK_SPACE;
 }
 
-/** White space that single spaces within a text are not. A compiled pattern finds it several times as fast as a loop. */
+/**
+ * White space that single spaces within a text are not. A compiled pattern finds it several times as fast as a loop.
+ */
 const TO_BE_FOLDED = /[\t-\r\u00a0]| {2}/;
 
 /** Text put together as it reads: white space folded to one space, one line break where a block begins or ends. */

@@ -5,8 +5,8 @@ import { percentEncodeAfterEncoding } from '@exodus/bytes/whatwg.js';
 const ENCODED_IN_QUERIES = ' "#\'<>';
 
 /**
- * A link with its query in the encoding of the page, as browsers ask for it (WHATWG URL, "query state"): the parser alone would write UTF-8, which
- * names another page to the server. A path is UTF-8 always.
+ * A link with its query in the encoding of the page, as browsers ask for it (WHATWG URL, "query state"): the parser
+ * alone would write UTF-8, which names another page to the server. A path is UTF-8 always.
  *
  * @param charset an encoding that texts can be written in: not UTF-16
  */

@@ -11,8 +11,8 @@ const SAME_PAGE = /^[\0-\x20]*(?:#|$)/;
 const OTHER_SCHEME = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
 
 /**
- * A resolver against a base. The answer is what the WHATWG URL parser gives, without fragment and userinfo; links that it would leave
- * as they are, apart from putting the base in front, never reach it (it takes several times as long).
+ * A resolver against a base. The answer is what the WHATWG URL parser gives, without fragment and userinfo; links that
+ * it would leave as they are, apart from putting the base in front, never reach it (it takes several times as long).
  *
  * @param base where relative links start from; if it is no http(s) URL (a file, say), only absolute links resolve
  * @param charset encoding of the page: that of queries, too
@@ -86,7 +86,9 @@ function characterClasses(): Uint8Array {
   return classes;
 }
 
-/** Where scheme and host of a plainly written absolute URL end; 0 for a relative one, -1 for all that needs the parser. */
+/**
+ * Where scheme and host of a plainly written absolute URL end; 0 for a relative one, -1 for all that needs the parser.
+ */
 function endOfOrigin(href: string): number {
   const hostStart = href.startsWith('https://') ? 8 : href.startsWith('http://') ? 7 : 0;
   if (hostStart === 0) return isPlainStart(href) ? 0 : -1;
@@ -105,7 +107,9 @@ function endOfOrigin(href: string): number {
   return href.slice(hostStart, at).includes('xn--') ? -1 : at;
 }
 
-/** Whether a relative reference begins with a whole path segment or a query, and with nothing that looks like a scheme. */
+/**
+ * Whether a relative reference begins with a whole path segment or a query, and with nothing that looks like a scheme.
+ */
 function isPlainStart(href: string): boolean {
   const first = href.charCodeAt(0);
   if (first === DOT) return false;

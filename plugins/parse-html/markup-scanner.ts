@@ -32,7 +32,10 @@ const QUESTION = 0x3f;
 const BRACKET = 0x5b;
 const DASH = 0x2d;
 const SECTION = 'CDATA[';
-/** The second one is an error that authors make and browsers forgive (WHATWG HTML, comment end bang state); htmlparser2 reads on to the next `-->`. */
+/**
+ * The second one is an error that authors make and browsers forgive (WHATWG HTML, comment end bang state); htmlparser2
+ * reads on to the next `-->`.
+ */
 const COMMENT_END = /--!?>/g;
 
 const WHITE = 1;
@@ -58,8 +61,9 @@ function characterClasses(): Uint8Array {
 const isOf = (code: number, kinds: number): boolean => code < 128 && ((CLASSES[code] as number) & kinds) !== 0;
 
 /**
- * Reads HTML in time proportional to its length. It finds what htmlparser2's tokenizer finds, in the same leniency, but that one takes every character
- * through a machine of states; here the engine looks for the next `<` or quote, and only texts with references go to the tokenizer.
+ * Reads HTML in time proportional to its length. It finds what htmlparser2's tokenizer finds, in the same leniency, but
+ * that one takes every character through a machine of states; here the engine looks for the next `<` or quote, and only
+ * texts with references go to the tokenizer.
  */
 export function scanMarkup(content: string, events: MarkupEvents): void {
   new MarkupScanner(content, events).scan();
@@ -96,7 +100,10 @@ class MarkupScanner {
     }
   }
 
-  /** Tells of the text from `from` on and of the markup at `open`. Answers where the next text begins, or minus where to look on when it is no markup. */
+  /**
+   * Tells of the text from `from` on and of the markup at `open`. Answers where the next text begins, or minus where to
+   * look on when it is no markup.
+   */
   private markupAt(from: number, open: number): number {
     const code = this.content.charCodeAt(open + 1);
     if (isOf(code, LETTER)) {

@@ -38,7 +38,9 @@ function addKeywords(keywords: string[], content: string): void {
 
 const REFRESH = /^\s*(?:\d+(?:\.\d*)?|\.\d+)\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))/is;
 
-/** Target of a refresh as browsers read it (WHATWG HTML, "shared declarative refresh steps"); `null`: the page itself. */
+/**
+ * Target of a refresh as browsers read it (WHATWG HTML, "shared declarative refresh steps"); `null`: the page itself.
+ */
 export function refreshTarget(content: string): string | null {
   const found = REFRESH.exec(content.slice(0, 4096));
   const url = (found?.[1] ?? found?.[2] ?? found?.[3])?.trim();

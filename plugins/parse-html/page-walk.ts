@@ -104,8 +104,8 @@ class PageWalk {
   }
 
   /**
-   * The visible text; with the concealed text where that is longer: such a page gives its content in `noscript` to those
-   * who run no scripts, as we do not, or in a hidden part that a script unveils.
+   * The visible text; with the concealed text where that is longer: such a page gives its content in `noscript` to
+   * those who run no scripts, as we do not, or in a hidden part that a script unveils.
    */
   private readableText(): string {
     const visible = this.visible.text;

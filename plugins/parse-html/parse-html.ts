@@ -50,7 +50,9 @@ function firstCanonical(links: readonly RawLink[], resolve: LinkResolver): strin
   return null;
 }
 
-/** Links of the `Link` header, absolute: base and encoding of the document do not apply to them (RFC 8288 section 3.2). */
+/**
+ * Links of the `Link` header, absolute: base and encoding of the document do not apply to them (RFC 8288 section 3.2).
+ */
 function headerLinks(header: string | undefined, pageUrl: string): RawLink[] {
   if (header === undefined) return [];
   const resolve = createLinkResolver(pageUrl);

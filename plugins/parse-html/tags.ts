@@ -75,8 +75,8 @@ export function unknownTag(name: string): Tag {
 }
 
 /**
- * What an element is called in the tree. A `template` that declares a shadow root is no inert one: browsers show its content in its place (WHATWG HTML,
- * "shadowrootmode"), as that of a `slot`, which has no box of its own either.
+ * What an element is called in the tree. A `template` that declares a shadow root is no inert one: browsers show its
+ * content in its place (WHATWG HTML, "shadowrootmode"), as that of a `slot`, which has no box of its own either.
  */
 export function nameInTree({ name }: Tag, { shadowrootmode }: Readonly<Record<string, string>>): string {
   return name === 'template' && shadowrootmode !== undefined && /^(?:open|closed)$/i.test(shadowrootmode)

@@ -30,16 +30,18 @@ export interface Tree {
 /**
  * Builds the DOM of a page, in time proportional to its length whatever it contains.
  *
- * htmlparser2's own parser gives the same tree, but takes quadratic time for nested and unmatched tags and has no limits; this
- * one also builds several times as fast. `isXhtml`: `<x/>` is a whole element everywhere, and CDATA sections are text.
+ * htmlparser2's own parser gives the same tree, but takes quadratic time for nested and unmatched tags and has no
+ * limits; this one also builds several times as fast. `isXhtml`: `<x/>` is a whole element everywhere, and CDATA
+ * sections are text.
  */
 export function buildTree(content: string, limits: TreeLimits, isXhtml: boolean): Tree {
   return new TreeBuilder(content, limits, isXhtml).build();
 }
 
 /**
- * In HTML a CDATA section is a bogus comment that ends with the next `>` (WHATWG HTML, markup declaration open state); the tokenizer
- * would take all up to `]]>` for it, on some pages everything. Another character makes it a declaration, which ends there; places stay.
+ * In HTML a CDATA section is a bogus comment that ends with the next `>` (WHATWG HTML, markup declaration open state);
+ * the tokenizer would take all up to `]]>` for it, on some pages everything. Another character makes it a declaration,
+ * which ends there; places stay.
  */
 const withoutSections = (content: string): string =>
   content.includes('<![CDATA[') ? content.replaceAll('<![CDATA[', '<!:CDATA[') : content;

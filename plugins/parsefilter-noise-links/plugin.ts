@@ -48,7 +48,10 @@ export default definePlugin({
   },
 });
 
-/** Spelt out where that is all of it: V8 gives copies made by spread hidden classes of their own, which is slow here and again when they are packed. */
+/**
+ * Spelt out where that is all of it: V8 gives copies made by spread hidden classes of their own, which is slow here and
+ * again when they are packed.
+ */
 function marked(outlink: Outlink, noise: NoiseReason): Outlink {
   const { url, anchor, rel, nofollow, lang, lastModifiedAt } = outlink;
   if (lang !== undefined || lastModifiedAt !== undefined) return { ...outlink, noise };

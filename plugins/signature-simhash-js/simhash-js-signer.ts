@@ -4,10 +4,11 @@ import { SimHash } from 'simhash-js';
 const HEX_DIGITS = 8;
 
 /**
- * Signs texts with npm's simhash-js in a way that makes it sound. The package cuts its input into pieces of `kshingles` characters
- * that do not overlap and hashes each to 32 bits, so that one inserted character changes every piece behind it. Here each distinct
- * word shingle is one piece of exactly eight hex digits, in any order of the text the same; pieces are repeated for the weight of
- * their dimension. Two runs, one over each half of the shingle's fingerprint, give 64 bits.
+ * Signs texts with npm's simhash-js in a way that makes it sound. The package cuts its input into pieces of `kshingles`
+ * characters that do not overlap and hashes each to 32 bits, so that one inserted character changes every piece behind
+ * it. Here each distinct word shingle is one piece of exactly eight hex digits, in any order of the text the same;
+ * pieces are repeated for the weight of their dimension. Two runs, one over each half of the shingle's fingerprint,
+ * give 64 bits.
  */
 export function createSimhashJsSigner(): (dimensions: readonly TextDimension[]) => string | null {
   const scanner = createWordScanner();

@@ -55,7 +55,10 @@ export default definePlugin<'signature', Options>({
   },
 });
 
-/** Everything that decides the bits. Words of unspaced scripts are cut by the ICU of the runtime, so it belongs to the name. */
+/**
+ * Everything that decides the bits. Words of unspaced scripts are cut by the ICU of the runtime, so it belongs to the
+ * name.
+ */
 export function signatureId(weights: DimensionWeights, tfCap: number | null, icu: string | undefined): string {
   const { title, keywords, text, topic } = weights;
   const cap = tfCap === null ? '' : `-tf${tfCap}`;

@@ -9,9 +9,10 @@ export interface ProfileOptions {
 }
 
 /**
- * The profile that Nutch's TextProfileSignature takes the MD5 of: tokens with their counts rounded down to a multiple of the quantum, those
- * below it dropped, most frequent first, equally frequent ones by the alphabet (its `sec_sort_lex`). Where anything occurs twice, the quantum is at
- * least 2, so what occurs once never counts. Empty for a text without tokens.
+ * The profile that Nutch's TextProfileSignature takes the MD5 of: tokens with their counts rounded down to a multiple
+ * of the quantum, those below it dropped, most frequent first, equally frequent ones by the alphabet (its
+ * `sec_sort_lex`). Where anything occurs twice, the quantum is at least 2, so what occurs once never counts. Empty for
+ * a text without tokens.
  */
 export function textProfile(text: string, { minTokenLength, quantRate }: ProfileOptions): string {
   const counts = new Map<string, number>();

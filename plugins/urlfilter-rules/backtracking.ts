@@ -7,7 +7,8 @@ import { areExclusive, distanceOfPlaces, firstOf, isAnchored, isNullable } from 
  *
  * A backtracking engine is slow where it has choices that the next character does not decide. So, from the sets of
  * characters that parts can begin with and be followed by:
- * - *inside a repetition* no such choice is allowed: each turn would multiply the ways to match, which makes their number
+ * - *inside a repetition* no such choice is allowed: each turn would multiply the ways to match, which makes their
+ *   number
  *   exponential. That covers nested quantifiers (`(a+)+`, `(a*)*`, `(aa?)*`) and alternatives that overlap (`(a|ab)*`), but
  *   lets unambiguous ones pass (`(?:/[^/]+)+`, `(?:jpg|png)+`).
  * - *elsewhere* each such repetition multiplies the work by the number of places where it may end. The product, for the

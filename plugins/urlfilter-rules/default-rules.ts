@@ -1,4 +1,6 @@
-/** The rules in force when the options name no file; `conf/url-rules.txt` holds the same text for operators to change. */
+/**
+ * The rules in force when the options name no file; `conf/url-rules.txt` holds the same text for operators to change.
+ */
 export const DEFAULT_RULES = String.raw`# Which URLs are crawled. Used when conf/plugins.yaml says so:
 #
 #   - urlfilter-rules:

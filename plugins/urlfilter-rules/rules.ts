@@ -18,8 +18,8 @@ export interface RuleFile {
 }
 
 /**
- * Reads Nutch's file format: `+regex` lets a URL in, `-regex` keeps it out, `#` begins a comment line. A regular expression
- * matches anywhere unless anchored; `(?i)` at its beginning makes case not count.
+ * Reads Nutch's file format: `+regex` lets a URL in, `-regex` keeps it out, `#` begins a comment line. A regular
+ * expression matches anywhere unless anchored; `(?i)` at its beginning makes case not count.
  *
  * Throws an `Error` that lists every bad line as `file:line: what was expected`.
  *

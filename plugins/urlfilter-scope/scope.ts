@@ -4,7 +4,10 @@ import type { Options } from './options.ts';
 
 const requireHere = createRequire(import.meta.url);
 
-/** Loaded in mode `domain` alone. By `require`: an import would search the whole text of this CommonJS package for the names that it exports. */
+/**
+ * Loaded in mode `domain` alone. By `require`: an import would search the whole text of this CommonJS package for the
+ * names that it exports.
+ */
 const loadTldts = (): typeof import('tldts') => requireHere('tldts');
 
 /** Verdicts are kept per host; a crawl of the open web must not fill the memory with them. */

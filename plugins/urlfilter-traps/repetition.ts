@@ -1,9 +1,11 @@
-/** Numbers and single characters fan out directories (`/0/0/0/7.html`, `/2011/11/11/`) far more often than they loop. */
+/**
+ * Numbers and single characters fan out directories (`/0/0/0/7.html`, `/2011/11/11/`) far more often than they loop.
+ */
 const isTelling = (segment: string): boolean => segment.length > 1 && !/^\d+$/.test(segment);
 
 /**
- * The run of segments that follows on itself most often, where that is more than `max` times: a relative link that misses its
- * target makes `/a/b/` into `/a/b/a/b/`, and so on for ever. `null` if there is none.
+ * The run of segments that follows on itself most often, where that is more than `max` times: a relative link that
+ * misses its target makes `/a/b/` into `/a/b/a/b/`, and so on for ever. `null` if there is none.
  */
 export function repeatedRun(
   segments: readonly string[],

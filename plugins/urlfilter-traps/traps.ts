@@ -7,8 +7,8 @@ const NO_TRAP: UrlVerdict = Object.freeze({ accept: true });
 const trap = (reason: string): UrlVerdict => ({ accept: false, reason });
 
 /**
- * Keeps out URLs whose shape shows that a site makes them up without end. The rules look at the URL alone, so that the answer
- * is the same whenever it is asked.
+ * Keeps out URLs whose shape shows that a site makes them up without end. The rules look at the URL alone, so that the
+ * answer is the same whenever it is asked.
  *
  * @param yearNow the year by the clock of the crawl
  */

@@ -4,8 +4,8 @@ import { isSessionParam, withoutMatrixSessions } from './session-ids.ts';
 
 /**
  * The rules in this order, until none changes anything any more: host, session ids of the path, slashes, index file,
- * trailing slash, query. One pass is nearly always enough; going on makes the whole idempotent, whatever one rule lays bare
- * for another. Each pass shortens the URL or puts its query in order, so there is an end.
+ * trailing slash, query. One pass is nearly always enough; going on makes the whole idempotent, whatever one rule lays
+ * bare for another. Each pass shortens the URL or puts its query in order, so there is an end.
  *
  * @returns a function from canonical URLs to canonical URLs; `null` where nothing canonical is left
  */

@@ -27,7 +27,8 @@ const RULES = [
 ] as const satisfies readonly (keyof Options)[];
 
 /**
- * Tells which rules change a URL: each is asked alone, one after the other, until nothing changes any more, as the normaliser itself goes on until then.
+ * Tells which rules change a URL: each is asked alone, one after the other, until nothing changes any more, as the
+ * normaliser itself goes on until then.
  */
 export function createExplainer(options: Options): (url: string) => { rule: string; after: string }[] {
   const alone = RULES.map((rule) => ({

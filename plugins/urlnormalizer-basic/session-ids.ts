@@ -15,7 +15,10 @@ export function isSessionParam(name: string, value: string, mode: 'tokens' | 'na
   return mode === 'names' || CERTAIN_NAME.test(name) || TOKEN.test(value);
 }
 
-/** In a path as well as in a query, whose parts some sites put a semicolon between: `;jsessionid=...` is unmistakable, `;sid=...` is not. */
+/**
+ * In a path as well as in a query, whose parts some sites put a semicolon between: `;jsessionid=...` is unmistakable,
+ * `;sid=...` is not.
+ */
 const MATRIX_PARAM = new RegExp(`;(_?(?:${CERTAIN}|sid))=([^;/?&]*)`, 'gi');
 /** ASP.NET without cookies: `/(S(24 characters))/page.aspx`. */
 const ASP_SEGMENT = /\/\((?:[A-Z]\([0-9a-z]{16,}\))+\)(?=\/)/gi;

@@ -29,8 +29,8 @@ export interface ForeseenError extends Error {
 }
 
 /**
- * A `CrawlError` (by shape, not by class: errors also come out of worker threads and plugins), or what the operating system
- * says about a file.
+ * A `CrawlError` (by shape, not by class: errors also come out of worker threads and plugins), or what the operating
+ * system says about a file.
  */
 export function isForeseen(error: unknown): error is ForeseenError {
   if (!(error instanceof Error) || !('code' in error)) return false;

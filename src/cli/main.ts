@@ -16,7 +16,8 @@ const { argv, env, stdout, stderr } = process;
 /** Told already: what a command could not write rejects the command as well. */
 const reported = new WeakSet<object>();
 let lostOutput: number | null = null;
-// A reader that went away (`| head`) must not end the process with a stack: what is written from then on is lost, no more.
+// A reader that went away (`| head`) must not end the process with a stack: what is written from then on is lost, no
+// more.
 stdout.on('error', tellLostOutput);
 stderr.on('error', countLostOutput);
 process.on('uncaughtException', endByStray);
@@ -24,7 +25,8 @@ process.on('unhandledRejection', endByStray);
 process.on('beforeExit', endByStandstill);
 process.on('exit', refuseEarlyExit);
 let isThrough = false;
-// Stands until `main` is through. Not a top-level await: Node ends with 13, our "forced stop", when one is never settled.
+// Stands until `main` is through. Not a top-level await: Node ends with 13, our "forced stop", when one is never
+// settled.
 process.exitCode = EXIT.error;
 void main().then((code) => {
   isThrough = true;
@@ -45,8 +47,8 @@ function countLostOutput(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * What nobody waited for has failed, so no one can say what is missing now: the process ends, as by a kill, which the state directory stands.
- * Mostly it is a plugin that let a promise go; the file tells which.
+ * What nobody waited for has failed, so no one can say what is missing now: the process ends, as by a kill, which the
+ * state directory stands. Mostly it is a plugin that let a promise go; the file tells which.
  */
 function endByStray(error: unknown): void {
   const file = error instanceof Error ? foreignFrame(error.stack ?? '', OWN_FOLDER) : null;

@@ -55,15 +55,26 @@ export interface Session {
   log(): Promise<Log>;
   /** From now on, progress is shown. */
   showProgress(): Promise<void>;
-  /** Opens the state directory for as long as `use` runs; who holds the crawl db answers questions of others meanwhile. */
+  /**
+   * Opens the state directory for as long as `use` runs; who holds the crawl db answers questions of others meanwhile.
+   */
   withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>, access?: 'write' | 'read'): Promise<Value>;
-  /** Opens a copy of the state, which is thrown away: what `use` would change is told, and nothing is changed. Another process may be at work. */
+  /**
+   * Opens a copy of the state, which is thrown away: what `use` would change is told, and nothing is changed. Another
+   * process may be at work.
+   */
   withShadow<Value>(use: (crawler: Crawler) => Promise<Value>, written?: readonly string[]): Promise<Value>;
-  /** For what reads much: the crawl db as it is at this moment, and the segments. Holds nobody up, and may run beside a crawl. */
+  /**
+   * For what reads much: the crawl db as it is at this moment, and the segments. Holds nobody up, and may run beside a
+   * crawl.
+   */
   withSnapshot<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
   /** Joins a crawl that several processes share, for as long as `use` runs. */
   withWorker<Value>(use: (worker: Worker) => Promise<Value>): Promise<Value>;
-  /** For questions: where another process holds the crawl db, that process answers. `use` may run again as long as nothing has come of it. */
+  /**
+   * For questions: where another process holds the crawl db, that process answers. `use` may run again as long as
+   * nothing has come of it.
+   */
   withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value>;
   /** The same for questions to the crawl db alone, which need no configuration. */
   withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value>;

@@ -22,8 +22,8 @@ export interface LoadConfigOptions {
 
 export interface LoadedConfig {
   /**
-   * `plugins.file` is absolute. A list that the operator names exists; the one that is looked for by default need not, and
-   * stands for the shipped list then.
+   * `plugins.file` is absolute. A list that the operator names exists; the one that is looked for by default need not,
+   * and stands for the shipped list then.
    */
   readonly config: Config;
   /** For each key, its value as an operator would write it and where that came from. */
@@ -35,8 +35,8 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads and validates the configuration. Rejects with `CrawlError('config-invalid')` whose message lists every fault, one
- * to a line, with file, line and column.
+ * Reads and validates the configuration. Rejects with `CrawlError('config-invalid')` whose message lists every fault,
+ * one to a line, with file, line and column.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const cwd = options.cwd ?? process.cwd();

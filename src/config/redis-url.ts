@@ -8,7 +8,10 @@ export const REDIS_URL = new RegExp(`^${ONE}$`);
 /** With commas between them, or nothing. */
 export const REDIS_URLS = new RegExp(`^(?:${ONE}(?:,${ONE})*)?$`);
 
-/** What is shown may end up in a log or a report of a fault. The password of a URL that is none, because of it, is left out, too. */
+/**
+ * What is shown may end up in a log or a report of a fault. The password of a URL that is none, because of it, is left
+ * out, too.
+ */
 export function withoutPassword(text: string): string {
   return text
     .replace(/(rediss?:\/\/[^\s,/?#@:]*:)(?:(?!,rediss?:)\S)*@/g, '$1***@')

@@ -1,4 +1,6 @@
-/** Durations and sizes as operators write them. Pure; each parser answers `undefined` for text that it does not know. */
+/**
+ * Durations and sizes as operators write them. Pure; each parser answers `undefined` for text that it does not know.
+ */
 
 const DURATION_UNITS = [
   ['d', 86_400_000],

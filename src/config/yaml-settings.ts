@@ -29,7 +29,8 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
     return `${file}:${line}:${col}`;
   };
   const errors = document.errors.map((error) => `${at(error.pos[0])} ${error.message}`);
-  // `*` begins an alias, also where a pattern such as *.example.org was meant: the parser leaves it to whoever asks for the value.
+  // `*` begins an alias, also where a pattern such as *.example.org was meant: the parser leaves it to whoever asks for
+  // the value.
   visit(document, {
     Alias(_, alias, path) {
       const meant = alias.resolve(document);

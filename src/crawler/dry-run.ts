@@ -5,8 +5,8 @@ import { errorAboutOriginal, shadowState, snapshotState, withoutShared } from '.
 import type { Crawler, CrawlerOptions } from './types.ts';
 
 /**
- * A crawler on a shadow of the state directory: everything it changes is thrown away when it is closed. Of the original nothing is opened for
- * writing, and another process may hold it.
+ * A crawler on a shadow of the state directory: everything it changes is thrown away when it is closed. Of the original
+ * nothing is opened for writing, and another process may hold it.
  * @param written segments that will be written to although they are done with
  */
 export async function openDryRun(options: CrawlerOptions, written: readonly string[] = []): Promise<Crawler> {
@@ -24,7 +24,10 @@ export async function openDryRun(options: CrawlerOptions, written: readonly stri
   }
 }
 
-/** A crawler for what only reads, on the crawl db as it is at this moment while another process goes on with it, and on the segments. */
+/**
+ * A crawler for what only reads, on the crawl db as it is at this moment while another process goes on with it, and on
+ * the segments.
+ */
 export async function openSnapshot(options: CrawlerOptions): Promise<Crawler> {
   // Whoever reads rows in Redis sees them as they were when it began.
   if (readClusterMark(resolve(options.dir)) !== null) return openCrawler({ ...options, access: 'look' });

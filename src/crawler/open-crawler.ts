@@ -11,8 +11,8 @@ import type { Crawler, CrawlerOptions } from './types.ts';
 import { type Wiring, wire } from './wiring.ts';
 
 /**
- * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it, `config-invalid` or
- * `plugin-broken` when it cannot be started as configured.
+ * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it,
+ * `config-invalid` or `plugin-broken` when it cannot be started as configured.
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const clock = options.clock ?? systemClock;

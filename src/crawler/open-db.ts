@@ -12,8 +12,9 @@ import type { Log } from '../ports/log.ts';
 import { systemClock } from './system-clock.ts';
 
 /**
- * The crawl db of a state directory, for a question: opened in a moment, without configuration, plugins and segments. Others who come meanwhile
- * wait. Where there is no crawl db, an empty one answers and nothing is made. Rejects with `db-locked` while a crawl holds it.
+ * The crawl db of a state directory, for a question: opened in a moment, without configuration, plugins and segments.
+ * Others who come meanwhile wait. Where there is no crawl db, an empty one answers and nothing is made. Rejects with
+ * `db-locked` while a crawl holds it.
  */
 export async function openDbQuestions(options: {
   /** State directory. */

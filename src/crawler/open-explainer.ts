@@ -25,8 +25,8 @@ export interface ExplainerOptions {
 }
 
 /**
- * Opens as much of a crawl as an explanation needs, for a moment. Where there is no crawl db, an empty one answers and nothing is made. Rejects with
- * `db-locked` while a crawl holds it.
+ * Opens as much of a crawl as an explanation needs, for a moment. Where there is no crawl db, an empty one answers and
+ * nothing is made. Rejects with `db-locked` while a crawl holds it.
  */
 export async function openExplainer(
   options: ExplainerOptions,
@@ -59,7 +59,9 @@ export async function openExplainer(
   };
 }
 
-/** What a plugin of the operator's own is can only be told when it is loaded. Of the bundled schedules one is in force. */
+/**
+ * What a plugin of the operator's own is can only be told when it is loaded. Of the bundled schedules one is in force.
+ */
 function isAsked(use: string, { schedule }: Config): boolean {
   if (!BUNDLED_PLUGINS.includes(use)) return true;
   const inForce = `schedule-${schedule.name}`;

@@ -22,7 +22,10 @@ export interface StoreOptions {
   readonly snapshotDir?: string;
 }
 
-/** Opens the crawl db where the configuration says it lies, and puts right what a crash has left. Rejects as the openers of crawl dbs do. */
+/**
+ * Opens the crawl db where the configuration says it lies, and puts right what a crash has left. Rejects as the openers
+ * of crawl dbs do.
+ */
 export async function openStore(wiring: Wiring, options: StoreOptions): Promise<Store> {
   const { config, log, plugins } = wiring;
   const { dir, access, snapshotDir } = options;

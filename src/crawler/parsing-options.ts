@@ -37,11 +37,17 @@ export function parsingOptions(config: Config, list: PluginList, baseDir: string
   };
 }
 
-/** With bounds that leave room for those of all hosts and types; each page is held to its own after its schedule was asked. */
+/**
+ * With bounds that leave room for those of all hosts and types; each page is held to its own after its schedule was
+ * asked.
+ */
 export function intervalsOf({ schedule }: Config): ParsingOptions['intervals'] {
   return { intervalMs: schedule.intervalMs, ...widestBounds(schedule.bounds.map(parseIntervalRule), schedule) };
 }
 
-/** One thread parses faster than one connection a host can fetch; a second one, where cores are to spare, smooths bursts. */
+/**
+ * One thread parses faster than one connection a host can fetch; a second one, where cores are to spare, smooths
+ * bursts.
+ */
 export const threadsOf = (config: Config): number =>
   config.parse.threads > 0 ? config.parse.threads : Math.min(2, Math.max(1, availableParallelism() >> 1));

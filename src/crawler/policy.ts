@@ -27,7 +27,10 @@ export function policyOf(config: Config, schedule: FetchSchedule): SettlePolicy 
   };
 }
 
-/** The least time between two visits of a page where hosts or types have bounds of their own. Its type is told by its record alone, which is asked for only then. */
+/**
+ * The least time between two visits of a page where hosts or types have bounds of their own. Its type is told by its
+ * record alone, which is asked for only then.
+ */
 export function leastIntervals(
   policy: SettlePolicy,
   db: Pick<CrawlDb, 'get'>,

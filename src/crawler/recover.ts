@@ -3,9 +3,9 @@ import type { Log } from '../ports/log.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 
 /**
- * Puts right what a crash of generate may have left, before anything else is done:
- * a fetch list without a row in the crawl db was never leased, so it is removed; a row whose segment is not on disk
- * any more (somebody deleted the folder) gives its leased URLs back. A segment that was finished and lacks its mark is damaged: it is left as it is.
+ * Puts right what a crash of generate may have left, before anything else is done: a fetch list without a row in the
+ * crawl db was never leased, so it is removed; a row whose segment is not on disk any more (somebody deleted the
+ * folder) gives its leased URLs back. A segment that was finished and lacks its mark is damaged: it is left as it is.
  */
 export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Promise<void> {
   const rows = await db.segments();

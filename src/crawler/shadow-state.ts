@@ -15,8 +15,9 @@ export interface TemporaryState {
 }
 
 /**
- * A state directory as it is at this moment, elsewhere: what is done to it is collected there and thrown away with it, so that a dry run takes the
- * same way as the real one. Nothing of the original is opened for writing; another process may be at work on it.
+ * A state directory as it is at this moment, elsewhere: what is done to it is collected there and thrown away with it,
+ * so that a dry run takes the same way as the real one. Nothing of the original is opened for writing; another process
+ * may be at work on it.
  * @param written segments that will be written to although they are done with
  */
 export function shadowState(state: string, written: readonly string[] = []): TemporaryState {
@@ -47,7 +48,10 @@ export function snapshotState(state: string): TemporaryState {
   }
 }
 
-/** Uses the crawl db as it is at this moment, in `DIR/db`, and throws the copy away. What goes wrong there is told of the original. */
+/**
+ * Uses the crawl db as it is at this moment, in `DIR/db`, and throws the copy away. What goes wrong there is told of
+ * the original.
+ */
 export async function onSnapshot<Value>(state: string, use: (dir: string) => Promise<Value>): Promise<Value> {
   const snapshot = snapshotState(state);
   try {
@@ -59,19 +63,28 @@ export async function onSnapshot<Value>(state: string, use: (dir: string) => Pro
   }
 }
 
-/** The error with the name of the state directory in place of that of its copy, which will be gone when somebody reads it. */
+/**
+ * The error with the name of the state directory in place of that of its copy, which will be gone when somebody reads
+ * it.
+ */
 export function errorAboutOriginal(state: string, copy: TemporaryState, error: unknown): unknown {
   if (!(error instanceof CrawlError) || !error.message.includes(copy.dir)) return error;
   return new CrawlError(error.code, error.message.replaceAll(copy.dir, resolve(state)), { cause: error });
 }
 
-/** What lives outside of the state directory must not hear of a dry run: the crawl db tells which URLs are known as well. */
+/**
+ * What lives outside of the state directory must not hear of a dry run: the crawl db tells which URLs are known as
+ * well.
+ */
 export function withoutShared(config: Config): Config {
   const alone: Config = { ...config, cluster: { ...config.cluster, redis: '' } };
   return config.seen.filter === 'redis' ? { ...alone, seen: { ...config.seen, filter: 'off' } } : alone;
 }
 
-/** Folders that are in use: a signal that nobody else listens for takes them with it, before it ends the process as ever. */
+/**
+ * Folders that are in use: a signal that nobody else listens for takes them with it, before it ends the process as
+ * ever.
+ */
 const inUse = new Set<string>();
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -55,11 +55,14 @@ export interface CrawlerOptions {
   /** Folder against which paths in the configuration are meant; default: the current folder. */
   readonly baseDir?: string;
   /**
-   * `read` opens the segments only, for what needs no crawl db: fetch, parse, readseg. `look` is for questions: a crawl db in Redis is then read
-   * beside whoever writes it.
+   * `read` opens the segments only, for what needs no crawl db: fetch, parse, readseg. `look` is for questions: a crawl
+   * db in Redis is then read beside whoever writes it.
    */
   readonly access?: 'write' | 'look' | 'read';
-  /** Holds `db`, a copy of the crawl db as it was at one moment, while another process goes on with the original: what only reads. */
+  /**
+   * Holds `db`, a copy of the crawl db as it was at one moment, while another process goes on with the original: what
+   * only reads.
+   */
   readonly snapshotDir?: string;
 }
 
@@ -150,16 +153,20 @@ export interface Crawler {
   parse(options?: ParseStepOptions): Promise<ParseSummary>;
   updatedb(options?: UpdateStepOptions): Promise<UpdateSummary>;
   /**
-   * Judges the links of all stored pages by the URL rules of today, without a request; new URLs enter. `crawl` and `updatedb` do so by themselves
-   * where rules have changed since.
+   * Judges the links of all stored pages by the URL rules of today, without a request; new URLs enter. `crawl` and
+   * `updatedb` do so by themselves where rules have changed since.
    */
   readmitLinks(options?: { readonly signal?: AbortSignal }): Promise<ReadmitSummary>;
   crawl(options?: CrawlOptions): Promise<CrawlSummary>;
-  /** Injects seeds and sees to it that `crawl` may begin; bad lines are logged. Rejects with `contact-missing` when it may not. */
+  /**
+   * Injects seeds and sees to it that `crawl` may begin; bad lines are logged. Rejects with `contact-missing` when it
+   * may not.
+   */
   prepare(seeds?: readonly SeedSource[]): Promise<void>;
   /**
-   * Reads the sitemaps of origins (`https://example.org`), or of hosts, whose known pages tell the scheme (else https); default: the hosts of the
-   * seeds. New URLs enter like outlinks, `lastmod` brings known pages forward as far as it has proven right on the host.
+   * Reads the sitemaps of origins (`https://example.org`), or of hosts, whose known pages tell the scheme (else https);
+   * default: the hosts of the seeds. New URLs enter like outlinks, `lastmod` brings known pages forward as far as it
+   * has proven right on the host.
    */
   sitemaps(origins?: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<HostSitemaps[]>;
   /** Brings the next visit of known URLs forward to `at` (default: now). */
@@ -212,7 +219,10 @@ export interface Crawler {
     url: string,
     options: Omit<NearOptions, 'scope'> & { readonly scope?: NearOptions['scope'] },
   ): Promise<NearPage[] | null>;
-  /** Families of the URLs that pages link to, per domain, as the reducer of the map/reduce job `linkclusters` tells them. */
+  /**
+   * Families of the URLs that pages link to, per domain, as the reducer of the map/reduce job `linkclusters` tells
+   * them.
+   */
   linkClusters(): AsyncIterable<string>;
   /** The crawl db as lines of JSON, without line ends. */
   exportDb(): AsyncIterable<string>;

@@ -43,7 +43,10 @@ class SimulatedClock implements Clock {
   }
 }
 
-/** Serves a changing site on loopback, crawls it on several days of a simulated clock, and reports what was fetched and what was not. */
+/**
+ * Serves a changing site on loopback, crawls it on several days of a simulated clock, and reports what was fetched and
+ * what was not.
+ */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const clock = new SimulatedClock();
   const seed = options.seed ?? 1;

@@ -1,5 +1,6 @@
 /**
- * What `verify` can find wrong in a state directory, and what `repair` does about it. The codes are stable; a script may rely on them.
+ * What `verify` can find wrong in a state directory, and what `repair` does about it. The codes are stable; a script
+ * may rely on them.
  */
 export const FINDINGS = {
   'db-unopenable': {

@@ -2,8 +2,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder that a user named, with those above it, unless it is there. Node's own `recursive` turns in circles for ever where a file system answers
- * that a new folder has nothing to lie in, though it has: /proc does, and so do automounted places.
+ * Makes a folder that a user named, with those above it, unless it is there. Node's own `recursive` turns in circles
+ * for ever where a file system answers that a new folder has nothing to lie in, though it has: /proc does, and so do
+ * automounted places.
  */
 export async function makeFolder(dir: string): Promise<void> {
   try {
@@ -17,7 +18,9 @@ export async function makeFolder(dir: string): Promise<void> {
   }
 }
 
-/** Also where it came meanwhile, and where the file system cannot be written: a folder that is there need not be made. */
+/**
+ * Also where it came meanwhile, and where the file system cannot be written: a folder that is there need not be made.
+ */
 async function expectFolder(dir: string, error: unknown): Promise<void> {
   const found = await stat(dir).catch(() => null);
   if (found?.isDirectory() !== true) throw error;

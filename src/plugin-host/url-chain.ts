@@ -19,7 +19,10 @@ export interface UrlTraceStep {
   readonly note?: string | undefined;
 }
 
-/** Canonical form -> normalisers (each made canonical again) -> filters. A plugin that throws keeps the URL out and is named. */
+/**
+ * Canonical form -> normalisers (each made canonical again) -> filters. A plugin that throws keeps the URL out and is
+ * named.
+ */
 export function applyUrlChain(
   plugins: Pick<LoadedPlugins, 'normalizers' | 'filters'>,
   input: string,

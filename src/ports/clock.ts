@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Resolves after `ms` of this clock's time (at once for `ms <= 0`); rejects with the signal's reason when aborted. */
+  /**
+   * Resolves after `ms` of this clock's time (at once for `ms <= 0`); rejects with the signal's reason when aborted.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

@@ -5,7 +5,8 @@ import type { ChangeFeed } from './change-feed.ts';
 import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
 
 /**
- * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks, segment rows and the change feed.
+ * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks, segment rows and the
+ * change feed.
  *
  * One process writes at a time; the methods may be called concurrently, writes take effect in the order of the calls.
  * Whatever one `write` carries becomes visible, and survives a crash, as a whole or not at all.
@@ -18,14 +19,14 @@ export interface CrawlDb extends RecordIndexes, ChangeFeed {
   /** Whether a record exists, in the order asked, without decoding any. */
   hasMany(urls: readonly string[]): Promise<boolean[]>;
   /**
-   * Applies a batch atomically and keeps due index, leases and counters in step with the records.
-   * `durable: true` also waits for the disk (a commit point). Rejects with `CrawlError('disk-full')` when the disk is full:
-   * nothing of the batch may then be relied on, and writing it again, with `previous` read again, is harmless.
+   * Applies a batch atomically and keeps due index, leases and counters in step with the records. `durable: true` also
+   * waits for the disk (a commit point). Rejects with `CrawlError('disk-full')` when the disk is full: nothing of the
+   * batch may then be relied on, and writing it again, with `previous` read again, is harmless.
    */
   write(batch: CrawlDbBatch, options?: { durable?: boolean }): Promise<void>;
   /**
-   * Due entries with `dueAt <= until`: pages to come back to, oldest first, then new URLs, highest score first. Leased URLs are not
-   * among them. A consistent snapshot.
+   * Due entries with `dueAt <= until`: pages to come back to, oldest first, then new URLs, highest score first. Leased
+   * URLs are not among them. A consistent snapshot.
    */
   due(query: DueQuery): AsyncIterable<DueEntry>;
   /** Number of entries that `due` would yield, without decoding any. */
@@ -64,19 +65,24 @@ export interface CrawlDbBatch {
   readonly links?: readonly StoredLinks[];
   readonly hostFacts?: readonly { readonly host: string; readonly facts: HostFacts }[];
   /**
-   * Hands due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. Entries that are no longer in
-   * the due index at their time (new URLs: and score), because another segment holds them or they have moved, are passed over.
+   * Hands due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. Entries that are no
+   * longer in the due index at their time (new URLs: and score), because another segment holds them or they have moved,
+   * are passed over.
    */
   readonly lease?: { readonly segment: string; readonly entries: readonly DueEntry[] };
-  /** Gives leased URLs back: they are due again when they were before. URLs that are not leased by the segment are passed over. */
+  /**
+   * Gives leased URLs back: they are due again when they were before. URLs that are not leased by the segment are
+   * passed over.
+   */
   readonly release?: { readonly segment: string; readonly urls: readonly string[] };
   readonly segments?: readonly SegmentRow[];
   readonly removeSegments?: readonly string[];
   readonly feed?: FeedBatch;
   readonly meta?: Readonly<Record<string, string>>;
   /**
-   * `true`: part of an import, which counts for nothing before the batch that says `false`; a db that is opened again without that one has nothing but
-   * its small facts. Batches that say neither are refused meanwhile with `usage-invalid`.
+   * `true`: part of an import, which counts for nothing before the batch that says `false`; a db that is opened again
+   * without that one has nothing but its small facts. Batches that say neither are refused meanwhile with
+   * `usage-invalid`.
    */
   readonly isImporting?: boolean;
 }
@@ -85,7 +91,10 @@ export interface CrawlDbPut {
   readonly datum: CrawlDatum;
   /** The record as read before, `null` when there was none: index and counters are moved from it. */
   readonly previous: CrawlDatum | null;
-  /** Ends the lease that this segment holds. Without it a leased URL stays leased, and only the time it will be due again moves. */
+  /**
+   * Ends the lease that this segment holds. Without it a leased URL stays leased, and only the time it will be due
+   * again moves.
+   */
   readonly leasedBy?: string;
 }
 
@@ -210,6 +219,8 @@ export interface SegmentRow {
   readonly createdAt: number;
   /** URLs in the fetch list. */
   readonly urls: number;
-  /** Fetched records that updatedb has applied so far: the progress mark, written in the same batch as what it counts. */
+  /**
+   * Fetched records that updatedb has applied so far: the progress mark, written in the same batch as what it counts.
+   */
   readonly applied: number;
 }

@@ -1,7 +1,7 @@
 /**
  * One exchange with a server: no retries, no redirects followed, no cookies kept. Politeness is the caller's business.
- * Rejects with a `CrawlError` whose code says what to do next: `dns-failed`, `connect-failed`, `tls-failed`, `fetch-timeout`,
- * `fetch-aborted`, `protocol-error`, `headers-too-large`, `content-undecodable`, `address-blocked`.
+ * Rejects with a `CrawlError` whose code says what to do next: `dns-failed`, `connect-failed`, `tls-failed`,
+ * `fetch-timeout`, `fetch-aborted`, `protocol-error`, `headers-too-large`, `content-undecodable`, `address-blocked`.
  * Every address is judged by the guard after resolution, whatever its spelling in the URL.
  */
 export interface FetchProtocol {
@@ -33,7 +33,10 @@ export interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
   readonly httpVersion: string;
-  /** Names lower case, repeated fields joined by `, `; those of `X-Robots-Tag`, in which a name holds for its line alone, by line ends. */
+  /**
+   * Names lower case, repeated fields joined by `, `; those of `X-Robots-Tag`, in which a name holds for its line
+   * alone, by line ends.
+   */
   readonly headers: Readonly<Record<string, string>>;
   readonly rawHeaders: readonly string[];
   readonly remoteAddress: string | null;
@@ -47,7 +50,10 @@ export interface Exchange {
   readonly body: Uint8Array | null;
   /** The body was longer than `maxBodyBytes`, or ended before its declared length or that of its coding. */
   readonly truncated: boolean;
-  /** The body ended before its declared length or that of its coding, whoever is to blame; absent otherwise. Then `truncated` is set as well. */
+  /**
+   * The body ended before its declared length or that of its coding, whoever is to blame; absent otherwise. Then
+   * `truncated` is set as well.
+   */
   readonly brokenOff?: true;
   /** Body bytes received over the wire. */
   readonly bodyBytes: number;

@@ -1,8 +1,9 @@
 import type { SignedText } from '../domain/crawl/change/repeats.ts';
 
 /**
- * The signatures of a crawl db's pages, found again by those near them: four tables, each by 16 of the 64 bits (SEEDS S3, Manku et al. 2007). Derived
- * from the records and moved with them, in the same batch. Pages without a copy, and those with little text, are not in it.
+ * The signatures of a crawl db's pages, found again by those near them: four tables, each by 16 of the 64 bits (SEEDS
+ * S3, Manku et al. 2007). Derived from the records and moved with them, in the same batch. Pages without a copy, and
+ * those with little text, are not in it.
  */
 export interface FingerprintTables {
   /** What may repeat what; questions are answered within it. */

@@ -10,17 +10,20 @@ export interface Job {
 /** What became of a job: done, or given back, to be taken again by anybody so much later. */
 export type JobEnd = 'done' | { readonly laterMs: number };
 
-/** Jobs that several processes take from each other's hands; none of them is the master. Calls wait while the server is away. */
+/**
+ * Jobs that several processes take from each other's hands; none of them is the master. Calls wait while the server is
+ * away.
+ */
 export interface JobEngine {
   /**
-   * Puts a job that may be taken once all of `after` are done, and those jobs with it. Work that waits or is being done is not put twice; work that
-   * has ended is put again, but jobs of `after` that were done stay done.
+   * Puts a job that may be taken once all of `after` are done, and those jobs with it. Work that waits or is being done
+   * is not put twice; work that has ended is put again, but jobs of `after` that were done stay done.
    */
   put(job: Job, after?: readonly Job[]): Promise<void>;
   /**
-   * Takes jobs, so many at a time, until the signal comes; resolves when those taken have ended. A job that rejects is tried again a few times,
-   * then it has failed, and the job behind it with it. A job whose process gives no sign of life is taken by another one; its signal
-   * is aborted where it goes on all the same, and when the signal comes.
+   * Takes jobs, so many at a time, until the signal comes; resolves when those taken have ended. A job that rejects is
+   * tried again a few times, then it has failed, and the job behind it with it. A job whose process gives no sign of
+   * life is taken by another one; its signal is aborted where it goes on all the same, and when the signal comes.
    */
   work(
     perform: (job: Job, signal: AbortSignal) => Promise<JobEnd>,

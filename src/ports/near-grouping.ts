@@ -10,12 +10,16 @@ export interface NearGroupingOptions {
 }
 
 /**
- * Groups pages by their signatures. In the order of preference, each page repeats the nearest representative within the distance, of several equally near the one that
- * is preferred; a page without one becomes a representative. Nobody repeats a page that repeats another. Pages of different scopes never meet, nor do those of which
- * one has a text much shorter than the other's (`isAlikeInLength`).
+ * Groups pages by their signatures. In the order of preference, each page repeats the nearest representative within the
+ * distance, of several equally near the one that is preferred; a page without one becomes a representative. Nobody
+ * repeats a page that repeats another. Pages of different scopes never meet, nor do those of which one has a text much
+ * shorter than the other's (`isAlikeInLength`).
  */
 export interface NearGrouping {
-  /** Pages get numbers from 0 in the order in which they are added. A promise that is returned wants to be awaited before the next page. */
+  /**
+   * Pages get numbers from 0 in the order in which they are added. A promise that is returned wants to be awaited
+   * before the next page.
+   */
   add(page: GroupedPage): Promise<void> | undefined;
   /** To be asked once, when all pages have been added. */
   group(): Promise<NearGroups>;

@@ -1,6 +1,6 @@
 /**
- * Rows under text keys, in the order of the bytes of their keys in UTF-8: what a crawl db is built on. The methods are those of `level`, so
- * that LevelDB is one of them as it is. Rejections are the store's own errors, or `CrawlError`.
+ * Rows under text keys, in the order of the bytes of their keys in UTF-8: what a crawl db is built on. The methods are
+ * those of `level`, so that LevelDB is one of them as it is. Rejections are the store's own errors, or `CrawlError`.
  */
 export interface OrderedRows {
   get(key: string): Promise<Buffer | undefined>;

@@ -1,9 +1,9 @@
 /** Parses pages, in other threads where there are any. */
 export interface PageParser {
   /**
-   * Decodes, parses, filters and signs one page; resolves with a {@link ParsedRecord} encoded by the segment codec, ready to be
-   * appended. Never rejects for what a page does: a page that cannot be parsed gives a `parse-failed` record.
-   * `body` is handed over and must not be used afterwards.
+   * Decodes, parses, filters and signs one page; resolves with a {@link ParsedRecord} encoded by the segment codec,
+   * ready to be appended. Never rejects for what a page does: a page that cannot be parsed gives a `parse-failed`
+   * record. `body` is handed over and must not be used afterwards.
    */
   parse(page: PageToParse): Promise<ParsedPage>;
   /** Pages waiting or being parsed. */

@@ -3,8 +3,8 @@ import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 /** What the crawl db keeps beside the records, in the same batches, so that questions need no pass over them. */
 export interface RecordIndexes {
   /**
-   * Live pages that were seen to change, by `changeRateOf`, the highest rate first and by key where rates are equal. Which pages these are is
-   * right to a fifth of their rates; the order among them is exact. A consistent snapshot.
+   * Live pages that were seen to change, by `changeRateOf`, the highest rate first and by key where rates are equal.
+   * Which pages these are is right to a fifth of their rates; the order among them is exact. A consistent snapshot.
    */
   changing(query: ChangingQuery): AsyncIterable<CrawlDatum>;
   /** Counts kept with every write. */

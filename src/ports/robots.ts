@@ -1,10 +1,11 @@
 /** robots.txt per RFC 9309, cached per origin for a day at most. */
 export interface Robots {
   /**
-   * May this URL be fetched? Fetches robots.txt of its origin when the cached copy is missing or too old; concurrent calls
-   * for one origin share one fetch. Never rejects for what a server does: that is a verdict.
+   * May this URL be fetched? Fetches robots.txt of its origin when the cached copy is missing or too old; concurrent
+   * calls for one origin share one fetch. Never rejects for what a server does: that is a verdict.
    *
-   * @param nextTurn waits until the host may be asked once more, for a robots.txt that has moved within it; what it rejects with ends the call
+   * @param nextTurn waits until the host may be asked once more, for a robots.txt that has moved within it; what it
+   *   rejects with ends the call
    */
   verdict(url: string, nextTurn?: () => Promise<void>): Promise<RobotsVerdict>;
   /** The verdict if no request is needed for it, else `undefined`. */
@@ -15,7 +16,10 @@ export interface Robots {
 
 export interface RobotsVerdict {
   readonly allowed: boolean;
-  /** `robots-denied`, `robots-unreachable` (5xx, timeout: all denied for now), `crawl-delay-too-long`; `null` when allowed. */
+  /**
+   * `robots-denied`, `robots-unreachable` (5xx, timeout: all denied for now), `crawl-delay-too-long`; `null` when
+   * allowed.
+   */
   readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | null;
   /** Why the newest try to get robots.txt told nothing: `status 503`, `dns-failed: ...`; `null` when it did. */
   readonly fault: string | null;
@@ -27,7 +31,10 @@ export interface RobotsVerdict {
   /** Status of the answer to robots.txt; `null` when there was none. */
   readonly status: number | null;
   readonly fetchedAt: number;
-  /** Until when the host asked to be left alone as robots.txt was asked for (429 or 503 with Retry-After), ms since the epoch; absent where it did not. */
+  /**
+   * Until when the host asked to be left alone as robots.txt was asked for (429 or 503 with Retry-After), ms since the
+   * epoch; absent where it did not.
+   */
   readonly restUntil?: number;
 }
 

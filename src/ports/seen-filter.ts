@@ -1,11 +1,11 @@
 /**
- * A set of URL digests that may say "perhaps" of what it does not hold, and never "no" of what it does: the accelerator in front of the
- * crawl db. Digests are packed, four words each (`digestUrls`).
+ * A set of URL digests that may say "perhaps" of what it does not hold, and never "no" of what it does: the accelerator
+ * in front of the crawl db. Digests are packed, four words each (`digestUrls`).
  */
 export interface SeenFilter {
   /**
-   * 1 where perhaps added, 0 where surely not, in the order asked. Rejects when the filter cannot answer; the crawl db can.
-   * What was added before the call is found, by whatever process it was added.
+   * 1 where perhaps added, 0 where surely not, in the order asked. Rejects when the filter cannot answer; the crawl db
+   * can. What was added before the call is found, by whatever process it was added.
    */
   probe(digests: Uint32Array): Promise<Uint8Array>;
   /** Doubles are allowed. Resolves when all digests will be found for good; after a rejection some may be missing. */
@@ -17,7 +17,10 @@ export interface SeenFilter {
 
 /** A filter that lives outside of the crawl db, and may have forgotten something when it is met again. */
 export interface SharedSeenFilter extends SeenFilter {
-  /** Which filter it is, and how many digests it was given. One that answers with another epoch or with less has lost some. */
+  /**
+   * Which filter it is, and how many digests it was given. One that answers with another epoch or with less has lost
+   * some.
+   */
   mark(): Promise<{ readonly epoch: string; readonly adds: number }>;
   /** Empties it; whoever still uses it gets an error. */
   clear(): Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * "Is this URL new?" Asked for every outlink of every page, so it is asked in batches.
- * Never answers "new" for a URL that was added and not removed, and never "seen" for one that the crawl db does not know:
- * whatever is fast and inexact inside is confirmed before it answers, unless the operator said otherwise (`seen.trust: bloom`).
+ * "Is this URL new?" Asked for every outlink of every page, so it is asked in batches. Never answers "new" for a URL
+ * that was added and not removed, and never "seen" for one that the crawl db does not know: whatever is fast and
+ * inexact inside is confirmed before it answers, unless the operator said otherwise (`seen.trust: bloom`).
  */
 export interface SeenUrls {
   /** In the order asked: `true` where the URL is known. URLs must be canonical; doubles are allowed. */

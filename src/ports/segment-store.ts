@@ -10,13 +10,14 @@ import type { HostFacts, SegmentState } from './crawl-db.ts';
  */
 export interface SegmentStore {
   /**
-   * Writes a whole segment with its fetch list; resolves when it is safely on disk. Before that, `list` does not show it.
-   * Items are consumed as a stream; `index` must count up from 0.
+   * Writes a whole segment with its fetch list; resolves when it is safely on disk. Before that, `list` does not show
+   * it. Items are consumed as a stream; `index` must count up from 0.
    */
   create(info: NewSegment, items: Iterable<FetchItem> | AsyncIterable<FetchItem>): Promise<SegmentInfo>;
   /**
-   * Ids sort by age. Rejects with `CrawlError('segment-missing')`. Opening for writing repairs torn ends, and is for one at a time:
-   * `db-locked` names who else writes the segment. A reader gets along with the writer and sees what was flushed when it began.
+   * Ids sort by age. Rejects with `CrawlError('segment-missing')`. Opening for writing repairs torn ends, and is for
+   * one at a time: `db-locked` names who else writes the segment. A reader gets along with the writer and sees what was
+   * flushed when it began.
    */
   open(id: string, mode: 'read' | 'write'): Promise<Segment>;
   /** Whole segments, oldest first. Folders that are no segment, or that lack their end mark, are not shown. */
@@ -100,11 +101,15 @@ export interface WireResponse {
   readonly httpVersion: string;
   readonly status: number;
   readonly statusText: string;
-  /** Name, value, name, value, ... in the order and case received. `Transfer-Encoding` is not stored, since chunking is undone. */
+  /**
+   * Name, value, name, value, ... in the order and case received. `Transfer-Encoding` is not stored, since chunking is
+   * undone.
+   */
   readonly rawHeaders: readonly string[];
   /**
-   * The body as transferred (codings kept, chunking undone). It is not stored for a revisit, so that reads back as `null`; given
-   * with `identical-payload-digest` its digest is stored. `null` for a response without one reads back as an empty body.
+   * The body as transferred (codings kept, chunking undone). It is not stored for a revisit, so that reads back as
+   * `null`; given with `identical-payload-digest` its digest is stored. `null` for a response without one reads back as
+   * an empty body.
    */
   readonly body: Uint8Array | null;
   /** SHA-256 of `body`, 64 hex digits, where it is known already; it is not read back. */
@@ -145,8 +150,9 @@ export interface ParsedRecord {
 }
 
 /**
- * One open segment. Records may be appended concurrently; each lands whole. Writing to a segment that is open for reading or was
- * closed, to a position that is not in the list, or twice to one position is a `TypeError`, as is parse output before the fetch.
+ * One open segment. Records may be appended concurrently; each lands whole. Writing to a segment that is open for
+ * reading or was closed, to a position that is not in the list, or twice to one position is a `TypeError`, as is parse
+ * output before the fetch.
  */
 export interface Segment {
   readonly info: SegmentInfo;
@@ -160,8 +166,8 @@ export interface Segment {
   /** Stores the response (if any) as WARC, then the record, in that order, so a record never points at nothing. */
   addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord>;
   /**
-   * Appends a {@link ParsedRecord} encoded as a MessagePack map (made in a worker, not looked into here). Long texts may be binary
-   * there (UTF-8), so that who does not want them need not decode them.
+   * Appends a {@link ParsedRecord} encoded as a MessagePack map (made in a worker, not looked into here). Long texts
+   * may be binary there (UTF-8), so that who does not want them need not decode them.
    */
   addParsed(index: number, encoded: Uint8Array): Promise<void>;
   /** In the order in which they were added. */

@@ -38,8 +38,8 @@ export interface LoopOptions {
 }
 
 /**
- * generate -> fetch and parse -> updatedb, round by round, until nothing is due, the rounds are used up or the signal comes. What an
- * interrupted run left behind is finished first, as a round of its own.
+ * generate -> fetch and parse -> updatedb, round by round, until nothing is due, the rounds are used up or the signal
+ * comes. What an interrupted run left behind is finished first, as a round of its own.
  */
 export async function crawlLoop(steps: LoopSteps, options: LoopOptions): Promise<CrawlSummary> {
   const rounds: RoundSummary[] = [];

@@ -42,9 +42,10 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 300_000;
 
 /**
- * Tells a webhook of changes, in messages of a bounded size, each until it is taken: at least once, in order. After each one the cursor is saved, so that a
- * process that is killed repeats one message at most. What a message is made of is saved before it is told, so that a later run, which finds more entries,
- * repeats it as it was and under the same id.
+ * Tells a webhook of changes, in messages of a bounded size, each until it is taken: at least once, in order. After
+ * each one the cursor is saved, so that a process that is killed repeats one message at most. What a message is made of
+ * is saved before it is told, so that a later run, which finds more entries, repeats it as it was and under the same
+ * id.
  */
 export async function deliverChanges(
   deps: DeliveryDeps,

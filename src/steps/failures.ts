@@ -1,6 +1,8 @@
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
 
-/** Visits that brought no page, or one that could not be read, for one and the same reason: how many, and one of them. */
+/**
+ * Visits that brought no page, or one that could not be read, for one and the same reason: how many, and one of them.
+ */
 export interface FailureKind {
   /** A code of `domain/errors.ts`. */
   readonly code: string;

@@ -39,8 +39,8 @@ interface Tally {
 }
 
 /**
- * Brings seeds into the crawl db. Bad lines are reported with their number and what was expected; the good ones are injected all
- * the same. Running it again changes nothing in mode `keep`.
+ * Brings seeds into the crawl db. Bad lines are reported with their number and what was expected; the good ones are
+ * injected all the same. Running it again changes nothing in mode `keep`.
  */
 export async function inject(
   deps: InjectDeps,

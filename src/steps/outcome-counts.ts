@@ -57,7 +57,10 @@ export function countOutcome(counts: OutcomeCounts, url: string, outcome: FetchO
   }
 }
 
-/** What fetching a segment brought, whoever did it and in how many runs; requests for robots.txt are not among its records. */
+/**
+ * What fetching a segment brought, whoever did it and in how many runs; requests for robots.txt are not among its
+ * records.
+ */
 export async function countFetched(segment: Segment, counts: OutcomeCounts): Promise<void> {
   for await (const { url, outcome } of segment.fetched()) countOutcome(counts, url, outcome);
 }

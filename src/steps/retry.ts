@@ -28,8 +28,8 @@ export interface RetrySummary {
 const WINDOW = 1_000;
 
 /**
- * Makes URLs due at once that failed, were refused or are gone. Failures so far still count: one that fails again waits longer than before. URLs in a segment are left to
- * their visit.
+ * Makes URLs due at once that failed, were refused or are gone. Failures so far still count: one that fails again waits
+ * longer than before. URLs in a segment are left to their visit.
  */
 export async function retry(
   { db, policy, now }: { readonly db: CrawlDb; readonly policy: SettlePolicy; readonly now: number },

@@ -32,8 +32,8 @@ export interface RoundJobsDeps {
 }
 
 /**
- * Others have the crawl db or the segment just now: they may be dead, and their lease or lock must run out; or the server is away, perhaps only
- * one node of several. Neither is a fault of the job. Ms.
+ * Others have the crawl db or the segment just now: they may be dead, and their lease or lock must run out; or the
+ * server is away, perhaps only one node of several. Neither is a fault of the job. Ms.
  */
 const LATER_MS = 500;
 const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', 'redis-unreachable']);
@@ -44,9 +44,10 @@ export const FIRST_JOB: Job = { id: 'generate', kind: 'generate', segments: [] }
 const fetchJob = (segment: string): Job => ({ id: `fetch-${segment}`, kind: 'fetch', segments: [segment] });
 
 /**
- * The loop of a crawl as jobs: generate, then a fetch job for each part, and once all are done updatedb, which puts the next generate. Every
- * job looks at what is there before it does anything, and puts the next before it ends. So a job can be cut short anywhere and be done again, by
- * anybody, even twice: what holds the state of the crawl are crawl db and segments, not the jobs.
+ * The loop of a crawl as jobs: generate, then a fetch job for each part, and once all are done updatedb, which puts the
+ * next generate. Every job looks at what is there before it does anything, and puts the next before it ends. So a job
+ * can be cut short anywhere and be done again, by anybody, even twice: what holds the state of the crawl are crawl db
+ * and segments, not the jobs.
  * @returns what to do with a job; `onRound` is told of rounds that this worker ended
  */
 export function roundJobs(

@@ -22,7 +22,8 @@ const MAX_DETAIL = 300;
 const MAX_URL = 2_048;
 
 /**
- * What a step passed over, in bounded memory: every case is counted by its reason, and the first URLs of each reason are listed, each once.
+ * What a step passed over, in bounded memory: every case is counted by its reason, and the first URLs of each reason
+ * are listed, each once.
  */
 export class SkipNotes implements SkipSink {
   readonly counts: Partial<Record<SkipReason, number>> = {};

@@ -183,7 +183,9 @@ export interface CrawlSummary {
   readonly rounds: readonly RoundSummary[];
   readonly totals: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>;
   readonly stoppedBy: StoppedBy;
-  /** Where the URL rules let in more than before: what came of the links of the stored pages, ahead of the first round. */
+  /**
+   * Where the URL rules let in more than before: what came of the links of the stored pages, ahead of the first round.
+   */
   readonly readmitted?: ReadmitSummary;
 }
 

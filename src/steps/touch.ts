@@ -17,8 +17,8 @@ export interface TouchSummary {
 const WINDOW = 1_000;
 
 /**
- * Brings the next visit of known URLs forward to `at`; never puts one off. When that is now, they go ahead of all others in the next rounds, as far as half a
- * round goes. `urls` are canonical.
+ * Brings the next visit of known URLs forward to `at`; never puts one off. When that is now, they go ahead of all
+ * others in the next rounds, as far as half a round goes. `urls` are canonical.
  */
 export async function touch(
   deps: { readonly db: CrawlDb; readonly policy: SettlePolicy; readonly now: number },

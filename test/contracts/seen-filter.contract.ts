@@ -6,7 +6,9 @@ import { md5Digests, numbered } from '../domain/url/bloom/md5-digests.ts';
 
 export type SeenFilterFactory = (plan: BloomPlan) => Promise<SeenFilter>;
 
-/** The exam of every filter, wherever its bits live: the same tree, never a false negative, the rate within its bound. */
+/**
+ * The exam of every filter, wherever its bits live: the same tree, never a false negative, the rate within its bound.
+ */
 export function seenFilterContract(name: string, create: SeenFilterFactory, options: { urls?: number } = {}): void {
   const { urls: many = 20_000 } = options;
   const opened: SeenFilter[] = [];

@@ -24,7 +24,9 @@ const { stdout, stderr } = process;
 const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
 type Node = typeof tree;
 
-/** Words of a command line as a shell would part them, near enough: quotes keep blanks, pipes and redirections end it. */
+/**
+ * Words of a command line as a shell would part them, near enough: quotes keep blanks, pipes and redirections end it.
+ */
 function wordsOf(line: string): string[] {
   const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   const end = words.findIndex((word) => /^(?:\||\|\||&&|;|>|>>|<|#)/.test(word));
@@ -103,8 +105,9 @@ function shell(line: string, cwd: string): Promise<{ code: number | null; output
 const nameOf = (command: string): string => /^incrawl (?:(?:check|plugins) )?\S+/.exec(command)?.[0] ?? '';
 
 /**
- * The lines that a shell and the built program run: the first one of each command, what is more than a command, and all that may
- * come before a plugin of one's own is as it shall be, since a program that stays would know it as it was. The others need no start.
+ * The lines that a shell and the built program run: the first one of each command, what is more than a command, and all
+ * that may come before a plugin of one's own is as it shall be, since a program that stays would know it as it was. The
+ * others need no start.
  */
 const STARTED: ReadonlySet<string> = (() => {
   const seen = new Set<string>();

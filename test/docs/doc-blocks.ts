@@ -55,7 +55,10 @@ export function consoleCommands(block: DocBlock): DocCommand[] {
   return commands;
 }
 
-/** The first expected line that the output does not have behind the one before; `...` stands for anything, blanks for any number of blanks. */
+/**
+ * The first expected line that the output does not have behind the one before; `...` stands for anything, blanks for
+ * any number of blanks.
+ */
 export function missingLine(output: string, expected: readonly string[]): string | null {
   const lines = output.split('\n').map(folded);
   let at = 0;

@@ -3,8 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * What stands for https://example.org in the docs: a front page, five articles and an imprint, all with an ETag; article 1 is another text from its second
- * reading on, article 5 is gone by then. `/private/` is forbidden by robots.txt, `/old` has moved to the imprint.
+ * What stands for https://example.org in the docs: a front page, five articles and an imprint, all with an ETag;
+ * article 1 is another text from its second reading on, article 5 is gone by then. `/private/` is forbidden by
+ * robots.txt, `/old` has moved to the imprint.
  */
 export async function startExampleSite(): Promise<{ readonly origin: string; close(): Promise<void> }> {
   const readings = new Map<string, number>();

@@ -14,7 +14,10 @@ const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT';
 /** GETs and HEADs of pages that were answered by 200. */
 const answered = { GET: 0, HEAD: 0 };
 
-/** Even pages have an entity tag that is honoured, odd ones a date that is not, as on servers whose pages come from two programs. */
+/**
+ * Even pages have an entity tag that is honoured, odd ones a date that is not, as on servers whose pages come from two
+ * programs.
+ */
 const server = createServer((request, response) => {
   const page = Number(/^\/(\d+)$/.exec(request.url ?? '')?.[1] ?? Number.NaN);
   if (!(page < PAGES)) return response.writeHead(404).end();

@@ -8,7 +8,10 @@ const pages: readonly PaperPage[] = [
 const run = (schedule: string, intervalDays: number) =>
   paperExperiment({ schedule, pages, days: 70, seed: 1, intervalDays });
 
-/** The experiment of the paper behind the project, by the real crawler under a simulated clock; all of it: npm run bench:paper. */
+/**
+ * The experiment of the paper behind the project, by the real crawler under a simulated clock; all of it: npm run
+ * bench:paper.
+ */
 describe('pages with known periods', () => {
   it('similarity: the interval floats around the period, and nothing is missed', { timeout: 60_000 }, async () => {
     const { pages: seen } = await run('similarity', 4);
@@ -16,7 +19,8 @@ describe('pages with known periods', () => {
       // Mean 0.60 T for a page that changes every T exactly, 0.42 to 0.83 on the way (growth 0.4, shrinkage 0.2).
       expect(settledAt(page), page.path).toBeGreaterThan(0.42);
       expect(settledAt(page), page.path).toBeLessThan(0.9);
-      // The first interval of four days is longer than two changes of the faster page; later ones vary by a tenth with the URL.
+      // The first interval of four days is longer than two changes of the faster page; later ones vary by a tenth with
+      // the URL.
       expect(page.found, page.path).toBeGreaterThanOrEqual(0.85 * page.changes);
       expect(page.fetches, page.path).toBeLessThan(70 / 0.5);
     }

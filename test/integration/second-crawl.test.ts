@@ -58,7 +58,8 @@ describe('a second crawl', () => {
         request.path.startsWith('/p/') &&
         !silentPages(request.path) &&
         !changed.includes(Number(request.path.slice(3))) &&
-        // Dropped bodies are sent by the server but cut off by the crawler: the crawler's count is what was transferred.
+        // Dropped bodies are sent by the server but cut off by the crawler: the crawler's count is what was
+        // transferred.
         Number(request.path.slice(3)) % 4 !== 1,
     );
     expect(needless).toEqual([]);

@@ -25,7 +25,10 @@ export interface Visited {
   /** When each request came, robots.txt included. */
   readonly askedAt: number[];
   now(): number;
-  /** Closes the crawler and opens the next one on the same state, as another process does, with the clock put by so much. */
+  /**
+   * Closes the crawler and opens the next one on the same state, as another process does, with the clock put by so
+   * much.
+   */
   reopen(ms?: number): Promise<Crawler>;
   /** How robots.txt is answered from now on. */
   robots(answer: Answer): void;

@@ -39,8 +39,9 @@ export interface YearPlan {
 }
 
 /**
- * Scheduled rounds through the real generate and updatedb on the reference adapters, under a simulated clock. Pages change at
- * random at their own rates, all known from the first day on; what a fetch would see is worked out instead of fetched.
+ * Scheduled rounds through the real generate and updatedb on the reference adapters, under a simulated clock. Pages
+ * change at random at their own rates, all known from the first day on; what a fetch would see is worked out instead of
+ * fetched.
  */
 export async function scheduledYear(plan: YearPlan): Promise<Year> {
   const random = seeded(plan.seed);

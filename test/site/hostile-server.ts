@@ -36,8 +36,8 @@ export interface HostileServer {
 }
 
 /**
- * A server on 127.0.0.1 that behaves as servers should not: {@link ROUTES} lists its paths. Unknown paths are answered by 404.
- * Everything it leaves open ends with `close`.
+ * A server on 127.0.0.1 that behaves as servers should not: {@link ROUTES} lists its paths. Unknown paths are answered
+ * by 404. Everything it leaves open ends with `close`.
  */
 export async function startHostileServer(): Promise<HostileServer> {
   const seen: SeenRequest[] = [];

@@ -9,8 +9,8 @@ export interface RawServer {
 }
 
 /**
- * A server that knows nothing of HTTP but where a request ends, and answers each one on a kept connection with the bytes that `answer` gives for its
- * path. `null` gives none.
+ * A server that knows nothing of HTTP but where a request ends, and answers each one on a kept connection with the
+ * bytes that `answer` gives for its path. `null` gives none.
  */
 export async function startRawServer(answer: (path: string) => string | null): Promise<RawServer> {
   const sockets = new Set<Socket>();

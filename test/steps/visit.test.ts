@@ -93,7 +93,9 @@ describe('what a visit stores', () => {
 const SINCE = { 'last-modified': 'Mon, 02 Nov 2026 10:00:00 GMT', 'content-length': '3' };
 const TAG = { etag: '"1"' };
 
-/** A page of known claims is asked for; the server answers as the test says, by method and whether there is a condition. */
+/**
+ * A page of known claims is asked for; the server answers as the test says, by method and whether there is a condition.
+ */
 async function claimed(
   probe: 'headers' | 'head',
   validators: Readonly<Record<string, string>>,

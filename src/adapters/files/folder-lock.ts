@@ -17,12 +17,16 @@ import { isProcessGone } from './process-gone.ts';
 
 export const LOCK = 'writer.lock';
 
-/** A lock untouched for so long is taken over, whoever holds it: process ids and host names come again, above all in containers. */
+/**
+ * A lock untouched for so long is taken over, whoever holds it: process ids and host names come again, above all in
+ * containers.
+ */
 const PATIENCE_MS = 60_000;
 
 /**
- * Lets one process at a time write a folder. A segment: fetch and parse can run as processes of their own, and opening for writing cuts off
- * what looks like a torn end. What a backup brings together: it begins by removing what one before it has left. The lock of a process that was killed is taken over at once on the same machine, else after a minute
+ * Lets one process at a time write a folder. A segment: fetch and parse can run as processes of their own, and opening
+ * for writing cuts off what looks like a torn end. What a backup brings together: it begins by removing what one before
+ * it has left. The lock of a process that was killed is taken over at once on the same machine, else after a minute
  * without a sign of life.
  */
 export interface FolderLock {
@@ -125,7 +129,10 @@ function isStale(file: string, text: string, patienceMs: number): boolean {
   return Date.now() - touchedAt > patienceMs;
 }
 
-/** Another process may take the stale lock over at the same moment; what is moved aside is therefore looked at once more. */
+/**
+ * Another process may take the stale lock over at the same moment; what is moved aside is therefore looked at once
+ * more.
+ */
 function removeStale(file: string, text: string): void {
   const aside = `${file}.${process.pid}`;
   try {

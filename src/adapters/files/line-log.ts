@@ -3,8 +3,8 @@ import { appendFile, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * A log of JSON lines that stays bounded: at `maxBytes` the file becomes `FILE.1` and takes the place of the one before. For figures
- * of which the newest matter; what a crash tears at the end is passed over when it is read.
+ * A log of JSON lines that stays bounded: at `maxBytes` the file becomes `FILE.1` and takes the place of the one
+ * before. For figures of which the newest matter; what a crash tears at the end is passed over when it is read.
  */
 export function appendLine(file: string, value: unknown, maxBytes: number): Promise<void> {
   return appendLines(file, [value], maxBytes);
@@ -44,7 +44,9 @@ export async function* allLines(file: string, isAsked: (line: string) => boolean
   }
 }
 
-/** The last `limit` values, oldest first; lines that are no JSON are left out. Reads `bytesPerLine` for each at most. */
+/**
+ * The last `limit` values, oldest first; lines that are no JSON are left out. Reads `bytesPerLine` for each at most.
+ */
 export async function lastLines(file: string, limit: number, bytesPerLine: number): Promise<unknown[]> {
   const newest = await tailOf(file, limit, bytesPerLine);
   if (newest.length >= limit) return newest;

@@ -7,8 +7,9 @@ import { isProcessGone } from './process-gone.ts';
 const MACHINE = hostname().replace(/[^\w.]/g, '_');
 
 /**
- * A new folder for temporary files in `dir`, which its name tells to be of this process. What processes of this machine have left there under the same
- * prefix when they were killed goes: its links would keep files of a crawl db on the disk that the db has long done without.
+ * A new folder for temporary files in `dir`, which its name tells to be of this process. What processes of this machine
+ * have left there under the same prefix when they were killed goes: its links would keep files of a crawl db on the
+ * disk that the db has long done without.
  */
 export function ownFolder(dir: string, prefix: string): string {
   const named = `${prefix}-${MACHINE}-`;
@@ -24,8 +25,8 @@ export function ownFolder(dir: string, prefix: string): string {
 }
 
 /**
- * A name beside `file`, which tells that this process writes there what is not whole yet: two that write one file do not mix. What processes of this
- * machine have left in the folder under such names when they were killed goes.
+ * A name beside `file`, which tells that this process writes there what is not whole yet: two that write one file do
+ * not mix. What processes of this machine have left in the folder under such names when they were killed goes.
  */
 export function ownPartial(file: string): string {
   const folder = dirname(file);

@@ -9,7 +9,10 @@ import { fileError } from './file-errors.ts';
 /** Version of the file; a change that older versions cannot read raises it. */
 const VERSION = 1;
 
-/** One small file for each webhook, named after a digest of its address: addresses of webhooks are secrets, and are not written down. */
+/**
+ * One small file for each webhook, named after a digest of its address: addresses of webhooks are secrets, and are not
+ * written down.
+ */
 export function createWebhookCursors(dir: string): WebhookCursors {
   const fileOf = (url: string): string =>
     join(dir, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.json`);

@@ -11,8 +11,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Sends messages by POST, signed as "Standard Webhooks" has it (https://www.standardwebhooks.com): HMAC-SHA256 over id, time and body in the header
- * `webhook-signature`, for which receivers have libraries. Redirects are not followed: a body that was meant for one address goes to no other.
+ * Sends messages by POST, signed as "Standard Webhooks" has it (https://www.standardwebhooks.com): HMAC-SHA256 over id,
+ * time and body in the header `webhook-signature`, for which receivers have libraries. Redirects are not followed: a
+ * body that was meant for one address goes to no other.
  */
 export function createWebhook({ url, secret, userAgent, timeoutMs }: WebhookOptions): Webhook {
   const key = secret === null ? null : keyOf(secret);
@@ -25,7 +26,8 @@ export function createWebhook({ url, secret, userAgent, timeoutMs }: WebhookOpti
         'webhook-timestamp': secondsOf(message),
       };
       if (key !== null) headers['webhook-signature'] = signature(key, message);
-      // Joined signals do not keep what they are made of: a limit that nobody else holds is lost with the next garbage collection.
+      // Joined signals do not keep what they are made of: a limit that nobody else holds is lost with the next garbage
+      // collection.
       const limit = AbortSignal.timeout(timeoutMs);
       try {
         const answer = await fetch(url, {

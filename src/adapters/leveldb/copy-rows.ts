@@ -10,7 +10,10 @@ export interface CopiedRows {
   readonly sha256: string;
 }
 
-/** Everything in the db as of now, into a new LevelDB folder, through the reader: what cannot be read fails here, not at the restore. */
+/**
+ * Everything in the db as of now, into a new LevelDB folder, through the reader: what cannot be read fails here, not at
+ * the restore.
+ */
 export async function copyRows(rows: Rows, to: string): Promise<CopiedRows> {
   const copy = new Level<string, Buffer>(to, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
   try {

@@ -23,17 +23,19 @@ import { isHeldBriefly, lockedError, removeHolder, writeHolder } from './holder.
 import { crawlDbError, isLocked } from './level-errors.ts';
 
 /**
- * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3: digests of new URLs
- * are written with their records, which older versions would leave out. 4: so are the rows of further indexes, counts, and the tables of
- * signatures. 5: due rows tell when a page was last asked for in vain, and the interval
- * that an operator has fixed.
+ * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3:
+ * digests of new URLs are written with their records, which older versions would leave out. 4: so are the rows of
+ * further indexes, counts, and the tables of signatures. 5: due rows tell when a page was last asked for in vain, and
+ * the interval that an operator has fixed.
  */
 export const DB_FORMAT_VERSION = 5;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
 export interface LevelCrawlDbOptions {
-  /** Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db. */
+  /**
+   * Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db.
+   */
   readonly dir: string;
   readonly log: Log;
   /** Tells since when the db is held; default: the system's time. */
@@ -44,16 +46,17 @@ export interface LevelCrawlDbOptions {
   readonly writeBufferBytes?: number;
   /** The db is closed again at once: others who find it locked wait for it instead of giving up. */
   readonly isBrief?: boolean;
-  /** Keeps a filter of all URLs, as `seenFilter` of the db: one of its own, or one that lives elsewhere; default: none. */
+  /**
+   * Keeps a filter of all URLs, as `seenFilter` of the db: one of its own, or one that lives elsewhere; default: none.
+   */
   readonly seenFilter?: BloomPlan | SharedSeenFilter;
   /** Keeps tables of the signatures, as `fingerprints` of the db; default: none. */
   readonly near?: NearPlan;
 }
 
 /**
- * Opens or creates a crawl db on LevelDB.
- * Rejects with `CrawlError`: `db-locked` (another process has it; the message names it), `db-version` (written by a newer
- * incrawl), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
+ * Opens or creates a crawl db on LevelDB. Rejects with `CrawlError`: `db-locked` (another process has it; the message
+ * names it), `db-version` (written by a newer incrawl), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
  */
 export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<LevelCrawlDb> {
   const { dir } = options;
@@ -76,7 +79,9 @@ export interface CrawlDbOnRowsOptions extends Pick<LevelCrawlDbOptions, 'log' | 
   readonly onClose?: () => Promise<void>;
 }
 
-/** A crawl db on rows that nobody else writes as long as it is open. It closes them, at once where it cannot be opened. */
+/**
+ * A crawl db on rows that nobody else writes as long as it is open. It closes them, at once where it cannot be opened.
+ */
 export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): Promise<LevelCrawlDb> {
   const { name, log, onOpen = async () => {}, onClose = async () => {} } = options;
   try {
@@ -109,10 +114,11 @@ export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): 
 }
 
 /**
- * The rows themselves, for who verifies or repairs them; closing them gives the lock back. Rejects as {@link openLevelCrawlDb} does, but not
- * for a repair that was cut short, and with `usage-invalid` for some other LevelDB: there is nothing to put right in it.
- * @param isRebuilt LevelDB has just made the db anew from its tables, and may have lost the row that tells the format. Records tell their
- * versions themselves, and the rest is made from them.
+ * The rows themselves, for who verifies or repairs them; closing them gives the lock back. Rejects as {@link
+ * openLevelCrawlDb} does, but not for a repair that was cut short, and with `usage-invalid` for some other LevelDB:
+ * there is nothing to put right in it.
+ * @param isRebuilt LevelDB has just made the db anew from its tables, and may have lost the row that tells the format.
+ *   Records tell their versions themselves, and the rest is made from them.
  */
 export function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): Promise<Rows> {
   return openedRows(options, async (rows) => {
@@ -170,8 +176,8 @@ const BRIEF_TRIES = 20;
 const BRIEF_PAUSE_MS = 50;
 
 /**
- * Every read looks into the write buffer, and into each of the up to three files of the first level, which are as large: with 16 MB
- * a read costs a third more, and what writing saves by it is lost in asking.
+ * Every read looks into the write buffer, and into each of the up to three files of the first level, which are as
+ * large: with 16 MB a read costs a third more, and what writing saves by it is lost in asking.
  */
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
 
@@ -196,8 +202,8 @@ async function openRows({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptio
 }
 
 /**
- * Where the file CURRENT is missing, LevelDB takes the folder for a new db and deletes the tables that lie in it. A db that is just being made has none
- * before it has that file.
+ * Where the file CURRENT is missing, LevelDB takes the folder for a new db and deletes the tables that lie in it. A db
+ * that is just being made has none before it has that file.
  */
 function refuseWithoutCurrent(dir: string): void {
   if (!existsSync(dir) || existsSync(join(dir, 'CURRENT')) || !readdirSync(dir).some((name) => TABLE.test(name)))
@@ -209,7 +215,10 @@ const FOREIGN = 'holds a LevelDB that is not a crawl db; "incrawl repair" leaves
 
 const hasAny = async (rows: Rows): Promise<boolean> => (await rows.keys({ limit: 1 }).all()).length > 0;
 
-/** Whether it holds something, and neither the row that tells the format, which a damaged crawl db may have lost, nor any record. */
+/**
+ * Whether it holds something, and neither the row that tells the format, which a damaged crawl db may have lost, nor
+ * any record.
+ */
 async function isForeign(rows: Rows): Promise<boolean> {
   if ((await rows.hasMany([FORMAT_KEY]))[0] || !(await hasAny(rows))) return false;
   for await (const batch of readRange(rows, rowRange(ROW.record))) {

@@ -17,8 +17,8 @@ import { crawlDbError } from './level-errors.ts';
 const levelDb = Level as unknown as { repair(location: string): Promise<void> };
 
 /**
- * Verifies the rows of a crawl db; `null` when there is none, or when LevelDB cannot read it (which is reported). Nothing is written but what
- * every opening writes. Rejects with `db-locked` and `db-version`.
+ * Verifies the rows of a crawl db; `null` when there is none, or when LevelDB cannot read it (which is reported).
+ * Nothing is written but what every opening writes. Rejects with `db-locked` and `db-version`.
  */
 export async function verifyDb(options: LevelCrawlDbOptions, report: Report): Promise<RowCounts | null> {
   if (!existsSync(options.dir)) return null;
@@ -46,7 +46,10 @@ export interface RepairedDb extends RepairedRows {
   readonly rebuilt: boolean;
 }
 
-/** Repairs what {@link verifyDb} finds. What is taken out is kept in `quarantine`; the state of records is never changed. */
+/**
+ * Repairs what {@link verifyDb} finds. What is taken out is kept in `quarantine`; the state of records is never
+ * changed.
+ */
 export async function repairDb(
   options: LevelCrawlDbOptions,
   quarantine: string,

@@ -10,15 +10,16 @@ export const TABLE = /^\d+\.(?:ldb|sst)$/;
 const GROWING = /^(?:\d+\.log|MANIFEST-\d+|CURRENT)$/;
 
 /**
- * The db in `from` as it is at this moment, as a LevelDB of its own in `to`: what is done there does not touch the original, of which nothing is
- * opened for writing, not even its lock. Another process may hold it and write meanwhile: what it has acknowledged is there.
+ * The db in `from` as it is at this moment, as a LevelDB of its own in `to`: what is done there does not touch the
+ * original, of which nothing is opened for writing, not even its lock. Another process may hold it and write meanwhile:
+ * what it has acknowledged is there.
  *
- * No file is changed but by being written on, and each step of LevelDB that rests on several files makes or removes one. So a copy
- * during which the names stayed the same is one that a crash at this moment would have left, which LevelDB opens
- * (https://github.com/google/leveldb/blob/main/doc/impl.md).
+ * No file is changed but by being written on, and each step of LevelDB that rests on several files makes or removes
+ * one. So a copy during which the names stayed the same is one that a crash at this moment would have left, which
+ * LevelDB opens (https://github.com/google/leveldb/blob/main/doc/impl.md).
  *
- * LevelDB takes numbers for new tables from the newest log on, and a table that was just made may not be in the manifest yet: such ones are copied, or
- * the copy could write over them.
+ * LevelDB takes numbers for new tables from the newest log on, and a table that was just made may not be in the
+ * manifest yet: such ones are copied, or the copy could write over them.
  *
  * Throws `db-locked` when it never stays the same for long enough.
  * @param share makes a second name for a file that is never written again

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 
 /**
- * Who holds the crawl db, for the message that the next process prints. The lock itself is LevelDB's and dies with its process;
- * this file may outlive it and is never taken for the lock.
+ * Who holds the crawl db, for the message that the next process prints. The lock itself is LevelDB's and dies with its
+ * process; this file may outlive it and is never taken for the lock.
  */
 interface Holder {
   readonly pid: number;
@@ -33,7 +33,10 @@ export async function removeHolder(dir: string): Promise<void> {
   await rm(holderFile(dir), { force: true });
 }
 
-/** Whether who holds the db will be done in a moment. A holder that has not said who it is has only just come, or is just going. */
+/**
+ * Whether who holds the db will be done in a moment. A holder that has not said who it is has only just come, or is
+ * just going.
+ */
 export async function isHeldBriefly(dir: string): Promise<boolean> {
   const holder = await readHolder(dir);
   return holder === null || holder.brief === true || isDead(holder);

@@ -6,7 +6,9 @@ const DAMAGED = /Corruption|No such file or directory|\.ldb: Invalid argument/;
 
 const UNWRITABLE = /Permission denied|Read-only file system|Operation not permitted|EACCES|EROFS|EPERM/i;
 
-/** What LevelDB says, in terms of the crawl. A programmer's mistake (`TypeError`) and a `CrawlError` stay what they are. */
+/**
+ * What LevelDB says, in terms of the crawl. A programmer's mistake (`TypeError`) and a `CrawlError` stay what they are.
+ */
 export function crawlDbError(error: unknown): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
   const chain = causes(error);

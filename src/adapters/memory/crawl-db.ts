@@ -31,8 +31,8 @@ import type { ChangingQuery, Spread } from '../../ports/record-indexes.ts';
 import { spreadOf } from './spread.ts';
 
 /**
- * The reference crawl db: plain maps, nothing derived is stored. Due index and counters are worked out when asked for, so every
- * question costs a pass over all records.
+ * The reference crawl db: plain maps, nothing derived is stored. Due index and counters are worked out when asked for,
+ * so every question costs a pass over all records.
  */
 export function createMemoryCrawlDb(): CrawlDb {
   return new MemoryCrawlDb();

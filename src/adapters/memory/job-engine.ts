@@ -14,7 +14,10 @@ interface Held {
 /** Times a job is tried. */
 const TRIES = 3;
 
-/** Jobs of one process: the reference for engines. A job that was given back, or is tried again, goes to the end of the line at once. */
+/**
+ * Jobs of one process: the reference for engines. A job that was given back, or is tried again, goes to the end of the
+ * line at once.
+ */
 export function createMemoryJobEngine(): JobEngine {
   const jobs = new Map<string, Held>();
   let changed: (() => void)[] = [];

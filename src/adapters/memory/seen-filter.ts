@@ -12,7 +12,10 @@ export interface MemorySeenFilter extends SeenFilter {
   digestsOf(leaf: BloomLeaf): Uint32Array;
 }
 
-/** The reference: bits and URL sets in memory, 16 bytes a URL beside the bits. A digest that is there already is left out exactly. */
+/**
+ * The reference: bits and URL sets in memory, 16 bytes a URL beside the bits. A digest that is there already is left
+ * out exactly.
+ */
 export function createMemorySeenFilter(plan: BloomPlan, hash = DIGEST_NAME): MemorySeenFilter {
   const tree = new BloomTree(plan);
   const sets = new Map<number, DigestList>();

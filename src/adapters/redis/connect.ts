@@ -11,8 +11,9 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const COMMAND_TIMEOUT_MS = 10_000;
 
 /**
- * Connects on first use; commands fail within seconds while the server is away, and work again when it is back. With `patience: 'endless'` they
- * wait for it instead. Rejects with `CrawlError('config-invalid')` where the optional package is not installed.
+ * Connects on first use; commands fail within seconds while the server is away, and work again when it is back. With
+ * `patience: 'endless'` they wait for it instead. Rejects with `CrawlError('config-invalid')` where the optional
+ * package is not installed.
  * @param url of one server; several with commas between them are nodes of a Redis Cluster, which tell of the others
  */
 export async function connectRedis(
@@ -53,7 +54,10 @@ export async function connectRedis(
 
 const faults = new WeakMap<RedisClient, Error>();
 
-/** What the way to the server failed by last; commands that waited for it say only that they gave up. `undefined`: it is there. */
+/**
+ * What the way to the server failed by last; commands that waited for it say only that they gave up. `undefined`: it is
+ * there.
+ */
 export function connectionFault(redis: RedisClient): Error | undefined {
   return faults.get(redis);
 }
@@ -95,7 +99,8 @@ function openCluster(
       return hasGivenUp ? null : pauseAfter(tries % CLUSTER_TRIES);
     },
   });
-  // A client that gives up tells all who wait, and is at its end: it has to begin anew, unless it was disconnected in the meantime.
+  // A client that gives up tells all who wait, and is at its end: it has to begin anew, unless it was disconnected in
+  // the meantime.
   cluster.on('end', () => {
     if (hasGivenUp && cluster.status === 'end') cluster.connect().catch(() => {});
   });

@@ -5,7 +5,8 @@ import { runScript } from './run-script.ts';
 const MEMORY = `return redis.call('INFO', 'memory')`;
 
 /**
- * `maxmemory-policy`: which keys the server throws away when its memory is full; `null` where it keeps all (`noeviction`), or does not tell.
+ * `maxmemory-policy`: which keys the server throws away when its memory is full; `null` where it keeps all
+ * (`noeviction`), or does not tell.
  * @param key any on the same node
  */
 export async function evictionPolicy(redis: RedisClient, key: string): Promise<string | null> {

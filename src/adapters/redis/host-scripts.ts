@@ -1,6 +1,7 @@
 /*
- * Lua scripts of the hosts that workers share. The key of a host holds the id of the worker that asks it, or `rest:` and the id of the last
- * one while nobody may; it expires by itself. Redis' own clock decides, so the workers' clocks may differ.
+ * Lua scripts of the hosts that workers share. The key of a host holds the id of the worker that asks it, or `rest:`
+ * and the id of the last one while nobody may; it expires by itself. Redis' own clock decides, so the workers' clocks
+ * may differ.
  */
 
 /** KEYS host. ARGV worker, life in ms. 0: it is the worker's; else how long to wait at least, ms. */

@@ -26,11 +26,16 @@ const BACKOFF_MS = 1_000;
 const MAX_STALLED = 10;
 /** Jobs that have ended and are remembered. */
 const KEPT = 1_000;
-/** Since a job ended, ms: by this clock perhaps in times to come, since it is the clock of whoever ended it that tells. */
+/**
+ * Since a job ended, ms: by this clock perhaps in times to come, since it is the clock of whoever ended it that tells.
+ */
 const WHENEVER_MS = -10 * 365 * 86_400_000;
 const OPEN = ['waiting', 'active', 'delayed', 'waiting-children', 'prioritized', 'paused'];
 
-/** {@link JobEngine} on BullMQ, which has the locks, the retries, the search for jobs of dead workers, and jobs that wait for others. */
+/**
+ * {@link JobEngine} on BullMQ, which has the locks, the retries, the search for jobs of dead workers, and jobs that
+ * wait for others.
+ */
 export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJobEngineOptions): JobEngine {
   const place = { connection: redis, prefix: `{${name}}:jobs` };
   const queue: BullQueue<Data> = new bullmq.Queue<Data>(QUEUE, place);
@@ -81,7 +86,8 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
       const run = async (job: BullJob<Data>, token?: string, cancelled?: AbortSignal): Promise<string> => {
         const wanted = AbortSignal.any(cancelled === undefined ? [signal] : [signal, cancelled]);
         const { kind, segments } = job.data;
-        // A job that BullMQ delays is due by the clock of this machine: were that ahead, nobody else would take it for so long. So pauses are made here.
+        // A job that BullMQ delays is due by the clock of this machine: were that ahead, nobody else would take it for
+        // so long. So pauses are made here.
         const pause = (ms: number): Promise<void> => delay(ms, undefined, { signal: wanted }).catch(() => {});
         let end: JobEnd;
         try {

@@ -1,7 +1,8 @@
 /**
- * Lua scripts of the rows of a crawl db, each of which Redis runs as a whole. Keys are members of a sorted set, all with score 0, which Redis
- * orders by their bytes; values lie in a hash. All keys carry one hash tag. What a snapshot is to show as it was lies in a hash
- * `<snaps>:v:<id>` (`1` and the old value, or `0` where there was none), its keys in a sorted set `<snaps>:k:<id>`.
+ * Lua scripts of the rows of a crawl db, each of which Redis runs as a whole. Keys are members of a sorted set, all
+ * with score 0, which Redis orders by their bytes; values lie in a hash. All keys carry one hash tag. What a snapshot
+ * is to show as it was lies in a hash `<snaps>:v:<id>` (`1` and the old value, or `0` where there was none), its keys
+ * in a sorted set `<snaps>:k:<id>`.
  */
 
 const NOW = `
@@ -9,8 +10,8 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /**
- * KEYS order, values, token, snaps. ARGV token, number of puts, key and value of each, then keys to be removed. 1: written; 0: somebody with a
- * newer token writes now, and nothing was changed.
+ * KEYS order, values, token, snaps. ARGV token, number of puts, key and value of each, then keys to be removed. 1:
+ * written; 0: somebody with a newer token writes now, and nothing was changed.
  */
 export const WRITE = `
 if redis.call('GET', KEYS[3]) ~= ARGV[1] then return 0 end
@@ -46,9 +47,10 @@ end
 return 1`;
 
 /**
- * KEYS order, values, snaps. ARGV first and last key as ZRANGEBYLEX wants them, rows, reverse, whether with values, snapshot or nothing, its life
- * in ms, whether to take it. State (`1`: the snapshot is there, `0`: none was needed, `-1`: it is lost), keys, values, and of the snapshot the keys
- * of the range that have changed since, with what they were.
+ * KEYS order, values, snaps. ARGV first and last key as ZRANGEBYLEX wants them, rows, reverse, whether with values,
+ * snapshot or nothing, its life in ms, whether to take it. State (`1`: the snapshot is there, `0`: none was needed,
+ * `-1`: it is lost), keys, values, and of the snapshot the keys of the range that have changed since, with what they
+ * were.
  */
 export const PAGE = `
 local count, id = tonumber(ARGV[3]), ARGV[6]

@@ -9,8 +9,8 @@ import { runScript } from './run-script.ts';
 export const SNAPSHOT_LIFE_MS = 60_000;
 
 /**
- * Rows as they were. Writers store what they are about to change for each snapshot that is alive, so a snapshot costs what is written while it
- * is open. It is kept alive while this process runs.
+ * Rows as they were. Writers store what they are about to change for each snapshot that is alive, so a snapshot costs
+ * what is written while it is open. It is kept alive while this process runs.
  */
 export class RedisSnapshot implements RowSnapshot {
   readonly id = randomUUID();

@@ -22,8 +22,9 @@ type Row = readonly [key: Buffer, value: Buffer];
 const CLEAR_WINDOW = 1_000;
 
 /**
- * The rows of a crawl db in Redis. A batch is one script, which refuses a writer whose token is not the newest: who was paused beyond its lease
- * and comes back changes nothing. Readers see what the last batch left; iterators and snapshots do not see later ones.
+ * The rows of a crawl db in Redis. A batch is one script, which refuses a writer whose token is not the newest: who was
+ * paused beyond its lease and comes back changes nothing. Readers see what the last batch left; iterators and snapshots
+ * do not see later ones.
  */
 export class RedisRows implements OrderedRows {
   readonly #redis: RedisClient;

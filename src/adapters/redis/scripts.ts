@@ -1,9 +1,13 @@
 /**
- * Lua scripts, each of which Redis runs as a whole: nothing happens between its check and its writes. All keys of a filter carry the same
- * hash tag, so they lie in one slot of a cluster. Digests are packed, four words of 32 bits, most significant byte first.
+ * Lua scripts, each of which Redis runs as a whole: nothing happens between its check and its writes. All keys of a
+ * filter carry the same hash tag, so they lie in one slot of a cluster. Digests are packed, four words of 32 bits, most
+ * significant byte first.
  */
 
-/** KEYS tree, bits. ARGV version, m, k, digests. A text of one `0` or `1` per digest; `stale`: the tree is another one by now. */
+/**
+ * KEYS tree, bits. ARGV version, m, k, digests. A text of one `0` or `1` per digest; `stale`: the tree is another one
+ * by now.
+ */
 export const PROBE = `
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 'stale' end
 local m, k, digests = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
@@ -20,8 +24,8 @@ end
 return table.concat(answers)`;
 
 /**
- * KEYS tree, bits, set. ARGV version, m, k, capacity, digests. How many of the digests went in, from the first on: those for which there is
- * room; -1: the tree is another one by now. Then how many were ever put into the filter.
+ * KEYS tree, bits, set. ARGV version, m, k, capacity, digests. How many of the digests went in, from the first on:
+ * those for which there is room; -1: the tree is another one by now. Then how many were ever put into the filter.
  */
 export const ADD = `
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return {-1, 0} end
@@ -41,9 +45,9 @@ redis.call('APPEND', KEYS[3], string.sub(digests, 1, 16 * count))
 return {count, redis.call('HINCRBY', KEYS[1], 'adds', count)}`;
 
 /**
- * The switch at the end of a replacement. KEYS tree, lock, old bits, old set, then bits and set of each new leaf. ARGV version, token, length of
- * the old set, shape, leaves, field to count. 1: done; 0: the tree is another one by now; -1: the lock is somebody else's, the set has grown, or
- * a new leaf is gone, as keys may be that expire.
+ * The switch at the end of a replacement. KEYS tree, lock, old bits, old set, then bits and set of each new leaf. ARGV
+ * version, token, length of the old set, shape, leaves, field to count. 1: done; 0: the tree is another one by now; -1:
+ * the lock is somebody else's, the set has grown, or a new leaf is gone, as keys may be that expire.
  */
 export const SWITCH = `
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end

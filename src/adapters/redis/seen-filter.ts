@@ -34,10 +34,10 @@ interface Group {
 }
 
 /**
- * A filter that several crawlers share: bits are Redis bitmaps, URL sets strings of digests, the tree is one hash with a version.
- * Every script checks the version first, so nobody reads or writes a leaf that was replaced. A full leaf takes nothing more until it is
- * replaced; one worker at a time may do that, under a lock whose token the switch checks again: a worker that was too slow only
- * leaves keys behind, which expire.
+ * A filter that several crawlers share: bits are Redis bitmaps, URL sets strings of digests, the tree is one hash with
+ * a version. Every script checks the version first, so nobody reads or writes a leaf that was replaced. A full leaf
+ * takes nothing more until it is replaced; one worker at a time may do that, under a lock whose token the switch checks
+ * again: a worker that was too slow only leaves keys behind, which expire.
  */
 export class RedisSeenFilter implements SharedSeenFilter {
   readonly #redis: RedisClient;
@@ -163,7 +163,10 @@ export class RedisSeenFilter implements SharedSeenFilter {
     return known;
   }
 
-  /** A leaf without its bits would deny what was put in. Other policies take only keys that expire, which no leaf of the tree does. */
+  /**
+   * A leaf without its bits would deny what was put in. Other policies take only keys that expire, which no leaf of the
+   * tree does.
+   */
   async #requireKept(): Promise<void> {
     const policy = await evictionPolicy(this.#redis, this.#key('tree'));
     if (!policy?.startsWith('allkeys-')) return;

@@ -21,7 +21,10 @@ export interface SharedTree {
   readonly adds: number;
 }
 
-/** Reads the tree, or founds it when there is none. Rejects with `CrawlError('config-invalid')` for a filter of another kind. */
+/**
+ * Reads the tree, or founds it when there is none. Rejects with `CrawlError('config-invalid')` for a filter of another
+ * kind.
+ */
 export async function readTree(
   redis: RedisClient,
   key: string,

@@ -36,9 +36,10 @@ const SHORT_WAIT_MS = 1_000;
 const AGAIN = Symbol('again');
 
 /**
- * Lanes of which all workers of a crawl have one per host: a host is asked by the worker that holds it, and by no other until a delay after the
- * last request has passed. It is held from the first task of a lane to the last, so a request costs no question to Redis. A worker that dies
- * loses its hosts a lease and a delay later; one that was paused starts no request before it has asked for them again.
+ * Lanes of which all workers of a crawl have one per host: a host is asked by the worker that holds it, and by no other
+ * until a delay after the last request has passed. It is held from the first task of a lane to the last, so a request
+ * costs no question to Redis. A worker that dies loses its hosts a lease and a delay later; one that was paused starts
+ * no request before it has asked for them again.
  */
 export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   const { redis, name, lanes, clock, leaseMs, defaultDelayMs } = options;

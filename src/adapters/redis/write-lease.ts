@@ -20,9 +20,10 @@ export interface WriteLeaseOptions {
 const POLL_MS = 100;
 
 /**
- * The right to write a crawl db, held by one process at a time and kept alive by it. Each holder gets a token one higher than the last
- * (M. Kleppmann, "How to do distributed locking", 2016: fencing tokens), which goes with every batch; so the lease only keeps writers from getting
- * in each other's way, and the token keeps the data whole whatever clocks and pauses do.
+ * The right to write a crawl db, held by one process at a time and kept alive by it. Each holder gets a token one
+ * higher than the last (M. Kleppmann, "How to do distributed locking", 2016: fencing tokens), which goes with every
+ * batch; so the lease only keeps writers from getting in each other's way, and the token keeps the data whole whatever
+ * clocks and pauses do.
  */
 export class WriteLease {
   readonly token: string;
@@ -42,7 +43,10 @@ export class WriteLease {
     }, leaseMs / 3).unref();
   }
 
-  /** Rejects with `CrawlError('db-locked')`, naming the holder, when the lease could not be had in time, and with the signal's reason. */
+  /**
+   * Rejects with `CrawlError('db-locked')`, naming the holder, when the lease could not be had in time, and with the
+   * signal's reason.
+   */
   static async take({ redis, name, leaseMs, waitMs, signal }: WriteLeaseOptions): Promise<WriteLease> {
     const who = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID() });
     const key = `{${name}}:db:lease`;

@@ -33,9 +33,9 @@ export interface RecordWatcher {
 const CACHED_HOSTS = 8_192;
 
 /**
- * Writes batches one after the other, in the order of the calls. Counters in memory move only after LevelDB has taken the batch. A
- * failed write may still be found on disk later, so nothing is known after one: the writer then refuses all further batches
- * until the db is opened again, which reads what really happened.
+ * Writes batches one after the other, in the order of the calls. Counters in memory move only after LevelDB has taken
+ * the batch. A failed write may still be found on disk later, so nothing is known after one: the writer then refuses
+ * all further batches until the db is opened again, which reads what really happened.
  */
 export class BatchWriter {
   readonly #rows: Rows;

@@ -22,7 +22,10 @@ import type { RowSink } from './staged-batch.ts';
 /** Keys removed per window of a trim. */
 const TRIM_WINDOW = 1_000;
 
-/** Turns what a batch does to the feed into rows of the same batch. Resolves with the ends of the feed once the batch is written. */
+/**
+ * Turns what a batch does to the feed into rows of the same batch. Resolves with the ends of the feed once the batch is
+ * written.
+ */
 export async function stageFeed(rows: Rows, sink: RowSink, before: FeedEnds, batch: FeedBatch): Promise<FeedEnds> {
   const { rows: added, ends } = extendFeed(before, batch);
   for (const row of added) sink.put(changeKey(row.seq), encodeChange(row));

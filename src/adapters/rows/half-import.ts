@@ -13,7 +13,10 @@ export function stageImporting(sink: RowSink, isImporting: boolean): void {
   else sink.del(IMPORTING_KEY);
 }
 
-/** Empties a crawl db into which an import was cut short: it was empty before. Killed half way, it begins again at the next start. */
+/**
+ * Empties a crawl db into which an import was cut short: it was empty before. Killed half way, it begins again at the
+ * next start.
+ */
 export async function takeBackHalfImport(rows: Rows, name: string, log: Log): Promise<void> {
   if (!(await existMany(rows, [IMPORTING_KEY]))[0]) return;
   log.warn('an import was cut short; what it had written is taken back', { name });

@@ -14,7 +14,10 @@ const READ_WINDOW = 1_000;
 /** Bytes that an iterator reads ahead. */
 const READ_AHEAD_BYTES = 256 * 1024;
 
-/** Values in the order of `keys`, read in sorted order: neighbours share blocks, which makes sorted reads a third cheaper. */
+/**
+ * Values in the order of `keys`, read in sorted order: neighbours share blocks, which makes sorted reads a third
+ * cheaper.
+ */
 export function readMany(rows: Rows, keys: readonly string[], snapshot?: Snapshot): Promise<(Buffer | undefined)[]> {
   const options = snapshot === undefined ? {} : { snapshot };
   return inKeyOrder<Buffer | undefined>(keys, (window) => rows.getMany(window, options));

@@ -73,8 +73,8 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
 }
 
 /**
- * Turns a batch into rows, in the order puts, deletes, links, facts, leases, releases, segments. Keeps one invariant: a record with a
- * `nextFetchAt` has a due row or a lease, never both; a record without one has no due row.
+ * Turns a batch into rows, in the order puts, deletes, links, facts, leases, releases, segments. Keeps one invariant: a
+ * record with a `nextFetchAt` has a due row or a lease, never both; a record without one has no due row.
  */
 export class StagedBatch {
   readonly tallies = new TallyChange();

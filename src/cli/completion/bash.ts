@@ -1,6 +1,9 @@
 import { allCommands, type CommandNode } from './command-tree.ts';
 
-/** Completion for bash 3.2 and later. Sourced by the user's shell, so nothing but names from the command tree goes into it. */
+/**
+ * Completion for bash 3.2 and later. Sourced by the user's shell, so nothing but names from the command tree goes into
+ * it.
+ */
 export function bashCompletion(tree: CommandNode): string {
   const name = tree.name;
   const common = tree.options.flatMap((option) => option.names);
@@ -36,8 +39,9 @@ const optionNames = (node: CommandNode): string[] =>
     : [...node.options.flatMap(({ names }) => names), '--help'];
 
 /**
- * What comes after an option that takes a value. Options of the program itself are known everywhere. Files are left to readline, by no answer: it
- * quotes their names and goes on below folders. Where none belong, bash is told so from 4.0 on.
+ * What comes after an option that takes a value. Options of the program itself are known everywhere. Files are left to
+ * readline, by no answer: it quotes their names and goes on below folders. Where none belong, bash is told so from 4.0
+ * on.
  */
 function valueCases(tree: CommandNode): string[] {
   return allCommands(tree).flatMap((node) =>

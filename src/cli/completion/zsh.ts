@@ -1,6 +1,9 @@
 import { allCommands, type CommandNode, type OptionNode } from './command-tree.ts';
 
-/** Completion for zsh, with descriptions: a `_name` function for a folder of `$fpath`, or to be evaluated after compinit. */
+/**
+ * Completion for zsh, with descriptions: a `_name` function for a folder of `$fpath`, or to be evaluated after
+ * compinit.
+ */
 export function zshCompletion(tree: CommandNode): string {
   const { name } = tree;
   return `#compdef ${name}

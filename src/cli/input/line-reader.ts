@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
 /**
- * Lines of UTF-8 text. Only `\n` and `\r\n` end a line: `node:readline` also breaks at U+2028 and U+2029, which are allowed inside
- * a JSON string. A byte order mark is dropped.
+ * Lines of UTF-8 text. Only `\n` and `\r\n` end a line: `node:readline` also breaks at U+2028 and U+2029, which are
+ * allowed inside a JSON string. A byte order mark is dropped.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
@@ -24,8 +24,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array | string>): Asyn
 }
 
 /**
- * As {@link linesOf}, of a file that is opened with the first line: what is wrong with it is thrown to who reads, and to nobody while nobody
- * does.
+ * As {@link linesOf}, of a file that is opened with the first line: what is wrong with it is thrown to who reads, and
+ * to nobody while nobody does.
  */
 export async function* linesOfFile(file: string): AsyncGenerator<string> {
   yield* linesOf(createReadStream(file));

@@ -7,8 +7,8 @@ import { linesOf, linesOfFile } from './line-reader.ts';
 export type SeedArguments = { readonly sources: readonly SeedSource[] } | { readonly error: string };
 
 /**
- * Seeds as named on the command line: `-` is stdin, `scheme://...` a URL, all else a file, or a folder whose `.txt` files are read
- * in the order of their names. Says what is wrong before anything is started.
+ * Seeds as named on the command line: `-` is stdin, `scheme://...` a URL, all else a file, or a folder whose `.txt`
+ * files are read in the order of their names. Says what is wrong before anything is started.
  */
 export async function seedSources(words: readonly string[], stdin: () => Readable): Promise<SeedArguments> {
   const sources: SeedSource[] = [];

@@ -6,8 +6,8 @@ import { linesOf } from './line-reader.ts';
 export type CheckInput = string | Readonly<Record<string, unknown>>;
 
 /**
- * Answers each line of stdin with one line of JSON, in order and at once, so that a program can hold a conversation. A line that
- * cannot be answered gives an object with `error`, and the stream goes on.
+ * Answers each line of stdin with one line of JSON, in order and at once, so that a program can hold a conversation. A
+ * line that cannot be answered gives an object with `error`, and the stream goes on.
  */
 export async function answerLines(session: Session, answer: (input: CheckInput) => Promise<object>): Promise<void> {
   const { out, surroundings } = session;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The first place of a stack that is neither ours nor Node's nor in a package that we stand on: where a plugin, or a package of its own, was at work.
+ * The first place of a stack that is neither ours nor Node's nor in a package that we stand on: where a plugin, or a
+ * package of its own, was at work.
  * @param folder of this package, ending in a slash
  */
 export function foreignFrame(stack: string, folder: string): string | null {

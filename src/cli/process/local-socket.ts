@@ -28,7 +28,10 @@ export interface LocalSocket {
 /** Time to take the answer with when the process ends, ms. */
 const LAST_WORD_MS = 200;
 
-/** Hands every connection to `serve`. Only the owner may connect. A socket that a killed process left behind is taken over. */
+/**
+ * Hands every connection to `serve`. Only the owner may connect. A socket that a killed process left behind is taken
+ * over.
+ */
 export async function listenLocally(path: string, serve: (socket: Socket) => void): Promise<LocalSocket> {
   if (process.platform !== 'win32') await rm(path, { force: true });
   const connected = new Set<Socket>();

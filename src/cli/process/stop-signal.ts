@@ -8,8 +8,8 @@ export interface StopSignal {
 }
 
 /**
- * The first SIGINT or SIGTERM asks for an orderly end, the second ends the process at once: all files stay valid either way,
- * only pages in flight are lost.
+ * The first SIGINT or SIGTERM asks for an orderly end, the second ends the process at once: all files stay valid either
+ * way, only pages in flight are lost.
  */
 export function listenForStop(onFirst: () => void): StopSignal {
   const controller = new AbortController();

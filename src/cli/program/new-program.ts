@@ -6,8 +6,8 @@ import { type Handler, openSession, type Surroundings } from '../session.ts';
 import { collect } from './shared-options.ts';
 
 /**
- * Runs a handler for a command, with the session that its options ask for. `when-asked`: the configuration is read when the handler needs it, or
- * when an option names a file or a value.
+ * Runs a handler for a command, with the session that its options ask for. `when-asked`: the configuration is read when
+ * the handler needs it, or when an option names a file or a value.
  */
 export type Run = (command: Command, handler: Handler, config?: 'at-once' | 'when-asked') => Promise<void>;
 

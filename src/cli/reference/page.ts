@@ -1,4 +1,6 @@
-/** A page of reference, told once and shown twice: as Markdown in `docs/reference` and as text by `incrawl help TOPIC`. */
+/**
+ * A page of reference, told once and shown twice: as Markdown in `docs/reference` and as text by `incrawl help TOPIC`.
+ */
 export interface ReferencePage {
   readonly title: string;
   readonly intro: string;

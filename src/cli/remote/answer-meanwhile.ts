@@ -2,7 +2,10 @@ import type { CrawlReader } from '../../operations/inspect/questions.ts';
 import type { Log } from '../log.ts';
 import { answerQuestions, questionsPath } from './answer-questions.ts';
 
-/** Answers questions of other processes for as long as `work` runs. Without a socket (a file system that has none) the work is done all the same. */
+/**
+ * Answers questions of other processes for as long as `work` runs. Without a socket (a file system that has none) the
+ * work is done all the same.
+ */
 export async function answerMeanwhile<Value>(
   dir: string,
   reader: CrawlReader,

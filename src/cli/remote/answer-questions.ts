@@ -13,8 +13,8 @@ const GRACE_MS = 1_000;
 export const questionsPath = (dir: string): string => socketPath(dir, 'db');
 
 /**
- * Answers the questions of other processes of the same user until it is closed. Closing resolves when no answer reads the crawl db any more:
- * those that are not at their end within a second are cut short, and their readers told.
+ * Answers the questions of other processes of the same user until it is closed. Closing resolves when no answer reads
+ * the crawl db any more: those that are not at their end within a second are cut short, and their readers told.
  */
 export async function answerQuestions(path: string, reader: Partial<CrawlReader>): Promise<LocalSocket> {
   const closing = new AbortController();

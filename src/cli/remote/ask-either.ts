@@ -5,7 +5,9 @@ import type { CrawlReader } from '../../operations/inspect/questions.ts';
 /** A process that has just taken the crawl db needs a moment until it answers, ms. */
 const PATIENCE_MS = 1_500;
 const PAUSE_MS = 100;
-/** A holder that has said nothing for so long is told of: it may be stopped, and would be waited for without a word, ms. */
+/**
+ * A holder that has said nothing for so long is told of: it may be stopped, and would be waited for without a word, ms.
+ */
 const SILENCE_MS = 10_000;
 
 export interface Waiting {
@@ -15,7 +17,8 @@ export interface Waiting {
 }
 
 /**
- * Asks the crawl db that is opened here; where another process holds it, that process. Rejects with `db-locked` when nobody answers there.
+ * Asks the crawl db that is opened here; where another process holds it, that process. Rejects with `db-locked` when
+ * nobody answers there.
  * @param here opens the crawl db for as long as `use` runs
  */
 export async function askEither<Reader extends Partial<CrawlReader>, Value>(

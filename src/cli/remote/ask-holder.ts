@@ -13,7 +13,8 @@ export interface Holder {
 
 /**
  * Resolves with `null` when nobody answers there.
- * @param patienceMs a holder that says nothing for so long, since it is stopped, is waited for no longer: `holder-gone`; 0: there is no end
+ * @param patienceMs a holder that says nothing for so long, since it is stopped, is waited for no longer:
+ *   `holder-gone`; 0: there is no end
  */
 export async function findHolder(path: string, patienceMs = 0): Promise<Holder | null> {
   const first = await open(path);

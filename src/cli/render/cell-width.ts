@@ -9,7 +9,10 @@ const PLAIN = /^[ -~…]*$/;
 const canLoadLate = 'require_module' in process.features && process.features.require_module === true;
 let measure: Measure | null = canLoadLate ? null : (await import('string-width')).default;
 
-/** Width in terminal cells. What measures wide characters is loaded by the first of them: its tables of emoji take longer than many an answer. */
+/**
+ * Width in terminal cells. What measures wide characters is loaded by the first of them: its tables of emoji take
+ * longer than many an answer.
+ */
 export function cellWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   measure ??= (createRequire(import.meta.url)('string-width') as { readonly default: Measure }).default;

@@ -12,8 +12,9 @@ export interface Listing<Row extends object> {
 }
 
 /**
- * Writes rows as they come, in memory bounded whatever their number: a table, one JSON array, JSON lines, or CSV with the fields of
- * the first row as its columns. Stops early when the reader has gone. Resolves with the number of rows written.
+ * Writes rows as they come, in memory bounded whatever their number: a table, one JSON array, JSON lines, or CSV with
+ * the fields of the first row as its columns. Stops early when the reader has gone. Resolves with the number of rows
+ * written.
  */
 export async function writeListing<Row extends object>(
   out: Output,

@@ -1,4 +1,6 @@
-/** Quantities for people, rounded to what can be taken in at a glance. Machines get the exact figures under `--json`. */
+/**
+ * Quantities for people, rounded to what can be taken in at a glance. Machines get the exact figures under `--json`.
+ */
 
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 

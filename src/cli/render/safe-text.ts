@@ -1,6 +1,7 @@
 /**
- * Characters that a terminal obeys instead of showing: C0 and C1 controls, line and paragraph separators, and the marks that
- * turn the reading direction (they can make one URL look like another). What comes from the web is never printed with them.
+ * Characters that a terminal obeys instead of showing: C0 and C1 controls, line and paragraph separators, and the marks
+ * that turn the reading direction (they can make one URL look like another). What comes from the web is never printed
+ * with them.
  */
 const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -20,7 +21,10 @@ export function safeLines(text: string): string {
 /** Longest line of a message that is shown whole, characters. */
 const LONG_LINE = 2_000;
 
-/** Lines of a message, those that somebody else's text has made too long cut in their middle: what was wrong stands at either end. */
+/**
+ * Lines of a message, those that somebody else's text has made too long cut in their middle: what was wrong stands at
+ * either end.
+ */
 export function shortLines(text: string): string {
   if (text.length <= LONG_LINE) return text;
   const short = (line: string): string =>

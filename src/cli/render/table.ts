@@ -18,7 +18,10 @@ export interface TableWriter<Row> {
 /** Rows looked at before the widths are settled; later rows that are wider push their line out. */
 const ROWS_MEASURED = 200;
 
-/** A table as a stream: the widths come from its first rows, so that a dump of any length needs no more memory than those. */
+/**
+ * A table as a stream: the widths come from its first rows, so that a dump of any length needs no more memory than
+ * those.
+ */
 export function createTable<Row>(columns: readonly Column<Row>[], bold: (text: string) => string): TableWriter<Row> {
   let measured: string[][] = [];
   let widths: number[] | null = null;

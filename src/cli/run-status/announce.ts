@@ -4,7 +4,9 @@ import type { Log } from '../log.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import { addRound, NO_TOTALS, ROUNDS_SHOWN, type RunStatus, roundCounts } from './run-status.ts';
 
-/** Where the process that crawls on a state directory answers. It holds the crawl db meanwhile, so there is one at most. */
+/**
+ * Where the process that crawls on a state directory answers. It holds the crawl db meanwhile, so there is one at most.
+ */
 export const runPath = (dir: string): string => socketPath(dir, 'crawl');
 
 /** A run told to whoever connects: its state at once, and again as it changes until they hang up. */
@@ -28,7 +30,10 @@ const EVERY_MS = 500;
 /** A listener that does not read is told nothing more until it does, bytes. */
 const MAX_UNREAD = 65_536;
 
-/** To be called by the process that has the crawl db open. A socket that cannot be opened is logged, and the run goes on without. */
+/**
+ * To be called by the process that has the crawl db open. A socket that cannot be opened is logged, and the run goes on
+ * without.
+ */
 export async function announceRun(options: AnnounceOptions): Promise<Announcement> {
   const { now = Date.now, everyMs = EVERY_MS } = options;
   const listeners = new Set<Socket>();

@@ -8,8 +8,8 @@ const MAX_LINE = 1_048_576;
 const SILENCE_MS = 30_000;
 
 /**
- * Tells what a run says until it ends or the signal comes. Resolves with whether there was one. Rejects with what the operating system
- * says about a socket that may not be read.
+ * Tells what a run says until it ends or the signal comes. Resolves with whether there was one. Rejects with what the
+ * operating system says about a socket that may not be read.
  */
 export function followRun(path: string, onStatus: (status: RunStatus) => void, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {

@@ -49,15 +49,18 @@ export interface RunReport {
 export interface HealthFile {
   /** The last that was told; `null` before the first. */
   readonly last: Health | null;
-  /** Rejects with `CrawlError('usage-invalid')` when the first cannot be written; later ones are tried again with the next. */
+  /**
+   * Rejects with `CrawlError('usage-invalid')` when the first cannot be written; later ones are tried again with the
+   * next.
+   */
   tell(health: Health): Promise<void>;
   /** Written only when the file is old. */
   progress(health: Health): void;
 }
 
 /**
- * Replaced as a whole, so that a monitor never reads half of it. A full disk or a folder that has gone does not end a schedule that has
- * begun.
+ * Replaced as a whole, so that a monitor never reads half of it. A full disk or a folder that has gone does not end a
+ * schedule that has begun.
  */
 export function openHealthFile(file: string, log: Log): HealthFile {
   let last: Health | null = null;

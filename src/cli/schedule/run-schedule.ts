@@ -30,8 +30,9 @@ export interface ScheduleDeps {
 export type ScheduleEnd = { readonly stoppedIn: 'wait' | 'run'; readonly lastRun: RunReport | null };
 
 /**
- * One run after the other, never two at once: a start that falls into a run that is still going is skipped and said. A run that
- * fails is reported, and the next one happens all the same. The signal ends a wait at once and a run after the pages in flight.
+ * One run after the other, never two at once: a start that falls into a run that is still going is skipped and said. A
+ * run that fails is reported, and the next one happens all the same. The signal ends a wait at once and a run after the
+ * pages in flight.
  */
 export async function runSchedule(deps: ScheduleDeps, signal: AbortSignal): Promise<ScheduleEnd> {
   const { timetable, now, log } = deps;

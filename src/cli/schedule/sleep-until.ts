@@ -1,12 +1,15 @@
-/** The longest wait of one timer; further ones follow, so that a clock that was set or a machine that slept is noticed within the hour. */
+/**
+ * The longest wait of one timer; further ones follow, so that a clock that was set or a machine that slept is noticed
+ * within the hour.
+ */
 const MAX_TIMER_MS = 3_600_000;
 
 /** A clock that is this much behind was set back. Less is what clocks are corrected by all the time, ms. */
 export const SET_BACK_MS = 60_000;
 
 /**
- * Resolves at `at`, ms since the epoch, or when the signal comes; also where the clock has been set back meanwhile: `at` was told by another
- * one, and may be years away by now.
+ * Resolves at `at`, ms since the epoch, or when the signal comes; also where the clock has been set back meanwhile:
+ * `at` was told by another one, and may be years away by now.
  */
 export async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
   const aheadMs = Date.now() - performance.now();

@@ -47,9 +47,10 @@ export function serveStatus(path: string, health: () => Health | null): Promise<
 /** The place of the one scheduler of a state directory. */
 export interface SchedulerPlace {
   /**
-   * Answers there from now on, also where the state directory was replaced since. Called with the crawl db open, which one process has at a time:
-   * of two schedulers that start at once, the second finds the first. Rejects with `db-locked` when another one answers. Where no socket can be opened
-   * (a file system that has none) that is logged, and nobody answers.
+   * Answers there from now on, also where the state directory was replaced since. Called with the crawl db open, which
+   * one process has at a time: of two schedulers that start at once, the second finds the first. Rejects with
+   * `db-locked` when another one answers. Where no socket can be opened (a file system that has none) that is logged,
+   * and nobody answers.
    */
   hold(): Promise<void>;
   close(): Promise<void>;

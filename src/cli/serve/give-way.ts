@@ -11,12 +11,14 @@ export interface Viewer {
   readonly url: string;
 }
 
-/** A viewer that does not answer in time is not waited for: who opens the crawl db then learns that it is locked, ms. */
+/**
+ * A viewer that does not answer in time is not waited for: who opens the crawl db then learns that it is locked, ms.
+ */
 const PATIENCE_MS = 10_000;
 
 /**
- * Asks a `serve` on this state directory to close the crawl db, so that others are never held up by somebody who looks on. Resolves when it
- * has; `null` where there is none.
+ * Asks a `serve` on this state directory to close the crawl db, so that others are never held up by somebody who looks
+ * on. Resolves when it has; `null` where there is none.
  */
 export function askToGiveWay(dir: string): Promise<Viewer | null> {
   const path = viewPath(dir);

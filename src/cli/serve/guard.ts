@@ -33,8 +33,8 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '::1']);
 export const isLoopback = (host: string): boolean => LOOPBACK.has(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
 
 /**
- * With a token: asks for it (as a bearer token, or as the password of basic authentication). Without one: answers only under the names of
- * this machine, so that no web page can have its own name point here (DNS rebinding) and read along.
+ * With a token: asks for it (as a bearer token, or as the password of basic authentication). Without one: answers only
+ * under the names of this machine, so that no web page can have its own name point here (DNS rebinding) and read along.
  */
 export function guard({ token, host }: GuardOptions): MiddlewareHandler {
   const expected = token === null ? null : digest(token);

@@ -8,8 +8,8 @@ export type Markup = ReturnType<typeof raw>;
 export type Shown = string | number | Markup | null | false | readonly Shown[];
 
 /**
- * A template of HTML. Text is escaped, and what turns the reading direction or is no character for people becomes a visible escape: no
- * title or URL from the web can act on the page or pass for another. Attributes must be quoted.
+ * A template of HTML. Text is escaped, and what turns the reading direction or is no character for people becomes a
+ * visible escape: no title or URL from the web can act on the page or pass for another. Attributes must be quoted.
  */
 export function markup(strings: TemplateStringsArray, ...values: readonly Shown[]): Markup {
   return html(strings, ...values.map(inert)) as Markup;

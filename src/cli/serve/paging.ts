@@ -11,7 +11,10 @@ export interface ListPage<Row> {
   readonly links: Markup | null;
 }
 
-/** The part of a list that `?page=N` asks for, counted from 1. What comes before is read and passed over: it is an index, in its order. */
+/**
+ * The part of a list that `?page=N` asks for, counted from 1. What comes before is read and passed over: it is an
+ * index, in its order.
+ */
 export async function listPage<Row>(c: Context, read: (limit: number) => AsyncIterable<Row>): Promise<ListPage<Row>> {
   const asked = Number(c.req.query('page') ?? '1');
   const number = Number.isInteger(asked) && asked > 0 ? Math.min(asked, MAX_PAGE) : 1;

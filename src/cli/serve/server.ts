@@ -34,7 +34,10 @@ const YIELD_MS = 5_000;
 /** A crawl that is stopped (Ctrl-Z) holds the crawl db and answers nothing: nobody's page waits longer for it, ms. */
 const PATIENCE_MS = 30_000;
 
-/** Rejects with `CrawlError('usage-invalid')` when the address cannot be listened on, or another process serves this state directory. */
+/**
+ * Rejects with `CrawlError('usage-invalid')` when the address cannot be listened on, or another process serves this
+ * state directory.
+ */
 export async function openServer(options: ServerOptions): Promise<LiveServer> {
   const { dir, log } = options;
   const other = await askToGiveWay(dir);

@@ -10,13 +10,16 @@ export interface Snapshot {
 
 /** The longer they take, the longer they stand. */
 const TIMES_ITS_COST = 20;
-/** Who asks waits for newer figures so long where there are older ones: a scraper waits ten seconds for all of its answer. */
+/**
+ * Who asks waits for newer figures so long where there are older ones: a scraper waits ten seconds for all of its
+ * answer.
+ */
 const PATIENCE_MS = 5_000;
 
 export interface Snapshots {
   /**
-   * Those that are not older than `maxAgeMs`, or else the newest to be had; `null` when the crawl db was never open to us. Rejects with what
-   * else went wrong.
+   * Those that are not older than `maxAgeMs`, or else the newest to be had; `null` when the crawl db was never open to
+   * us. Rejects with what else went wrong.
    */
   get(maxAgeMs: number): Promise<Snapshot | null>;
 }

@@ -11,7 +11,10 @@ export interface StateReaderOptions {
   readonly now: () => number;
 }
 
-/** The crawl db for those who look on: opened when somebody asks, closed when nobody does, and at once when a crawl wants it. */
+/**
+ * The crawl db for those who look on: opened when somebody asks, closed when nobody does, and at once when a crawl
+ * wants it.
+ */
 export interface StateReader {
   /** Rejects with `db-locked` while another process has it, or has just asked for it. */
   read<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;

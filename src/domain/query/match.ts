@@ -4,7 +4,10 @@ import type { QueryEnvironment } from './fields.ts';
 
 export type Matches = (datum: CrawlDatum) => boolean;
 
-/** An expression as a test of records. Time in proportion to the record and the expression, whatever they hold: there are no regular expressions. */
+/**
+ * An expression as a test of records. Time in proportion to the record and the expression, whatever they hold: there
+ * are no regular expressions.
+ */
 export function matcherOf(expression: Expression, env: QueryEnvironment): Matches {
   switch (expression.kind) {
     case 'and':
@@ -63,7 +66,10 @@ const ORDERS = {
   '>=': (a: MetadataValue, b: MetadataValue) => a >= b,
 } as const;
 
-/** `*` stands for any text, also none. Each part is looked for once, from left to right: the leftmost place leaves most for the rest. */
+/**
+ * `*` stands for any text, also none. Each part is looked for once, from left to right: the leftmost place leaves most
+ * for the rest.
+ */
 export function isLike(text: string, pattern: string): boolean {
   const parts = pattern.split('*');
   const first = parts[0] ?? '';

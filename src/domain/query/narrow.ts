@@ -1,7 +1,10 @@
 import type { CrawlState } from '../crawl/states/datum.ts';
 import type { Comparison, Expression } from './expression.ts';
 
-/** What every record that an expression matches has in common: an index may serve it. The expression is still to be asked of each. */
+/**
+ * What every record that an expression matches has in common: an index may serve it. The expression is still to be
+ * asked of each.
+ */
 export interface Narrowing {
   readonly host?: string;
   /** Registrable domain. */

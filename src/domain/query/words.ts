@@ -13,7 +13,10 @@ export interface Word {
 /** Signs by themselves; the longer ones first. */
 const SIGNS = ['==', '!=', '<>', '<=', '>=', '&&', '||', '=', '<', '>', '~', '!', '(', ')', ','] as const;
 
-/** Cuts an expression into words, signs and quoted texts. What follows an operator is a value, in which signs such as = may stand. */
+/**
+ * Cuts an expression into words, signs and quoted texts. What follows an operator is a value, in which signs such as =
+ * may stand.
+ */
 export class Words {
   readonly #text: string;
   #at = 0;
@@ -53,7 +56,9 @@ export class Words {
     return this.#plain();
   }
 
-  /** A value: a quoted text, or whatever stands before a blank, a comma or a parenthesis that it did not open itself. */
+  /**
+   * A value: a quoted text, or whatever stands before a blank, a comma or a parenthesis that it did not open itself.
+   */
   value(): Word | null {
     const at = this.at;
     const quote = this.#text[at];

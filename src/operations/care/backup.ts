@@ -25,12 +25,18 @@ import { refuseClusterState } from '../cluster/cluster-mark.ts';
 
 const MANIFEST = 'backup.json';
 const VERSION = 1;
-/** What a state directory consists of beside the crawl db. Locks, sockets, reports of health and the quarantine belong to the machine. */
+/**
+ * What a state directory consists of beside the crawl db. Locks, sockets, reports of health and the quarantine belong
+ * to the machine.
+ */
 const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
 /** Where a backup, and a restore, bring together what they have not finished. */
 const BACKING_UP = '.backing-up';
 const RESTORING = '.restoring';
-/** Locks, and what is still being written, by replaceFile or the store of robots.txt: it may be gone before it is copied. */
+/**
+ * Locks, and what is still being written, by replaceFile or the store of robots.txt: it may be gone before it is
+ * copied.
+ */
 const isPassing = (path: string): boolean => /\.(?:lock|new|json\.\d+\.\d+)$/.test(path);
 
 const manifestSchema = z.object({
@@ -59,9 +65,10 @@ interface BackupDeps {
 }
 
 /**
- * Copies a state directory into a folder that is new or empty, and says in `backup.json` what it must hold. A crawl may run meanwhile: the
- * crawl db is copied as it is at the first moment, then the segments, which are by then as far as it says or further. A kill
- * leaves a folder without `backup.json`, which restores refuse and the next backup begins again.
+ * Copies a state directory into a folder that is new or empty, and says in `backup.json` what it must hold. A crawl may
+ * run meanwhile: the crawl db is copied as it is at the first moment, then the segments, which are by then as far as it
+ * says or further. A kill leaves a folder without `backup.json`, which restores refuse and the next backup begins
+ * again.
  */
 export async function backupState(
   state: string,
@@ -130,9 +137,10 @@ async function withRows<Value>(
 }
 
 /**
- * Makes a state directory of a backup. Everything is held against `backup.json` first and again in the copy; the directory appears, whole, at the
- * very end. One that is there already stays, with its owner, as a link or as the place of a volume: all is brought together below it and then moved
- * up, the crawl db last. Rejects with `usage-invalid` for a folder that is no whole backup, and for a state directory that has something in it.
+ * Makes a state directory of a backup. Everything is held against `backup.json` first and again in the copy; the
+ * directory appears, whole, at the very end. One that is there already stays, with its owner, as a link or as the place
+ * of a volume: all is brought together below it and then moved up, the crawl db last. Rejects with `usage-invalid` for
+ * a folder that is no whole backup, and for a state directory that has something in it.
  */
 export async function restoreState(
   backup: string,
@@ -162,8 +170,8 @@ export async function restoreState(
 }
 
 /**
- * Fills a folder, and puts what is in it where it belongs once it is whole. What one that was killed has left goes first; rejects with `db-locked` while
- * another process fills it. What it fails to fill goes.
+ * Fills a folder, and puts what is in it where it belongs once it is whole. What one that was killed has left goes
+ * first; rejects with `db-locked` while another process fills it. What it fails to fill goes.
  */
 async function broughtTogether<Value>(
   { what, fresh, left }: { readonly what: string; readonly fresh: string; readonly left: readonly string[] },
@@ -258,7 +266,10 @@ function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSumma
   return { dir, createdAt, rows: db.rows, files: files.length, bytes };
 }
 
-/** Whether a backup still holds what it held when it was made; nothing in it is changed. Rejects like {@link restoreState}. */
+/**
+ * Whether a backup still holds what it held when it was made; nothing in it is changed. Rejects like {@link
+ * restoreState}.
+ */
 export async function checkBackup(backup: string, deps: BackupDeps): Promise<BackupSummary> {
   const from = resolve(backup);
   const manifest = await readManifest(from);

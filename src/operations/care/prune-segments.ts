@@ -34,8 +34,8 @@ export interface PruneSummary {
 const CHUNK = 500;
 
 /**
- * Removes old segments of which nothing is needed any more. A segment is needed while updatedb has not applied it, and while it holds the
- * current content of a page: what an export, a diff or a new parse of that page would read.
+ * Removes old segments of which nothing is needed any more. A segment is needed while updatedb has not applied it, and
+ * while it holds the current content of a page: what an export, a diff or a new parse of that page would read.
  */
 export async function pruneSegments(
   { db, segments }: { readonly db: CrawlDb; readonly segments: SegmentStore },
@@ -117,8 +117,8 @@ const isCurrent = ({ outcome }: FetchedRecord, datum: CrawlDatum): boolean =>
   outcome.kind === 'success' && outcome.digest === datum.digest && datum.state !== 'gone';
 
 /**
- * Writes the pages that are still needed into one new segment, which takes the place in time of the newest of the old ones. Their responses keep
- * their own times.
+ * Writes the pages that are still needed into one new segment, which takes the place in time of the newest of the old
+ * ones. Their responses keep their own times.
  */
 async function compact(db: CrawlDb, segments: SegmentStore, old: readonly SegmentInfo[]): Promise<string> {
   const newest = old.at(-1) as SegmentInfo;
@@ -162,7 +162,9 @@ function itemOf(datum: CrawlDatum, index: number): FetchItem {
   return { index, url, host, partition: partitionOf(host), depth, score, validators, digest, audit: false, metadata };
 }
 
-/** Copies the pages of one segment that are not in the target yet: responses first, then the parse output in one pass. */
+/**
+ * Copies the pages of one segment that are not in the target yet: responses first, then the parse output in one pass.
+ */
 async function move(
   db: CrawlDb,
   segments: SegmentStore,

@@ -50,8 +50,8 @@ interface CareDeps extends StateCareOptions {
 }
 
 /**
- * Holds crawl db and segments against their invariants. Nothing is opened for writing: the crawl db is looked at in a copy of this moment, so another
- * process may be at work. Rejects with `db-version` for the state of a newer incrawl.
+ * Holds crawl db and segments against their invariants. Nothing is opened for writing: the crawl db is looked at in a
+ * copy of this moment, so another process may be at work. Rejects with `db-version` for the state of a newer incrawl.
  */
 export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
   const dir = stateDir(options.dir);
@@ -130,8 +130,9 @@ export interface RepairSummary {
 }
 
 /**
- * Puts right what {@link verifyState} finds: indexes, counters, leases and filter are made anew from the records; what cannot be read goes to
- * `quarantine/` in the state directory. Nothing is deleted. Rejects with `db-locked` while another process has the state, and as {@link verifyState}.
+ * Puts right what {@link verifyState} finds: indexes, counters, leases and filter are made anew from the records; what
+ * cannot be read goes to `quarantine/` in the state directory. Nothing is deleted. Rejects with `db-locked` while
+ * another process has the state, and as {@link verifyState}.
  */
 export async function repairState(options: StateCareOptions): Promise<RepairSummary> {
   const dir = stateDir(options.dir);

@@ -10,7 +10,10 @@ export type ChangeSource = Pick<CrawlReader, 'changes' | 'changeFeed'>;
 export interface ChangeReaderOptions {
   /** State directory. */
   readonly dir: string;
-  /** Gives the feed for as long as `use` runs. Rejects with `db-locked` or `holder-gone` where nobody can be asked at the moment. */
+  /**
+   * Gives the feed for as long as `use` runs. Rejects with `db-locked` or `holder-gone` where nobody can be asked at
+   * the moment.
+   */
   readonly withFeed: <Value>(use: (source: ChangeSource) => Promise<Value>) => Promise<Value>;
 }
 
@@ -48,8 +51,9 @@ export function nextChanges(
 }
 
 /**
- * Yields windows for ever, until the signal comes: what is there, then what is added. The crawl db is opened only when somebody has written to
- * it, so that a crawl which starts meanwhile hardly ever meets the reader. A crawl that holds it is asked.
+ * Yields windows for ever, until the signal comes: what is there, then what is added. The crawl db is opened only when
+ * somebody has written to it, so that a crawl which starts meanwhile hardly ever meets the reader. A crawl that holds
+ * it is asked.
  */
 export async function* followChanges(
   options: ChangeReaderOptions,

@@ -40,8 +40,9 @@ export interface WebhookSummary extends DeliverySummary {
 }
 
 /**
- * Tells a webhook what it has not been told yet. The crawl db is open only while entries are read, never while somebody is waited for. Rejects with
- * `usage-invalid` for an address that is no web address, with `db-locked` (without `follow`) while a crawl holds the db and does not answer.
+ * Tells a webhook what it has not been told yet. The crawl db is open only while entries are read, never while somebody
+ * is waited for. Rejects with `usage-invalid` for an address that is no web address, with `db-locked` (without
+ * `follow`) while a crawl holds the db and does not answer.
  */
 export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise<WebhookSummary> {
   const { url, note, signal } = options;

@@ -3,7 +3,10 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 
-/** What a state directory says of its crawl db when that lies in Redis. Where Redis is, the configuration says: addresses may hold passwords. */
+/**
+ * What a state directory says of its crawl db when that lies in Redis. Where Redis is, the configuration says:
+ * addresses may hold passwords.
+ */
 export interface ClusterMark {
   /** The same in the directory and in Redis: neither is taken for another crawl's. */
   readonly id: string;

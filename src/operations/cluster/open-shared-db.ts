@@ -34,8 +34,9 @@ export interface SharedDbOptions {
 }
 
 /**
- * Opens the crawl db that the configuration says is in Redis. Rejects with `CrawlError`: `db-locked` when another process writes it for too long,
- * `redis-unreachable`, `config-invalid` when directory and Redis do not belong together.
+ * Opens the crawl db that the configuration says is in Redis. Rejects with `CrawlError`: `db-locked` when another
+ * process writes it for too long, `redis-unreachable`, `config-invalid` when directory and Redis do not belong
+ * together.
  */
 export async function openSharedDb(options: SharedDbOptions): Promise<LevelCrawlDb> {
   const { config, dir, log, signal } = options;
@@ -123,10 +124,12 @@ function noServer(dir: string): CrawlError {
 
 /**
  * Segments lie in the directory and what they mean in Redis: one without the other would lose pages. Rejects with
- * `CrawlError('config-invalid')` where the two do not belong together. False: there is no such crawl yet, here or there.
+ * `CrawlError('config-invalid')` where the two do not belong together. False: there is no such crawl yet, here or
+ * there.
  */
 export async function requireSharedDb(redis: RedisClient, dir: string, name: string): Promise<boolean> {
-  // The mark is written after the id: in this order a crawl that just begins elsewhere is not taken for one that was lost.
+  // The mark is written after the id: in this order a crawl that just begins elsewhere is not taken for one that was
+  // lost.
   const mark = readClusterMark(dir);
   const id = await crawlDbId(redis, name);
   if (mark !== null) requireSame(mark, dir, name, id);

@@ -23,14 +23,16 @@ import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
 
 /** One of the processes that crawl together. */
 export interface Worker {
-  /** Takes jobs until nothing is due or the signal comes. Rejects with the `CrawlError` that ended the crawl for all. */
+  /**
+   * Takes jobs until nothing is due or the signal comes. Rejects with the `CrawlError` that ended the crawl for all.
+   */
   work(options?: WorkOptions): Promise<WorkSummary>;
   close(): Promise<void>;
 }
 
 /**
- * Joins the crawl whose crawl db is in Redis. Rejects with `CrawlError`: `config-invalid` without a server or its packages, `plugin-broken`,
- * `redis-unreachable`.
+ * Joins the crawl whose crawl db is in Redis. Rejects with `CrawlError`: `config-invalid` without a server or its
+ * packages, `plugin-broken`, `redis-unreachable`.
  */
 export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { config, log } = options;

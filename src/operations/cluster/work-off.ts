@@ -33,8 +33,8 @@ const LOOK_MS = 250;
 const QUIET_LOOKS = 2;
 
 /**
- * Takes jobs until none is left or the signal comes; begins the crawl where nobody else has. Rejects with the error that made the workers give a
- * job up.
+ * Takes jobs until none is left or the signal comes; begins the crawl where nobody else has. Rejects with the error
+ * that made the workers give a job up.
  */
 export async function workOff(
   deps: WorkDeps,

@@ -10,7 +10,10 @@ export type Since = { readonly at: number } | { readonly after: number };
 
 export interface ChangedPages {
   has(datum: CrawlDatum): boolean;
-  /** Pages that had a content and are not shown any more, those whose records were dropped among them. An orphan may be as alive as ever, so it is not among them. */
+  /**
+   * Pages that had a content and are not shown any more, those whose records were dropped among them. An orphan may be
+   * as alive as ever, so it is not among them.
+   */
   removed(isShown: (datum: CrawlDatum) => boolean): AsyncIterable<RemovedPage>;
 }
 
@@ -18,8 +21,8 @@ export interface ChangedPages {
 const CHUNK = 500;
 
 /**
- * The change feed tells. Where it does not reach back so far, the records are asked, all of them; when one became a duplicate they do not
- * say, so all duplicates are removed then.
+ * The change feed tells. Where it does not reach back so far, the records are asked, all of them; when one became a
+ * duplicate they do not say, so all duplicates are removed then.
  */
 export async function changedPages(db: CrawlDb, since: Since): Promise<ChangedPages> {
   const range = 'at' in since ? { notedFrom: since.at } : { after: since.after };

@@ -24,7 +24,10 @@ export interface TargetOptions {
   readonly tempDir: string;
 }
 
-/** A file is written under another name first: whoever waits for it never sees half of it. A device or a pipe is written to as it is. */
+/**
+ * A file is written under another name first: whoever waits for it never sees half of it. A device or a pipe is written
+ * to as it is.
+ */
 export function openTarget({ place, isIncremental, write, tempDir }: TargetOptions): OpenTarget {
   let file: WriteStream | null = null;
   let failure: Error | null = null;

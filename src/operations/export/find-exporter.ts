@@ -6,7 +6,9 @@ import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../plugin-host/loadi
 
 const PREFIX = 'exporter-';
 
-/** The exporter of a format: of the plugin list, else the bundled one. Rejects with `usage-invalid` when there is none. */
+/**
+ * The exporter of a format: of the plugin list, else the bundled one. Rejects with `usage-invalid` when there is none.
+ */
 export async function findExporter(
   format: string,
   plugins: Pick<LoadedPlugins, 'exporters'>,

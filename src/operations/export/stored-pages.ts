@@ -18,8 +18,8 @@ export interface StoredPage {
 const CHUNK = 200;
 
 /**
- * The pages that are wanted, each once, newest segment first: a page comes from the segment whose body is the one that the crawl db remembers.
- * Memory is a chunk of pages, and some bytes for each page yielded.
+ * The pages that are wanted, each once, newest segment first: a page comes from the segment whose body is the one that
+ * the crawl db remembers. Memory is a chunk of pages, and some bytes for each page yielded.
  * @param reading how parse output is read, see {@link Segment.parsed}
  */
 export async function* storedPages(
@@ -63,8 +63,8 @@ async function* chunksOf(records: AsyncIterable<FetchedRecord>): AsyncGenerator<
 }
 
 /**
- * Parse output in the order of the fetched records. Pages are parsed nearly in that order, so few have to wait for their turn; nothing is read
- * before the first page that is taken.
+ * Parse output in the order of the fetched records. Pages are parsed nearly in that order, so few have to wait for
+ * their turn; nothing is read before the first page that is taken.
  */
 class ParsedOfSegment {
   private readonly segment: Segment;

@@ -57,13 +57,15 @@ export interface ParseInput {
 }
 
 /**
- * Parts of the chain, each asked about one input; needs no crawl db. A page is asked for as a crawl does: where robots.txt allows it, and with the pause
- * between two requests to a host.
+ * Parts of the chain, each asked about one input; needs no crawl db. A page is asked for as a crawl does: where
+ * robots.txt allows it, and with the pause between two requests to a host.
  */
 export interface Checker {
   url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
-  /** Without the text of a robots.txt, the one of the URL's origin is fetched; `status` and `code` tell how that went. */
+  /**
+   * Without the text of a robots.txt, the one of the URL's origin is fetched; `status` and `code` tell how that went.
+   */
   robots(input: {
     readonly robots?: string;
     readonly agent: string;

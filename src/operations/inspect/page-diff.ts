@@ -51,8 +51,8 @@ export async function pageVersions(segments: SegmentStore, input: string): Promi
 }
 
 /**
- * Two stored versions of a page, word by word; by default the newest and the last one before it with another content. Rejects with
- * `segment-missing` when there are not two, or when a version has no text.
+ * Two stored versions of a page, word by word; by default the newest and the last one before it with another content.
+ * Rejects with `segment-missing` when there are not two, or when a version has no text.
  */
 export async function diffPage(
   segments: SegmentStore,

@@ -1,8 +1,8 @@
 import type { Crawler } from '../../crawler/types.ts';
 
 /**
- * The methods of a crawler that only read, and whose arguments and answers are plain data: those that a process which holds the crawl db
- * answers for others. `value`: one answer; `stream`: items, and perhaps a last word.
+ * The methods of a crawler that only read, and whose arguments and answers are plain data: those that a process which
+ * holds the crawl db answers for others. `value`: one answer; `stream`: items, and perhaps a last word.
  */
 export const QUESTIONS = {
   stats: 'value',

@@ -20,7 +20,10 @@ export interface SeenView {
   /** Shares of the questions; `null` before the first. */
   readonly cacheHitRate: number | null;
   readonly readRate: number | null;
-  /** Share of unknown URLs that the filter took for perhaps seen, as the crawl db told afterwards; purged URLs are among them. */
+  /**
+   * Share of unknown URLs that the filter took for perhaps seen, as the crawl db told afterwards; purged URLs are among
+   * them.
+   */
   readonly measuredFalsePositiveRate: number | null;
   /** Share of new pages that is lost for good: none, unless the filter is trusted. */
   readonly mayLose: number;

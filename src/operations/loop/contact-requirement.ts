@@ -1,8 +1,8 @@
 import { CrawlError } from '../../domain/errors.ts';
 
 /**
- * The open web is not crawled by somebody who cannot be reached. Hosts that only the operator can reach, because the address
- * guard had to be told of them, need no contact.
+ * The open web is not crawled by somebody who cannot be reached. Hosts that only the operator can reach, because the
+ * address guard had to be told of them, need no contact.
  */
 export function requireContact(contact: string, hosts: Iterable<string>, isOwn: (host: string) => boolean): void {
   if (contact !== '') return;

@@ -6,8 +6,9 @@ const KEY = 'hostsResting';
 const restsSchema = z.object({ at: z.number(), until: z.record(z.string(), z.number()) });
 
 /**
- * Lanes live in memory: without this the first request of a process would come as soon after the last one of the process before as it starts. Takes
- * up which hosts that one left resting; what is answered notes the same for the next one, by one write, where hosts were asked.
+ * Lanes live in memory: without this the first request of a process would come as soon after the last one of the
+ * process before as it starts. Takes up which hosts that one left resting; what is answered notes the same for the next
+ * one, by one write, where hosts were asked.
  */
 export async function keepRests(
   db: Pick<CrawlDb, 'meta' | 'write'>,

@@ -37,8 +37,9 @@ export interface ReadmitLimits {
 }
 
 /**
- * Judges the links of the stored pages again where the rules may let in more than those by which it was done before: a page that does not change is not
- * read again, so its links would be kept out for as long. Where workers share the crawl nothing is done: they may differ in their rules, and would take turns at it.
+ * Judges the links of the stored pages again where the rules may let in more than those by which it was done before: a
+ * page that does not change is not read again, so its links would be kept out for as long. Where workers share the
+ * crawl nothing is done: they may differ in their rules, and would take turns at it.
  * @returns `null` where nothing was to be done
  */
 export async function readmitWhenWider(deps: CrawlDeps, limits: ReadmitLimits): Promise<ReadmitSummary | null> {
@@ -73,7 +74,9 @@ export async function readmitWhenWider(deps: CrawlDeps, limits: ReadmitLimits): 
   }
 }
 
-/** As somebody asks for it, as deep as the crawl went so far. Rejects with `usage-invalid` where no new URLs may enter. */
+/**
+ * As somebody asks for it, as deep as the crawl went so far. Rejects with `usage-invalid` where no new URLs may enter.
+ */
 export async function readmitByName(
   deps: CrawlDeps,
   { signal }: Pick<ReadmitLimits, 'signal'>,
@@ -122,7 +125,10 @@ async function* linkingPages(deps: CrawlDeps): AsyncGenerator<LinkingPage> {
   }
 }
 
-/** All that decides which links are let in: the options for links, the URL plugins in their order, and the hosts of the seeds, to which they may hold. */
+/**
+ * All that decides which links are let in: the options for links, the URL plugins in their order, and the hosts of the
+ * seeds, to which they may hold.
+ */
 function rulesOf(deps: CrawlDeps, { additions, maxLayers }: ReadmitLimits): LinkRules {
   const { config, plugins } = deps.wiring;
   const { maxLayers: layers, ...options } = linkOptions(config, maxLayers);

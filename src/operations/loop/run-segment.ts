@@ -37,8 +37,8 @@ const PARSE_WINDOW = 32;
 export type ReportProgress = (progress: Omit<CrawlProgress, 'round' | 'stage'>) => void;
 
 /**
- * Fetches what the segment lacks and, if asked, parses each page while others are being fetched. What an interrupted run fetched
- * but did not parse is parsed first.
+ * Fetches what the segment lacks and, if asked, parses each page while others are being fetched. What an interrupted
+ * run fetched but did not parse is parsed first.
  */
 export async function runFetch(
   deps: SegmentDeps,
@@ -112,7 +112,9 @@ export function runParse(deps: SegmentDeps, segment: Segment, signal?: AbortSign
   );
 }
 
-/** Runs at most so many tasks at a time; `add` resolves when the task has been *admitted*, which holds the caller back. */
+/**
+ * Runs at most so many tasks at a time; `add` resolves when the task has been *admitted*, which holds the caller back.
+ */
 class TaskWindow {
   private running = 0;
   private readonly limit: number;

@@ -15,7 +15,10 @@ const MADE_BY: Readonly<Record<'fetch' | 'parse' | 'updatedb', string>> = {
   updatedb: 'fetch and parse one first',
 };
 
-/** The segment named, or the newest in the state that the step expects. Rejects with `segment-missing`, saying what there is. */
+/**
+ * The segment named, or the newest in the state that the step expects. Rejects with `segment-missing`, saying what
+ * there is.
+ */
 export async function segmentFor(
   store: SegmentStore,
   step: 'fetch' | 'parse' | 'updatedb',

@@ -10,9 +10,10 @@ const MAX_SAMPLES = 24;
 const MAX_URLS = 500_000;
 
 /**
- * Families of URLs per registrable domain. In: `URL` or `URL<TAB>1` for a link that was taken for noise. Between: `domain<TAB>URL<TAB>0 or 1`.
- * Out, per family: `domain<TAB>number<TAB>size<TAB>noise or content<TAB>similarity to noise<TAB>first member`, and for each member that is unlike its
- * family `domain<TAB>number<TAB>deviant<TAB>URL`; URLs beyond the limits: `domain<TAB>outside<TAB>count`.
+ * Families of URLs per registrable domain. In: `URL` or `URL<TAB>1` for a link that was taken for noise. Between:
+ * `domain<TAB>URL<TAB>0 or 1`. Out, per family: `domain<TAB>number<TAB>size<TAB>noise or content<TAB>similarity to
+ * noise<TAB>first member`, and for each member that is unlike its family `domain<TAB>number<TAB>deviant<TAB>URL`; URLs
+ * beyond the limits: `domain<TAB>outside<TAB>count`.
  */
 export const linkClusters: MapReduceJob = {
   description: 'families of URLs per domain, and which of them are noise',

@@ -31,8 +31,9 @@ const PARTS_PER_THREAD = 4;
 const TRIES = 3;
 
 /**
- * Runs a job as Hadoop Streaming would: mapped lines are parted by their keys, each part is sorted in files and reduced on a worker thread. Gives the
- * lines of one sorted run for jobs whose reducer begins each of its lines with the key, whatever the number of threads.
+ * Runs a job as Hadoop Streaming would: mapped lines are parted by their keys, each part is sorted in files and reduced
+ * on a worker thread. Gives the lines of one sorted run for jobs whose reducer begins each of its lines with the key,
+ * whatever the number of threads.
  */
 export async function* localJob(
   name: string,

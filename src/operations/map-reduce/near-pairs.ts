@@ -11,9 +11,10 @@ import type { MapReduceJob } from './jobs.ts';
 const FINGERPRINT = /^[0-9a-f]{16}$/;
 
 /**
- * Pairs of near-duplicate pages. In: `URL<TAB>fingerprint` (16 hex digits); other lines are passed over. Between: `table:part<TAB>fingerprint<TAB>URL`, four
- * of each. Out: `URL<TAB>URL<TAB>distance` for each pair within 3 bits, once, the lesser URL first. Pages with the same fingerprint are told once each, against the
- * first of them, and that one stands for them in all other pairs: a thousand equal pages make a thousand lines, not a million. With whole lines
+ * Pairs of near-duplicate pages. In: `URL<TAB>fingerprint` (16 hex digits); other lines are passed over. Between:
+ * `table:part<TAB>fingerprint<TAB>URL`, four of each. Out: `URL<TAB>URL<TAB>distance` for each pair within 3 bits,
+ * once, the lesser URL first. Pages with the same fingerprint are told once each, against the first of them, and that
+ * one stands for them in all other pairs: a thousand equal pages make a thousand lines, not a million. With whole lines
  * sorted, as by `LC_ALL=C sort`, the first is the least URL everywhere.
  */
 export const nearPairs: MapReduceJob = {

@@ -56,11 +56,10 @@ export interface TransferSummary extends Required<DumpCounts> {
 const CHUNK = 1_000;
 
 /**
- * Writes lines into a crawl db. `whole`: the db must be empty, and becomes what was exported, leases included. `merge`: what is there stays,
- * records of one URL are made one by `mergeDatum`; segments, leases
- * and change feed of the other crawl are left out.
- * Rejects with `usage-invalid`, naming the line; under `merge` what came before it may have been written, of a `whole` import that is cut short nothing
- * stays.
+ * Writes lines into a crawl db. `whole`: the db must be empty, and becomes what was exported, leases included. `merge`:
+ * what is there stays, records of one URL are made one by `mergeDatum`; segments, leases and change feed of the other
+ * crawl are left out. Rejects with `usage-invalid`, naming the line; under `merge` what came before it may have been
+ * written, of a `whole` import that is cut short nothing stays.
  */
 export async function importLines(
   db: CrawlDb,
@@ -201,7 +200,9 @@ class Sink {
 
 const NO_FEED_ENTRY: Pick<ChangeRow, 'seq' | 'notedAt'> = { seq: 0, notedAt: 0 };
 
-/** Lines of text as lines of a dump. Checks the header, that URLs are canonical, and that changes come in their order. */
+/**
+ * Lines of text as lines of a dump. Checks the header, that URLs are canonical, and that changes come in their order.
+ */
 export async function* readDump(lines: AsyncIterable<string>): AsyncGenerator<DumpLine> {
   let number = 0;
   let before = NO_FEED_ENTRY;

@@ -10,8 +10,8 @@ import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts
 export const DUMP_VERSION = 2;
 
 /**
- * One line of a crawl db as text. The first line is the header, the last the end with its counts, so that a file cut short is told from a whole
- * one. Times are milliseconds since the epoch.
+ * One line of a crawl db as text. The first line is the header, the last the end with its counts, so that a file cut
+ * short is told from a whole one. Times are milliseconds since the epoch.
  */
 export type DumpLine =
   | { readonly incrawl: 'crawldb'; readonly version: number; readonly exportedAt: string }
@@ -154,7 +154,10 @@ const line = z.union([
   z.strictObject({ incrawl: z.literal('crawldb'), version: z.number(), exportedAt: z.string() }),
 ]) satisfies z.ZodType<DumpLine>;
 
-/** Which schema a line has to fulfil, by its first field: an error then names the field that is wrong, not all alternatives. */
+/**
+ * Which schema a line has to fulfil, by its first field: an error then names the field that is wrong, not all
+ * alternatives.
+ */
 const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)[0] as string, option]));
 
 /** Reads one line. Throws `CrawlError('usage-invalid')` that names the line and what was expected. */

@@ -17,8 +17,9 @@ export interface MergeSummary extends TransferSummary {
 }
 
 /**
- * Adds another crawl to this one: its records, outlinks and host facts, and the segments that are done with, for their content. The other
- * state directory is not changed, and a crawl may be at work there: it is taken as it is at this moment. A segment id that both have gets a suffix.
+ * Adds another crawl to this one: its records, outlinks and host facts, and the segments that are done with, for their
+ * content. The other state directory is not changed, and a crawl may be at work there: it is taken as it is at this
+ * moment. A segment id that both have gets a suffix.
  */
 export async function mergeState(
   db: CrawlDb,

@@ -35,9 +35,10 @@ export interface RepartitionSummary {
 }
 
 /**
- * Cuts a crawl db into one for each node, `OUT/NODE/db`: the records, outlinks, facts and changes of a host, or of a registrable domain, all go to one. When a
- * node is added later, about 1/(n+1) of the hosts move. They appear when all are whole. Segments stay where they are. Rejects with
- * `usage-invalid` for names that cannot be folders, and for a folder that is not empty.
+ * Cuts a crawl db into one for each node, `OUT/NODE/db`: the records, outlinks, facts and changes of a host, or of a
+ * registrable domain, all go to one. When a node is added later, about 1/(n+1) of the hosts move. They appear when all
+ * are whole. Segments stay where they are. Rejects with `usage-invalid` for names that cannot be folders, and for a
+ * folder that is not empty.
  */
 export async function repartition(
   db: CrawlDb,

@@ -26,7 +26,9 @@ export interface ExportDocument {
 export interface PageContent {
   /** The response as it came; `null`: it is not stored any more. */
   response(): Promise<StoredResponse | null>;
-  /** The main content with its headings, lists, tables and links; of what is no HTML the text. `null`: there is none. */
+  /**
+   * The main content with its headings, lists, tables and links; of what is no HTML the text. `null`: there is none.
+   */
   markdown(): Promise<string | null>;
 }
 
@@ -70,7 +72,10 @@ export interface TextExporter {
 export interface SinkExporter {
   readonly format: string;
   readonly fileExtension: string;
-  /** What `--output` must name, such as `a file`: without it the export is refused as wrong usage. Left out: standard output will do. */
+  /**
+   * What `--output` must name, such as `a file`: without it the export is refused as wrong usage. Left out: standard
+   * output will do.
+   */
   readonly needsPlace?: string;
   /** Begins an export. Rejecting ends it before anything was read. */
   open(target: ExportTarget): ExportSink | Promise<ExportSink>;
@@ -99,8 +104,8 @@ export interface ExportTarget {
   /** Appends to the file that `place` names, which appears when the export has ended well, or to standard output. */
   write(chunk: string | Uint8Array): Promise<void>;
   /**
-   * The name, in the same folder, under which this export writes a file of its own until it is whole: no other process writes there. What exports that
-   * were killed have left under such names in the folder is removed.
+   * The name, in the same folder, under which this export writes a file of its own until it is whole: no other process
+   * writes there. What exports that were killed have left under such names in the folder is removed.
    */
   partial(file: string): string;
   /** Lines in byte order (of ASCII), with bounded memory. */

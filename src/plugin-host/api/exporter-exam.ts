@@ -22,7 +22,9 @@ const DOCUMENT: ExportDocument = {
   depth: 0,
 };
 
-/** What pages hold in the wild: markup, quotes, line ends, halves of characters, formulas, names that are no file names. */
+/**
+ * What pages hold in the wild: markup, quotes, line ends, halves of characters, formulas, names that are no file names.
+ */
 const DOCUMENTS: readonly ExportDocument[] = [
   DOCUMENT,
   {
@@ -61,7 +63,10 @@ function contentOf(document: ExportDocument): PageContent {
   };
 }
 
-/** A whole export, an incremental one, and one that is given up half way. `place`: where exporters write that need to be told. */
+/**
+ * A whole export, an incremental one, and one that is given up half way. `place`: where exporters write that need to be
+ * told.
+ */
 export async function examineExporter(exporter: Exporter, place: string | null, promise: Promised): Promise<void> {
   promise(/^[a-z0-9-]+$/.test(exporter.format), 'a format of lower-case letters, digits and "-"', exporter.format);
   const written: string[] = [];

@@ -44,7 +44,10 @@ export type PluginKind = keyof ExtensionByKind;
 /** Rewrites a canonical URL; `null` refuses it. Must be idempotent. The answer is made canonical again. */
 export interface UrlNormalizer {
   normalize(url: string): string | null;
-  /** What {@link normalize} does, rule by rule; only rules that change something. Without it the normaliser is told as one step. */
+  /**
+   * What {@link normalize} does, rule by rule; only rules that change something. Without it the normaliser is told as
+   * one step.
+   */
   explain?(url: string): readonly { readonly rule: string; readonly after: string }[];
 }
 
@@ -67,8 +70,8 @@ export type UrlVerdict =
 export interface UrlFilter {
   filter(url: string, context: UrlContext): UrlVerdict;
   /**
-   * For filters that count: asked once for each URL that passed all filters and that the crawl db does not have, in the order met. A filter
-   * that throws admits the URL.
+   * For filters that count: asked once for each URL that passed all filters and that the crawl db does not have, in the
+   * order met. A filter that throws admits the URL.
    */
   admit?(url: string): UrlAdmissionVerdict;
   /** Told of every URL in the crawl db before the first {@link admit} of a run. */
@@ -129,9 +132,10 @@ export interface ParseResult {
 /** What parsers and parse filters say of themselves. */
 export interface ContentSource {
   /**
-   * Name and version, letters and digits, of what it makes of the texts that are signed (title, text, main text, keywords, blocks): part of the name of every signature, so that signatures
-   * over texts which are not alike are never compared. Moved when the same page gives another text. Options that are not the default ones are told by the host. Empty for
-   * a filter that touches none of these; default: the name of the plugin.
+   * Name and version, letters and digits, of what it makes of the texts that are signed (title, text, main text,
+   * keywords, blocks): part of the name of every signature, so that signatures over texts which are not alike are never
+   * compared. Moved when the same page gives another text. Options that are not the default ones are told by the host.
+   * Empty for a filter that touches none of these; default: the name of the plugin.
    */
   readonly content?: string;
 }

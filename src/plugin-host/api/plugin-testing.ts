@@ -1,6 +1,6 @@
 /**
- * `incrawl/plugin-testing`: the exam of each kind of plugin. Throws an `Error` that says what was promised and what came, so it works
- * under any test runner: `await testPlugin(plugin, { options })`.
+ * `incrawl/plugin-testing`: the exam of each kind of plugin. Throws an `Error` that says what was promised and what
+ * came, so it works under any test runner: `await testPlugin(plugin, { options })`.
  */
 
 import type { ScheduleVisit } from '../../domain/crawl/revisit/schedule.ts';

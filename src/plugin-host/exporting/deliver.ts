@@ -46,9 +46,9 @@ export function pauseMs(attempt: number, firstPauseMs: number, random: () => num
 }
 
 /**
- * Sends a body by POST until it is answered, with pauses after what passes: broken connections, 408, 429 and 5xx. `Retry-After` is minded. Redirects are
- * not followed: a body that was meant for one address goes to no other. Resolves with the answer when it is 2xx; rejects with an `Error` that says
- * status and answer otherwise.
+ * Sends a body by POST until it is answered, with pauses after what passes: broken connections, 408, 429 and 5xx.
+ * `Retry-After` is minded. Redirects are not followed: a body that was meant for one address goes to no other. Resolves
+ * with the answer when it is 2xx; rejects with an `Error` that says status and answer otherwise.
  */
 export async function deliver(options: DeliveryOptions, deps: DeliveryDeps = WORLD): Promise<DeliveryAnswer> {
   for (let attempt = 0; ; attempt++) {
@@ -100,7 +100,9 @@ function reasonOf(url: string, outcome: Outcome, attempts: number): string {
   return `${origin}${pathname} answered ${outcome.status}${tries}${said === '' ? '' : `: ${said}`}`;
 }
 
-/** Where to send to: `--output`, else the option. Throws an `Error` for what is no web address, or has a password in it. */
+/**
+ * Where to send to: `--output`, else the option. Throws an `Error` for what is no web address, or has a password in it.
+ */
 export function addressOf(place: string | null, configured: string | undefined): URL {
   const given = place ?? configured;
   if (given === undefined) throw new Error('an address is needed: --output URL, or the option url');

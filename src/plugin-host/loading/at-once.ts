@@ -1,6 +1,6 @@
 /**
- * What a plugin answers where there is no waiting. A promise is its fault, told as such here: nobody would wait for it, and its rejection, coming
- * later, would end the process.
+ * What a plugin answers where there is no waiting. A promise is its fault, told as such here: nobody would wait for it,
+ * and its rejection, coming later, would end the process.
  */
 export function atOnce<Answer>(method: string, answer: Answer): Answer {
   if (!isPromise(answer)) return answer;

@@ -1,4 +1,7 @@
-/** Freezes lists and plain objects to their depth. What else there is, such as a RegExp or bytes that a schema made of an option, does not work frozen. */
+/**
+ * Freezes lists and plain objects to their depth. What else there is, such as a RegExp or bytes that a schema made of
+ * an option, does not work frozen.
+ */
 export function deepFreeze<Value>(value: Value): Value {
   if (isPlain(value) && !Object.isFrozen(value)) {
     Object.freeze(value);

@@ -4,7 +4,10 @@ import { isMap, isNumber, isText } from './shapes.ts';
 const isBodyOrNull = (value: unknown): boolean => value === null || value instanceof Uint8Array;
 const isCount = (value: unknown): boolean => isNumber(value) && (value as number) >= 0;
 
-/** What of an answer is not as {@link Exchange} says, in words; `null` when all is. What is stored of it, and compared at the next visit, trusts the types. */
+/**
+ * What of an answer is not as {@link Exchange} says, in words; `null` when all is. What is stored of it, and compared
+ * at the next visit, trusts the types.
+ */
 export function exchangeFault(answer: Exchange): string | null {
   const { head, wireBody, body, bodyBytes, receivedBytes } = (isMap(answer) ? answer : {}) as Partial<Exchange>;
   if (!isMap(head) || !isCount(head.status)) return 'the answer has no head with a status';

@@ -10,9 +10,10 @@ import { exchangeFault } from './exchange-fault.ts';
 import { textOf } from './resolve-plugin.ts';
 
 /**
- * An extension whose answers go into records, or decide them: what it throws names the plugin, and numbers that are none never reach the crawl db,
- * where a page without a time of its next visit would be lost; nor does a page that is not as promised reach a segment. What parsers and
- * parse filters throw is named where they are asked, as are URL filters and exporters.
+ * An extension whose answers go into records, or decide them: what it throws names the plugin, and numbers that are
+ * none never reach the crawl db, where a page without a time of its next visit would be lost; nor does a page that is
+ * not as promised reach a segment. What parsers and parse filters throw is named where they are asked, as are URL
+ * filters and exporters.
  */
 export function heldToPromise<Kind extends PluginKind>(
   kind: Kind,

@@ -7,8 +7,8 @@ interface JiebaPackage {
 }
 
 /**
- * Words of Chinese by jieba's dictionary and model, from the optional package `@node-rs/jieba`, and the version that a signature's name must
- * carry. Throws with the command that installs it where it is missing.
+ * Words of Chinese by jieba's dictionary and model, from the optional package `@node-rs/jieba`, and the version that a
+ * signature's name must carry. Throws with the command that installs it where it is missing.
  */
 export function loadJieba(): { readonly cut: TextCutter; readonly version: string } {
   const require = createRequire(import.meta.url);

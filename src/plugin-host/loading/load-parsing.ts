@@ -17,7 +17,9 @@ export interface ParsingOptions {
   readonly intervals: PluginHost['intervals'];
 }
 
-/** What may parse, sign or filter pages: a bundled plugin of another kind need not be loaded to know that it does not. */
+/**
+ * What may parse, sign or filter pages: a bundled plugin of another kind need not be loaded to know that it does not.
+ */
 function parsingPart({ entries, winners }: PluginList): PluginList {
   const mayParse = (use: string): boolean => !BUNDLED_PLUGINS.includes(use) || WORKER_KINDS.has(kindOfPlugin(use));
   return { entries: entries.filter(({ use }) => mayParse(use)), winners };

@@ -31,7 +31,10 @@ export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly bundled: boolean;
   /** `null`: the plugin was not imported here; {@link shippedOptions} tells its own. */
   readonly options: Readonly<Record<string, unknown>> | null;
-  /** Of parsers and parse filters: what they make of the texts that are signed, see {@link contentTag}; empty for others. */
+  /**
+   * Of parsers and parse filters: what they make of the texts that are signed, see {@link contentTag}; empty for
+   * others.
+   */
   readonly content: string;
   /** Of normalisers and filters of URLs: what their verdicts follow from, see {@link pluginPrint}; empty for others. */
   readonly print: string;
@@ -61,7 +64,10 @@ export interface LoadedPlugins {
 /** Plugins, too, are looked for in `baseDir`. */
 export interface LoadOptions extends HostOptions {
   readonly list: PluginList;
-  /** Kinds to set up; others are imported and checked only, and bundled ones without options not even that, as there is nothing to check. */
+  /**
+   * Kinds to set up; others are imported and checked only, and bundled ones without options not even that, as there is
+   * nothing to check.
+   */
   readonly kinds: ReadonlySet<PluginKind>;
 }
 

@@ -31,7 +31,10 @@ export function optionFaults(schema: unknown, issues: readonly z.core.$ZodIssue[
   });
 }
 
-/** Names that an object schema knows below a path; none where the schema does not tell. It may come from another copy of zod. */
+/**
+ * Names that an object schema knows below a path; none where the schema does not tell. It may come from another copy of
+ * zod.
+ */
 function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   let at = schema as { readonly shape?: Readonly<Record<PropertyKey, unknown>> } | undefined;
   for (const key of path) at = at?.shape?.[key] as typeof at;

@@ -14,8 +14,9 @@ export interface PluginSource {
 }
 
 /**
- * Another one when the plugin's options, the files that it reads, or its own file have changed. What a bundled plugin does changes with the
- * version of incrawl alone, which does not count: else each update would look as if all rules had changed. 16 hex digits.
+ * Another one when the plugin's options, the files that it reads, or its own file have changed. What a bundled plugin
+ * does changes with the version of incrawl alone, which does not count: else each update would look as if all rules had
+ * changed. 16 hex digits.
  */
 export function pluginPrint({ name, file, bundled, options, filesDigest }: PluginSource): string {
   const code = bundled ? '' : readFileSync(file, 'utf8');

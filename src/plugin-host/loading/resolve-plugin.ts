@@ -47,7 +47,8 @@ function packageMain(name: string, from: string): string | null {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') return null;
   }
-  // Its exports are for `import` alone, as those of most packages without CommonJS; Node resolves such from its own modules only.
+  // Its exports are for `import` alone, as those of most packages without CommonJS; Node resolves such from its own
+  // modules only.
   const { createJiti } = createRequire(import.meta.url)('jiti') as typeof import('jiti');
   const url = createJiti(from).esmResolve(name, { try: true });
   return url === undefined ? null : fileURLToPath(url);

@@ -5,8 +5,8 @@ import { optionsJson } from '../loading/options-json.ts';
 const TAG = /^[A-Za-z0-9]{0,24}$/;
 
 /**
- * Tells what a parser or parse filter makes of the texts that are signed: its own word for it, and four hex digits that follow from its options where these are not the
- * default ones. Empty: nothing.
+ * Tells what a parser or parse filter makes of the texts that are signed: its own word for it, and four hex digits that
+ * follow from its options where these are not the default ones. Empty: nothing.
  * @param plugin its name without the kind
  * @param options and defaults: as they were checked, all values named
  */

@@ -24,10 +24,11 @@ const LATE_PRESCAN_BYTES = 65_536;
 const FALLBACK = 'windows-1252';
 
 /**
- * Decodes a body as a browser would: byte order mark, charset of the HTTP header, declaration inside the document. What is
- * declared is believed unless the bytes plainly are another: UTF-8 where they hardly are and a text of another encoding is found, a
- * Western encoding where they are valid UTF-8 beyond chance. Undeclared bodies are UTF-8 if they are valid as that but for slips (a body cut off
- * within a character, a stray byte), otherwise in the encoding of a late declaration, otherwise in the one whose script and commonest letters they show, otherwise windows-1252.
+ * Decodes a body as a browser would: byte order mark, charset of the HTTP header, declaration inside the document. What
+ * is declared is believed unless the bytes plainly are another: UTF-8 where they hardly are and a text of another
+ * encoding is found, a Western encoding where they are valid UTF-8 beyond chance. Undeclared bodies are UTF-8 if they
+ * are valid as that but for slips (a body cut off within a character, a stray byte), otherwise in the encoding of a
+ * late declaration, otherwise in the one whose script and commonest letters they show, otherwise windows-1252.
  */
 export function decodeBody(body: Uint8Array, hints: DecodeHints): DecodedBody {
   const declared = declaredOutside(body, hints) ?? declaredInside(body, hints.kind, PRESCAN_BYTES);
@@ -36,8 +37,9 @@ export function decodeBody(body: Uint8Array, hints: DecodeHints): DecodedBody {
 }
 
 /**
- * The encoding that the body declares: byte order mark, then HTTP header, then inside (WHATWG HTML, "prescan a byte stream to
- * determine its encoding"; XML 1.0 appendix F). `null` when nothing usable is declared; unknown labels do not count.
+ * The encoding that the body declares: byte order mark, then HTTP header, then inside (WHATWG HTML, "prescan a byte
+ * stream to determine its encoding"; XML 1.0 appendix F). `null` when nothing usable is declared; unknown labels do not
+ * count.
  */
 export function sniffEncoding(bytes: Uint8Array, hints: DecodeHints): string | null {
   return declaredOutside(bytes, hints) ?? declaredInside(bytes, hints.kind, LATE_PRESCAN_BYTES);

@@ -10,7 +10,10 @@ const SCRATCH_UNITS = 128 * 1024;
 const UNIT_BYTES = 3;
 let scratch: Buffer | null = null;
 
-/** The record as a segment stores it: a MessagePack map, the text in it binary, so that it is decoded only when it is read. */
+/**
+ * The record as a segment stores it: a MessagePack map, the text in it binary, so that it is decoded only when it is
+ * read.
+ */
 export function encodeParsed(record: ParsedRecord): ParsedPage {
   return {
     // A copy of its own: msgpackr packs into a buffer of its own, always the same one, which cannot be handed over.

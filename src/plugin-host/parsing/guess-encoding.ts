@@ -1,6 +1,9 @@
 import { TextDecoder } from '@exodus/bytes/encoding.js';
 
-/** How a text in each of them looks when it is read rightly: characters that say so, and those that a wrong reading would make of others. */
+/**
+ * How a text in each of them looks when it is read rightly: characters that say so, and those that a wrong reading
+ * would make of others.
+ */
 interface Candidate {
   readonly charset: string;
   /** Bytes a character of the script takes; the plain reading of one byte each is easier to come by. */
@@ -56,8 +59,9 @@ const LEAST_COMMON = 0.12;
 const LEAST_COMMON_LETTERS = 0.5;
 
 /**
- * The encoding of undeclared bytes that are not UTF-8, by what reading them makes: hardly any of the characters that no text has, nearly only
- * letters of one script, as many of the commonest ones as texts have. `null`: none fits (Western European, or no text).
+ * The encoding of undeclared bytes that are not UTF-8, by what reading them makes: hardly any of the characters that no
+ * text has, nearly only letters of one script, as many of the commonest ones as texts have. `null`: none fits (Western
+ * European, or no text).
  */
 export function guessEncoding(body: Uint8Array): string | null {
   const first = body.findIndex((byte) => byte >= 0x80);

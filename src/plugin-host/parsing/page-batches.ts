@@ -1,12 +1,17 @@
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 
-/** What hands pages to a worker and brings the answers back, in order; rejects when the worker was lost or its time was over. */
+/**
+ * What hands pages to a worker and brings the answers back, in order; rejects when the worker was lost or its time was
+ * over.
+ */
 export type RunBatch = (
   pages: readonly PageToParse[],
   options: { readonly handOver: boolean },
 ) => Promise<ParsedPage[]>;
 
-/** Pages of a batch, and bytes of their bodies: handing over a page costs more than a small page is worth of parsing. */
+/**
+ * Pages of a batch, and bytes of their bodies: handing over a page costs more than a small page is worth of parsing.
+ */
 const MAX_PAGES = 8;
 const MAX_BYTES = 512 * 1024;
 
@@ -17,8 +22,9 @@ interface Waiting {
 }
 
 /**
- * Keeps every worker busy with one batch at a time: whatever has come while all were busy goes to the next free one together, in the
- * order it came. A batch that fails is repeated page by page, so a page that breaks its worker costs no other page.
+ * Keeps every worker busy with one batch at a time: whatever has come while all were busy goes to the next free one
+ * together, in the order it came. A batch that fails is repeated page by page, so a page that breaks its worker costs
+ * no other page.
  */
 export class PageBatches {
   private readonly waiting: Waiting[] = [];

@@ -5,7 +5,10 @@ import type { PageToParse } from '../../ports/page-parser.ts';
 import { loadParsing, type ParsingOptions } from '../loading/load-parsing.ts';
 import { LivePage } from './live-page.ts';
 
-/** Markdown of a page, by the parsers of the plugin list; `null`: nobody parses it, or it has no text. Never rejects for what a page does. */
+/**
+ * Markdown of a page, by the parsers of the plugin list; `null`: nobody parses it, or it has no text. Never rejects for
+ * what a page does.
+ */
 export type PageMarkdown = (page: PageToParse) => Promise<string | null>;
 
 export async function createPageMarkdown(parsing: ParsingOptions, log: Log): Promise<PageMarkdown> {

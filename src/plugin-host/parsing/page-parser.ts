@@ -20,14 +20,17 @@ export interface PageParserOptions {
   readonly timeoutMs: number;
 }
 
-/** In this a worker must have loaded its plugins and begun with a page; a plugin whose setup never ends would keep the crawl for ever. */
+/**
+ * In this a worker must have loaded its plugins and begun with a page; a plugin whose setup never ends would keep the
+ * crawl for ever.
+ */
 const START_LIMIT_MS = 120_000;
 /** Heap of one worker; a page that needs more fails, and the worker is replaced. */
 const WORKER_HEAP_MB = 192;
 
 /**
- * Parses in worker threads. A page that takes too long or too much memory costs its worker, never the crawl. The first worker starts with the first
- * page: a crawl that finds nothing changed needs none.
+ * Parses in worker threads. A page that takes too long or too much memory costs its worker, never the crawl. The first
+ * worker starts with the first page: a crawl that finds nothing changed needs none.
  */
 export function createPageParser(options: PageParserOptions): PageParser {
   const filename = workerFile();

@@ -1,6 +1,9 @@
 import { sniffEncoding } from './decode.ts';
 
-/** MIME type of a body: as declared, unless that is text and the body plainly none; else by its first bytes (a small part of the WHATWG MIME Sniffing rules). */
+/**
+ * MIME type of a body: as declared, unless that is text and the body plainly none; else by its first bytes (a small
+ * part of the WHATWG MIME Sniffing rules).
+ */
 export function pageType(contentType: string | null, body: Uint8Array): string {
   const declared = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, 512));
@@ -23,7 +26,10 @@ export function pageType(contentType: string | null, body: Uint8Array): string {
 /** Instructions, comments and a document type, which may stand before the first element. */
 const PROLOG = /^(?:\xef\xbb\xbf)?(?:\s+|<\?[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!doctype[^>[]*>)*/i;
 
-/** A feed that its server calls a page, as browsers tell it, and a page that is called XML like any other: read as the other, its links would be lost. */
+/**
+ * A feed that its server calls a page, as browsers tell it, and a page that is called XML like any other: read as the
+ * other, its links would be lost.
+ */
 function otherMarkup(declared: string, start: Buffer): string | null {
   if (declared !== 'text/html' && declared !== 'text/xml' && declared !== 'application/xml') return null;
   const text = start.toString('latin1');

@@ -42,8 +42,8 @@ const PROMISED: { readonly [Key in keyof ParseResult]: readonly [keeps: (value: 
 };
 
 /**
- * What of a result is not as {@link ParseResult} says, in words; `null` when all is. Later steps trust the types: `updatedb` would fail at such a page, and
- * at each try again.
+ * What of a result is not as {@link ParseResult} says, in words; `null` when all is. Later steps trust the types:
+ * `updatedb` would fail at such a page, and at each try again.
  */
 export function resultFault(result: ParseResult): string | null {
   for (const [key, [keeps, what]] of Object.entries(PROMISED)) {

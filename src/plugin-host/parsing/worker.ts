@@ -16,7 +16,10 @@ const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing,
 });
 
 export interface PageBatch {
-  /** Said to the main thread when work on the pages begins: their time counts from then, not from the start of the thread. */
+  /**
+   * Said to the main thread when work on the pages begins: their time counts from then, not from the start of the
+   * thread.
+   */
   readonly batch: number;
   readonly pages: readonly PageToParse[];
 }

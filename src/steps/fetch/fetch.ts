@@ -57,8 +57,8 @@ function reachOf(outcome: FetchOutcome): Reach {
 }
 
 /**
- * Fetches what the segment lacks. The list is read in windows, so memory does not grow with it. A stop signal or the time limit
- * ends the step after the pages in flight; what was not come to stays in the list and can be fetched later.
+ * Fetches what the segment lacks. The list is read in windows, so memory does not grow with it. A stop signal or the
+ * time limit ends the step after the pages in flight; what was not come to stays in the list and can be fetched later.
  */
 export async function fetchSegment(
   deps: FetchDeps,
@@ -128,7 +128,10 @@ class FetchRun {
     };
   }
 
-  /** What an interrupted run learnt of its hosts, such as the rest that one asked for, reaches the crawl db with the whole segment only. */
+  /**
+   * What an interrupted run learnt of its hosts, such as the rest that one asked for, reaches the crawl db with the
+   * whole segment only.
+   */
   private async recallObservations(): Promise<void> {
     if (this.segment.fetchedCount === 0) return;
     for await (const { host, observation } of this.segment.fetched()) {
@@ -212,7 +215,8 @@ class FetchRun {
       return { ...this.resting(restAskedUntil), observation };
     }
     if (verdict.allowed) return null;
-    // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here alone.
+    // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here
+    // alone.
     if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? '') ? 'unreached' : 'well');
     const { code, message } = denialBy(verdict);
     return this.denied(code, message);

@@ -11,7 +11,9 @@ export async function restReason(
   return restUntil === null || restUntil <= clock.now() ? null : reasonUntil(restUntil);
 }
 
-/** Writes among the facts of a host that it has asked for a rest; the answer is why it is asked for nothing until then. */
+/**
+ * Writes among the facts of a host that it has asked for a rest; the answer is why it is asked for nothing until then.
+ */
 export async function noteRest(
   db: Pick<CrawlDb, 'hostRows' | 'write'>,
   host: string,

@@ -12,8 +12,8 @@ export interface ParseDeps {
 }
 
 /**
- * Parses what was fetched with a body and has no parse output yet, from the stored responses. Interrupted, it goes on with what
- * is missing; after `resetParsed` it does all anew.
+ * Parses what was fetched with a body and has no parse output yet, from the stored responses. Interrupted, it goes on
+ * with what is missing; after `resetParsed` it does all anew.
  */
 export async function parseSegment(deps: ParseDeps, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
   const counts = { parsed: 0, failed: 0, outlinks: 0 };

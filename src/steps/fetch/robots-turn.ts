@@ -21,8 +21,9 @@ const inOtherScheme = (url: string): string =>
   url.startsWith('https:') ? `http${url.slice('https'.length)}` : `https${url.slice('http'.length)}`;
 
 /**
- * The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the host's delay above `delayMs` once
- * something may be asked for; where http and https want different ones, the longer holds for both.
+ * The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the
+ * host's delay above `delayMs` once something may be asked for; where http and https want different ones, the longer
+ * holds for both.
  */
 export async function askRobots(
   { robots, lanes, clock }: RobotsDeps,
@@ -44,8 +45,9 @@ export async function askRobots(
 }
 
 /**
- * As {@link askRobots}, for a URL that is to be asked for in this turn of its host. robots.txt is a request like any other: where it was fetched, what it allows
- * waits for the next turn. Where nothing is asked at all the turn is spared.
+ * As {@link askRobots}, for a URL that is to be asked for in this turn of its host. robots.txt is a request like any
+ * other: where it was fetched, what it allows waits for the next turn. Where nothing is asked at all the turn is
+ * spared.
  */
 export async function verdictInTurn(
   deps: RobotsDeps,
@@ -69,6 +71,9 @@ export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: E
   return { code, message: `${ERRORS[code].text}${detail}` };
 }
 
-/** Until when the host wants to be left alone, as it said when it was asked for robots.txt; pages that an older copy allows wait as well. */
+/**
+ * Until when the host wants to be left alone, as it said when it was asked for robots.txt; pages that an older copy
+ * allows wait as well.
+ */
 export const restAsked = ({ restUntil }: RobotsVerdict, clock: Clock): number | null =>
   restUntil !== undefined && restUntil > clock.now() ? restUntil : null;

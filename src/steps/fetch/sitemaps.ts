@@ -78,9 +78,10 @@ const MAX_DEPTH = 3;
 const WINDOW = 1_000;
 
 /**
- * Reads the sitemaps of an origin: those that robots.txt names, or `/sitemap.xml`; indexes, gzip, text and feeds too. New URLs enter like
- * outlinks. A `lastmod` brings a known page forward as far as dates have proven right on its host; `changefreq` and `priority` are not
- * looked at. Polite as any fetch: robots.txt, one request at a time, the host's delay.
+ * Reads the sitemaps of an origin: those that robots.txt names, or `/sitemap.xml`; indexes, gzip, text and feeds too.
+ * New URLs enter like outlinks. A `lastmod` brings a known page forward as far as dates have proven right on its host;
+ * `changefreq` and `priority` are not looked at. Polite as any fetch: robots.txt, one request at a time, the host's
+ * delay.
  */
 export async function readSitemaps(
   deps: SitemapDeps,

@@ -14,7 +14,10 @@ import type { FetchItem, HostObservation } from '../../ports/segment-store.ts';
 import type { Candidate } from '../generate/fetch-list.ts';
 import type { JoinedRecord } from '../update/joined-records.ts';
 
-/** An address that cannot exist for each host of a fetch list whose answer to such is not known, or was given too long ago. */
+/**
+ * An address that cannot exist for each host of a fetch list whose answer to such is not known, or was given too long
+ * ago.
+ */
 export function nothingToAsk(
   list: readonly Candidate[],
   facts: Readonly<Record<string, HostFacts>>,
@@ -50,8 +53,9 @@ export function nothingToAsk(
 }
 
 /**
- * The records of a chunk with pages that say what their host says where there is nothing turned into "gone", and with what the answers of hosts
- * teach. A host whose start page, or whose seed, says the same answers everything alike: then its answer tells nothing.
+ * The records of a chunk with pages that say what their host says where there is nothing turned into "gone", and with
+ * what the answers of hosts teach. A host whose start page, or whose seed, says the same answers everything alike: then
+ * its answer tells nothing.
  */
 export async function withSoft404(db: CrawlDb, chunk: readonly JoinedRecord[]): Promise<readonly JoinedRecord[]> {
   const hosts = [...new Set(chunk.map(({ fetched }) => fetched.host))];

@@ -29,7 +29,10 @@ export function statusOutcome(
   return { kind: 'failed', code: codeOf(status, retryAt), message: `status ${status}`, status, retryAt, ...costs };
 }
 
-/** Until when an answer asks for patience with its host, where it names no time for `patienceMs`; `null`: it does not ask. */
+/**
+ * Until when an answer asks for patience with its host, where it names no time for `patienceMs`; `null`: it does not
+ * ask.
+ */
 export function restAskedFor(
   { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
   at: number,

@@ -103,7 +103,10 @@ export function notOk(deps: VisitDeps, item: FetchItem, head: ResponseHead, acco
   };
 }
 
-/** Whether a body was announced; that of an answer other than 2xx is not read. Without a word on it, it ends with the connection. */
+/**
+ * Whether a body was announced; that of an answer other than 2xx is not read. Without a word on it, it ends with the
+ * connection.
+ */
 const hasBody = (head: ResponseHead): boolean => Number(head.headers['content-length'] ?? Number.NaN) !== 0;
 
 export function costs(deps: VisitDeps, account: Account): Omit<VisitCosts, 'at'> {

@@ -30,7 +30,8 @@ import { wireResponse } from './wire-response.ts';
 /**
  * Visits one URL by the ladder of change, cheapest rung first. Never rejects for what a server or the network does.
  *
- * @param nextTurn waits until the host may be asked once more for this URL; what it rejects with ends the visit without a result
+ * @param nextTurn waits until the host may be asked once more for this URL; what it rejects with ends the visit without
+ *   a result
  * @param dated how the host answers conditional requests for pages without an entity tag, as far as that is known apart
  */
 export async function visit(
@@ -72,14 +73,20 @@ export async function visit(
   return (await orFailure(get(deps, protocol, item, whole, account, observation, signal))) as VisitResult;
 }
 
-/** A HEAD that spoke of another page where the GET found the known one (by its length without the coding, say) has won nothing. */
+/**
+ * A HEAD that spoke of another page where the GET found the known one (by its length without the coding, say) has won
+ * nothing.
+ */
 function judgedAfterHead(result: VisitResult): VisitResult {
   if (result.outcome.kind !== 'unchanged') return result;
   const { headHits: _, ...observation } = result.observation ?? {};
   return { ...result, observation: { ...observation, headMisses: 1 } };
 }
 
-/** What an answer left open: whether the page changed, or what it means now that the headers claim something else of the same bytes. */
+/**
+ * What an answer left open: whether the page changed, or what it means now that the headers claim something else of the
+ * same bytes.
+ */
 type Doubt = 'page' | 'claims';
 
 async function exchange(

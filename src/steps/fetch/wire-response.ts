@@ -1,7 +1,10 @@
 import type { ResponseHead } from '../../ports/fetch-protocol.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';
 
-/** An answer as segments store it. `at`: ms since the epoch; `body`: as it came over the wire, `null` where none was read. */
+/**
+ * An answer as segments store it. `at`: ms since the epoch; `body`: as it came over the wire, `null` where none was
+ * read.
+ */
 export function wireResponse(
   url: string,
   at: number,

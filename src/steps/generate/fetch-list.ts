@@ -25,9 +25,9 @@ const byRank = (a: Candidate, b: Candidate): number =>
   b.rank - a.rank || a.entry.dueAt - b.entry.dueAt || (a.entry.url < b.entry.url ? -1 : 1);
 
 /**
- * The best candidates by rank under the caps, from a stream, in memory of about twice `topN`.
- * Hosts lie within domains and domains within the whole, so the caps form a laminar matroid: what the greedy choice rejects
- * in a part of the stream it would reject in the whole, and may be forgotten at once.
+ * The best candidates by rank under the caps, from a stream, in memory of about twice `topN`. Hosts lie within domains
+ * and domains within the whole, so the caps form a laminar matroid: what the greedy choice rejects in a part of the
+ * stream it would reject in the whole, and may be forgotten at once.
  */
 export class Selection {
   readonly rejected: CapCounts = { hostCap: 0, domainCap: 0, topN: 0 };
@@ -79,7 +79,10 @@ export class Selection {
   }
 }
 
-/** Takes one URL of each host in turn, so that a window of the list has as many hosts as there are. Keeps each host's order. */
+/**
+ * Takes one URL of each host in turn, so that a window of the list has as many hosts as there are. Keeps each host's
+ * order.
+ */
 export function interleaveHosts<T extends { readonly host: string }>(items: readonly T[]): T[] {
   const queues = new Map<string, T[]>();
   for (const item of items) {

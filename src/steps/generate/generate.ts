@@ -64,9 +64,9 @@ export interface GenerateDeps {
 const READ_WINDOW = 1_000;
 
 /**
- * Selects what is due, the best by rank under the caps, into a new segment, and leases it there.
- * The fetch list is whole on disk before the one batch that leases its URLs and makes the segment known: a crash leaves either
- * nothing or a list without a row, which is swept at the next start. Parts are made one after the other, each as a whole.
+ * Selects what is due, the best by rank under the caps, into a new segment, and leases it there. The fetch list is
+ * whole on disk before the one batch that leases its URLs and makes the segment known: a crash leaves either nothing or
+ * a list without a row, which is swept at the next start. Parts are made one after the other, each as a whole.
  */
 export async function generate(
   deps: GenerateDeps,
@@ -129,7 +129,8 @@ export async function generate(
   if (list.length === 0) return { ...summary, segment: null };
 
   const segments: string[] = [];
-  // What the whole round has spent is written with the first part: one that is cut short has spent too much rather than too little.
+  // What the whole round has spent is written with the first part: one that is cut short has spent too much rather than
+  // too little.
   let meta: Readonly<Record<string, string>> = {
     ...fetchBudgetFacts(fetchBudget, list.length, options),
     ...leftOf(touched, list),
@@ -205,8 +206,8 @@ async function selectAll(
 }
 
 /**
- * Schedules without a measure of their own leave the order to scoring. A visit in vain counts as one: else what cannot be had, whose copies grow
- * older than all others, would take the whole budget for itself.
+ * Schedules without a measure of their own leave the order to scoring. A visit in vain counts as one: else what cannot
+ * be had, whose copies grow older than all others, would take the whole budget for itself.
  */
 function worthOf(deps: GenerateDeps, entry: DueEntry, now: number): number {
   if (deps.worth === undefined) return deps.rank(entry, now);
@@ -238,8 +239,9 @@ async function* fetchItems(
 }
 
 /**
- * Of a page that could not be parsed nothing was read, and what failed may have been mended. Only where no plugin knew its type, which lasts, a server may say
- * cheaply that it is the same: touching the record takes the words for that away.
+ * Of a page that could not be parsed nothing was read, and what failed may have been mended. Only where no plugin knew
+ * its type, which lasts, a server may say cheaply that it is the same: touching the record takes the words for that
+ * away.
  */
 function isToBeRead({ state, lastError, validators }: CrawlDatum): boolean {
   const { etag, lastModified } = validators;

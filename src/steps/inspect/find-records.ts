@@ -50,7 +50,10 @@ export interface FindDeps extends QueryEnvironment {
   readonly random: () => number;
 }
 
-/** Records by any conditions, from the index that leaves least to read. Throws `usage-invalid` for a query that means nothing. */
+/**
+ * Records by any conditions, from the index that leaves least to read. Throws `usage-invalid` for a query that means
+ * nothing.
+ */
 export async function* findRecords(
   deps: FindDeps,
   query: RecordQuery,
@@ -211,7 +214,10 @@ async function* dueRecords(
   }
 }
 
-/** Reservoir sampling (Vitter's algorithm R, 1985): memory for the sample only. Without a sample, all of them up to the limit. */
+/**
+ * Reservoir sampling (Vitter's algorithm R, 1985): memory for the sample only. Without a sample, all of them up to the
+ * limit.
+ */
 async function* sampled(
   data: AsyncIterable<CrawlDatum>,
   size: number | undefined,

@@ -29,8 +29,9 @@ export interface NearDeps {
 }
 
 /**
- * Pages whose signatures are near that of a page, nearest first. The tables answer up to three bits within their scope; beyond, and for pages that
- * they leave out, every record of the scope is read. `null`: the page is not known, or has no signature.
+ * Pages whose signatures are near that of a page, nearest first. The tables answer up to three bits within their scope;
+ * beyond, and for pages that they leave out, every record of the scope is read. `null`: the page is not known, or has
+ * no signature.
  */
 export async function nearPages(deps: NearDeps, url: string, options: NearOptions): Promise<NearPage[] | null> {
   const { db } = deps;

@@ -27,8 +27,9 @@ const DAY_MS = 86_400_000;
 const MAX_HOSTS = 50;
 
 /**
- * What the next days will ask for: each page when it is due and then at its interval, new URLs at once. Reads the due index, once.
- * What a budget cannot pay on a day waits for the next. New links and changes of interval are not foreseen.
+ * What the next days will ask for: each page when it is due and then at its interval, new URLs at once. Reads the due
+ * index, once. What a budget cannot pay on a day waits for the next. New links and changes of interval are not
+ * foreseen.
  */
 export async function planAhead(
   db: CrawlDb,

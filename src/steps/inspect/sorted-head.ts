@@ -12,8 +12,8 @@ export interface Order {
 const MOST_SORTED = 200_000;
 
 /**
- * The first `limit` records in an order, in memory of twice their number; missing values last, equal ones as they come. Rejects with
- * `usage-invalid` when there are too many to sort without a limit.
+ * The first `limit` records in an order, in memory of twice their number; missing values last, equal ones as they come.
+ * Rejects with `usage-invalid` when there are too many to sort without a limit.
  */
 export async function* sortedHead(
   data: AsyncIterable<CrawlDatum>,

@@ -32,7 +32,10 @@ export interface DbStats extends SpreadView {
   readonly waiting: { readonly p50: number; readonly p95: number; readonly max: number } | null;
   /** Pages to come back to that fall due on each of the next 14 days, what is due already on the first. */
   readonly dueByDay: readonly number[];
-  /** Whether times are told by counts of hours and of eighths of an octave (4.5 %), and freshness is left out, to answer at once. */
+  /**
+   * Whether times are told by counts of hours and of eighths of an octave (4.5 %), and freshness is left out, to answer
+   * at once.
+   */
   readonly estimated: boolean;
 }
 
@@ -47,8 +50,8 @@ type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due'>;
 const FEW_ENTRIES = 20_000;
 
 /**
- * Counts come from counters. What depends on each page's own time (exact quantiles, freshness) takes one pass over the due index, which holds
- * no records; a large one is read only when that is asked for (`full`).
+ * Counts come from counters. What depends on each page's own time (exact quantiles, freshness) takes one pass over the
+ * due index, which holds no records; a large one is read only when that is asked for (`full`).
  */
 export async function statsOf(db: StatsDb, now: number, full = false): Promise<DbStats> {
   const { urls, byState: byStatus, leased, hosts } = await db.counters();
@@ -159,7 +162,10 @@ class Growing {
   }
 }
 
-/** Major changes a day that are expected of each host's pages, by what is believed of them; hosts of which nothing is known are absent. */
+/**
+ * Major changes a day that are expected of each host's pages, by what is believed of them; hosts of which nothing is
+ * known are absent.
+ */
 export async function changesPerDay(db: CrawlDb): Promise<ReadonlyMap<string, number>> {
   const rates = new Map<string, number>();
   for await (const { url, belief, state } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {

@@ -20,8 +20,8 @@ export interface Admission {
 const ADMITTED: Admission = Object.freeze({ isRefused: false, factor: 1, reason: null });
 
 /**
- * Asks filters that count, once for each new URL. They are told of all URLs of the crawl db before the first question of a run, so that a restart
- * forgets nothing; without such filters that costs nothing.
+ * Asks filters that count, once for each new URL. They are told of all URLs of the crawl db before the first question
+ * of a run, so that a restart forgets nothing; without such filters that costs nothing.
  */
 export class UrlAdmission {
   readonly #db: Pick<CrawlDb, 'scan'>;

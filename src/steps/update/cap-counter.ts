@@ -1,8 +1,8 @@
 import type { Caps } from '../generate/fetch-list.ts';
 
 /**
- * Counts what has been compared of each host and domain. Where these have caps, as many again of one that has had enough would change nothing, and must not
- * keep those of others from being looked at.
+ * Counts what has been compared of each host and domain. Where these have caps, as many again of one that has had
+ * enough would change nothing, and must not keep those of others from being looked at.
  */
 export class CapCounter {
   /** Of each host and domain no more than enough. */

@@ -16,8 +16,8 @@ export interface DedupOptions {
   /** The new batch of the published protocol: these URLs represent, the others are only compared with them. */
   readonly incoming?: ReadonlySet<string>;
   /**
-   * Pages with less text than this, characters, repeat nothing: what differs about them is not in their text (pages that scripts fill, notes
-   * that something is loading).
+   * Pages with less text than this, characters, repeat nothing: what differs about them is not in their text (pages
+   * that scripts fill, notes that something is loading).
    */
   readonly minChars: number;
   readonly dryRun: boolean;
@@ -61,8 +61,9 @@ const MIRRORS = 20;
 const HOST_PAIRS = 10_000;
 
 /**
- * Groups pages by their signatures, and marks all of a group but its representative as `duplicate`, with the representative as their target. They are still visited; one
- * that changes is fetched again and judged by the next run. Groups are made anew each time, so a page whose representative has gone is restored.
+ * Groups pages by their signatures, and marks all of a group but its representative as `duplicate`, with the
+ * representative as their target. They are still visited; one that changes is fetched again and judged by the next run.
+ * Groups are made anew each time, so a page whose representative has gone is restored.
  */
 export async function dedup(
   deps: DedupDeps,
@@ -130,8 +131,8 @@ type Applied = Pick<DedupSummary, 'duplicates' | 'marked' | 'restored' | 'mirror
 const UNTOUCHED: Applied = { duplicates: 0, marked: 0, restored: 0, mirrors: [] };
 
 /**
- * Reads the pages in the same order again, beside those that repeat another. A new batch says nothing of a library whose pages repeat each other: what is marked there stays,
- * unless its representative now repeats a page of the batch.
+ * Reads the pages in the same order again, beside those that repeat another. A new batch says nothing of a library
+ * whose pages repeat each other: what is marked there stays, unless its representative now repeats a page of the batch.
  */
 async function apply(
   deps: DedupDeps,

@@ -8,7 +8,9 @@ import type { UrlChain } from '../url-chain.ts';
 import type { UrlAdmission } from './admission.ts';
 import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
 
-/** What happens to links that a parse filter has marked as noise; how far they are ranked down is the scoring's to say. */
+/**
+ * What happens to links that a parse filter has marked as noise; how far they are ranked down is the scoring's to say.
+ */
 export type NoiseMode = 'demote' | 'follow' | 'drop';
 
 export interface LinkOptions {
@@ -135,7 +137,10 @@ function skipLink(deps: LinkDeps, url: string, reason: SkipReason, page: CrawlDa
 
 const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
 
-/** What a noise link is counted under; `null` for a link that is none, or that stands on a seed: the crawl would end at an index page. */
+/**
+ * What a noise link is counted under; `null` for a link that is none, or that stands on a seed: the crawl would end at
+ * an index page.
+ */
 function noiseOf({ noise }: Outlink, page: CrawlDatum, mode: NoiseMode): string | null {
   return noise === undefined || mode === 'follow' || page.seed ? null : `outlinks: noise (${noise})`;
 }

@@ -8,8 +8,8 @@ export interface JoinedRecord {
 }
 
 /**
- * Fetched records with their parse output, in the order fetched. Pages are parsed nearly in that order, so what has to be held
- * back while a slow page is being waited for stays small. Without their texts, which only readers want.
+ * Fetched records with their parse output, in the order fetched. Pages are parsed nearly in that order, so what has to
+ * be held back while a slow page is being waited for stays small. Without their texts, which only readers want.
  */
 export async function* joinParsed(segment: Segment): AsyncGenerator<JoinedRecord> {
   const waiting = new Map<number, ParsedRecord>();

@@ -21,15 +21,18 @@ export interface OrphanSummary {
   readonly purged: number;
 }
 
-/** Link targets known at a time, at 12 to 23 bytes each; a crawl with more URLs takes more passes over the stored links. */
+/**
+ * Link targets known at a time, at 12 to 23 bytes each; a crawl with more URLs takes more passes over the stored links.
+ */
 const TARGETS_PER_PASS = 2_000_000;
 const WRITE_WINDOW = 1_000;
 
 /**
- * Marks the URLs to which no live page links any more, and brings orphans back that are linked again. The
- * outlinks of every page are stored, so pages that are seldom visited keep their children, however long the interval. Targets are known by 64 bits
- * of their digests: no linked URL is ever taken for an orphan, and one orphan in some 10^12 is overlooked. Costs one pass over links and records per two
- * million URLs, so it runs by the calendar, not with every update.
+ * Marks the URLs to which no live page links any more, and brings orphans back that are linked again. The outlinks of
+ * every page are stored, so pages that are seldom visited keep their children, however long the interval. Targets are
+ * known by 64 bits of their digests: no linked URL is ever taken for an orphan, and one orphan in some 10^12 is
+ * overlooked. Costs one pass over links and records per two million URLs, so it runs by the calendar, not with every
+ * update.
  */
 export async function sweepOrphans(
   deps: SweepDeps,
@@ -87,8 +90,9 @@ export async function sweepOrphans(
 }
 
 /**
- * Orphans that are wanted again, as they are to be stored: duplicates of what they repeat. A visit compares only pages whose text has changed since, so
- * it would find none of them. Who was there meanwhile represents, so that no other record changes.
+ * Orphans that are wanted again, as they are to be stored: duplicates of what they repeat. A visit compares only pages
+ * whose text has changed since, so it would find none of them. Who was there meanwhile represents, so that no other
+ * record changes.
  */
 async function compared(
   { db, near }: SweepDeps,
@@ -100,8 +104,8 @@ async function compared(
 }
 
 /**
- * Targets of links and redirects of pages that are alive, and what sitemaps list: those have links but no record. The links of a page
- * that is gone, or itself an orphan, do not count.
+ * Targets of links and redirects of pages that are alive, and what sitemaps list: those have links but no record. The
+ * links of a page that is gone, or itself an orphan, do not count.
  */
 async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): Promise<UrlSet> {
   const linked = new UrlSet();

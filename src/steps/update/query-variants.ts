@@ -16,9 +16,9 @@ const COUNTED_FROM = 16;
 const MAX_PATHS = 20_000;
 
 /**
- * Tells new URLs of paths that have too many queries (`/list?sort=a&filter=b...`), which most often show the same items in
- * another order. Queries of a path are those in the crawl db, so that a restart forgets nothing; a path may exceed the limit by
- * {@link COUNTED_FROM} a run, which spares all others a look into the db.
+ * Tells new URLs of paths that have too many queries (`/list?sort=a&filter=b...`), which most often show the same items
+ * in another order. Queries of a path are those in the crawl db, so that a restart forgets nothing; a path may exceed
+ * the limit by {@link COUNTED_FROM} a run, which spares all others a look into the db.
  */
 export class QueryVariants {
   private readonly db: Pick<CrawlDb, 'scan'>;

@@ -33,9 +33,9 @@ export interface LinkingPage {
 const MAX_BATCH_LINKS = 7_500;
 
 /**
- * Judges the stored links of pages by the rules of today, without a request: what was kept out before and is let in now enters as if the pages had
- * been read again. Nothing leaves: links that were let in stay with their pages, so that rules with a slip make no orphans. Doing it twice is the same as once,
- * so a run that was cut short is done anew.
+ * Judges the stored links of pages by the rules of today, without a request: what was kept out before and is let in now
+ * enters as if the pages had been read again. Nothing leaves: links that were let in stay with their pages, so that
+ * rules with a slip make no orphans. Doing it twice is the same as once, so a run that was cut short is done anew.
  */
 export async function readmitLinks(
   deps: ReadmitDeps,

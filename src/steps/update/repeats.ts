@@ -42,13 +42,16 @@ export interface JudgedRepeats {
   readonly restored: number;
 }
 
-/** Duplicates of one page that are given another representative at once; what is beyond is judged at its own next visit. */
+/**
+ * Duplicates of one page that are given another representative at once; what is beyond is judged at its own next visit.
+ */
 const HEIRS = 1_000;
 
 /**
- * Says which of the pages just visited repeat others, and elects another representative for the duplicates of a page that is gone or has changed away.
- * A duplicate is always near its representative itself, never near it by way of others, and no representative is a duplicate. Only a page whose
- * signature, state or representative has changed is compared; all others cost nothing.
+ * Says which of the pages just visited repeat others, and elects another representative for the duplicates of a page
+ * that is gone or has changed away. A duplicate is always near its representative itself, never near it by way of
+ * others, and no representative is a duplicate. Only a page whose signature, state or representative has changed is
+ * compared; all others cost nothing.
  */
 export async function judgeRepeats(
   deps: RepeatDeps,
@@ -104,7 +107,10 @@ class Judging {
     return before === null || previous.state === 'duplicate' || !isSameText(before, text);
   }
 
-  /** Whether its duplicates, if it has any, may have lost it. A signature of another name tells nothing: they stay until one of its own name does. */
+  /**
+   * Whether its duplicates, if it has any, may have lost it. A signature of another name tells nothing: they stay until
+   * one of its own name does.
+   */
   #hasDeparted({ previous, datum }: VisitedPage): boolean {
     if (!isOwnPage(previous) || previous.signature === null) return false;
     const [before, after] = [this.#textOf(previous), this.#textOf(datum)];

@@ -53,15 +53,15 @@ export interface UpdateDeps extends LinkDeps {
 }
 
 /**
- * Links of a batch, beyond which no more records join it. What a batch holds should be garbage before V8 takes it for old: four times as many links
- * took 40 MB more, or a sixth more CPU to keep the heap as small.
+ * Links of a batch, beyond which no more records join it. What a batch holds should be garbage before V8 takes it for
+ * old: four times as many links took 40 MB more, or a sixth more CPU to keep the heap as small.
  */
 const MAX_CHUNK_LINKS = 7_500;
 
 /**
- * Applies a segment to the crawl db, chunk by chunk. The progress mark is written in the same batch as what it counts, so that an
- * interrupted run goes on where it stopped and applying a segment twice is the same as once. What the segment did not come to
- * is given back to the due index at the end.
+ * Applies a segment to the crawl db, chunk by chunk. The progress mark is written in the same batch as what it counts,
+ * so that an interrupted run goes on where it stopped and applying a segment twice is the same as once. What the
+ * segment did not come to is given back to the due index at the end.
  */
 export async function updateFromSegment(
   deps: UpdateDeps,

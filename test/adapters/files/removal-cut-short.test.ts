@@ -7,7 +7,10 @@ import { temporaryFolders, WARC_OPTIONS } from './temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 
-/** The removal of a folder that is killed before the last file, by name, is gone: Node and the system remove them in any order. */
+/**
+ * The removal of a folder that is killed before the last file, by name, is gone: Node and the system remove them in any
+ * order.
+ */
 const kills = vi.hoisted(() => ({ on: false }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();

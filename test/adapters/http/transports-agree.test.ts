@@ -6,7 +6,10 @@ import { createUndiciProtocol } from '../../../src/adapters/http/exchange/undici
 import { CrawlError } from '../../../src/domain/errors.ts';
 import type { ExchangeRequest, FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 
-/** Answers by path: pieces that are written one after the other, each in a packet of its own, before the connection is ended. */
+/**
+ * Answers by path: pieces that are written one after the other, each in a packet of its own, before the connection is
+ * ended.
+ */
 const answers = new Map<string, readonly string[]>();
 const server = createServer((socket: Socket) => {
   socket.setNoDelay(true).on('error', () => {});

@@ -17,7 +17,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Node reads whom to trust once, when it starts: so the exchanges are made by a process of their own, one after the other. */
+/**
+ * Node reads whom to trust once, when it starts: so the exchanges are made by a process of their own, one after the
+ * other.
+ */
 async function exchanges(factory: string, file: string, urls: readonly string[]): Promise<unknown> {
   const script = `
     const { ${factory}: create } = await import(${JSON.stringify(new URL(file, dist).href)});

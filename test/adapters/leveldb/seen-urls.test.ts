@@ -9,7 +9,10 @@ import { WeightedUrls } from '../../../src/domain/url/cache/weighted-urls.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import { type SeenUrlsFactory, seenUrlsContract } from '../../contracts/seen-urls.contract.ts';
 
-/** Small and poor, so that false positives are met; not so small that the digests of a full leaf might all go to one half. */
+/**
+ * Small and poor, so that false positives are met; not so small that the digests of a full leaf might all go to one
+ * half.
+ */
 const POOR = planBloom({ urls: 10, bitsPerLeaf: 64, falsePositiveRate: 0.4 });
 
 /** Told of additions as the crawl db tells it: before they are visible. */

@@ -11,7 +11,9 @@ const WORDS =
   'A paragraph that is long enough to be taken for the content of its page, as it says a good deal about it.';
 const PAGES = 6;
 
-/** Articles that link to each other from their text; a menu on each leads to pages that are linked from nowhere else. */
+/**
+ * Articles that link to each other from their text; a menu on each leads to pages that are linked from nowhere else.
+ */
 const server = createServer((request, response) => {
   const path = request.url ?? '/';
   if (path === '/robots.txt') {

@@ -12,7 +12,10 @@ afterEach(async () => {
   server = null;
 });
 
-/** Three traps and two pages: a link that loops, a calendar that never ends, a list of parameters that grows at each click. */
+/**
+ * Three traps and two pages: a link that loops, a calendar that never ends, a list of parameters that grows at each
+ * click.
+ */
 async function trapSite(log: string[]): Promise<string> {
   server = createServer((request, response): void => {
     const url = new URL(request.url ?? '/', 'http://a.org');

@@ -14,7 +14,10 @@ const summary = {
 } as unknown as CrawlSummary;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A scheduler on a clock that jumps; `runs[i]` is what the i-th run does, `setBacks[i]` by how much the clock is set back in the i-th wait. */
+/**
+ * A scheduler on a clock that jumps; `runs[i]` is what the i-th run does, `setBacks[i]` by how much the clock is set
+ * back in the i-th wait.
+ */
 function simulated(
   runs: readonly { readonly takesMs: number; readonly error?: Error }[],
   setBacks: readonly number[] = [],

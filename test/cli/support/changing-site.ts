@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 
 export interface ChangingSite {
   readonly origin: string;
-  /** Bodies by path; what is missing is answered with 404, what begins with `http` or `/` with a redirect. HTML unless the path says otherwise. */
+  /**
+   * Bodies by path; what is missing is answered with 404, what begins with `http` or `/` with a redirect. HTML unless
+   * the path says otherwise.
+   */
   readonly pages: Map<string, string>;
   /** Content types by path, for those that say another than their path. */
   readonly types: Map<string, string>;

@@ -15,8 +15,8 @@ export interface LocalSite {
 const LAST_MODIFIED = 'Mon, 02 Mar 2026 10:00:00 GMT';
 
 /**
- * `/` links to `pages` pages in a row, to `/old` (moved to `/page/1`), to `/missing` and to `/private/x`, which robots.txt
- * forbids. `answerAfterMs` makes every page slow.
+ * `/` links to `pages` pages in a row, to `/old` (moved to `/page/1`), to `/missing` and to `/private/x`, which
+ * robots.txt forbids. `answerAfterMs` makes every page slow.
  */
 export async function startSite(options: {
   readonly pages: number;

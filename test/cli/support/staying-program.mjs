@@ -1,6 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 
-// For `staying.ts`: the built program without its start. Each message is a command line, run in this process when those before it are done.
+// For `staying.ts`: the built program without its start. Each message is a command line, run in this process when those
+// before it are done.
 
 const [built] = process.argv.slice(2);
 const { runCommand } = await import(new URL('program/run-command.js', built));

@@ -41,8 +41,9 @@ function staying(): ChildProcess {
 }
 
 /**
- * As `run`, but without a start, which costs up to two seconds of CPU: one process for each test file runs the commands of the built program, one
- * after another. For what only prepares a test, and for further questions to a command that has been started as a user starts it.
+ * As `run`, but without a start, which costs up to two seconds of CPU: one process for each test file runs the commands
+ * of the built program, one after another. For what only prepares a test, and for further questions to a command that
+ * has been started as a user starts it.
  */
 export function runStaying(args: readonly string[], options: RunOptions = {}): Promise<FinishedStaying> {
   return new Promise<FinishedStaying>((resolve) => {

@@ -10,7 +10,9 @@ function youngGeneration() {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
 }
 
-/** Leaves as much alive in each round as makes V8 want a larger young generation, and gives those who watch it a turn. */
+/**
+ * Leaves as much alive in each round as makes V8 want a larger young generation, and gives those who watch it a turn.
+ */
 async function largestWhileChurning() {
   let largest = 0;
   const kept = [];

@@ -15,7 +15,10 @@ function errorOf(input: string, base?: string): string {
   return 'error' in result ? result.error : '';
 }
 
-/** The URL Standard of 2025 takes ASCII labels for what they are, even when they are no Punycode; which one Node follows hangs on its version. */
+/**
+ * The URL Standard of 2025 takes ASCII labels for what they are, even when they are no Punycode; which one Node follows
+ * hangs on its version.
+ */
 const REFUSED_BY_NODE: readonly [string, string][] = isUrl('http://xn--a/')
   ? []
   : [['http://xn--a/', 'not a valid URL']];

@@ -29,8 +29,9 @@ export function filesBelow(folder: string, prefix = ''): string[] {
 }
 
 /**
- * The same from the last to the first. Below the first level each is looked for when it is asked for: of a segment that is being written to, the mark and
- * the outcomes are copied before the responses they tell of, and what those ahead tell of may have come since.
+ * The same from the last to the first. Below the first level each is looked for when it is asked for: of a segment that
+ * is being written to, the mark and the outcomes are copied before the responses they tell of, and what those ahead
+ * tell of may have come since.
  */
 export function* filesFromLast(folder: string, prefix: string): Generator<string> {
   const groups = new Set(filesBelow(folder, prefix).map((path) => path.split('/').slice(0, 2).join('/')));

@@ -19,8 +19,9 @@ export interface Salvaged {
 }
 
 /**
- * Writes the record files of a segment anew with what can be read of them. Pages without their response are left out; where the segment was
- * not yet applied to the crawl db they are fetched again, and pages without parse output are parsed again. The caller keeps a copy first.
+ * Writes the record files of a segment anew with what can be read of them. Pages without their response are left out;
+ * where the segment was not yet applied to the crawl db they are fetched again, and pages without parse output are
+ * parsed again. The caller keeps a copy first.
  * @param applied how many fetched records updatedb has applied so far
  */
 export async function salvageSegment(folder: string, applied: number): Promise<Salvaged> {

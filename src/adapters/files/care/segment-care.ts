@@ -20,7 +20,10 @@ export function segmentIds(dir: string): string[] {
     .sort();
 }
 
-/** Whether the folder of a segment is there without its mark. Of one that is known to the crawl db that is damage, not an unfinished beginning. */
+/**
+ * Whether the folder of a segment is there without its mark. Of one that is known to the crawl db that is damage, not
+ * an unfinished beginning.
+ */
 export function isMarkless(dir: string, id: string): boolean {
   return existsSync(join(dir, id)) && !isFinished(join(dir, id));
 }

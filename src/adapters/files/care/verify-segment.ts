@@ -10,8 +10,8 @@ import { verifyWarc, type WarcFault } from '../warc/verify-warc.ts';
 import { warcSizes } from '../warc/warc-writer.ts';
 
 /**
- * Holds the record files of a segment against their checksums, and what they point at against the WARC files. Torn ends behind what was
- * synced are no fault: the next opening cuts them back.
+ * Holds the record files of a segment against their checksums, and what they point at against the WARC files. Torn ends
+ * behind what was synced are no fault: the next opening cuts them back.
  * @param deep also reads every response and holds it against its own digest
  * @returns the segment, as far as it can be told
  */

@@ -37,10 +37,12 @@ const MOST_THREADS = 4;
 const PREFIX = 'near-';
 
 /**
- * Groups pages in bounded memory, exactly as if they were compared one after the other. Pages go through an external sort by preference, and then block by block:
- * threads compare pieces of the library (all representatives so far, in a file) with the four tables of the block, what is left is grouped in memory, and the new
- * representatives join the library. That is the batch protocol of CN101645082A (C1 to C5) for each block in turn. Pairs are never written out: a million pages that are alike would
- * make 10^11 of them. Memory is a block, four bytes a representative, and eight a page that repeats another.
+ * Groups pages in bounded memory, exactly as if they were compared one after the other. Pages go through an external
+ * sort by preference, and then block by block: threads compare pieces of the library (all representatives so far, in a
+ * file) with the four tables of the block, what is left is grouped in memory, and the new representatives join the
+ * library. That is the batch protocol of CN101645082A (C1 to C5) for each block in turn. Pairs are never written out: a
+ * million pages that are alike would make 10^11 of them. Memory is a block, four bytes a representative, and eight a
+ * page that repeats another.
  */
 export async function createFileNearGrouping({
   dir,

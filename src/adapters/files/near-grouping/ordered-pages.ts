@@ -16,7 +16,10 @@ export interface OrderedPagesOptions {
 const WINDOW_ROWS = 8_192;
 const FIRST_ROWS = 1_024;
 
-/** An external sort of pages by preference: what does not fit into memory goes to files in sorted runs, which are merged. */
+/**
+ * An external sort of pages by preference: what does not fit into memory goes to files in sorted runs, which are
+ * merged.
+ */
 export class OrderedPages {
   readonly #folder: string;
   readonly #blockRows: number;
@@ -40,7 +43,10 @@ export class OrderedPages {
     return undefined;
   }
 
-  /** All pages in order, in blocks that threads can share, and whose room the next block takes. To be read once; nothing can be added afterwards. */
+  /**
+   * All pages in order, in blocks that threads can share, and whose room the next block takes. To be read once; nothing
+   * can be added afterwards.
+   */
   async *blocks(): AsyncGenerator<PageColumns, void, undefined> {
     if (this.#runs.length === 0) {
       if (this.#pages.size > 0) yield this.#sorted(this.#pages.size);

@@ -8,7 +8,10 @@ export interface FrameLogRecovery {
   readonly syncedBytes?: number;
   /** Asked for each whole frame in order; `false` drops it and all that follow. */
   readonly accept?: (frame: Frame) => boolean;
-  /** Whether it needs the payloads of frames that have been synced; default: yes. Otherwise these are empty, and damage in them shows when they are read. */
+  /**
+   * Whether it needs the payloads of frames that have been synced; default: yes. Otherwise these are empty, and damage
+   * in them shows when they are read.
+   */
   readonly payloads?: boolean;
 }
 

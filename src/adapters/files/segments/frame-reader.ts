@@ -3,8 +3,9 @@ import { damagedAt, errnoOf, fileError, onFile } from '../file-errors.ts';
 import { crc32 } from '../warc/crc32.ts';
 
 /**
- * Before each payload, as unsigned 32-bit little-endian numbers: its length, the position it belongs to, its CRC-32, and the
- * CRC-32 of these three. The last one tells a frame from a run of zeros and from a length that cannot be trusted.
+ * Before each payload, as unsigned 32-bit little-endian numbers: its length, the position it belongs to, its CRC-32,
+ * and the CRC-32 of these three. The last one tells a frame from a run of zeros and from a length that cannot be
+ * trusted.
  */
 export const FRAME_HEAD_BYTES = 16;
 
@@ -39,8 +40,8 @@ export function encodeFrameHead(index: number, payload: Uint8Array): Buffer {
 }
 
 /**
- * The whole frames of a file in order, as long as it was when reading began. A torn end is not shown; a missing file has no
- * frames. Throws `segment-corrupt` with file and offset for damage in what had been synced.
+ * The whole frames of a file in order, as long as it was when reading began. A torn end is not shown; a missing file
+ * has no frames. Throws `segment-corrupt` with file and offset for damage in what had been synced.
  */
 export function* readFrames(file: string, query: FrameQuery = {}): Generator<Frame> {
   const syncedBytes = query.syncedBytes ?? 0;

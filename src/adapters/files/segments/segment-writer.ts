@@ -11,7 +11,9 @@ import type { Frame } from './frame-reader.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
 import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
 
-/** What a kill may cost to fetch again: bytes held back, or time between two answers while something is held back, ms. */
+/**
+ * What a kill may cost to fetch again: bytes held back, or time between two answers while something is held back, ms.
+ */
 const HELD_BACK_BYTES = 512 * 1024;
 const HELD_BACK_MS = 1_000;
 
@@ -31,8 +33,8 @@ export class SegmentWriter {
   private isOpen = true;
 
   /**
-   * Repairs what an interruption cut short: record files end after their last whole record, WARC files after the last member that
-   * a record points at. Fills `bits`. The lock is taken over, also when this throws `segment-corrupt`.
+   * Repairs what an interruption cut short: record files end after their last whole record, WARC files after the last
+   * member that a record points at. Fills `bits`. The lock is taken over, also when this throws `segment-corrupt`.
    */
   constructor(
     dir: string,
@@ -136,7 +138,9 @@ export class SegmentWriter {
     this.flushIfLarge();
   }
 
-  /** Hands everything to the system, in this order, so that a kill leaves no record that points at what is not there. */
+  /**
+   * Hands everything to the system, in this order, so that a kill leaves no record that points at what is not there.
+   */
   flush(): void {
     if (!this.isOpen) return;
     this.lock.requireHeld();

@@ -16,7 +16,10 @@ import { decodeFetched, decodeRecord, withTexts } from './record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, type SegmentMark } from './segment-folder.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 
-/** A segment in its folder. Reading goes through files opened for the purpose, so any number of readers get along with one writer. */
+/**
+ * A segment in its folder. Reading goes through files opened for the purpose, so any number of readers get along with
+ * one writer.
+ */
 export class FileSegment implements Segment {
   private mark: SegmentMark;
   private readonly dir: string;

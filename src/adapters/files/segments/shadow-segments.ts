@@ -5,8 +5,8 @@ import { shareFile } from '../share-file.ts';
 import { INFO, isFinished, readMark } from './segment-folder.ts';
 
 /**
- * The segments of a folder once more, so that what is done to them does not touch the originals. Those that are done with share their files;
- * those that may still be written to are copied.
+ * The segments of a folder once more, so that what is done to them does not touch the originals. Those that are done
+ * with share their files; those that may still be written to are copied.
  * @param written ids of segments that will be written to, done with or not
  */
 export function shadowSegments(from: string, to: string, written: readonly string[]): void {

@@ -16,8 +16,8 @@ export interface ExternalSortOptions {
 const DEFAULT_CHUNK_CHARS = 32 * 1024 * 1024;
 
 /**
- * Lines in the order of their UTF-16 units, which for ASCII is that of `LC_ALL=C sort`. Memory is a chunk, however many lines there are: sorted
- * chunks go to files, which are merged.
+ * Lines in the order of their UTF-16 units, which for ASCII is that of `LC_ALL=C sort`. Memory is a chunk, however many
+ * lines there are: sorted chunks go to files, which are merged.
  */
 export async function* sortedLines(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -67,7 +67,10 @@ function* blocksOf(lines: readonly string[]): Generator<string> {
   }
 }
 
-/** Lines of a file, each ended by a line feed; read when they are asked for: the iterator of `node:readline` loses what comes before. */
+/**
+ * Lines of a file, each ended by a line feed; read when they are asked for: the iterator of `node:readline` loses what
+ * comes before.
+ */
 export async function* linesOfFile(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {

@@ -1,9 +1,13 @@
 import { crc32 } from './crc32.ts';
 
-/** Below this a record is stored rather than compressed: setting zlib up would cost more than the few bytes it saves. */
+/**
+ * Below this a record is stored rather than compressed: setting zlib up would cost more than the few bytes it saves.
+ */
 export const STORED_BYTES = 2_048;
 
-/** gzip header without name and time (RFC 1952), then the header of one stored deflate block, the last one (RFC 1951). */
+/**
+ * gzip header without name and time (RFC 1952), then the header of one stored deflate block, the last one (RFC 1951).
+ */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1]);
 
 /** A gzip member that holds its content as it is. At most 65,535 bytes, the length of one stored block. */

@@ -18,8 +18,9 @@ export interface WarcFault {
 }
 
 /**
- * Reads a whole WARC file with warcio, which shares no code with the writer, and holds each record against its own length and
- * payload digest. Nothing behind a member that cannot be read is looked at. Rejects only for a file that cannot be opened.
+ * Reads a whole WARC file with warcio, which shares no code with the writer, and holds each record against its own
+ * length and payload digest. Nothing behind a member that cannot be read is looked at. Rejects only for a file that
+ * cannot be opened.
  */
 export async function verifyWarc(file: string): Promise<WarcVerdict> {
   const records: Record<string, number> = {};

@@ -11,9 +11,9 @@ export function warcinfoRecord(software: string, fileName: string, at: number): 
 }
 
 /**
- * A `response` record, or a `revisit` record without payload (WARC 1.1, sections 6.3 and 6.7). The head is written as received,
- * but for `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is what went over the wire.
- * The body of an `identical-payload-digest` revisit is digested, as its profile demands, but not stored.
+ * A `response` record, or a `revisit` record without payload (WARC 1.1, sections 6.3 and 6.7). The head is written as
+ * received, but for `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is what went
+ * over the wire. The body of an `identical-payload-digest` revisit is digested, as its profile demands, but not stored.
  * @param allocate gives a buffer of that many bytes, which becomes the record
  */
 export function responseRecord(
@@ -48,8 +48,8 @@ function recordHead(type: 'warcinfo' | 'response' | 'revisit', at: number): stri
 }
 
 /**
- * Not by warcio's serialiser: it takes 1.7 ms of CPU where 0.2 suffice, and throws for a URL that contains `,,,`, its own
- * separator of repeated fields. `text` is the block, or what of it stands before the body, in Latin-1.
+ * Not by warcio's serialiser: it takes 1.7 ms of CPU where 0.2 suffice, and throws for a URL that contains `,,,`, its
+ * own separator of repeated fields. `text` is the block, or what of it stands before the body, in Latin-1.
  */
 function warcRecord(
   fields: string,

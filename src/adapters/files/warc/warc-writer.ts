@@ -37,8 +37,8 @@ const LARGE_BYTES = 256 * 1024;
 const gzipLater: (record: Buffer, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
 
 /**
- * The response as a WARC record in a gzip member of its own (WARC 1.1, annex D). What came compressed already is only wrapped:
- * compressing it again gains little and costs as much as the first time.
+ * The response as a WARC record in a gzip member of its own (WARC 1.1, annex D). What came compressed already is only
+ * wrapped: compressing it again gains little and costs as much as the first time.
  */
 export function warcMember(response: WireResponse, gzipLevel: number): Buffer | Promise<Buffer> {
   const record = responseRecord(response, scratchFor);
@@ -52,8 +52,8 @@ export function warcMember(response: WireResponse, gzipLevel: number): Buffer | 
 let scratch = Buffer.allocUnsafe(0);
 
 /**
- * Where a record stands while it is compressed: the same place for all that are compressed at once. Memory of its own for each would be garbage right
- * away, outside of the heap, for which V8 collects all of it.
+ * Where a record stands while it is compressed: the same place for all that are compressed at once. Memory of its own
+ * for each would be garbage right away, outside of the heap, for which V8 collects all of it.
  */
 function scratchFor(bytes: number): Buffer {
   if (bytes >= LARGE_BYTES) return Buffer.allocUnsafe(bytes);
@@ -72,7 +72,10 @@ export class WarcWriter {
   private bufferedBytes = 0;
   private readonly unsynced = new Set<string>();
 
-  /** `ends`: offset after the last member that a record points at, by file. What lies behind it belongs to nothing, and goes. */
+  /**
+   * `ends`: offset after the last member that a record points at, by file. What lies behind it belongs to nothing, and
+   * goes.
+   */
   constructor(dir: string, options: WarcOptions, ends: ReadonlyMap<string, number>) {
     this.dir = dir;
     this.options = options;

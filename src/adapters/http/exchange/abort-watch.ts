@@ -4,8 +4,8 @@ export interface AbortWatch {
 }
 
 /**
- * Thousands of waiting tasks on one AbortSignal by a single listener: `addEventListener` walks the list of all listeners on
- * each call, which is quadratic for a whole window of tasks.
+ * Thousands of waiting tasks on one AbortSignal by a single listener: `addEventListener` walks the list of all
+ * listeners on each call, which is quadratic for a whole window of tasks.
  */
 export function createAbortWatch(): AbortWatch {
   const watched = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>();

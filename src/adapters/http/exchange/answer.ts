@@ -7,8 +7,9 @@ import { hasNoBody, headBytes } from './response-head.ts';
 export type BodyPlan = 'read' | 'none' | 'drop';
 
 /**
- * The answer of one exchange while it comes in, whatever the transport: the limits of time, what the head decides, the body up to its limit, its
- * decoding, the account. It settles once; what a transport reports afterwards changes nothing.
+ * The answer of one exchange while it comes in, whatever the transport: the limits of time, what the head decides, the
+ * body up to its limit, its decoding, the account. It settles once; what a transport reports afterwards changes
+ * nothing.
  */
 export class Answer {
   /** `null` until it has come. */
@@ -32,7 +33,10 @@ export class Answer {
   private resolve: (exchange: Exchange) => void = () => {};
   private reject: (error: unknown) => void = () => {};
 
-  /** `cut` ends what the transport does for the exchange; it may be called more than once, and when nothing is left to end. */
+  /**
+   * `cut` ends what the transport does for the exchange; it may be called more than once, and when nothing is left to
+   * end.
+   */
   constructor(request: ExchangeRequest, stallTimeoutMs: number, cut: () => void) {
     this.request = request;
     this.stallTimeoutMs = stallTimeoutMs;
@@ -106,7 +110,10 @@ export class Answer {
     else this.fail(fault ?? new CrawlError('fetch-aborted', 'the connection broke off before the body'));
   }
 
-  /** The transport has failed; which matters no more where the head has come and no body is wanted. A drop ends by itself. */
+  /**
+   * The transport has failed; which matters no more where the head has come and no body is wanted. A drop ends by
+   * itself.
+   */
   onFault(fault: CrawlError): void {
     if (this.plan === 'none') this.onNoBody(0);
     else if (this.plan === 'read' && fault.code === 'fetch-aborted') this.onPrematureEnd(fault);
@@ -183,8 +190,8 @@ export class Answer {
   }
 
   /**
-   * One timer for all limits. It looks at them when it fires, which may be too early, and is only ever moved nearer: so phases that are as long as the
-   * one before, as they mostly are, leave it where it is.
+   * One timer for all limits. It looks at them when it fires, which may be too early, and is only ever moved nearer: so
+   * phases that are as long as the one before, as they mostly are, leave it where it is.
    */
   private armTimer(dueAt: number): void {
     clearTimeout(this.timer);

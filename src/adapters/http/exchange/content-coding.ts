@@ -23,14 +23,18 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ['br', 'br'],
 ]);
 
-/** Codings that there are (IANA's registry, and those in use beside it) and that are not undone, since nobody asks for them. */
+/**
+ * Codings that there are (IANA's registry, and those in use beside it) and that are not undone, since nobody asks for
+ * them.
+ */
 const OTHER_CODINGS: ReadonlySet<string> = new Set(
   'aes128gcm bzip2 compress dcb dcz exi lzma pack200-gzip sdch x-bzip2 x-compress xz zstd'.split(' '),
 );
 
 /**
- * Codings of a Content-Encoding field in the order applied. Throws `CrawlError('content-undecodable')` where one cannot be undone. Any other word is
- * no coding (servers write "utf-8", "none", "binary"), so there is nothing to undo, as in browsers.
+ * Codings of a Content-Encoding field in the order applied. Throws `CrawlError('content-undecodable')` where one cannot
+ * be undone. Any other word is no coding (servers write "utf-8", "none", "binary"), so there is nothing to undo, as in
+ * browsers.
  */
 export function contentCodings(field: string | undefined): readonly Coding[] {
   if (field === undefined) return [];
@@ -48,8 +52,9 @@ export function contentCodings(field: string | undefined): readonly Coding[] {
 }
 
 /**
- * Undoes the codings, last applied first. No step puts out more than `maxBytes`, so a few bytes that swell without end cost
- * bounded work and memory. What a cut body can still give is given, also of one of which nothing but its own end shows that it is cut.
+ * Undoes the codings, last applied first. No step puts out more than `maxBytes`, so a few bytes that swell without end
+ * cost bounded work and memory. What a cut body can still give is given, also of one of which nothing but its own end
+ * shows that it is cut.
  */
 export async function decodeBody(
   wire: Uint8Array,
@@ -140,7 +145,10 @@ function streamDecoder(coding: Coding, data: Uint8Array, isCut: boolean): zlib.G
   return hasZlibHeader(data) ? zlib.createInflate(options) : zlib.createInflateRaw(options);
 }
 
-/** `deflate` means the zlib format (RFC 9110 section 8.4.1.2), but some servers send the bare stream. RFC 1950 section 2.2. */
+/**
+ * `deflate` means the zlib format (RFC 9110 section 8.4.1.2), but some servers send the bare stream. RFC 1950 section
+ * 2.2.
+ */
 function hasZlibHeader(data: Uint8Array): boolean {
   const [cmf = 0, flags = 0] = data;
   return (cmf & 0x0f) === 8 && cmf >> 4 <= 7 && (cmf * 256 + flags) % 31 === 0;

@@ -13,12 +13,15 @@ export interface GotClientOptions {
   readonly headTimeoutMs: number;
 }
 
-/** Sends a request and answers got's stream of it, which got fills from the next turn on. `headers` by lower-case name. */
+/**
+ * Sends a request and answers got's stream of it, which got fills from the next turn on. `headers` by lower-case name.
+ */
 export type GotClient = (url: URL, method: 'GET' | 'HEAD', headers: Readonly<Record<string, string>>) => Request;
 
 /**
- * Requests through got at the least price. got copies prepared options in a third of the time that it takes to merge given ones, so there is one
- * set for each method, of which a request changes URL and headers: got copies them before it returns.
+ * Requests through got at the least price. got copies prepared options in a third of the time that it takes to merge
+ * given ones, so there is one set for each method, of which a request changes URL and headers: got copies them before
+ * it returns.
  */
 export function createGotClient(options: GotClientOptions, pool: ConnectionPool): GotClient {
   const { connectTimeoutMs } = options;
@@ -57,8 +60,9 @@ export function createGotClient(options: GotClientOptions, pool: ConnectionPool)
 }
 
 /**
- * What `node:http` is to know of a request, in place of got's own list: that one has thirty fields, nearly all of them undefined, which Node copies
- * three times on the way to the socket. It took more time than all else that is done for a request.
+ * What `node:http` is to know of a request, in place of got's own list: that one has thirty fields, nearly all of them
+ * undefined, which Node copies three times on the way to the socket. It took more time than all else that is done for a
+ * request.
  */
 function nativeRequestOptions(this: Options): HttpsRequestOptions {
   const { agent, url } = this;

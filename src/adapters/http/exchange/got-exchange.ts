@@ -13,7 +13,8 @@ const MAX_STALE_CONNECTIONS = 3;
 
 /**
  * One exchange through got, under limits of our own: got never settles on some answers (an unasked 101), whatever its
- * limits. got's stream is used up to the head; the body is read from the response itself, which spares a stream in between.
+ * limits. got's stream is used up to the head; the body is read from the response itself, which spares a stream in
+ * between.
  */
 export class GotExchange {
   private readonly client: GotClient;
@@ -95,8 +96,8 @@ export class GotExchange {
   }
 
   private drop(response: IncomingMessage): void {
-    // One turn later the parser has been through all that came with the head: a body that is whole already costs nothing
-    // more to read, and its connection is kept. Any other is closed, so that the server stops sending.
+    // One turn later the parser has been through all that came with the head: a body that is whole already costs
+    // nothing more to read, and its connection is kept. Any other is closed, so that the server stops sending.
     process.nextTick(() => {
       if (this.answer.isSettled) return;
       const droppedBytes = response.readableLength;

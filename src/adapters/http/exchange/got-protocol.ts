@@ -13,8 +13,8 @@ interface Clients {
 }
 
 /**
- * The `http:` and `https:` protocol on got. Every time limit is a real one (timers of the machine, not of the Clock port):
- * sockets do not live in simulated time.
+ * The `http:` and `https:` protocol on got. Every time limit is a real one (timers of the machine, not of the Clock
+ * port): sockets do not live in simulated time.
  *
  * Throws `CrawlError('config-invalid')` for an entry of `allowAddresses` that cannot be read.
  */

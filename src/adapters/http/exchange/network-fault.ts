@@ -16,7 +16,10 @@ const CONNECT = new Set([
   'ENFILE',
 ]);
 const BROKEN = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
-/** Also the names that Node has for what OpenSSL finds in certificates; `UNSPECIFIED` is what it calls the rest, such as a key that is too weak. */
+/**
+ * Also the names that Node has for what OpenSSL finds in certificates; `UNSPECIFIED` is what it calls the rest, such as
+ * a key that is too weak.
+ */
 const TLS =
   /^(ERR_SSL|ERR_TLS|CERT_|CRL_|ERROR_IN_C|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|(HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED|EPROTO)$)/;
 /** Phases of got's own time limits, all of them before the head of the answer. */

@@ -32,7 +32,10 @@ export interface HttpProtocolSettings {
   readonly allowAddresses: readonly string[];
   readonly maxSockets: number;
   readonly maxIdleSockets: number;
-  /** An idle connection is closed after this time, ms; they outlive the usual crawl delays of 5 to 10 s, so that the next page finds one. */
+  /**
+   * An idle connection is closed after this time, ms; they outlive the usual crawl delays of 5 to 10 s, so that the
+   * next page finds one.
+   */
   readonly idleTimeoutMs: number;
 }
 
@@ -49,7 +52,8 @@ export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSett
     },
     maxHeaderBytes: options.maxHeaderBytes ?? 32 * 1024,
     connectTimeoutMs,
-    // Node gives an address up after 250 ms and does not come back to it: too soon for half the globe, a lost packet, or a busy event loop.
+    // Node gives an address up after 250 ms and does not come back to it: too soon for half the globe, a lost packet,
+    // or a busy event loop.
     attemptTimeoutMs: Math.ceil(connectTimeoutMs / 4),
     headTimeoutMs: options.headTimeoutMs ?? 20_000,
     stallTimeoutMs: options.stallTimeoutMs ?? 20_000,

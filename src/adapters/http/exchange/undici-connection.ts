@@ -9,7 +9,9 @@ export interface UndiciConnectionOptions {
   readonly idleTimeoutMs: number;
 }
 
-/** As much of the beginning of an answer as holds its first line, also behind stray line ends, which parsers pass over. */
+/**
+ * As much of the beginning of an answer as holds its first line, also behind stray line ends, which parsers pass over.
+ */
 const START_BYTES = 128;
 
 /** One connection, with a client of undici to itself, so that the socket behind an answer is known. */
@@ -23,7 +25,9 @@ export class UndiciConnection {
   /** The first bytes received since {@link expectAnswer}. */
   private start = '';
 
-  /** `url` is any URL of the origin. `onLost` is told when the socket is gone, for whatever reason but {@link destroy}. */
+  /**
+   * `url` is any URL of the origin. `onLost` is told when the socket is gone, for whatever reason but {@link destroy}.
+   */
   constructor(origin: string, url: URL, isNamed: boolean, options: UndiciConnectionOptions, onLost: () => void) {
     this.origin = origin;
     const { idleTimeoutMs } = options;
@@ -89,8 +93,9 @@ export class UndiciConnection {
   }
 
   /**
-   * The reason as it was sent, in Latin-1 as `node:http` has it; undici decodes it as UTF-8, and loses the front of one that came in two packets.
-   * `null` where the first line is that of another status (early hints), or is not to be seen as a whole.
+   * The reason as it was sent, in Latin-1 as `node:http` has it; undici decodes it as UTF-8, and loses the front of one
+   * that came in two packets. `null` where the first line is that of another status (early hints), or is not to be seen
+   * as a whole.
    */
   reasonOf(status: number): string | null {
     const [, code, reason] = /HTTP\/\d\.\d (\d{3})(?: ([^\r\n]*))?\r?\n/.exec(this.start) ?? [];

@@ -21,8 +21,8 @@ interface OriginRow {
 }
 
 /**
- * Kept connections by origin. Whether the operator named a host hangs on host and port, so a connection that only a named host may have never serves
- * another.
+ * Kept connections by origin. Whether the operator named a host hangs on host and port, so a connection that only a
+ * named host may have never serves another.
  */
 export class UndiciConnections {
   private readonly options: UndiciConnectionsOptions;
@@ -35,8 +35,8 @@ export class UndiciConnections {
   }
 
   /**
-   * Hands over the connection used last, or a new one: at once, or when there are enough, as soon as one is given back. The answer takes a wish back
-   * that still waits.
+   * Hands over the connection used last, or a new one: at once, or when there are enough, as soon as one is given back.
+   * The answer takes a wish back that still waits.
    */
   acquire(url: URL, use: Use): () => void {
     const { origin } = url;
@@ -76,7 +76,10 @@ export class UndiciConnections {
     }
   }
 
-  /** Closes what lies idle to this origin: where a server has closed one connection, it has probably closed those used before. */
+  /**
+   * Closes what lies idle to this origin: where a server has closed one connection, it has probably closed those used
+   * before.
+   */
   closeIdleTo(url: URL): void {
     this.closeIdle([...(this.rows.get(url.origin)?.idle ?? [])]);
   }

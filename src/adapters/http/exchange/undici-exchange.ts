@@ -10,8 +10,9 @@ import type { UndiciConnections } from './undici-connections.ts';
 import { undiciFault } from './undici-fault.ts';
 
 /**
- * One exchange through undici. It is the handler that undici calls from its parser, which costs half of what undici's own `request` with its stream
- * does. A kept connection that the server closed while it lay idle is replaced once, as long as nothing of an answer has come (RFC 9112 section 9.3.1).
+ * One exchange through undici. It is the handler that undici calls from its parser, which costs half of what undici's
+ * own `request` with its stream does. A kept connection that the server closed while it lay idle is replaced once, as
+ * long as nothing of an answer has come (RFC 9112 section 9.3.1).
  */
 export class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly connections: UndiciConnections;
@@ -76,7 +77,8 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
       // Where a server gives no reason, the usual one stands, as with got.
       const statusText = (connection.reasonOf(status) ?? reason) || (STATUS_CODES[status] ?? '');
       const head = { status, statusText, httpVersion, headers: headersOf(rawHeaders), rawHeaders, remoteAddress };
-      // One turn later the parser has been through all that came with the head: where that was the whole answer, the connection is kept.
+      // One turn later the parser has been through all that came with the head: where that was the whole answer, the
+      // connection is kept.
       if (this.answer.onHead(head) === 'drop') process.nextTick(() => this.drop());
     }
     return true;
@@ -146,7 +148,10 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Names and values in turn. Blanks behind a value, which undici leaves standing, are no part of it (RFC 9110 section 5.5). */
+/**
+ * Names and values in turn. Blanks behind a value, which undici leaves standing, are no part of it (RFC 9110 section
+ * 5.5).
+ */
 function textsOf(fields: readonly Buffer[]): string[] {
   return fields.map((field) => {
     let end = field.length;

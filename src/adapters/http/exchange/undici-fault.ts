@@ -11,8 +11,8 @@ const NAMES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * The stable code for what undici reports; the original stays as `cause`. `hasPeerLeft`: the server ended or reset the connection, so that what the
- * parser then misses is a consequence.
+ * The stable code for what undici reports; the original stays as `cause`. `hasPeerLeft`: the server ended or reset the
+ * connection, so that what the parser then misses is a consequence.
  */
 export function undiciFault(error: Error, hasPeerLeft: boolean): CrawlError {
   const { name, message } = error;

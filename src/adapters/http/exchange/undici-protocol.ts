@@ -9,7 +9,8 @@ import { UndiciConnections } from './undici-connections.ts';
 import { UndiciExchange } from './undici-exchange.ts';
 
 /**
- * The `http:` and `https:` protocol on undici: what the one on got does, for a third to a half of the CPU time a request. Time limits are real ones here too.
+ * The `http:` and `https:` protocol on undici: what the one on got does, for a third to a half of the CPU time a
+ * request. Time limits are real ones here too.
  *
  * Rejects with `CrawlError('config-invalid')` for an entry of `allowAddresses` that cannot be read.
  */

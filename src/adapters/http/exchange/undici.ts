@@ -5,8 +5,9 @@ export type UndiciClient = Client;
 export type UndiciClientClass = new (origin: string, options: Client.Options) => UndiciClient;
 
 /**
- * The one module of undici that is used. The package's own entry loads fetch, caches and mocks as well, which takes five times as long, and puts a
- * dispatcher of its own beneath the `fetch` of Node. The version is pinned, so the path holds.
+ * The one module of undici that is used. The package's own entry loads fetch, caches and mocks as well, which takes
+ * five times as long, and puts a dispatcher of its own beneath the `fetch` of Node. The version is pinned, so the path
+ * holds.
  */
 const MODULE = 'undici/lib/dispatcher/client.js';
 

@@ -11,7 +11,9 @@ export interface AddressGuard {
   refusal(url: URL): string | null;
   /** Whether the operator named the host, so that its addresses are not judged (metadata excepted). */
   isNamed(url: URL): boolean;
-  /** `dns.lookup` that keeps the addresses which may be connected to, and fails with {@link BLOCKED} when none is left. */
+  /**
+   * `dns.lookup` that keeps the addresses which may be connected to, and fails with {@link BLOCKED} when none is left.
+   */
   readonly lookup: LookupFunction;
   readonly lookupNamed: LookupFunction;
   /** Whether a connection to this address may be used; `isNamed` as above. What the lookups let through is. */
@@ -24,8 +26,8 @@ export const BLOCKED = 'ERR_ADDRESS_BLOCKED';
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 /**
- * The guard with its exceptions ({@link createAllowList} tells their forms). `onException` hears of each address that was let
- * through although it is not plainly public.
+ * The guard with its exceptions ({@link createAllowList} tells their forms). `onException` hears of each address that
+ * was let through although it is not plainly public.
  */
 export function createAddressGuard(
   allow: readonly string[],
@@ -45,8 +47,8 @@ export function createAddressGuard(
 }
 
 /**
- * Whether the guard refuses the URL by its text alone: scheme, port, literal address in any spelling, names that always mean
- * this machine. Text that is no absolute URL is refused as well. Other names are judged once resolved.
+ * Whether the guard refuses the URL by its text alone: scheme, port, literal address in any spelling, names that always
+ * mean this machine. Text that is no absolute URL is refused as well. Other names are judged once resolved.
  */
 export function isAddressBlocked(url: string, allow: readonly string[] = []): boolean {
   return !isUrl(url) || createAddressGuard(allow).refusal(new URL(url)) !== null;
@@ -55,7 +57,9 @@ export function isAddressBlocked(url: string, allow: readonly string[] = []): bo
 /** Origins whose answers are kept; a crawl visits few at a time. */
 const KEPT_ORIGINS = 1_000;
 
-/** The answer hangs on scheme, host and port alone, so it is worked out once for each; exceptions are told every time. */
+/**
+ * The answer hangs on scheme, host and port alone, so it is worked out once for each; exceptions are told every time.
+ */
 function byOrigin(allowed: AllowList, onException: (address: string) => void): AddressGuard['refusal'] {
   const kept = new Map<string, { readonly refusal: string | null; readonly exceptions: readonly string[] }>();
   return (url) => {

@@ -5,7 +5,9 @@ import { canonicalAddress, isMetadataAddress } from './special-addresses.ts';
 
 /** What the operator lets through the address guard. */
 export interface AllowList {
-  /** Whether the host was named (alone, or with this port): then it may have any address but those of cloud metadata. */
+  /**
+   * Whether the host was named (alone, or with this port): then it may have any address but those of cloud metadata.
+   */
   hasHost(hostname: string, port: number): boolean;
   /** Whether host and port were named together, which also opens a port that is refused otherwise. */
   hasHostAndPort(hostname: string, port: number): boolean;

@@ -37,9 +37,9 @@ export interface ConnectionPools {
 const MAX_EXCEPTIONS = 1000;
 
 /**
- * Keep-alive connections behind two checks. Our own guard judges the URL and every resolved address, with the operator's
- * exceptions; request-filtering-agent then refuses to connect to anything but global unicast and the exceptions that the guard
- * reports, at the one place where sockets are made. An address must pass both.
+ * Keep-alive connections behind two checks. Our own guard judges the URL and every resolved address, with the
+ * operator's exceptions; request-filtering-agent then refuses to connect to anything but global unicast and the
+ * exceptions that the guard reports, at the one place where sockets are made. An address must pass both.
  */
 export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
   // The agents keep this very array, so an address added here is known to them at once.

@@ -12,17 +12,18 @@ export interface SocketTarget {
 }
 
 /**
- * Connects. `done` is called once, with a socket over which requests can be sent, or with what came in between. The answer is the socket to destroy
- * when it is wanted no more.
+ * Connects. `done` is called once, with a socket over which requests can be sent, or with what came in between. The
+ * answer is the socket to destroy when it is wanted no more.
  */
 export type SocketMaker = (target: SocketTarget, done: (fault: Error | null, socket: Socket | null) => void) => Socket;
 
 type Phase = 'lookup' | 'connect' | 'secureConnect';
 
 /**
- * Sockets behind two checks: the resolved addresses before one is connected to, and the address that a connection has led to before a byte is sent
- * over it. Resolution, connection and TLS handshake each end after `timeoutMs` with an error whose `event` is the phase. Where a name has several
- * addresses, each but the last is tried for no longer than `attemptTimeoutMs`.
+ * Sockets behind two checks: the resolved addresses before one is connected to, and the address that a connection has
+ * led to before a byte is sent over it. Resolution, connection and TLS handshake each end after `timeoutMs` with an
+ * error whose `event` is the phase. Where a name has several addresses, each but the last is tried for no longer than
+ * `attemptTimeoutMs`.
  */
 export function createSocketMaker(guard: AddressGuard, timeoutMs: number, attemptTimeoutMs: number): SocketMaker {
   const sessions = createTlsSessions();

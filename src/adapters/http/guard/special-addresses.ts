@@ -19,7 +19,10 @@ const BLOCKED_V4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ];
 
-/** Within global unicast (2000::/3) not meant for the public: protocol assignments with Teredo and ORCHID, documentation. */
+/**
+ * Within global unicast (2000::/3) not meant for the public: protocol assignments with Teredo and ORCHID,
+ * documentation.
+ */
 const BLOCKED_V6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],

@@ -32,8 +32,8 @@ interface Lane extends HostTurn {
 }
 
 /**
- * The clock's time, going on from where it was when the clock is set back: else hosts would be waited for until it has caught up. `behind` is by how
- * much it has been set back, ms.
+ * The clock's time, going on from where it was when the clock is set back: else hosts would be waited for until it has
+ * caught up. `behind` is by how much it has been set back, ms.
  */
 function neverBack(clock: Clock): { now(): number; behind(): number } {
   let behind = 0;
@@ -191,7 +191,8 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
         }
         const isWaiting = (): boolean => state === 'waiting';
         const attempt = (): Promise<void> => {
-          // While it waited for a global slot the turn may have moved on (a pause, a longer delay): wait again without the slot.
+          // While it waited for a global slot the turn may have moved on (a pause, a longer delay): wait again without
+          // the slot.
           if (!isWaiting() || nextStartAt(lane) > time.now()) return Promise.resolve();
           state = 'running';
           forget?.();

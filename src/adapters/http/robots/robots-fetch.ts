@@ -33,9 +33,10 @@ const MAX_REDIRECTS = 5;
 const HEADERS = { accept: 'text/plain,*/*;q=0.8' };
 
 /**
- * Asks an origin for its robots.txt. Up to five redirects are followed, each by an exchange of its own, also to other hosts; the
- * answer counts for the origin that was asked first. More of them, or one that leads nowhere, count as "none", as RFC 9309 lets
- * crawlers do. A redirect within the host waits for the host's next turn. Never rejects for what a server or the network does.
+ * Asks an origin for its robots.txt. Up to five redirects are followed, each by an exchange of its own, also to other
+ * hosts; the answer counts for the origin that was asked first. More of them, or one that leads nowhere, count as
+ * "none", as RFC 9309 lets crawlers do. A redirect within the host waits for the host's next turn. Never rejects for
+ * what a server or the network does.
  */
 export async function fetchRobots(
   protocol: FetchProtocol,
@@ -97,7 +98,8 @@ function restAskedFor({ status, headers }: ResponseHead, now: number): number | 
 
 function answerToFailure(error: unknown, hop: number): RobotsAnswer {
   if (!(error instanceof CrawlError)) throw error;
-  // The guard refuses every page of this origin as well, and says so in terms that help more than "robots.txt unreachable".
+  // The guard refuses every page of this origin as well, and says so in terms that help more than "robots.txt
+  // unreachable".
   if (error.code === 'address-blocked' && hop === 0) return { kind: 'none', status: null };
   return { kind: 'unreachable', status: null, reason: `${error.code}: ${error.message}`, restUntil: null };
 }

@@ -22,7 +22,10 @@ const FIELDS: Readonly<Record<string, RobotsField>> = {
   crawldelay: 'crawl-delay',
   sitemap: 'sitemap',
 };
-/** Names long enough that a slip of the pen can be told from another word. Never `allow`: a wrong guess there opens a site. */
+/**
+ * Names long enough that a slip of the pen can be told from another word. Never `allow`: a wrong guess there opens a
+ * site.
+ */
 const FORGIVEN = ['useragent', 'disallow'];
 /** `user agent`, `Crawl_Delay`: the parts of a name are sometimes parted otherwise. */
 const WITH_COLON = /^([a-z][a-z _-]{2,20}?)\s*:(.*)$/is;

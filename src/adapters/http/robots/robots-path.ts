@@ -1,7 +1,7 @@
 /**
- * One spelling for paths and rules, so that the matcher may compare character by character (RFC 9309 section 2.2.2): octets
- * that need no encoding are decoded, all others are encoded, hexadecimal digits are upper case. `*` and `$` are metacharacters
- * of rules; where they stand for themselves they are written `%2A` and `%24`.
+ * One spelling for paths and rules, so that the matcher may compare character by character (RFC 9309 section 2.2.2):
+ * octets that need no encoding are decoded, all others are encoded, hexadecimal digits are upper case. `*` and `$` are
+ * metacharacters of rules; where they stand for themselves they are written `%2A` and `%24`.
  */
 
 /** Unreserved, and the reserved characters that URLs carry as they are. Everything else is compared in encoded form. */
@@ -43,6 +43,9 @@ function oneSpelling(text: string): string {
   });
 }
 
-/** Of one character outside the set above. `encodeURIComponent` leaves a quote as it is and throws at half a surrogate pair. */
+/**
+ * Of one character outside the set above. `encodeURIComponent` leaves a quote as it is and throws at half a surrogate
+ * pair.
+ */
 const percentEncoded = (char: string): string =>
   char === "'" ? '%27' : encodeURIComponent(char.replace(/\p{Surrogate}/u, '\uFFFD'));

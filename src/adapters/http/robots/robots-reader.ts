@@ -33,13 +33,17 @@ interface Group {
 
 const MAX_CRAWL_DELAY_S = 86_400;
 const MAX_SITEMAPS = 1000;
-/** Characters of rules with `*`, all together. Beyond it such rules are cut at their first `*`: matching them costs work per URL. */
+/**
+ * Characters of rules with `*`, all together. Beyond it such rules are cut at their first `*`: matching them costs work
+ * per URL.
+ */
 const MAX_WILDCARD_CHARS = 64 * 1024;
 const ALLOWED: RobotsDecision = Object.freeze({ allowed: true, rule: null });
 
 /**
- * Reads robots.txt per RFC 9309 for the crawler of this product token. The reader finds the groups that speak to it and writes
- * their rules anew in one spelling; robots-parser then matches them. Never throws: what cannot be read is passed over.
+ * Reads robots.txt per RFC 9309 for the crawler of this product token. The reader finds the groups that speak to it and
+ * writes their rules anew in one spelling; robots-parser then matches them. Never throws: what cannot be read is passed
+ * over.
  */
 export function parseRobots(text: string, productToken: string): ParsedRobots {
   const lines = robotsLines(text);
@@ -61,7 +65,10 @@ export function parseRobots(text: string, productToken: string): ParsedRobots {
   };
 }
 
-/** Groups that name the token, or else those for all. A named group without rules allows everything: it does not fall back. */
+/**
+ * Groups that name the token, or else those for all. A named group without rules allows everything: it does not fall
+ * back.
+ */
 function groupsFor(lines: readonly RobotsLine[], productToken: string): Group[] {
   const token = productToken.trim().split(/[\s/]/)[0]?.toLowerCase() ?? '';
   const groups = groupsOf(lines);
@@ -70,9 +77,9 @@ function groupsFor(lines: readonly RobotsLine[], productToken: string): Group[] 
 }
 
 /**
- * Agents are gathered until a rule comes; sitemaps, delays and unknown lines between them end nothing. Rules before the first
- * agent speak to nobody. A delay belongs to the agents since the delay before, or after rules to the whole group, which is why
- * a group may come out as several with the same rules.
+ * Agents are gathered until a rule comes; sitemaps, delays and unknown lines between them end nothing. Rules before the
+ * first agent speak to nobody. A delay belongs to the agents since the delay before, or after rules to the whole group,
+ * which is why a group may come out as several with the same rules.
  */
 function groupsOf(lines: readonly RobotsLine[]): Group[] {
   const groups: Group[] = [];
@@ -113,8 +120,8 @@ const agentsIn = (value: string): string[] =>
     .map((agent) => agent.trim());
 
 /**
- * RFC 9309 wants the whole product token; it ends where a version, a space or a comment in parentheses begins. A `*` within, as
- * in `foo*bot`, stands for any characters, though no standard says so.
+ * RFC 9309 wants the whole product token; it ends where a version, a space or a comment in parentheses begins. A `*`
+ * within, as in `foo*bot`, stands for any characters, though no standard says so.
  */
 function namesToken(agent: string, token: string): boolean {
   const name = agent.split(/[\s/;(]/)[0] ?? '';

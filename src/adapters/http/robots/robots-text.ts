@@ -1,8 +1,8 @@
 import { MAX_ROBOTS_BYTES, withoutTornLine } from './robots-lines.ts';
 
 /**
- * Text of a robots.txt as it came, cut at 500 KiB. UTF-8 as RFC 9309 wants it; UTF-16 where a byte order mark says so; Latin-1
- * where the bytes are no UTF-8, so that their rules still match what they were written for.
+ * Text of a robots.txt as it came, cut at 500 KiB. UTF-8 as RFC 9309 wants it; UTF-16 where a byte order mark says so;
+ * Latin-1 where the bytes are no UTF-8, so that their rules still match what they were written for.
  */
 export function decodeRobots(bytes: Uint8Array): string {
   if (bytes.length > MAX_ROBOTS_BYTES) return withoutTornLine(textOf(bytes.subarray(0, MAX_ROBOTS_BYTES), true));

@@ -13,8 +13,9 @@ export interface VerdictOptions {
 }
 
 /**
- * Verdicts of one origin from what is stored of its robots.txt. Without a copy whose text counts (`hasCopy`) everything is denied
- * for now. There are as many verdict objects as rules, made when first met, so that asking about a page costs no memory.
+ * Verdicts of one origin from what is stored of its robots.txt. Without a copy whose text counts (`hasCopy`) everything
+ * is denied for now. There are as many verdict objects as rules, made when first met, so that asking about a page costs
+ * no memory.
  */
 export function createOriginRules(
   origin: string,

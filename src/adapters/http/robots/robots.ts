@@ -38,7 +38,9 @@ interface CachedOrigin {
   readonly expiresAt: number;
 }
 
-/** {@link Robots}: robots.txt of each origin, fetched once a day at most, read once, and asked without cost after that. */
+/**
+ * {@link Robots}: robots.txt of each origin, fetched once a day at most, read once, and asked without cost after that.
+ */
 export function createRobots(options: RobotsOptions): Robots {
   const { protocol, store, clock, log } = options;
   const cache = createWeightedLru<CachedOrigin>(MEMORY);

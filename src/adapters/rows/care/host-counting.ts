@@ -8,7 +8,10 @@ export interface CountedHost {
   readonly tally: StateTally;
 }
 
-/** Counts records per host and state. Records come in key order, in which those of a host lie together, so one host is in memory. */
+/**
+ * Counts records per host and state. Records come in key order, in which those of a host lie together, so one host is
+ * in memory.
+ */
 export class HostCounting {
   readonly all: number[] = new Array<number>(STATE_COUNT).fill(0);
   hosts = 0;

@@ -34,8 +34,9 @@ export interface RepairedRows {
 }
 
 /**
- * Makes everything that follows from the records anew: due index, leases, counters; rows that cannot be read or that belong to nothing
- * go to the quarantine. Records themselves are never changed. Killed half way, it has to be begun again, and can be.
+ * Makes everything that follows from the records anew: due index, leases, counters; rows that cannot be read or that
+ * belong to nothing go to the quarantine. Records themselves are never changed. Killed half way, it has to be begun
+ * again, and can be.
  */
 export async function repairRows(rows: Rows, quarantine: Quarantine, report: Report): Promise<RepairedRows> {
   await rows.put(REPAIRING_KEY, Buffer.from('1'), { sync: true });

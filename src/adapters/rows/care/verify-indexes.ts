@@ -8,7 +8,9 @@ import { type Cells, cellsOf, decodeCount, dueCell } from '../indexes/spread-cel
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
 
-/** Holds the indexes of states, failing and changing pages, and the counts by depth, type and time against the records. */
+/**
+ * Holds the indexes of states, failing and changing pages, and the counts by depth, type and time against the records.
+ */
 export class IndexChecking {
   readonly #cells: Cells = new Map();
   #found = 0;

@@ -6,7 +6,10 @@ import { BUCKETS, DUPLICATES, duplicateKey, NEAR_FACT_KEY, NearBucket } from '..
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
 
-/** Holds the tables of signatures against the records. Tables with another plan are made anew at the next start, so nothing is asked of them. */
+/**
+ * Holds the tables of signatures against the records. Tables with another plan are made anew at the next start, so
+ * nothing is asked of them.
+ */
 export async function checkNear(rows: Rows, plan: NearPlan, report: Report): Promise<void> {
   const [fact] = await readMany(rows, [NEAR_FACT_KEY]);
   if (fact?.toString() !== nearFact(plan)) return;

@@ -4,7 +4,10 @@ import type { BlockMemory, RememberedBlock } from '../../../domain/crawl/change/
 const BLOCK_BYTES = 9;
 const IS_MAIN = 0x80;
 
-/** Blocks as one run of bytes, then the paths that changed, then the volatile ones; lists without an entry at the end are left away. */
+/**
+ * Blocks as one run of bytes, then the paths that changed, then the volatile ones; lists without an entry at the end
+ * are left away.
+ */
 export function packBlocks(memory: BlockMemory | null): unknown[] | null {
   if (memory === null) return null;
   const bytes = Buffer.allocUnsafe(BLOCK_BYTES * memory.blocks.length);

@@ -7,8 +7,9 @@ import { pack, unpack } from './pack.ts';
 import { packVisits, unpackVisits } from './visit-codec.ts';
 
 /**
- * Version of the tuple below, its first element. What was written once is read for ever: a change of the tuple raises the
- * version and adds a migration from the one before. A field put at its end, `null` in records without it, raises the format of the db alone.
+ * Version of the tuple below, its first element. What was written once is read for ever: a change of the tuple raises
+ * the version and adds a migration from the one before. A field put at its end, `null` in records without it, raises
+ * the format of the db alone.
  */
 export const RECORD_VERSION = 1;
 
@@ -89,7 +90,8 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
 }
 
 /**
- * Throws `CrawlError('db-version')` for a record of a newer incrawl and `CrawlError('db-corrupt')` for bytes that are no record.
+ * Throws `CrawlError('db-version')` for a record of a newer incrawl and `CrawlError('db-corrupt')` for bytes that are
+ * no record.
  */
 export function decodeRecord(url: string, bytes: Uint8Array, migrations = MIGRATIONS): CrawlDatum {
   try {

@@ -200,8 +200,8 @@ export function decodeSegment(id: string, bytes: Uint8Array): SegmentRow {
 }
 
 /**
- * Outlinks as lines of text, those on the page's own origin without it. Most links are, so this halves what is by far the
- * largest part of the db, and it takes a third of the time of a list of strings.
+ * Outlinks as lines of text, those on the page's own origin without it. Most links are, so this halves what is by far
+ * the largest part of the db, and it takes a third of the time of a list of strings.
  */
 export function encodeLinks(url: string, targets: readonly string[]): Buffer {
   const origin = originOf(url);

@@ -58,7 +58,10 @@ export async function mostChanging(
   }
 }
 
-/** Rows of one step that are looked at beyond the limit, so that the order within the last step is right where it can be. */
+/**
+ * Rows of one step that are looked at beyond the limit, so that the order within the last step is right where it can
+ * be.
+ */
 const TIES = 300;
 
 /** Of each host only as many rows are read as could be among the highest. */

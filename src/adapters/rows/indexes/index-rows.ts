@@ -5,8 +5,9 @@ import { hostFromPrefix, hostPrefix, prefixRange } from '../../../domain/url/can
 import { ROW } from '../codecs/keys.ts';
 
 /**
- * Rows without a value that find records by what they are. Only what is rare has any: most records are unfetched or fetched well, and cost
- * nothing here. All rows of a record follow from the record, so they can be made anew at any time.
+ * Rows without a value that find records by what they are. Only what is rare has any: most records are unfetched or
+ * fetched well, and cost nothing here. All rows of a record follow from the record, so they can be made anew at any
+ * time.
  */
 
 /** Letters of the states that have an index; on disk, never reused. */

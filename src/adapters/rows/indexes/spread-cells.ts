@@ -5,7 +5,10 @@ import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../../p
 import { type DuePlace, ROW, rowRange } from '../codecs/keys.ts';
 import { type Rows, readRange } from '../rows.ts';
 
-/** Counts by cell: a letter for what is counted, then its value. A row holds its count as decimal text; there is none for 0. */
+/**
+ * Counts by cell: a letter for what is counted, then its value. A row holds its count as decimal text; there is none
+ * for 0.
+ */
 export type Cells = Map<string, number>;
 
 const CELL = { depth: 'd', type: 't', failures: 'f', interval: 'i', dueKnown: 'k', dueNew: 'n' } as const;

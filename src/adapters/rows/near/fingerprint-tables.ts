@@ -40,8 +40,8 @@ const REBUILD_WINDOW = 10_000;
 export const nearFact = ({ scope, minChars }: NearPlan): string => `${NEAR_LAYOUT} ${scope} ${minChars}`;
 
 /**
- * The tables of a crawl db as planned: those that are there, or made anew from the records when there are none, or they have another plan. Without a
- * plan nobody keeps them in step: the first write to a record declares them void.
+ * The tables of a crawl db as planned: those that are there, or made anew from the records when there are none, or they
+ * have another plan. Without a plan nobody keeps them in step: the first write to a record declares them void.
  */
 export async function openFingerprintTables(
   rows: Rows,

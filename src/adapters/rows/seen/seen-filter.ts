@@ -31,12 +31,13 @@ export interface LevelSeenFilterOptions {
 const REBUILD_WINDOW = 50_000;
 
 /**
- * The filter of a crawl db on LevelDB: bits in memory, everything else in rows of the same db. Digests of new URLs are written in the
- * batch of their records, so that a crash cannot part the two. A leaf's bits are stored now and then; what came after is put in
- * again when the filter is loaded, which happens with the first question or the first new URL.
+ * The filter of a crawl db on LevelDB: bits in memory, everything else in rows of the same db. Digests of new URLs are
+ * written in the batch of their records, so that a crash cannot part the two. A leaf's bits are stored now and then;
+ * what came after is put in again when the filter is loaded, which happens with the first question or the first new
+ * URL.
  *
- * What was purged stays in the bits and costs a read when it is met again; once most of the digests are of such URLs, the
- * filter is made anew.
+ * What was purged stays in the bits and costs a read when it is met again; once most of the digests are of such URLs,
+ * the filter is made anew.
  */
 export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
   readonly #options: LevelSeenFilterOptions;
@@ -68,7 +69,10 @@ export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
     });
   }
 
-  /** Within the writer's turn: rows for the batch that is about to be written. Bits are set before it is, which does no harm. */
+  /**
+   * Within the writer's turn: rows for the batch that is about to be written. Bits are set before it is, which does no
+   * harm.
+   */
   async stage(sink: RowSink, urls: readonly string[]): Promise<void> {
     if (this.#fault !== null) return;
     try {
@@ -239,7 +243,8 @@ export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
 }
 
 /**
- * A filter that is not in use is not told of new URLs. Without the row that vouches for it, it is made anew when it is used again.
+ * A filter that is not in use is not told of new URLs. Without the row that vouches for it, it is made anew when it is
+ * used again.
  * @param watcher the one in use
  * @param unused keys of the rows of the others
  */

@@ -21,8 +21,8 @@ export interface LoadedTree {
 const SLACK = 10_000;
 
 /**
- * The filter as stored: per leaf its bits, and put in again what came after them. A leaf whose bits cannot be used is filled from its
- * URL set. Gives the reason where the whole filter has to be made anew.
+ * The filter as stored: per leaf its bits, and put in again what came after them. A leaf whose bits cannot be used is
+ * filled from its URL set. Gives the reason where the whole filter has to be made anew.
  * @param urls records in the crawl db, each of which must be in the filter
  */
 export async function loadSeenTree(rows: Rows, plan: BloomPlan, urls: number, log: Log): Promise<LoadedTree | string> {

@@ -12,14 +12,17 @@ export interface SeenUrlsOptions {
   readonly cache?: UrlCache;
   /** Holds every URL of the crawl db: what it does not know is new without a read. Told of new URLs by others. */
   readonly filter?: Pick<SeenFilter, 'probe'>;
-  /** `bloom`: what the filter takes for seen is not confirmed; it loses as many new URLs as the filter has false positives. */
+  /**
+   * `bloom`: what the filter takes for seen is not confirmed; it loses as many new URLs as the filter has false
+   * positives.
+   */
   readonly trust?: 'exact' | 'bloom';
   readonly log?: Log;
 }
 
 /**
- * Cache of hot URLs, then the filter, then batched reads of the crawl db. Exact: only known URLs are cached, and what the filter takes
- * for seen is looked up. While the filter cannot answer, the crawl db is asked instead.
+ * Cache of hot URLs, then the filter, then batched reads of the crawl db. Exact: only known URLs are cached, and what
+ * the filter takes for seen is looked up. While the filter cannot answer, the crawl db is asked instead.
  */
 export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
   const { hasMany, cache = new HotUrls(), filter, trust = 'exact', log } = options;

@@ -22,9 +22,9 @@ export interface SharedFilterOptions {
 }
 
 /**
- * Keeps a filter that lives elsewhere in step with the crawl db: it is given the digests of new URLs before their records are written. If
- * that fails, its mark goes with the same batch, the crawl db is asked about everything from then on, and at the next start the filter is
- * filled again, as it is when it has lost something.
+ * Keeps a filter that lives elsewhere in step with the crawl db: it is given the digests of new URLs before their
+ * records are written. If that fails, its mark goes with the same batch, the crawl db is asked about everything from
+ * then on, and at the next start the filter is filled again, as it is when it has lost something.
  */
 export class SharedFilterKeeper implements SeenFilter, NewUrlWatcher {
   readonly #options: SharedFilterOptions;

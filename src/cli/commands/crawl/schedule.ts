@@ -153,7 +153,9 @@ async function prepare(session: Session, crawler: Crawler, seeds: readonly SeedS
     (await session.log()).warn(`no URL is known in ${dir} yet; name seeds, or another --dir`);
 }
 
-/** It was there when the scheduler started. An empty one in its place would hide that it has gone, and may come back. */
+/**
+ * It was there when the scheduler started. An empty one in its place would hide that it has gone, and may come back.
+ */
 function requireCrawlDb(dir: string): void {
   if (existsSync(join(dir, 'db')) || existsSync(join(dir, 'cluster.json'))) return;
   throw new Error(`there is no crawl db in ${dir} any more: was it moved, or is its disk not mounted?`);

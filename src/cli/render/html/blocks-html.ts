@@ -1,8 +1,8 @@
 import type { ParseCheck } from '../../../crawler.ts';
 
 /**
- * A picture of a page's blocks for a browser: one file, no script, nothing loaded. All text of the page is escaped, and a policy
- * in the document forbids whatever could come of it.
+ * A picture of a page's blocks for a browser: one file, no script, nothing loaded. All text of the page is escaped, and
+ * a policy in the document forbids whatever could come of it.
  */
 export function blocksHtml(check: ParseCheck): string {
   const main = check.blocks.filter(({ type }) => type === 'main');

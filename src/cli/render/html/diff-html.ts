@@ -8,8 +8,8 @@ interface Row {
 }
 
 /**
- * Two versions side by side for a browser: one file, no script, nothing loaded. All text of the page is escaped, and a policy in the
- * document forbids whatever could come of it.
+ * Two versions side by side for a browser: one file, no script, nothing loaded. All text of the page is escaped, and a
+ * policy in the document forbids whatever could come of it.
  */
 export function diffHtml(diff: PageDiff): string {
   const { from, to } = diff;

@@ -3,7 +3,10 @@ import { safeLines, shortLines } from '../safe-text.ts';
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What a person is told of an error that ends a command, on lines of its own; `--verbose` among the arguments adds where it happened. */
+/**
+ * What a person is told of an error that ends a command, on lines of its own; `--verbose` among the arguments adds
+ * where it happened.
+ */
 export function errorText(error: unknown, argv: readonly string[]): string {
   const isVerbose = argv.includes('--verbose') || argv.includes('-v');
   const message = messageOf(error);

@@ -8,8 +8,8 @@ const SHOWN = 8;
 const LONGEST_MESSAGE = 300;
 
 /**
- * `not fetched: 12 connect-failed, such as http://example.org/ (connect ECONNREFUSED)`, and `not read: ..` of what could not be parsed, most frequent
- * first; empty where all was answered and read.
+ * `not fetched: 12 connect-failed, such as http://example.org/ (connect ECONNREFUSED)`, and `not read: ..` of what
+ * could not be parsed, most frequent first; empty where all was answered and read.
  */
 export function failureLines(failures: readonly FailureKind[]): string[] {
   const lines = failures.slice(0, SHOWN).map(({ code, status, visits, url, message }) => {

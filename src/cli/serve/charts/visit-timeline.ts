@@ -5,7 +5,10 @@ const WIDTH = 640;
 const HEIGHT = 64;
 const MARGIN = 10;
 
-/** Visits of a page as marks on a line of time: high and full where it had changed, hollow where not, and the next visit dashed. */
+/**
+ * Visits of a page as marks on a line of time: high and full where it had changed, hollow where not, and the next visit
+ * dashed.
+ */
 export function visitTimeline(record: RecordView): Markup | null {
   const visits = record.visits.map(({ at, outcome, distance }) => ({ at: Date.parse(at), outcome, distance }));
   const first = visits[0];

@@ -25,7 +25,10 @@ export const MAX_CHURN = 15;
 export const MAX_NAMED = 3;
 /** A block that changed alone so many times more often than it stayed is volatile. */
 const VOLATILE_CHURN = 3;
-/** What changes is taken for a part of the page that lives its own life only up to this share of the content: an article that is written on is none. */
+/**
+ * What changes is taken for a part of the page that lives its own life only up to this share of the content: an article
+ * that is written on is none.
+ */
 const MOST_VOLATILE = 0.25;
 
 export interface LearntBlocks {
@@ -34,7 +37,10 @@ export interface LearntBlocks {
   readonly isOnlyVolatile: boolean;
 }
 
-/** The memory after a visit that found another body with these blocks; `before` is `null` where nothing comparable was known. */
+/**
+ * The memory after a visit that found another body with these blocks; `before` is `null` where nothing comparable was
+ * known.
+ */
 export function learnBlocks(before: BlockMemory | null, found: readonly BlockPrint[]): LearntBlocks {
   const known = new Map(before?.blocks.map((block) => [block.key, block]));
   const blocks = found.map((block) => ({ ...block, key: keyOf(block), old: known.get(keyOf(block)) }));

@@ -1,6 +1,7 @@
 /**
- * What is believed about a page's change rate L (major changes per ms): Gamma(a, b), a without unit, b in ms, mean a / b.
- * The value of a visit follows Cho & Garcia-Molina (2003) and Olston & Pandey (WWW 2008, equation 4), averaged over the belief.
+ * What is believed about a page's change rate L (major changes per ms): Gamma(a, b), a without unit, b in ms, mean a /
+ * b. The value of a visit follows Cho & Garcia-Molina (2003) and Olston & Pandey (WWW 2008, equation 4), averaged over
+ * the belief.
  */
 export interface ChangeBelief {
   readonly a: number;
@@ -28,14 +29,14 @@ const NOISE_GAIN = 0.15;
 const MAX_A = 40;
 
 /**
- * How much likelier a Hamming distance of 0, 1, .. 5, >= 6 bits is after a major change (2 % of the word shingles or more) than
- * after a minor one. Measured on real change histories; a signature over other features needs its own.
+ * How much likelier a Hamming distance of 0, 1, .. 5, >= 6 bits is after a major change (2 % of the word shingles or
+ * more) than after a minor one. Measured on real change histories; a signature over other features needs its own.
  */
 export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1.36, 3.2, 7.4, 22, 47]);
 
 /**
- * The same for the default signature, `simhash64` over weighted word shingles, whose bits move sooner: measured on 29,900 changes of a seeded
- * editor with exact labels (bench/calibrate-likelihood.ts).
+ * The same for the default signature, `simhash64` over weighted word shingles, whose bits move sooner: measured on
+ * 29,900 changes of a seeded editor with exact labels (bench/calibrate-likelihood.ts).
  */
 export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.075, 0.2, 0.4, 0.74, 1.3, 2.4, 16]);
 
@@ -47,13 +48,16 @@ export type ChangeEvidence =
   | {
       readonly kind: 'differs';
       readonly distance: number | null;
-      /** Age of a trusted Last-Modified at the visit, ms: the change happened then, and none after. `null`: not known. */
+      /**
+       * Age of a trusted Last-Modified at the visit, ms: the change happened then, and none after. `null`: not known.
+       */
       readonly changeAgeMs: number | null;
     };
 
 /**
- * The belief after a visit `elapsedMs` (> 0) after the one before. A body that differs is weighed: did something major change, or
- * only what differs on this page anyway? The more of its visits differ by nothing of weight, the less another one says.
+ * The belief after a visit `elapsedMs` (> 0) after the one before. A body that differs is weighed: did something major
+ * change, or only what differs on this page anyway? The more of its visits differ by nothing of weight, the less
+ * another one says.
  */
 export function learnChange(
   belief: ChangeBelief,
@@ -118,8 +122,8 @@ function withMoments(mean: number, square: number): { readonly a: number; readon
 }
 
 /**
- * What a visit is worth `elapsedMs` after the last one: the page-days of freshness that it is expected to win over leaving the
- * page alone for good, less those that coming later would win too. Grows with time; never falls below 0.
+ * What a visit is worth `elapsedMs` after the last one: the page-days of freshness that it is expected to win over
+ * leaving the page alone for good, less those that coming later would win too. Grows with time; never falls below 0.
  */
 export function visitValue({ a, b }: ChangeRate, elapsedMs: number): number {
   if (!(elapsedMs > 0)) return 0;

@@ -2,7 +2,9 @@ import type { PageChange } from './page-change.ts';
 
 /** One entry of the change feed. */
 export interface ChangeRow extends PageChange {
-  /** Counts from 1, in the order in which entries were written; never used twice. Trimming and repairs may leave gaps. */
+  /**
+   * Counts from 1, in the order in which entries were written; never used twice. Trimming and repairs may leave gaps.
+   */
   readonly seq: number;
   /** When the crawl db took it, ms since the epoch: never before the entry that came before. */
   readonly notedAt: number;
@@ -30,8 +32,8 @@ export interface FeedBatch {
 }
 
 /**
- * The rows that a batch adds, and the ends of the feed after it. Throws a `TypeError` for restored rows that do not follow the newest
- * entry.
+ * The rows that a batch adds, and the ends of the feed after it. Throws a `TypeError` for restored rows that do not
+ * follow the newest entry.
  */
 export function extendFeed(ends: FeedEnds, batch: FeedBatch): { readonly rows: ChangeRow[]; readonly ends: FeedEnds } {
   let { first, last, notedAt } = ends;

@@ -2,8 +2,9 @@ import type { CrawlDatum } from '../states/datum.ts';
 import { DAY_MS, expectedPeriodMs } from './change-belief.ts';
 
 /**
- * Changes a day of a page that was seen to change: by what is believed of it, else by the visits that are remembered. `null` for a page
- * that no remembered visit found changed, and for one that is no live page now. The index of changing pages holds all others.
+ * Changes a day of a page that was seen to change: by what is believed of it, else by the visits that are remembered.
+ * `null` for a page that no remembered visit found changed, and for one that is no live page now. The index of changing
+ * pages holds all others.
  */
 export function changeRateOf(datum: Pick<CrawlDatum, 'state' | 'visits' | 'schedule'>): number | null {
   if (datum.state !== 'fetched' && datum.state !== 'notmodified') return null;

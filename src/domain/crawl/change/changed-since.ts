@@ -6,8 +6,8 @@ const isAway = ({ outcome }: Visit): boolean =>
 const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outcome !== 'denied';
 
 /**
- * Whether a page is another than it was at a time (ms since the epoch): its content changed, it went away, or it came back as it had been.
- * Where the visits that are remembered do not tell, it is taken for changed.
+ * Whether a page is another than it was at a time (ms since the epoch): its content changed, it went away, or it came
+ * back as it had been. Where the visits that are remembered do not tell, it is taken for changed.
  */
 export function isChangedSince(datum: CrawlDatum, since: number): boolean {
   if (datum.changedAt === null || datum.changedAt >= since) return true;

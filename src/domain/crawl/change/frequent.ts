@@ -6,9 +6,10 @@ export interface Frequent {
 }
 
 /**
- * Counts in bounded memory, by Space-Saving (Metwally, Agrawal, El Abbadi, Efficient Computation of Frequent and Top-k Elements in Data
- * Streams, 2005): an item without a counter takes over the least one. What makes up more than 1/capacity of all has a counter, and no
- * count is too high by more than that share; with no more items than counters all are exact.
+ * Counts in bounded memory, by Space-Saving (Metwally, Agrawal, El Abbadi, Efficient Computation of Frequent and Top-k
+ * Elements in Data Streams, 2005): an item without a counter takes over the least one. What makes up more than
+ * 1/capacity of all has a counter, and no count is too high by more than that share; with no more items than counters
+ * all are exact.
  */
 export function createFrequent(capacity: number): Frequent {
   const counts = new Map<string, number>();

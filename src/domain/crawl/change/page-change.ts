@@ -38,8 +38,8 @@ export interface PageChange {
 }
 
 /**
- * What a consumer of the crawl has to be told when a record becomes another one; `null`: nothing. It follows from the two records alone, so that whoever
- * writes records tells the same.
+ * What a consumer of the crawl has to be told when a record becomes another one; `null`: nothing. It follows from the
+ * two records alone, so that whoever writes records tells the same.
  * @param at when it was found, ms since the epoch
  */
 export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): PageChange | null {
@@ -70,7 +70,10 @@ export function pageDropped(datum: CrawlDatum, at: number): PageChange | null {
   return { kind: 'dropped', url, at, state, status: httpStatus, distance: null, target, title, ...type };
 }
 
-/** Where a page redirects to, or what it repeats, as long as it does: records keep their last target, but what is gone is nowhere. */
+/**
+ * Where a page redirects to, or what it repeats, as long as it does: records keep their last target, but what is gone
+ * is nowhere.
+ */
 export const leadsTo = ({ state, target }: Pick<CrawlDatum, 'state' | 'target'>): string | null =>
   isRedirect(state) || state === 'duplicate' ? target : null;
 

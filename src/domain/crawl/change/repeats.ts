@@ -18,8 +18,8 @@ export const isOwnPage = ({ state }: Pick<CrawlDatum, 'state'>): boolean =>
   state === 'fetched' || state === 'notmodified';
 
 /**
- * What a page is compared by; `null` for one that takes no part: without a copy or a signature, or with so little text that what sets it apart is
- * not in its text (pages that scripts fill, notes that something is loading).
+ * What a page is compared by; `null` for one that takes no part: without a copy or a signature, or with so little text
+ * that what sets it apart is not in its text (pages that scripts fill, notes that something is loading).
  */
 export function signedText(datum: CrawlDatum, minChars: number): SignedText | null {
   const { signature, signatureName, textChars, state } = datum;

@@ -6,11 +6,16 @@ export interface LinkRules {
   readonly layers: number;
 }
 
-/** Whether links that were kept out by the rules so far may be let in by others. Which way a print moves cannot be told. */
+/**
+ * Whether links that were kept out by the rules so far may be let in by others. Which way a print moves cannot be told.
+ */
 export const mayLetInMore = (known: LinkRules, rules: LinkRules): boolean =>
   rules.print !== known.print || rules.layers > known.layers;
 
-/** What holds for all stored pages once some are judged by these rules and the others were by those known: the narrower limit. */
+/**
+ * What holds for all stored pages once some are judged by these rules and the others were by those known: the narrower
+ * limit.
+ */
 export const narrowed = (known: LinkRules, rules: LinkRules): LinkRules =>
   rules.layers < known.layers ? { ...known, layers: rules.layers } : known;
 

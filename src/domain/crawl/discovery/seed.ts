@@ -19,9 +19,10 @@ export type InjectMode = 'keep' | 'update' | 'overwrite';
 const MAX_INTERVAL_S = 315_360_000;
 
 /**
- * Reads one line of a seed file in Nutch's format: a URL, then `key=value` pairs, all separated by tabs. `score`, `interval` and
- * `fixedInterval` (seconds; Nutch's `nutch.score`, `nutch.fetchInterval`, `nutch.fetchInterval.fixed` too) have a meaning, any other
- * key is kept as metadata. `null` for blank lines and comments (`#`); an error says what was expected.
+ * Reads one line of a seed file in Nutch's format: a URL, then `key=value` pairs, all separated by tabs. `score`,
+ * `interval` and `fixedInterval` (seconds; Nutch's `nutch.score`, `nutch.fetchInterval`, `nutch.fetchInterval.fixed`
+ * too) have a meaning, any other key is kept as metadata. `null` for blank lines and comments (`#`); an error says what
+ * was expected.
  */
 export function parseSeedLine(line: string): Seed | { readonly error: string } | null {
   const text = line.replace(/^\uFEFF/, '').trim();
@@ -68,8 +69,8 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
 }
 
 /**
- * A known record after its URL was injected again. `overwrite` forgets what was learnt, `update` only what the seed names. A seed is never
- * an orphan: one that was is due at once.
+ * A known record after its URL was injected again. `overwrite` forgets what was learnt, `update` only what the seed
+ * names. A seed is never an orphan: one that was is due at once.
  */
 export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh: CrawlDatum): CrawlDatum {
   const datum = known.state === 'orphan' ? revived(known, fresh.discoveredAt) : known;

@@ -1,6 +1,9 @@
 import type { CrawlDatum } from '../states/datum.ts';
 
-/** Metadata of a page that a sitemap calls changed since its last visit: the `lastmod`, ms since the epoch. Gone after the next answer. */
+/**
+ * Metadata of a page that a sitemap calls changed since its last visit: the `lastmod`, ms since the epoch. Gone after
+ * the next answer.
+ */
 export const HINT_KEY = 'sitemap.lastmod';
 
 export interface HintRecord {
@@ -9,15 +12,17 @@ export interface HintRecord {
   readonly hintMisses: number;
 }
 
-/** How far `lastmod` is believed on a host, 0 to 1: the mean of Beta(1, 1) with the hints that proved right and wrong. */
+/**
+ * How far `lastmod` is believed on a host, 0 to 1: the mean of Beta(1, 1) with the hints that proved right and wrong.
+ */
 export function hintTrust({ hintHits, hintMisses }: HintRecord): number {
   return (hintHits + 1) / (hintHits + hintMisses + 2);
 }
 
 /**
- * A page whose sitemap entry is newer than its last visit comes sooner, the further the more its host is trusted: wholly trusted,
- * at once. Never sooner than the operator's bound after the last visit, and not while the page fails: then the server, or the pause after
- * failures, has said when. `null`: the hint changes nothing.
+ * A page whose sitemap entry is newer than its last visit comes sooner, the further the more its host is trusted:
+ * wholly trusted, at once. Never sooner than the operator's bound after the last visit, and not while the page fails:
+ * then the server, or the pause after failures, has said when. `null`: the hint changes nothing.
  */
 export function withHint(
   datum: CrawlDatum,

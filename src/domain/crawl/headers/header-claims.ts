@@ -1,7 +1,8 @@
 import type { CrawlDatum } from '../states/datum.ts';
 
 /**
- * What only the headers say of a page, so that the same bytes may mean another page: as what its body is read, and what robots may do with it.
+ * What only the headers say of a page, so that the same bytes may mean another page: as what its body is read, and what
+ * robots may do with it.
  */
 export interface HeaderClaims {
   /** `Content-Type` verbatim; `null` when absent. */
@@ -30,8 +31,8 @@ export function areClaimsKept(known: HeaderClaims, current: HeaderClaims): boole
 }
 
 /**
- * Whether a 304 leaves the claims as they were. It need not repeat them (RFC 9110 section 15.4.5), and many servers give it a type of its own, so only
- * an `X-Robots-Tag` that is there counts.
+ * Whether a 304 leaves the claims as they were. It need not repeat them (RFC 9110 section 15.4.5), and many servers
+ * give it a type of its own, so only an `X-Robots-Tag` that is there counts.
  */
 export function areClaimsKeptBy304(known: HeaderClaims, { robotsTag }: HeaderClaims): boolean {
   return robotsTag === null || isTagKept(known, { robotsTag });
@@ -41,8 +42,8 @@ export function areClaimsKeptBy304(known: HeaderClaims, { robotsTag }: HeaderCla
 type Reading = HeaderClaims & Pick<CrawlDatum, 'signature' | 'signatureName' | 'title'>;
 
 /**
- * Whether the same bytes mean another page since the headers claim something else of them. A charset counts by what it makes of the text: servers of one
- * site often disagree whether to name it.
+ * Whether the same bytes mean another page since the headers claim something else of them. A charset counts by what it
+ * makes of the text: servers of one site often disagree whether to name it.
  */
 export function isReadOtherwise(before: Reading, after: Reading): boolean {
   if (areClaimsKept(before, after)) return false;

@@ -5,10 +5,15 @@ const ONCE: ReadonlySet<string> = new Set(
   ),
 );
 
-/** In `X-Robots-Tag` the name of an agent holds for its own line, so a comma would give it what other lines say to all. */
+/**
+ * In `X-Robots-Tag` the name of an agent holds for its own line, so a comma would give it what other lines say to all.
+ */
 const LINE_BY_LINE = 'x-robots-tag';
 
-/** Header fields by lower-case name from names and values in turn, as they came; what is repeated is joined by commas, `X-Robots-Tag` by line ends. */
+/**
+ * Header fields by lower-case name from names and values in turn, as they came; what is repeated is joined by commas,
+ * `X-Robots-Tag` by line ends.
+ */
 export function joinedFields(rawHeaders: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {

@@ -14,7 +14,8 @@ export const MAX_RETRY_AFTER_MS = 30 * 86_400_000;
 /**
  * Reads an HTTP date: ms since the epoch, or `null` where no date can be made out.
  *
- * The three formats of RFC 9110 section 5.6.7 and what servers send in their place, by the algorithm of RFC 6265 section
+ * The three formats of RFC 9110 section 5.6.7 and what servers send in their place, by the algorithm of RFC 6265
+ * section
  * 5.1.1: the parts may come in any order, names of weekdays and zones are passed over, and the time is always GMT.
  * Two-digit years from 70 are of the 20th century, the others of the 21st.
  */

@@ -35,11 +35,12 @@ const AUDIT: ProbePlan = { ...FULL, audit: true };
 const ENOUGH_MISSES = 3;
 
 /**
- * Chooses the rungs of the ladder of change for one visit. A first visit, a distrusted host and an audit transfer the body;
- * `auto` prefers conditional requests, reads headers off the GET while it learns, and changes to HEAD on hosts that ignore
- * conditional requests, since a dropped body costs the connection or is transferred after all.
+ * Chooses the rungs of the ladder of change for one visit. A first visit, a distrusted host and an audit transfer the
+ * body; `auto` prefers conditional requests, reads headers off the GET while it learns, and changes to HEAD on hosts
+ * that ignore conditional requests, since a dropped body costs the connection or is transferred after all.
  *
- * @param dated the same for pages without an entity tag, where it is known apart: many servers honour tags and ignore dates
+ * @param dated the same for pages without an entity tag, where it is known apart: many servers honour tags and ignore
+ *   dates
  */
 export function planProbe(
   page: Pick<CrawlDatum, 'digest' | 'validators'>,
@@ -85,8 +86,8 @@ export function validatorsOf(headers: Readonly<Record<string, string>>): Validat
 }
 
 /**
- * Rung 3: Content-Length and Last-Modified present on both sides and equal. Entity tags that are there on both sides and
- * differ overrule them: Last-Modified knows only whole seconds.
+ * Rung 3: Content-Length and Last-Modified present on both sides and equal. Entity tags that are there on both sides
+ * and differ overrule them: Last-Modified knows only whole seconds.
  */
 export function saysUnchanged(stored: Validators, answer: Validators): boolean {
   if (stored.lastModified === null || stored.contentLength === null) return false;
@@ -95,8 +96,8 @@ export function saysUnchanged(stored: Validators, answer: Validators): boolean {
 }
 
 /**
- * Whether headers would have spared the body: rung 3, or what a 304 would have rested on: an equal strong entity tag, or, on a page without one, an
- * equal date, whatever the length.
+ * Whether headers would have spared the body: rung 3, or what a 304 would have rested on: an equal strong entity tag,
+ * or, on a page without one, an equal date, whatever the length.
  */
 export function wouldHaveSkipped(stored: Validators, answer: Validators): boolean {
   const strong = stored.etag !== null && !stored.etag.startsWith('W/') && stored.etag === answer.etag;

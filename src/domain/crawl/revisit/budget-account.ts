@@ -1,4 +1,7 @@
-/** Fetches a day, given out evenly: what a round may spend. A token bucket that holds a day's worth, with an account per UTC day. */
+/**
+ * Fetches a day, given out evenly: what a round may spend. A token bucket that holds a day's worth, with an account per
+ * UTC day.
+ */
 export interface BudgetAccount {
   /** When the account was last brought up to date, ms since the epoch. */
   readonly at: number;
@@ -11,7 +14,10 @@ export interface BudgetAccount {
 
 const DAY_MS = 86_400_000;
 
-/** The account at `now`; `null`: there was none, and a day's worth is there at once. A clock that was set back gives nothing, and goes on from there. */
+/**
+ * The account at `now`; `null`: there was none, and a day's worth is there at once. A clock that was set back gives
+ * nothing, and goes on from there.
+ */
 export function accountAt(account: BudgetAccount | null, perDay: number, now: number): BudgetAccount {
   const day = Math.floor(now / DAY_MS);
   if (account === null) return { at: now, saved: perDay, day, spentToday: 0 };

@@ -13,8 +13,8 @@ export interface HostTurn {
 }
 
 /**
- * Earliest start of the host's next request, `-Infinity` for "at any time". `Infinity` while all connections are taken: the
- * answer changes with the next end, not with time.
+ * Earliest start of the host's next request, `-Infinity` for "at any time". `Infinity` while all connections are taken:
+ * the answer changes with the next end, not with time.
  *
  * The delay counts from the *end* of the request before, so a slow server is not asked faster than it answers.
  */
@@ -23,7 +23,10 @@ export function nextStartAt(turn: HostTurn): number {
   return quietUntil(turn);
 }
 
-/** Until then the past matters: a host without work whose time has come can be forgotten. `-Infinity` where it never did. */
+/**
+ * Until then the past matters: a host without work whose time has come can be forgotten. `-Infinity` where it never
+ * did.
+ */
 export function quietUntil(turn: Pick<HostTurn, 'lastEndAt' | 'delayMs' | 'pausedUntil'>): number {
   const afterDelay = turn.lastEndAt === null ? Number.NEGATIVE_INFINITY : turn.lastEndAt + turn.delayMs;
   return Math.max(afterDelay, turn.pausedUntil ?? Number.NEGATIVE_INFINITY);

@@ -1,6 +1,9 @@
 /** Bounds of the time to the next visit for some pages. Durations in ms. */
 export interface IntervalRule {
-  /** Host (`example.org`, `example.org:8080`), a domain and all below it (`*.example.org`), or MIME type (`text/html`, `image/*`). */
+  /**
+   * Host (`example.org`, `example.org:8080`), a domain and all below it (`*.example.org`), or MIME type (`text/html`,
+   * `image/*`).
+   */
   readonly of: string;
   /** `null`: as for all pages. */
   readonly minIntervalMs: number | null;

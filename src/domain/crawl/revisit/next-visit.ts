@@ -90,12 +90,16 @@ const REPLAYED: Readonly<Partial<Record<VisitOutcome, Pick<ScheduleVisit, 'outco
   'unchanged-digest': { outcome: 'unchanged', evidence: 'digest' },
 };
 
-/** Another body without a distance: signatures made by two sets of rules stood against each other, or there were no two of them. The record does not keep which. */
+/**
+ * Another body without a distance: signatures made by two sets of rules stood against each other, or there were no two
+ * of them. The record does not keep which.
+ */
 const UNCOMPARED: readonly ScheduleVisit['evidence'][] = ['digest', 'resigned'];
 
 /**
- * Tells the arithmetic of the last visit again from the record, with the schedule now in force. Of what the record does not keep, that is taken which
- * leads to the interval that the visit led to. `null` when there was no visit, or the last one was none that a schedule hears of.
+ * Tells the arithmetic of the last visit again from the record, with the schedule now in force. Of what the record does
+ * not keep, that is taken which leads to the interval that the visit led to. `null` when there was no visit, or the
+ * last one was none that a schedule hears of.
  */
 export function replayLastVisit(
   datum: CrawlDatum,
@@ -134,7 +138,10 @@ export function replayLastVisit(
   return replays.find(({ memory }) => memory.intervalMs === last.intervalMs) ?? replays[0]!;
 }
 
-/** What the interval before the last visit may have been. Nothing keeps that before a first visit: the usual one, or what a seed had named, which schedules go by. */
+/**
+ * What the interval before the last visit may have been. Nothing keeps that before a first visit: the usual one, or
+ * what a seed had named, which schedules go by.
+ */
 function intervalsBefore(datum: CrawlDatum, { schedule, price = null }: SettlePolicy): readonly number[] {
   const before = datum.visits.at(-2)?.intervalMs;
   if (before !== undefined) return [before];

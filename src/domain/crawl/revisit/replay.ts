@@ -28,7 +28,8 @@ function answersOf(datum: CrawlDatum): Visit[] {
 }
 
 /**
- * The changes of a page as its stored visits saw them. When a change happened between two visits is not known: the middle is taken.
+ * The changes of a page as its stored visits saw them. When a change happened between two visits is not known: the
+ * middle is taken.
  */
 function changesOf(visits: readonly Visit[]): Change[] {
   return visits.flatMap(({ outcome, at, elapsedMs, distance }) =>
@@ -56,8 +57,8 @@ export function accountOfVisits(datum: CrawlDatum): ReplayAccount | null {
 }
 
 /**
- * The same history visited under another policy, from the first stored visit on. Fetches that find a change cost as many bytes as
- * changed visits did on the average, the others as many as unchanged ones.
+ * The same history visited under another policy, from the first stored visit on. Fetches that find a change cost as
+ * many bytes as changed visits did on the average, the others as many as unchanged ones.
  */
 export function replayVisits(datum: CrawlDatum, policy: SettlePolicy): ReplayAccount | null {
   const visits = answersOf(datum);

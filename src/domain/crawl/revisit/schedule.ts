@@ -8,8 +8,8 @@ export interface ScheduleVisit {
   readonly elapsedMs: number | null;
   readonly outcome: 'new' | 'modified' | 'unchanged';
   /**
-   * What told: the rung of the ladder of change; `distance` when signatures were compared; `resigned` when another body came and the old
-   * signature was made by other rules, so that nothing says how much changed.
+   * What told: the rung of the ladder of change; `distance` when signatures were compared; `resigned` when another body
+   * came and the old signature was made by other rules, so that nothing says how much changed.
    */
   readonly evidence: 'first' | 'conditional' | 'headers' | 'digest' | 'distance' | 'resigned';
   /** Hamming distance, bits; `null` when there was nothing to compare. */
@@ -22,11 +22,15 @@ export interface ScheduleVisit {
   readonly isHostTrusted?: boolean;
   /** How much the page matters, 1 for an ordinary one. Default 1. */
   readonly weight?: number;
-  /** What a visit must be worth at present, page-days ({@link FetchSchedule.worth}); absent or `null` without a budget. */
+  /**
+   * What a visit must be worth at present, page-days ({@link FetchSchedule.worth}); absent or `null` without a budget.
+   */
   readonly price?: number | null;
   /** About 1, by the URL: pages that were first met together do not come back together. Default 1. */
   readonly spread?: number;
-  /** On the first visit: the interval that the seed names until the second, ms; absent or `null` where it names none. */
+  /**
+   * On the first visit: the interval that the seed names until the second, ms; absent or `null` where it names none.
+   */
   readonly startIntervalMs?: number | null;
   /** The memory knows this visit already; its arithmetic is only told again. Default false. */
   readonly isRepeated?: boolean;
@@ -56,8 +60,8 @@ export interface FetchSchedule {
   readonly initialIntervalMs: number;
   onVisit(memory: ScheduleMemory, visit: ScheduleVisit): ScheduleDecision;
   /**
-   * What visiting a page is worth `elapsedMs` after its last visit, page-days of freshness; the order in which a budget is spent.
-   * `belief` is `null` before anything was learnt. A schedule without it leaves the order to scoring.
+   * What visiting a page is worth `elapsedMs` after its last visit, page-days of freshness; the order in which a budget
+   * is spent. `belief` is `null` before anything was learnt. A schedule without it leaves the order to scoring.
    */
   worth?(belief: ScheduleMemory['belief'], elapsedMs: number, weight: number): number;
 }

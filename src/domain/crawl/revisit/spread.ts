@@ -20,7 +20,10 @@ const TIME_MAX = 2 ** 48 - 1;
 export const hourOf = (at: number): number => Math.floor(Math.min(Math.max(Math.ceil(at), 0), TIME_MAX) / HOUR_MS);
 export const startOfHour = (hour: number): number => hour * HOUR_MS;
 
-/** Types that are counted one by one. Others count with their family, so that strangers cannot make up any number of counters. */
+/**
+ * Types that are counted one by one. Others count with their family, so that strangers cannot make up any number of
+ * counters.
+ */
 const COMMON_TYPES = new Set([
   'text/html',
   'text/plain',

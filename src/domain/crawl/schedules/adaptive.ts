@@ -28,9 +28,9 @@ export const ADAPTIVE_DEFAULTS: AdaptiveOptions = {
 };
 
 /**
- * Nutch's AdaptiveFetchSchedule, exactly: the interval shrinks by a share after a modified visit and grows after an unmodified
- * one; with `syncDelta` an interval shorter than the time since the last change becomes that time, and the next visit is
- * moved back by a share of it. The bounds hold for the interval, not for the moved date, as there.
+ * Nutch's AdaptiveFetchSchedule, exactly: the interval shrinks by a share after a modified visit and grows after an
+ * unmodified one; with `syncDelta` an interval shorter than the time since the last change becomes that time, and the
+ * next visit is moved back by a share of it. The bounds hold for the interval, not for the moved date, as there.
  */
 export function createAdaptiveSchedule(options: AdaptiveOptions = ADAPTIVE_DEFAULTS): FetchSchedule {
   return {

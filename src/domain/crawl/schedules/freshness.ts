@@ -33,9 +33,10 @@ export const FRESHNESS_DEFAULTS: FreshnessOptions = Object.freeze({
 const MADE_ON_REQUEST_MS = 60_000;
 
 /**
- * Spends visits where they win most freshness. What is believed of a page's change rate ({@link learnChange}) gives the worth of a
- * visit at any time ({@link visitValue}); the page is due when the worth reaches the price, which is what visits are worth on
- * the average at the budget there is. Pages that change faster than the budget can follow are visited less, not more.
+ * Spends visits where they win most freshness. What is believed of a page's change rate ({@link learnChange}) gives the
+ * worth of a visit at any time ({@link visitValue}); the page is due when the worth reaches the price, which is what
+ * visits are worth on the average at the budget there is. Pages that change faster than the budget can follow are
+ * visited less, not more.
  */
 export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DEFAULTS): FetchSchedule {
   const priceWithoutBudget = visitValue(PRIOR_BELIEF, options.intervalMs);

@@ -27,7 +27,9 @@ export const SIMILARITY_DEFAULTS: SimilarityOptions = {
   maxIntervalMs: 90 * DAY,
 };
 
-/** Similarity of two visits in 0..1: 1 when unchanged, falling linearly with the Hamming distance, 0 from saturation on. */
+/**
+ * Similarity of two visits in 0..1: 1 when unchanged, falling linearly with the Hamming distance, 0 from saturation on.
+ */
 export function similarityOf(distance: number, saturationBits: number): number {
   return Math.max(0, 1 - distance / saturationBits);
 }
@@ -36,14 +38,15 @@ export function similarityOf(distance: number, saturationBits: number): number {
 const EPSILON = 1e-9;
 
 /**
- * The interval moves in proportion to the similarity of successive visits (Dai Peng 2015, whose formula is lost; this one
- * equals Nutch's rule at both ends):
+ * The interval moves in proportion to the similarity of successive visits (Dai Peng 2015, whose formula is lost; this
+ * one equals Nutch's rule at both ends):
  *
  *     I' = clamp(I * ((1 - decRate) + (incRate + decRate) * s)),  s = max(0, 1 - h / saturationBits)
  *
- * h is the Hamming distance to the signature before; a page that a 304, equal headers or an equal digest calls unchanged has
- * s = 1. Without signatures to compare, a changed page has s = 0. Neutral at s = decRate / (incRate + decRate), with the
- * defaults at h = 4. The raw 1 - h / 64 would not do: unrelated pages differ in about 32 bits, so intervals would always grow.
+ * h is the Hamming distance to the signature before; a page that a 304, equal headers or an equal digest calls
+ * unchanged has s = 1. Without signatures to compare, a changed page has s = 0. Neutral at s = decRate / (incRate +
+ * decRate), with the defaults at h = 4. The raw 1 - h / 64 would not do: unrelated pages differ in about 32 bits, so
+ * intervals would always grow.
  */
 export function createSimilaritySchedule(options: SimilarityOptions = SIMILARITY_DEFAULTS): FetchSchedule {
   return {

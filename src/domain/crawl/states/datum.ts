@@ -15,7 +15,8 @@ export const CRAWL_STATES = [
 ] as const;
 
 /**
- * State of the last *good* visit. A page that fails for now keeps it; `failures`, `lastError` and `httpStatus` say the rest.
+ * State of the last *good* visit. A page that fails for now keeps it; `failures`, `lastError` and `httpStatus` say the
+ * rest.
  */
 export type CrawlState = (typeof CRAWL_STATES)[number];
 
@@ -44,7 +45,9 @@ export interface Visit {
   readonly elapsedMs: number | null;
   /** Body bytes received, as transferred. */
   readonly bytes: number;
-  /** The revisit interval after this visit, ms: with the one before it, the arithmetic of any visit can be told again. */
+  /**
+   * The revisit interval after this visit, ms: with the one before it, the arithmetic of any visit can be told again.
+   */
   readonly intervalMs: number;
 }
 
@@ -114,7 +117,10 @@ export interface CrawlDatum {
   /** Name and version of what made the signature: only equal names compare. */
   readonly signatureName: string | null;
   readonly title: string | null;
-  /** Length of the text that counts as the page's content, characters; `null` when it was not parsed (or by an older version). */
+  /**
+   * Length of the text that counts as the page's content, characters; `null` when it was not parsed (or by an older
+   * version).
+   */
   readonly textChars: number | null;
   /** What its blocks said, and which of them change; `null` for a page without blocks. */
   readonly blocks: BlockMemory | null;

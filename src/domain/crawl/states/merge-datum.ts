@@ -2,8 +2,9 @@ import type { CrawlDatum } from './datum.ts';
 import { revived } from './revived.ts';
 
 /**
- * One record out of two of the same URL from different crawls: what was seen last is believed, how it was found is taken from the shorter way,
- * and what an operator said (seed, fixed interval, metadata) is kept from both, the later visited one going first.
+ * One record out of two of the same URL from different crawls: what was seen last is believed, how it was found is
+ * taken from the shorter way, and what an operator said (seed, fixed interval, metadata) is kept from both, the later
+ * visited one going first.
  */
 export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
   if (mine.url !== theirs.url)

@@ -18,7 +18,10 @@ export interface Settled {
     | 'kept';
   readonly distance: number | null;
   readonly terms: readonly ScheduleTerm[];
-  /** What the visit was worth to the schedule before it was made, page-days; absent where it was no visit to a known page, or in vain. */
+  /**
+   * What the visit was worth to the schedule before it was made, page-days; absent where it was no visit to a known
+   * page, or in vain.
+   */
   readonly worth?: number;
 }
 

@@ -72,7 +72,10 @@ export interface FetchFailed extends OutcomeBase {
   readonly retryAt: number | null;
 }
 
-/** Not asked at all, or refused by rule: robots.txt, address guard, unsupported scheme, a host that is left alone for now. */
+/**
+ * Not asked at all, or refused by rule: robots.txt, address guard, unsupported scheme, a host that is left alone for
+ * now.
+ */
 export interface FetchDenied extends OutcomeBase {
   readonly kind: 'denied';
   readonly code: string;

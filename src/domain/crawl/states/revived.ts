@@ -3,7 +3,10 @@ import type { CrawlDatum, CrawlState, Visit } from './datum.ts';
 const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outcome !== 'denied';
 const PERMANENT = new Set<number | null>([300, 301, 308]);
 
-/** What an orphan was when it lost its last link: what the world was last told of it. The record does not keep it, its visits tell. */
+/**
+ * What an orphan was when it lost its last link: what the world was last told of it. The record does not keep it, its
+ * visits tell.
+ */
 export function stateWhenOrphaned({ visits, httpStatus, digest, target }: CrawlDatum): CrawlState {
   const last = visits.findLast(isAnswered)?.outcome;
   if (last === 'redirect') return PERMANENT.has(httpStatus) ? 'redir_perm' : 'redir_temp';
@@ -12,7 +15,10 @@ export function stateWhenOrphaned({ visits, httpStatus, digest, target }: CrawlD
   return target === null ? 'fetched' : 'duplicate';
 }
 
-/** An orphan that is wanted again. One that was a duplicate stands for itself until it is compared: what it repeated may not be there any more. */
+/**
+ * An orphan that is wanted again. One that was a duplicate stands for itself until it is compared: what it repeated may
+ * not be there any more.
+ */
 export function revived(orphan: CrawlDatum, dueAt: number): CrawlDatum {
   const was = stateWhenOrphaned(orphan);
   const state = was === 'duplicate' ? 'fetched' : was;

@@ -93,8 +93,8 @@ function goneInARow(visits: readonly Visit[]): number {
 }
 
 /**
- * What servers say that dislike the request itself, of which conditions are the part that varies (an entity tag that their own filter refuses or finds
- * too long): the next visit asks without them.
+ * What servers say that dislike the request itself, of which conditions are the part that varies (an entity tag that
+ * their own filter refuses or finds too long): the next visit asks without them.
  */
 const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 412, 431]);
 
@@ -124,7 +124,9 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
   };
 }
 
-/** Refused by rule: no fault of the page, so nothing is counted against it; it is asked about again after an interval. */
+/**
+ * Refused by rule: no fault of the page, so nothing is counted against it; it is asked about again after an interval.
+ */
 export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Settled {
   const passing = ERRORS[outcome.code as ErrorCode]?.consequence === 'pause-host';
   const { minIntervalMs, maxIntervalMs } = boundsFor(datum, policy);

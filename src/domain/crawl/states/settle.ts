@@ -13,7 +13,10 @@ export type { Settled } from './next-state.ts';
 export type CrawlEvent =
   /** A link to it was found (again) on a page that lies `depth` links from a seed. */
   | { readonly kind: 'linked'; readonly depth: number }
-  /** It was visited. `parse` belongs to a successful fetch; `target` is the canonical target of a redirect, if it has one. */
+  /**
+   * It was visited. `parse` belongs to a successful fetch; `target` is the canonical target of a redirect, if it has
+   * one.
+   */
   | {
       readonly kind: 'visited';
       readonly outcome: FetchOutcome;
@@ -31,8 +34,8 @@ export type CrawlEvent =
 type VisitedEvent = Extract<CrawlEvent, { kind: 'visited' }>;
 
 /**
- * The one transition function of the crawl: what a URL becomes by an event. Pure and total over states and events; applying
- * it needs no knowledge of how the event came about.
+ * The one transition function of the crawl: what a URL becomes by an event. Pure and total over states and events;
+ * applying it needs no knowledge of how the event came about.
  */
 export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolicy, now: number): Settled {
   switch (event.kind) {
@@ -49,7 +52,9 @@ export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolic
   }
 }
 
-/** What was asked for in vain won nothing, and would raise the price of visits the more, the longer it cannot be had. */
+/**
+ * What was asked for in vain won nothing, and would raise the price of visits the more, the longer it cannot be had.
+ */
 function worthOf(datum: CrawlDatum, { kind }: FetchOutcome, policy: SettlePolicy, now: number): { worth?: number } {
   const { worth } = policy.schedule;
   if (worth === undefined || datum.lastFetchAt === null || datum.fixedIntervalMs !== null) return {};
@@ -92,7 +97,10 @@ function settleOrphaned(datum: CrawlDatum): CrawlDatum {
   return { ...datum, state: 'orphan', nextFetchAt: null };
 }
 
-/** Brought forward, never put off. What was given up is tried once more, and what could not be parsed is read again, though it be the same. */
+/**
+ * Brought forward, never put off. What was given up is tried once more, and what could not be parsed is read again,
+ * though it be the same.
+ */
 function settleTouched(datum: CrawlDatum, at: number): CrawlDatum {
   const { etag, lastModified } = datum.validators;
   const isUnread = datum.state === 'parse_failed' && (etag ?? lastModified) !== null;

@@ -1,6 +1,6 @@
 /**
- * What the words of class and id say of an element, as bits. They are no more than hints: what a page calls `content` may hold its
- * menu. The words are those that site authors of all languages use, in English.
+ * What the words of class and id say of an element, as bits. They are no more than hints: what a page calls `content`
+ * may hold its menu. The words are those that site authors of all languages use, in English.
  */
 export const NAVIGATION = 1;
 export const FOOT = 1 << 1;

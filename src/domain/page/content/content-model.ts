@@ -2,11 +2,15 @@ import { CONTENT_BASE, CONTENT_TREES } from './content-trees.ts';
 
 /** Splits of a tree, and its leaves: all trees are full, of depth 4. */
 export const TREE_DEPTH = 4;
-// Not `2 ** TREE_DEPTH`: V8 keeps powers as floating-point numbers, which made places of {@link logitsOf} such too and it half as fast.
+// Not `2 ** TREE_DEPTH`: V8 keeps powers as floating-point numbers, which made places of {@link logitsOf} such too and
+// it half as fast.
 export const TREE_SPLITS = 15;
 export const TREE_LEAVES = 16;
 
-/** Boosted decision trees: the sum of one leaf of each tree is the logit of a probability (J. Friedman, Greedy function approximation, 2001). */
+/**
+ * Boosted decision trees: the sum of one leaf of each tree is the logit of a probability (J. Friedman, Greedy function
+ * approximation, 2001).
+ */
 export interface BoostedTrees {
   readonly base: number;
   readonly features: Uint8Array;
@@ -16,8 +20,8 @@ export interface BoostedTrees {
 }
 
 /**
- * @param lines one a tree: `feature:threshold` of its splits, breadth first, a bar, its leaves from left to right. A value below the
- * threshold goes left.
+ * @param lines one a tree: `feature:threshold` of its splits, breadth first, a bar, its leaves from left to right. A
+ *   value below the threshold goes left.
  */
 export function readTrees(base: number, lines: readonly string[]): BoostedTrees {
   const count = lines.length;
@@ -40,8 +44,9 @@ export function readTrees(base: number, lines: readonly string[]): BoostedTrees 
 const ABREAST = 4;
 
 /**
- * Logits of rows of `columns` values. Tree by tree, not row by row, so that a tree stays in the processor's cache; steps are arithmetic without
- * branches, since which way a row takes can hardly be foreseen, and are written out, as calls or a loop would double their cost.
+ * Logits of rows of `columns` values. Tree by tree, not row by row, so that a tree stays in the processor's cache;
+ * steps are arithmetic without branches, since which way a row takes can hardly be foreseen, and are written out, as
+ * calls or a loop would double their cost.
  */
 export function logitsOf(trees: BoostedTrees, rows: Float32Array, columns: number): Float64Array {
   const { base, features, thresholds, leaves, count } = trees;

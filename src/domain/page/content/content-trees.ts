@@ -1,8 +1,8 @@
 /**
- * Decision trees of the main content, written by `node dist/bench/content/train.js --out` (see bench/RESULTS.md); not to be edited. Learnt from the
- * 399 pages of the development split of the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0) at hand, and from
- * 120 made ones in five languages (made-pages.ts). The numbers
- * before the colons are columns of FEATURES in feature-columns.ts.
+ * Decision trees of the main content, written by `node dist/bench/content/train.js --out` (see bench/RESULTS.md); not
+ * to be edited. Learnt from the 399 pages of the development split of the Web Content Extraction Benchmark (Murrough
+ * Foley, CC BY 4.0) at hand, and from 120 made ones in five languages (made-pages.ts). The numbers before the colons
+ * are columns of FEATURES in feature-columns.ts.
  */
 export const CONTENT_BASE = 0.403652;
 

@@ -9,7 +9,10 @@ import { FEATURES } from './feature-columns.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
 import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
 
-/** What is found on a page; part of the name of every signature made from it, so it moves with each change of that, new trees above all. */
+/**
+ * What is found on a page; part of the name of every signature made from it, so it moves with each change of that, new
+ * trees above all.
+ */
 export const CONTENT_VERSION = 3;
 
 export interface MainContent {
@@ -18,7 +21,10 @@ export interface MainContent {
   readonly outline: Outline;
   /** Which blocks belong to it. */
   readonly isMain: readonly boolean[];
-  /** How surely each block belongs to it, 0 to 1: its probability, less where it stands in what calls itself an advert, an aside or the like. */
+  /**
+   * How surely each block belongs to it, 0 to 1: its probability, less where it stands in what calls itself an advert,
+   * an aside or the like.
+   */
   readonly certainty: Float64Array;
 }
 
@@ -28,9 +34,10 @@ const FELLOWS = 0.7;
 const LEAST_FELLOWS = 3;
 
 /**
- * The main content of a page: every block gets a probability from what it is, what it stands beside, what it lies in and what the page
- * is ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`); blocks that repeat each other are judged
- * together; then those are taken that make the expected F1 of the page's words largest.
+ * The main content of a page: every block gets a probability from what it is, what it stands beside, what it lies in
+ * and what the page is ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`); blocks
+ * that repeat each other are judged together; then those are taken that make the expected F1 of the page's words
+ * largest.
  */
 export function createMainContent(trees: BoostedTrees = contentTrees()): (root: PageNode) => MainContent {
   const signsOf = createSignReader();
@@ -101,8 +108,8 @@ const ELSEWHERE = 0.2;
 const MOSTLY_LINK = 0.6;
 
 /**
- * Links that the page itself announces as those of other pages: a line between paragraphs ("Also read: ..."), and what stands under a
- * heading such as "Related news". Both are too rare among labelled pages to be learnt.
+ * Links that the page itself announces as those of other pages: a line between paragraphs ("Also read: ..."), and what
+ * stands under a heading such as "Related news". Both are too rare among labelled pages to be learnt.
  */
 function withoutOthers({ blocks }: Outline, { hints }: BlockContext, chances: Float64Array): Float64Array {
   const left = chances.slice();
@@ -123,8 +130,8 @@ function withoutOthers({ blocks }: Outline, { hints }: BlockContext, chances: Fl
 const LEAST_ARTICLE = 300;
 
 /**
- * What readers say below an article is none of it, on forums it is the content; of long discussions the trees know too few. So a page that
- * declares itself an article, is no forum and has a text beside its comments loses these.
+ * What readers say below an article is none of it, on forums it is the content; of long discussions the trees know too
+ * few. So a page that declares itself an article, is no forum and has a text beside its comments loses these.
  */
 function withoutComments(
   { blocks, elements, kinds }: Outline,
@@ -147,14 +154,18 @@ function withoutComments(
 
 const SURROUNDINGS = ADVERT | OVERLAY | RELATED | SURROUND | ASIDE;
 
-/** The trees take an advert within an article for what it mostly is to readers of text: a little noise in much content. */
+/**
+ * The trees take an advert within an article for what it mostly is to readers of text: a little noise in much content.
+ */
 const certaintyOf = ({ blocks }: Outline, { signsOf }: PageShape, chances: Float64Array): Float64Array =>
   chances.map((chance, i) => {
     const around = signsOf[blocks[i]?.path.at(-1) ?? -1] ?? 0;
     return (around & SURROUNDINGS) === 0 ? chance : chance / 2;
   });
 
-/** Number of the group of each block, a hash: blocks at the same place of elements that repeat each other; -1: in none. */
+/**
+ * Number of the group of each block, a hash: blocks at the same place of elements that repeat each other; -1: in none.
+ */
 function fellowsOf({ blocks, elements }: Outline, { repeatedOf }: PageShape): Int32Array {
   const fellows = new Int32Array(blocks.length);
   for (let i = 0; i < blocks.length; i++) {
@@ -178,8 +189,9 @@ function fellowsOf({ blocks, elements }: Outline, { repeatedOf }: PageShape): In
 const mixed = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193) ^ (hash >>> 15);
 
 /**
- * The blocks to take, likeliest first, as long as the expected F1 grows: 2 x expected words found / (words taken + expected words of the
- * content). Where a page leaves no doubt that takes what is likelier than not, and more where much is in doubt.
+ * The blocks to take, likeliest first, as long as the expected F1 grows: 2 x expected words found / (words taken +
+ * expected words of the content). Where a page leaves no doubt that takes what is likelier than not, and more where
+ * much is in doubt.
  */
 function mostLikely({ shapes }: PageShape, chances: Float64Array): boolean[] {
   const order = [...chances.keys()].sort((a, b) => (chances[b] as number) - (chances[a] as number));

@@ -72,7 +72,10 @@ class Places {
     this.placeOf = new Int32Array(elements.length);
   }
 
-  /** The path of the next block in an element, its number among those of the place behind a colon. @param holder -1: none */
+  /**
+   * The path of the next block in an element, its number among those of the place behind a colon. @param holder -1:
+   * none
+   */
   next(holder: number): string {
     const place = holder < 0 ? this.root : this.find(holder);
     return `${place.path}:${++place.blocks}`;

@@ -14,11 +14,18 @@ export interface PageShape {
   readonly inParagraphs: number;
   /** Long blocks with few links. */
   readonly longBlocks: number;
-  /** Class words and signs of each element and of all around it, without the names of those too large to be relied on. */
+  /**
+   * Class words and signs of each element and of all around it, without the names of those too large to be relied on.
+   */
   readonly signsOf: Int32Array;
-  /** Of each element and those around it, the one that most repeats itself (a card, a post, an entry); -1: none does. */
+  /**
+   * Of each element and those around it, the one that most repeats itself (a card, a post, an entry); -1: none does.
+   */
   readonly repeatedOf: Int32Array;
-  /** The element that holds the content: one that says so, else the deepest that holds most plain text. -1: the whole page. */
+  /**
+   * The element that holds the content: one that says so, else the deepest that holds most plain text. -1: the whole
+   * page.
+   */
   readonly container: number;
   /** The first and the last block in it. */
   readonly containerFirst: number;

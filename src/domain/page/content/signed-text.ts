@@ -8,11 +8,13 @@ const LEAST_PROSE = 0.6;
 const DOUBT = 5;
 
 /**
- * What is signed of a page: of its main content, or of all its text where none was found, the part that stays when nothing was edited.
+ * What is signed of a page: of its main content, or of all its text where none was found, the part that stays when
+ * nothing was edited.
  *
- * Extraction must take doubtful blocks to lose nothing; a signature must leave them out, or another advert makes another page. So blocks that are
- * less certain than the rest do not count, nor do lines without sentences: bylines, dates, counters, teasers, captions. Where that
- * leaves too little, as on lists, product pages and tables, everything counts.
+ * Extraction must take doubtful blocks to lose nothing; a signature must leave them out, or another advert makes
+ * another page. So blocks that are less certain than the rest do not count, nor do lines without sentences: bylines,
+ * dates, counters, teasers, captions. Where that leaves too little, as on lists, product pages and tables, everything
+ * counts.
  */
 export function signedText(page: {
   readonly mainText: string | null;
@@ -27,7 +29,10 @@ export function signedText(page: {
   return prose.length >= LEAST_PROSE * content.length ? prose : content;
 }
 
-/** Blocks of the main content that are about as certain as the typical one; all of them where nobody has said how certain they are. */
+/**
+ * Blocks of the main content that are about as certain as the typical one; all of them where nobody has said how
+ * certain they are.
+ */
 export function certainBlocks(blocks: readonly PageBlock[]): readonly PageBlock[] {
   const main = blocks.filter(({ type }) => type === 'main');
   const least = oddsOf(typicalCertainty(main)) / DOUBT;

@@ -61,7 +61,10 @@ const ANCHOR = 1;
 const BLOCK = 2;
 const CLOSED = -1;
 
-/** One walk over the DOM, without recursion: a hostile page may nest as deep as it likes. `onText` is told to which block a text belongs. */
+/**
+ * One walk over the DOM, without recursion: a hostile page may nest as deep as it likes. `onText` is told to which
+ * block a text belongs.
+ */
 export function outlineOf(
   root: PageNode,
   signsOf: SignReader = createSignReader(),

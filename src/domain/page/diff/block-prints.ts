@@ -26,8 +26,9 @@ interface Place {
 }
 
 /**
- * Sums up the blocks of a page by place: elements of one kind in one container go together, so that a paragraph more changes one print and
- * shifts none. Of places that belong to the content the sentences count, as in the signature, or everything where there are none.
+ * Sums up the blocks of a page by place: elements of one kind in one container go together, so that a paragraph more
+ * changes one print and shifts none. Of places that belong to the content the sentences count, as in the signature, or
+ * everything where there are none.
  */
 export function blockPrints(blocks: readonly PageBlock[], max = MAX_BLOCK_PRINTS): BlockPrint[] {
   const certain = new Set(certainBlocks(blocks));
@@ -78,7 +79,9 @@ const CHUNK = 8_192;
 const bytes = new Uint8Array(4 * CHUNK);
 const words = new Int32Array(bytes.buffer);
 
-/** FNV-1a (Fowler, Noll, Vo) over UTF-8, four bytes a step: several times as fast as over the characters of a string. */
+/**
+ * FNV-1a (Fowler, Noll, Vo) over UTF-8, four bytes a step: several times as fast as over the characters of a string.
+ */
 function printOf(text: string): number {
   let hash = SEED ^ text.length;
   for (let from = 0; from < text.length; from += CHUNK) {

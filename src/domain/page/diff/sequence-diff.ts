@@ -1,6 +1,7 @@
 /**
- * Differences of two sequences by E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1, 1986), in its linear-space
- * form. What would cost too much is cut where the searches have come furthest, as GNU diff does: the result is then valid, if not shortest.
+ * Differences of two sequences by E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1,
+ * 1986), in its linear-space form. What would cost too much is cut where the searches have come furthest, as GNU diff
+ * does: the result is then valid, if not shortest.
  */
 export interface SequenceMarks {
   /** 1 for each element of the first sequence that the second lacks. */

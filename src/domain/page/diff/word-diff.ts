@@ -7,7 +7,10 @@ export interface WordEdit {
 }
 
 export interface WordDiff {
-  /** In reading order; a deletion stands before the insertion that replaces it, and no two neighbours have the same `op`. */
+  /**
+   * In reading order; a deletion stands before the insertion that replaces it, and no two neighbours have the same
+   * `op`.
+   */
   readonly edits: readonly WordEdit[];
   /** Words of each kind; punctuation is not counted. */
   readonly equal: number;
@@ -23,8 +26,8 @@ const TOKEN = new RegExp(`[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[${WORD}])+|\
 const SPEAKING = /[\p{L}\p{N}]/u;
 
 /**
- * What became of a text, word by word. White space alone makes no difference. Work is bounded by the length of both texts; of texts that
- * hardly resemble each other the result may not be the shortest.
+ * What became of a text, word by word. White space alone makes no difference. Work is bounded by the length of both
+ * texts; of texts that hardly resemble each other the result may not be the shortest.
  */
 export function wordDiff(before: string, after: string): WordDiff {
   const numbers = new Map<string, number>();
@@ -86,7 +89,10 @@ function tokensOf(text: string, numbers: Map<string, number>): Tokens {
   return { text, numbers: Int32Array.from(found), starts, speaks: Uint8Array.from(speaks) };
 }
 
-/** A comma that happens to stand in both, between words that do not, is part of the change: it only makes it harder to read. */
+/**
+ * A comma that happens to stand in both, between words that do not, is part of the change: it only makes it harder to
+ * read.
+ */
 function swallowPunctuation(a: Tokens, deleted: Uint8Array, inserted: Uint8Array): void {
   let j = 0;
   let i = 0;

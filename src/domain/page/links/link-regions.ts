@@ -3,7 +3,10 @@ import { isElement, type PageNode } from '../page-node.ts';
 
 /** Where an anchor stands, and how much of its surroundings is anchors. */
 export interface LinkPlace {
-  /** `surround`: in navigation, footer, sidebar by tag or role, or hidden; `perhaps`: by class or id; `content`: nearest such mark says content. */
+  /**
+   * `surround`: in navigation, footer, sidebar by tag or role, or hidden; `perhaps`: by class or id; `content`: nearest
+   * such mark says content.
+   */
   readonly region: 'surround' | 'perhaps' | 'content' | 'plain';
   /** The part of the page that the anchor belongs to. */
   readonly part: PagePart;
@@ -57,7 +60,8 @@ interface FoundText {
 }
 
 /**
- * Every anchor of a page with its place, in one pass without recursion. Text of scripts, styles and the like does not count.
+ * Every anchor of a page with its place, in one pass without recursion. Text of scripts, styles and the like does not
+ * count.
  * @param cuts names of the elements that begin a part of their own
  * @param classOf remembers class names; for many pages it should be the same one
  */
@@ -138,7 +142,9 @@ function markOf(found: ElementClass, outer: Mark | null, from: number): Mark | n
   }
 }
 
-/** What surrounds content also surrounds what stands in it; within a doubtful mark, a mark of content goes before it. */
+/**
+ * What surrounds content also surrounds what stands in it; within a doubtful mark, a mark of content goes before it.
+ */
 function regionOf(mark: Mark | null, isPage: (mark: Mark) => boolean): LinkPlace['region'] {
   for (let each = mark; each !== null; each = each.outer) if (each.kind === 'surround') return 'surround';
   for (let each = mark; each !== null; each = each.outer) {

@@ -3,8 +3,9 @@ import { TextSketch } from '../text/text-sketch.ts';
 import { type LinkPlace, linkRatio } from './link-regions.ts';
 
 /**
- * Why a link is taken for noise. `navigation`: in what surrounds content by tag or role; `boilerplate`: by class or id; `link-ratio`: in a part of
- * the page that is mostly links; `family`: its URL is like those of noise links; `deviant`: its URL is unlike its own family.
+ * Why a link is taken for noise. `navigation`: in what surrounds content by tag or role; `boilerplate`: by class or id;
+ * `link-ratio`: in a part of the page that is mostly links; `family`: its URL is like those of noise links; `deviant`:
+ * its URL is unlike its own family.
  */
 export const NOISE_REASONS = ['navigation', 'boilerplate', 'link-ratio', 'family', 'deviant'] as const;
 export type NoiseReason = (typeof NOISE_REASONS)[number];
@@ -23,8 +24,8 @@ const MAX_LINK_RATIO = 0.25;
 const MAX_LABEL_WORDS = 6;
 
 /**
- * Links around the content, not of it. Anchors whose text stands in the main content are never noise; a URL with several anchors
- * is noise only if all of them are. Measured on labelled pages in bench/RESULTS.md.
+ * Links around the content, not of it. Anchors whose text stands in the main content are never noise; a URL with
+ * several anchors is noise only if all of them are. Measured on labelled pages in bench/RESULTS.md.
  * @param mainText `null`: none was found, so that only what surrounds by tag or role is noise
  */
 export function noiseLinks(links: readonly PlacedLink[], mainText: string | null): Map<string, NoiseReason> {
@@ -66,9 +67,9 @@ const INDEX_SHARE = 0.7;
 const MAX_SAMPLES = 24;
 
 /**
- * The published system (noise links by link-text ratio, then by families of URLs): links in parts with a ratio above 1/4 are initial noise and
- * the samples; URLs of the page's domain are clustered by longest common subsequence; families like the samples, and members unlike their
- * family, are noise too. Not applied to index pages.
+ * The published system (noise links by link-text ratio, then by families of URLs): links in parts with a ratio above
+ * 1/4 are initial noise and the samples; URLs of the page's domain are clustered by longest common subsequence;
+ * families like the samples, and members unlike their family, are noise too. Not applied to index pages.
  * @param isOwn whether a URL is of the page's domain, the only ones that are clustered
  */
 export function publishedNoiseLinks(

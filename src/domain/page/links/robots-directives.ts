@@ -8,8 +8,8 @@ const WITH_VALUE = new Set(['unavailable_after', 'max-snippet', 'max-image-previ
 const NAMED = /^\s*([\w-]+)\s*:(.*)$/s;
 
 /**
- * What the contents of robots `meta` elements and the `X-Robots-Tag` header forbid, taken together. `none` is both. A name before
- * a colon in the header limits what follows it in its line to that agent; of those, only `agent` counts.
+ * What the contents of robots `meta` elements and the `X-Robots-Tag` header forbid, taken together. `none` is both. A
+ * name before a colon in the header limits what follows it in its line to that agent; of those, only `agent` counts.
  *
  * @param header lines of the field, one a line
  * @param agent our own name, lower case

@@ -22,7 +22,10 @@ export class MarkdownTable {
     this.held = this.held.map((rows) => Math.max(0, rows - 1));
   }
 
-  /** A cell that spans columns or rows is written in its first place; the others stay empty, so that what follows stands below its own heading. */
+  /**
+   * A cell that spans columns or rows is written in its first place; the others stay empty, so that what follows stands
+   * below its own heading.
+   */
   addCell({ attribs }: PageNode, text: string): void {
     const row = this.rows.at(-1);
     if (row === undefined) return;
@@ -36,7 +39,10 @@ export class MarkdownTable {
     }
   }
 
-  /** Rows without text are left out. Short ones stay short: one wide row among thousands would make a page of millions of cells. */
+  /**
+   * Rows without text are left out. Short ones stay short: one wide row among thousands would make a page of millions
+   * of cells.
+   */
   lines(): string[] {
     const rows = this.rows.filter((cells) => cells.some((cell) => cell !== ''));
     const columns = rows.reduce((most, cells) => Math.max(most, cells.length), 0);
@@ -56,7 +62,10 @@ const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 const spanOf = (written: string | undefined): number => Number.parseInt(written ?? '1', 10) || 1;
 
-/** At least two columns, and no block in its cells that a line could not hold. Looks no further than the first such block. */
+/**
+ * At least two columns, and no block in its cells that a line could not hold. Looks no further than the first such
+ * block.
+ */
 export function isOfData(table: PageNode): boolean {
   const open = [...(table.children ?? [])];
   let columns = 0;

@@ -11,8 +11,9 @@ const LEAST_CONTENT = 80;
 export type LinkTarget = (href: string) => string | null;
 
 /**
- * The main content of a page as Markdown (CommonMark 0.31 with the tables of GitHub): headings, paragraphs, lists, quotations, code, tables,
- * links and emphasis. What the page wrote itself is escaped, so that none of it becomes markup. Empty for a page without text.
+ * The main content of a page as Markdown (CommonMark 0.31 with the tables of GitHub): headings, paragraphs, lists,
+ * quotations, code, tables, links and emphasis. What the page wrote itself is escaped, so that none of it becomes
+ * markup. Empty for a page without text.
  */
 export function createMarkdown(): (root: PageNode, resolve: LinkTarget) => string {
   const mainContent = createMainContent();

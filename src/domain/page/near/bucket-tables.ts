@@ -3,8 +3,9 @@ import { TABLES, tableKeyOf } from './fingerprint-tables.ts';
 const KEYS = 65_536;
 
 /**
- * Rows of fingerprints in four tables, each by 16 of their 64 bits, whose buckets have their places from the start because all rows that may enter are known.
- * Plain arrays, so that threads can share them: 32 bytes a row beside its fingerprint, and two words a bucket.
+ * Rows of fingerprints in four tables, each by 16 of their 64 bits, whose buckets have their places from the start
+ * because all rows that may enter are known. Plain arrays, so that threads can share them: 32 bytes a row beside its
+ * fingerprint, and two words a bucket.
  */
 export interface BucketTables {
   /** Where each bucket begins, and where what has entered ends; table after table. */
@@ -63,8 +64,8 @@ export function enter({ ends, others, rows }: BucketTables, { high, low }: Finge
 }
 
 /**
- * Appends the rows that may be within three bits of a fingerprint: none that is gets lost (of four parts one is then the same), few that are not come along, and a
- * row may come up to four times.
+ * Appends the rows that may be within three bits of a fingerprint: none that is gets lost (of four parts one is then
+ * the same), few that are not come along, and a row may come up to four times.
  */
 export function collectNear(tables: BucketTables, high: number, low: number, found: number[]): void {
   const { starts, ends, others, rows } = tables;
@@ -78,7 +79,10 @@ export function collectNear(tables: BucketTables, high: number, low: number, fou
   }
 }
 
-/** {@link collectNear} for all of some tables against all of others, bucket by bucket: several times quicker, since neighbours in memory are read together. */
+/**
+ * {@link collectNear} for all of some tables against all of others, bucket by bucket: several times quicker, since
+ * neighbours in memory are read together.
+ */
 export function visitNear(a: BucketTables, b: BucketTables, onNear: (rowOfA: number, rowOfB: number) => void): void {
   for (let bucket = 0; bucket < TABLES * KEYS; bucket++) {
     const [start, end] = [b.starts[bucket]!, b.ends[bucket]!];

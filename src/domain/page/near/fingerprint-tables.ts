@@ -37,8 +37,8 @@ export function tableKeyOf(high: number, low: number, table: number): number {
 }
 
 /**
- * The fingerprint with the part of a table swapped to the front, 16 hex digits: what a sorted table of the published system holds. Swapping again gives the
- * fingerprint back.
+ * The fingerprint with the part of a table swapped to the front, 16 hex digits: what a sorted table of the published
+ * system holds. Swapping again gives the fingerprint back.
  */
 export function permuted(hex: string, table: number): string {
   const parts = hex.match(/.{4}/g) ?? [];
@@ -63,8 +63,9 @@ const FIELDS = 3;
 const goesByHigh = (table: number): boolean => table < 2;
 
 /**
- * Fingerprints in memory, found again within {@link MAX_EXACT_DISTANCE} bits without a miss: four tables, each by 16 of the 64 bits (G. S. Manku, A. Jain, A. Das
- * Sarma, Detecting near-duplicates for web crawling, 2007). About 60 bytes each.
+ * Fingerprints in memory, found again within {@link MAX_EXACT_DISTANCE} bits without a miss: four tables, each by 16 of
+ * the 64 bits (G. S. Manku, A. Jain, A. Das Sarma, Detecting near-duplicates for web crawling, 2007). About 60 bytes
+ * each.
  */
 export class FingerprintTables {
   readonly #tables: readonly Map<number, Bucket>[] = Array.from({ length: TABLES }, () => new Map());

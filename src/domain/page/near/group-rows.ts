@@ -53,8 +53,9 @@ export function matchLeaders(
 }
 
 /**
- * Gives each row of a block the representative that it repeats. Rows are compared with representatives alone, since chains of small differences would otherwise join what
- * has nothing in common, and a million equal pages would be compared with each other.
+ * Gives each row of a block the representative that it repeats. Rows are compared with representatives alone, since
+ * chains of small differences would otherwise join what has nothing in common, and a million equal pages would be
+ * compared with each other.
  * @param tables with room for the block; what they hold is of no use afterwards
  * @param nearest by row: the nearest representative of earlier blocks; told for all of the block on return
  * @param leads whether a row may become a representative

@@ -6,15 +6,16 @@ export interface GroupingOptions {
   /** Whether two pages may be of one group, by their numbers; default: any. */
   readonly sameScope?: (a: number, b: number) => boolean;
   /**
-   * Only pages for which it holds may be representatives of others; the rest is not compared among itself (the published protocol: a new batch against the
-   * old library). Default: all.
+   * Only pages for which it holds may be representatives of others; the rest is not compared among itself (the
+   * published protocol: a new batch against the old library). Default: all.
    */
   readonly leads?: (page: number) => boolean;
 }
 
 /**
- * Gives each page the representative that it repeats. Pages come in the order of preference: one that is near no representative becomes one. Each is compared with
- * representatives alone, since chains of small differences would otherwise join what has nothing in common.
+ * Gives each page the representative that it repeats. Pages come in the order of preference: one that is near no
+ * representative becomes one. Each is compared with representatives alone, since chains of small differences would
+ * otherwise join what has nothing in common.
  * @param fingerprintOf of a page, by its number
  * @returns by page: representative and distance, for those that repeat one
  */

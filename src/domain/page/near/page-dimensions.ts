@@ -16,7 +16,10 @@ export const DIMENSION_WEIGHTS: DimensionWeights = Object.freeze({ title: 3, key
 /** How {@link pageDimensions} chooses texts; part of the name of every signature made from them. */
 export const DIMENSIONS_VERSION = 2;
 
-/** The texts that a page is signed by: title, keywords, the steady part of its content ({@link signedText}) and topic anchors. */
+/**
+ * The texts that a page is signed by: title, keywords, the steady part of its content ({@link signedText}) and topic
+ * anchors.
+ */
 export function pageDimensions(
   page: {
     readonly title: string | null;

@@ -10,7 +10,9 @@
 export const RABIN_EMPTY_HIGH = 0xc15d213a | 0;
 export const RABIN_EMPTY_LOW = 0xa4d7a795 | 0;
 
-/** What the byte shifted out adds, per lane. One step is `index = (low ^ byte) & 255`, then both lanes shift right by 8. */
+/**
+ * What the byte shifted out adds, per lane. One step is `index = (low ^ byte) & 255`, then both lanes shift right by 8.
+ */
 export const RABIN_HIGH = new Int32Array(256);
 export const RABIN_LOW = new Int32Array(256);
 

@@ -14,8 +14,9 @@ export interface WeightedShingles {
 
 export interface Shingler {
   /**
-   * The set of 3-word shingles, each weighing `featureWeight` plus the term frequencies of its words within this list (each
-   * frequency counted up to `tfCap`). Fewer than three words make one shingle. The answer is valid until the next call.
+   * The set of 3-word shingles, each weighing `featureWeight` plus the term frequencies of its words within this list
+   * (each frequency counted up to `tfCap`). Fewer than three words make one shingle. The answer is valid until the next
+   * call.
    */
   shingle(words: WordList, featureWeight: number, tfCap?: number): WeightedShingles;
 }
@@ -25,8 +26,8 @@ const KEPT_WORDS = 1 << 17;
 
 /**
  * Fingerprints are taken word by word without building any shingle: three Rabin states run side by side over the bytes,
- * begun at the last, the last but one and the last but two words. The state of the last word alone names the word, so counting
- * terms needs no strings either.
+ * begun at the last, the last but one and the last but two words. The state of the last word alone names the word, so
+ * counting terms needs no strings either.
  */
 export function createShingler(): Shingler {
   let kept = buffersFor(4096);

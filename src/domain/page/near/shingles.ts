@@ -1,8 +1,8 @@
 /** Word shingles (A. Z. Broder, "On the resemblance and containment of documents", 1997). */
 
 /**
- * The set of the runs of `size` consecutive words, each joined by one space. Fewer words than `size` give one shingle of all
- * of them, no words none. The plain form, for tools and tests; signatures use {@link createShingler}.
+ * The set of the runs of `size` consecutive words, each joined by one space. Fewer words than `size` give one shingle
+ * of all of them, no words none. The plain form, for tools and tests; signatures use {@link createShingler}.
  */
 export function shingles(words: readonly string[], size: number): Set<string> {
   if (!Number.isInteger(size) || size < 1) {
@@ -14,7 +14,10 @@ export function shingles(words: readonly string[], size: number): Set<string> {
   return found;
 }
 
-/** Broder's resemblance: the size of the intersection over that of the union, 0..1. Two empty sets resemble each other fully. */
+/**
+ * Broder's resemblance: the size of the intersection over that of the union, 0..1. Two empty sets resemble each other
+ * fully.
+ */
 export function resemblance(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 && b.size === 0) return 1;
   let common = 0;

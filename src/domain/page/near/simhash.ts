@@ -16,12 +16,12 @@ export interface SimhashOptions {
 }
 
 /**
- * Signs texts with the weighted-shingle Simhash of 64 bits (M. Charikar 2002; weights as in CN101645082A): every distinct
- * shingle votes on each bit with its weight, by the bits of its Rabin fingerprint; a tie is 0. Texts alike in most shingles
- * differ in few bits, unrelated ones in about 32.
+ * Signs texts with the weighted-shingle Simhash of 64 bits (M. Charikar 2002; weights as in CN101645082A): every
+ * distinct shingle votes on each bit with its weight, by the bits of its Rabin fingerprint; a tie is 0. Texts alike in
+ * most shingles differ in few bits, unrelated ones in about 32.
  *
- * Answers 16 hex digits, or `null` where there is no word at all: empty pages are no duplicates of each other. The signer keeps
- * buffers between calls and is not to be shared between threads.
+ * Answers 16 hex digits, or `null` where there is no word at all: empty pages are no duplicates of each other. The
+ * signer keeps buffers between calls and is not to be shared between threads.
  */
 export function createSimhash(options: SimhashOptions = {}): (dimensions: readonly TextDimension[]) => string | null {
   const scanner = createWordScanner(options.cut);

@@ -69,10 +69,11 @@ interface Open {
 const nothing = (): Loose => ({ text: '', anchors: '', chars: 0, anchorChars: 0, links: 0, levels: 0 });
 
 /**
- * Cuts a page into blocks, from the leaves up (CN101645082A, steps A1 to A4): titles are blocks of their own, a block tag whose loose
- * text or level tags pass a threshold is pooled with all of it, anything else hands what it holds to its parent. The patent's queue
- * may meet a parent before its last child; here a parent is judged once, after all of them, and text of a pooled block does not count
- * again above. What is left at the root is the residual block. One walk, no recursion, time in proportion to the page.
+ * Cuts a page into blocks, from the leaves up (CN101645082A, steps A1 to A4): titles are blocks of their own, a block
+ * tag whose loose text or level tags pass a threshold is pooled with all of it, anything else hands what it holds to
+ * its parent. The patent's queue may meet a parent before its last child; here a parent is judged once, after all of
+ * them, and text of a pooled block does not count again above. What is left at the root is the residual block. One
+ * walk, no recursion, time in proportion to the page.
  */
 export function segmentPage(root: PageNode, thresholds: BlockThresholds = BLOCK_THRESHOLDS): PageSegments {
   const segments: PageSegment[] = [];

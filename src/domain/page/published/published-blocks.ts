@@ -11,7 +11,10 @@ export interface PublishedContent {
   readonly stated: StatedFacts;
 }
 
-/** Blocks, labels and content of a page as the patent has them: {@link segmentPage}, then {@link publishedTypes} on all but titles. */
+/**
+ * Blocks, labels and content of a page as the patent has them: {@link segmentPage}, then {@link publishedTypes} on all
+ * but titles.
+ */
 export function publishedContent(
   root: PageNode,
   cut: WordCutter,

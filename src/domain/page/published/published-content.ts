@@ -14,9 +14,9 @@ export const MAIN_OVERLAP = 0.3;
 export const TOPIC_ANCHORS = 0.7;
 
 /**
- * The published rule for the main content of a page (CN101645082A, module 230): the block with the longest text is main, and so is
- * each that shares more than 0.3 of the words of the smaller of the two with it; of these, what is links to more than 0.7 stands for
- * the topic; the rest is noise. Of equally long blocks the first counts.
+ * The published rule for the main content of a page (CN101645082A, module 230): the block with the longest text is
+ * main, and so is each that shares more than 0.3 of the words of the smaller of the two with it; of these, what is
+ * links to more than 0.7 stands for the topic; the rest is noise. Of equally long blocks the first counts.
  */
 export function publishedTypes(blocks: readonly LabelledBlock[]): BlockType[] {
   const largest = blocks.reduce(

@@ -1,6 +1,6 @@
 /**
- * The five classes of tags by which a page is cut into blocks (CN101645082A, module 210; the lists of the patent's figure are lost,
- * these follow the meaning of the tags in HTML, layout tables of its time included).
+ * The five classes of tags by which a page is cut into blocks (CN101645082A, module 210; the lists of the patent's
+ * figure are lost, these follow the meaning of the tags in HTML, layout tables of its time included).
  */
 export type TagClass = 'title' | 'block' | 'level' | 'ignore' | 'other';
 

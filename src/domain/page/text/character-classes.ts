@@ -16,7 +16,9 @@ export interface CharacterBlock {
 const WORD_CHARACTER = /(?!\p{VS})[\p{L}\p{Mn}\p{Mc}\p{N}]/u;
 const UNSPACED_SCRIPT = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
 
-/** Classes and lower case, as Unicode has them, of the 256 code points from `block * 256`; made on first use and kept. */
+/**
+ * Classes and lower case, as Unicode has them, of the 256 code points from `block * 256`; made on first use and kept.
+ */
 export function createCharacterBlocks(): (block: number) => CharacterBlock {
   const blocks: (CharacterBlock | undefined)[] = [];
   return (block) => {

@@ -52,7 +52,10 @@ const LEAST_WORDS = 5;
 const LEAST_SHARE = 0.1;
 const MARGIN = 1.15;
 
-/** The language of a text, as a two-letter code (ISO 639-1), where its script or its commonest words leave little doubt; else `null`. */
+/**
+ * The language of a text, as a two-letter code (ISO 639-1), where its script or its commonest words leave little doubt;
+ * else `null`.
+ */
 export function guessLanguage(text: string): string | null {
   const sample = text.slice(0, SAMPLE_CHARS);
   const counts = SCRIPTS.map(([name, pattern]) => ({ name, count: sample.match(pattern)?.length ?? 0 }));

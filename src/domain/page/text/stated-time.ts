@@ -2,7 +2,10 @@
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 const ISO_LOCAL = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
 
-/** A time that a page states, as ISO 8601 in UTC; `null` for one that is no date with a year, or lies beyond 1970 to 9999. Without a zone it is taken for UTC. */
+/**
+ * A time that a page states, as ISO 8601 in UTC; `null` for one that is no date with a year, or lies beyond 1970 to
+ * 9999. Without a zone it is taken for UTC.
+ */
 export function statedTime(written: string | null): string | null {
   if (written === null || !/\d{4}/.test(written)) return null;
   const text = written.trim().slice(0, 100);

@@ -1,8 +1,8 @@
 import type { TextShape } from './text-shape.ts';
 
 /**
- * What short texts say of themselves, in the languages of many pages: labels that belong to the page and not to its content. A text in
- * another language says nothing, which is what most texts say.
+ * What short texts say of themselves, in the languages of many pages: labels that belong to the page and not to its
+ * content. A text in another language says nothing, which is what most texts say.
  */
 export const TAIL = 1;
 export const ACTION = 1 << 1;

@@ -16,7 +16,9 @@ const DIGIT = 1;
 const FEED = 2;
 const MARK = 3;
 const WIDE = 4;
-/** By character code; few pages have other characters than the first 128, so that the rest of the table costs nothing. */
+/**
+ * By character code; few pages have other characters than the first 128, so that the rest of the table costs nothing.
+ */
 const KINDS = characterKinds();
 
 function characterKinds(): Uint8Array {

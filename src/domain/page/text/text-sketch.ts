@@ -7,8 +7,8 @@ const UNFOLDED = /\s{2,}|[^\S ]/g;
 export const foldCase = (text: string): string => text.replace(UNFOLDED, ' ').toLowerCase();
 
 /**
- * Says quickly, for most texts that do not stand in another, that they do not: by the hashes of all runs of four characters. Case and the kind
- * of white space do not matter. The text itself is folded only when a run of hashes fits.
+ * Says quickly, for most texts that do not stand in another, that they do not: by the hashes of all runs of four
+ * characters. Case and the kind of white space do not matter. The text itself is folded only when a run of hashes fits.
  */
 export class TextSketch {
   readonly #text: string;

@@ -24,15 +24,18 @@ interface Buffers {
   readonly ends: Int32Array;
 }
 
-/** Longest piece given to the segmenter, UTF-8 bytes: 400 characters of most such scripts. Longer ones take longer a character. */
+/**
+ * Longest piece given to the segmenter, UTF-8 bytes: 400 characters of most such scripts. Longer ones take longer a
+ * character.
+ */
 const SEGMENT_BYTES = 1200;
 /** Buffers for a longer text are not kept. */
 const KEPT_LENGTH = 1 << 18;
 
 /**
- * Words of scripts with spaces are the runs of letters, marks and digits, found by a plain scan; Chinese, Japanese, Thai
- * and the like are cut by `Intl.Segmenter`, whose dictionary comes with the ICU of the runtime. So `don't` is two words,
- * whichever apostrophe it has, and `3.14` is two.
+ * Words of scripts with spaces are the runs of letters, marks and digits, found by a plain scan; Chinese, Japanese,
+ * Thai and the like are cut by `Intl.Segmenter`, whose dictionary comes with the ICU of the runtime. So `don't` is two
+ * words, whichever apostrophe it has, and `3.14` is two.
  *
  * `cut` takes the segmenter's place, and then belongs to the name of every signature made from the words.
  *

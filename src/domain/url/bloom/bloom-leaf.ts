@@ -6,8 +6,8 @@ export interface LeafPlace {
 }
 
 /**
- * A classical Bloom filter. Its k bits for a digest are (a + i b) mod m, i = 0..k-1, with a and b of the digest (Kirsch and Mitzenmacher
- * 2006). Bit x is bit 7 - x mod 8 of byte x div 8, as in Redis bitmaps.
+ * A classical Bloom filter. Its k bits for a digest are (a + i b) mod m, i = 0..k-1, with a and b of the digest (Kirsch
+ * and Mitzenmacher 2006). Bit x is bit 7 - x mod 8 of byte x div 8, as in Redis bitmaps.
  */
 export class BloomLeaf {
   readonly id: number;

@@ -26,9 +26,9 @@ const MOST_LEAVES = 2 ** 21;
 const MOST_HASHES = 64;
 
 /**
- * k is the integer with the largest u(k), the smaller of equals; c = ceil(n / u). One size: a leaf has m bits from its start.
- * Source: CN104809182A (dynamic splittable Bloom filter), with its lost formulas derived from m, n, f.
- * Throws a `TypeError` that names the value out of range.
+ * k is the integer with the largest u(k), the smaller of equals; c = ceil(n / u). One size: a leaf has m bits from its
+ * start. Source: CN104809182A (dynamic splittable Bloom filter), with its lost formulas derived from m, n, f. Throws a
+ * `TypeError` that names the value out of range.
  */
 export function planBloom({ urls, bitsPerLeaf, falsePositiveRate }: BloomDemand): BloomPlan {
   if (!(Number.isInteger(urls) && urls >= 1 && urls <= 1e12)) {
@@ -54,10 +54,11 @@ export function planBloom({ urls, bitsPerLeaf, falsePositiveRate }: BloomDemand)
 }
 
 /**
- * As {@link planBloom}, for a filter whose memory must stay in proportion. Right after a split a leaf would be half empty (29 bits a
- * URL at f = 0.001). So leaves begin with 5/8 of m and are rebuilt with 13/16 and then all of it as they fill: never more than
- * 1.3 times the bits of a full leaf (19 a URL). And n URLs find room without a split although hashing does not spread them evenly: a
- * leaf holds c*u/n = 1 + 4/sqrt(u) times the mean.
+ * As {@link planBloom}, for a filter whose memory must stay in proportion. Right after a split a leaf would be half
+ * empty (29 bits a URL at f = 0.001). So leaves begin with 5/8 of m and are rebuilt with 13/16 and then all of it as
+ * they fill: never more than
+ * 1.3 times the bits of a full leaf (19 a URL). And n URLs find room without a split although hashing does not spread
+ *   them evenly: a leaf holds c*u/n = 1 + 4/sqrt(u) times the mean.
  */
 export function planGrowingBloom(demand: BloomDemand): BloomPlan {
   const plan = planBloom(demand);

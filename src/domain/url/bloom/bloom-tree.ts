@@ -28,10 +28,11 @@ interface Node {
 }
 
 /**
- * Dynamic splittable Bloom filter (CN104809182A): the root sends a URL to one of c slots, each inner node to one of two halves, the leaf
- * holds the bits. One digest gives everything. Its first 64 bits H route: H mod c at the root, then the binary digits of H div c, so
- * that layers are independent. Its third and fourth word choose the bits in the leaf. One leaf is asked per URL, so the rate of the
- * whole is the mean of its leaves' rates and does not grow with their number.
+ * Dynamic splittable Bloom filter (CN104809182A): the root sends a URL to one of c slots, each inner node to one of two
+ * halves, the leaf holds the bits. One digest gives everything. Its first 64 bits H route: H mod c at the root, then
+ * the binary digits of H div c, so that layers are independent. Its third and fourth word choose the bits in the leaf.
+ * One leaf is asked per URL, so the rate of the whole is the mean of its leaves' rates and does not grow with their
+ * number.
  *
  * Bits alone cannot be divided: who splits a leaf brings the digests of all URLs that were put in.
  */
@@ -88,8 +89,8 @@ export class BloomTree {
   }
 
   /**
-   * What takes the place of a leaf that is full. Nothing changes before {@link replace}, so that it can be stored first, and whoever
-   * reads meanwhile reads the old leaf.
+   * What takes the place of a leaf that is full. Nothing changes before {@link replace}, so that it can be stored
+   * first, and whoever reads meanwhile reads the old leaf.
    * @param digests of all URLs put into the leaf; doubles are left out
    * Throws `CrawlError('internal')` when a split would put all into one half: it would repeat for ever.
    */

@@ -9,9 +9,9 @@ const C3 = 0x38b34ae5;
 const C4 = 0xa1e38b93;
 
 /**
- * 128-bit digests of URLs, four words each, in their order: MurmurHash3_x86_128 with seed 0 (Austin Appleby, public domain) of the
- * characters, one byte each. Canonical URLs are ASCII, so these are their bytes. About a tenth of the time of MD5; not safe against
- * an adversary, who can make a filter answer "perhaps seen" and so cost reads.
+ * 128-bit digests of URLs, four words each, in their order: MurmurHash3_x86_128 with seed 0 (Austin Appleby, public
+ * domain) of the characters, one byte each. Canonical URLs are ASCII, so these are their bytes. About a tenth of the
+ * time of MD5; not safe against an adversary, who can make a filter answer "perhaps seen" and so cost reads.
  */
 export function digestUrls(urls: readonly string[]): Uint32Array {
   const digests = new Uint32Array(urls.length * DIGEST_WORDS);

@@ -4,7 +4,8 @@ import { digestUrl } from './url-digest.ts';
 const MOST_FULL = 0.7;
 
 /**
- * A set of URLs by 64 bits of their digests: 12 to 23 bytes each. Of ten million URLs, one is taken for another in 0.0003 % of all sets.
+ * A set of URLs by 64 bits of their digests: 12 to 23 bytes each. Of ten million URLs, one is taken for another in
+ * 0.0003 % of all sets.
  */
 export class UrlSet {
   size = 0;

@@ -5,9 +5,9 @@ import type { UrlCache } from './url-cache.ts';
 export const DEFAULT_HOT_URLS = 65_536;
 
 /**
- * A bounded set of URLs known to exist, which keeps those asked for most lately. Two generations: a hit in the old one moves the
- * URL to the young one; when the young one is full, it becomes the old one and the rest is forgotten. That costs one or two
- * set operations per question and no list of ages. What it does not contain may exist all the same.
+ * A bounded set of URLs known to exist, which keeps those asked for most lately. Two generations: a hit in the old one
+ * moves the URL to the young one; when the young one is full, it becomes the old one and the rest is forgotten. That
+ * costs one or two set operations per question and no list of ages. What it does not contain may exist all the same.
  */
 export class HotUrls implements UrlCache {
   readonly #generationSize: number;

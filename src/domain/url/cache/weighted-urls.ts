@@ -11,9 +11,10 @@ export interface UrlAccess {
 }
 
 /**
- * Weight of each entry of a cache list: rep + t with t = (t1 - min)/(max - min), t1 the time since the start, min and max over the list;
- * t = 1 where all times are equal. So the repetitions decide and the time of the last access breaks ties.
- * Source: CN106776768A, step S400; its formula is lost, this is the one that fits its words without a new parameter.
+ * Weight of each entry of a cache list: rep + t with t = (t1 - min)/(max - min), t1 the time since the start, min and
+ * max over the list; t = 1 where all times are equal. So the repetitions decide and the time of the last access breaks
+ * ties. Source: CN106776768A, step S400; its formula is lost, this is the one that fits its words without a new
+ * parameter.
  */
 export function urlWeights(entries: readonly UrlAccess[], startedAt: number): number[] {
   const times = entries.map(({ at }) => at - startedAt);
@@ -38,10 +39,11 @@ interface Entry extends Link {
 }
 
 /**
- * Access list and cache list (CN106776768A, steps S401 to S403). A URL enters the access list, first in, first out; met again there, it
- * moves to the cache list, from which the lowest weight leaves. Since t is at most 1, the lowest weight is that of the oldest entry
- * among those with the fewest repetitions: entries lie in one ring per number of repetitions, and nothing is ever sorted. (Rings,
- * because finding the oldest of a `Set` that was much deleted from takes a walk over all that is gone.)
+ * Access list and cache list (CN106776768A, steps S401 to S403). A URL enters the access list, first in, first out; met
+ * again there, it moves to the cache list, from which the lowest weight leaves. Since t is at most 1, the lowest weight
+ * is that of the oldest entry among those with the fewest repetitions: entries lie in one ring per number of
+ * repetitions, and nothing is ever sorted. (Rings, because finding the oldest of a `Set` that was much deleted from
+ * takes a walk over all that is gone.)
  */
 export class WeightedUrls implements UrlCache {
   readonly #listSize: number;

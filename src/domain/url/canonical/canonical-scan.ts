@@ -36,8 +36,8 @@ const SLASH = 47;
 const COLON = 58;
 
 /**
- * The length of the canonical URL that `input` begins with, when nothing but a fragment follows; -1 when only the parser can
- * tell. Nearly all links of real pages end here, at a quarter of the parser's cost.
+ * The length of the canonical URL that `input` begins with, when nothing but a fragment follows; -1 when only the
+ * parser can tell. Nearly all links of real pages end here, at a quarter of the parser's cost.
  */
 export function canonicalEnd(input: string): number {
   const hostStart = input.startsWith('https://') ? 8 : input.startsWith('http://') ? 7 : -1;

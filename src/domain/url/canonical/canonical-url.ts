@@ -1,11 +1,12 @@
 import { canonicalEnd, isUnreserved } from './canonical-scan.ts';
 
 /**
- * The one spelling under which a URL is known: RFC 3986 section 6.2.2 (case, percent-encoding, dot segments) on top of the
- * WHATWG URL parser, so that a URL means here what it means to a browser.
+ * The one spelling under which a URL is known: RFC 3986 section 6.2.2 (case, percent-encoding, dot segments) on top of
+ * the WHATWG URL parser, so that a URL means here what it means to a browser.
  *
  * Where the two differ, the form is taken in which both agree on the meaning:
- * - characters that RFC 3986 does not allow in a path or query but browsers send raw (`| ^ [ ] \ { }` and the backtick) are
+ * - characters that RFC 3986 does not allow in a path or query but browsers send raw (`| ^ [ ] \ { }` and the backtick)
+ *   are
  *   percent-encoded, so that both spellings met in the wild are one URL;
  * - a `%` that begins no escape becomes `%25`: that is how servers read it, and it keeps the result stable when escapes
  *   around it are decoded;
@@ -21,8 +22,8 @@ const MAX_INPUT_LENGTH = 8 * MAX_URL_LENGTH;
 export type CanonicalUrl = { readonly url: string } | { readonly error: string };
 
 /**
- * The canonical form of an http or https URL: no userinfo, fragment, default port or final dot of the host; an empty path is
- * `/`; the host in lower case, IDN as punycode. `error` says what was expected. Idempotent; never throws.
+ * The canonical form of an http or https URL: no userinfo, fragment, default port or final dot of the host; an empty
+ * path is `/`; the host in lower case, IDN as punycode. `error` says what was expected. Idempotent; never throws.
  *
  * @param base absolute URL against which a relative input is resolved
  */

@@ -3,7 +3,10 @@ import { digestUrl } from '../bloom/url-digest.ts';
 /** Longest name of a folder or file before its digest and ending, characters; deepest path, folders. */
 const MAX_NAME_CHARS = 80;
 const MAX_FOLDERS = 12;
-/** Of the folder of a host: with scheme and port before and behind, a host could have more characters than file systems take. */
+/**
+ * Of the folder of a host: with scheme and port before and behind, a host could have more characters than file systems
+ * take.
+ */
 const MAX_HOST_CHARS = 200;
 /** Names that Windows keeps for devices, whatever their ending. */
 const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
@@ -11,9 +14,10 @@ const SAFE_HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
 const SAFE_NAME = /^[a-z0-9][a-z0-9._+-]*$/;
 
 /**
- * Where a page goes in a tree of files: `host/folder/name.ending`, with `/` between. The path stays below the root, holds no name that a system keeps for
- * itself, and is another one for every URL, also where capitals do not count: unless the URL's own path is safe as it stands and has the ending,
- * the name gets 48 bits of a digest (`name~0123456789ab.html`). The same URL and ending give the same path.
+ * Where a page goes in a tree of files: `host/folder/name.ending`, with `/` between. The path stays below the root,
+ * holds no name that a system keeps for itself, and is another one for every URL, also where capitals do not count:
+ * unless the URL's own path is safe as it stands and has the ending, the name gets 48 bits of a digest
+ * (`name~0123456789ab.html`). The same URL and ending give the same path.
  */
 export function filePathOf(url: string, ending: string): string {
   const { protocol, hostname, port, pathname, search } = new URL(url);

@@ -8,11 +8,12 @@ import { remembered } from '../../remembered.ts';
  *     http://192.0.2.7/a                  @192.0.2.7::http/a
  *     https://[2001:db8::1]:444/          @[2001:db8::1]:444:https/
  *
- * Every label is followed by a dot, which makes a domain with all hosts below it one range (`com.example.`) that does not touch
- * `example.community`. The port stands before the scheme, so that a politeness key (`host[:port]`) is one range too.
- * Addresses have no labels to reverse and are marked by `@`.
+ * Every label is followed by a dot, which makes a domain with all hosts below it one range (`com.example.`) that does
+ * not touch `example.community`. The port stands before the scheme, so that a politeness key (`host[:port]`) is one
+ * range too. Addresses have no labels to reverse and are marked by `@`.
  *
- * All functions expect canonical URLs: scheme and host in lower case, no userinfo, default port or fragment, ASCII only.
+ * All functions expect canonical URLs: scheme and host in lower case, no userinfo, default port or fragment, ASCII
+ * only.
  */
 
 /** Keys from `from` on and before `to`. */

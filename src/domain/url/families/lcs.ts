@@ -3,8 +3,9 @@ const BINS = 32;
 const ASCII = 128;
 
 /**
- * One text made ready to be compared with many: the bits of its characters' positions, so that a comparison takes one step a character and
- * 32 positions (M. Crochemore et al., A fast and practical bit-vector algorithm for the longest common subsequence problem, 2001).
+ * One text made ready to be compared with many: the bits of its characters' positions, so that a comparison takes one
+ * step a character and 32 positions (M. Crochemore et al., A fast and practical bit-vector algorithm for the longest
+ * common subsequence problem, 2001).
  */
 export class LcsPattern {
   readonly text: string;
@@ -67,7 +68,9 @@ export class LcsPattern {
     return zeros;
   }
 
-  /** Mean of the shares that the longest common subsequence has of the two lengths; 1 for two empty texts, 0 for one. */
+  /**
+   * Mean of the shares that the longest common subsequence has of the two lengths; 1 for two empty texts, 0 for one.
+   */
   similarity(other: string): number {
     const { length } = this.text;
     if (length === 0 || other.length === 0) return length === other.length ? 1 : 0;

@@ -1,8 +1,8 @@
 import { urlSignature } from './url-features.ts';
 
 /**
- * Counts URLs by signature. The first `quota` of each are let in as any others, later ones are only put off: in contrast to the published
- * filter, features count together, and nothing is lost.
+ * Counts URLs by signature. The first `quota` of each are let in as any others, later ones are only put off: in
+ * contrast to the published filter, features count together, and nothing is lost.
  */
 export class SimilarQuota {
   readonly #quota: number;

@@ -26,9 +26,9 @@ export interface UrlFamily {
 }
 
 /**
- * Single-pass clustering of URLs by longest common subsequence: each joins the family whose first member is most like it, or begins one.
- * The order decides, so URLs are to be given sorted, each once. Families are the same as without bounds, since those only leave out
- * comparisons that cannot win.
+ * Single-pass clustering of URLs by longest common subsequence: each joins the family whose first member is most like
+ * it, or begins one. The order decides, so URLs are to be given sorted, each once. Families are the same as without
+ * bounds, since those only leave out comparisons that cannot win.
  */
 export class UrlFamilies {
   /** URLs that found no family after `maxFamilies` were there. */
@@ -92,7 +92,10 @@ export function meanSimilarity(members: readonly string[], samples: readonly str
   return sum / (members.length * samples.length);
 }
 
-/** How much less each member is like the others than members are on the whole; families of fewer than three deviate in nothing. */
+/**
+ * How much less each member is like the others than members are on the whole; families of fewer than three deviate in
+ * nothing.
+ */
 export function deviations(members: readonly string[]): number[] {
   if (members.length < 3) return members.map(() => 0);
   const sums = new Array<number>(members.length).fill(0);
@@ -124,7 +127,9 @@ export interface JudgedFamily extends UrlFamily {
   readonly deviants: readonly string[];
 }
 
-/** Noise-link removal, second half: families by their likeness to noise, members by their unlikeness to their family. */
+/**
+ * Noise-link removal, second half: families by their likeness to noise, members by their unlikeness to their family.
+ */
 export function judgeFamily(family: UrlFamily, samples: readonly string[], rule: NoiseRule = NOISE_RULE): JudgedFamily {
   const similarityToNoise = meanSimilarity(family.members, samples);
   const deviation = deviations(family.members);

@@ -1,6 +1,6 @@
 /**
- * Features of URLs by which similar ones are told (feature Bloom filter of the published system; ARCHITECTURE says where it is improved).
- * A URL is written as `u1/u2/../un`: u1 the site, empty segments left out, the query kept in un.
+ * Features of URLs by which similar ones are told (feature Bloom filter of the published system; ARCHITECTURE says
+ * where it is improved). A URL is written as `u1/u2/../un`: u1 the site, empty segments left out, the query kept in un.
  */
 export function urlSegments(url: string): string[] {
   const start = url.indexOf('://');
@@ -13,7 +13,10 @@ export function urlSegments(url: string): string[] {
   return segments;
 }
 
-/** One feature of a URL: a text that is hashed, a number that is taken as it is, or `null` where the URL has no such feature. */
+/**
+ * One feature of a URL: a text that is hashed, a number that is taken as it is, or `null` where the URL has no such
+ * feature.
+ */
 export type UrlFeature = (segments: readonly string[]) => string | number | null;
 
 export const URL_FEATURES = {

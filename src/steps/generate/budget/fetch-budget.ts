@@ -7,7 +7,10 @@ import {
 } from '../../../domain/crawl/revisit/budget-account.ts';
 import type { CrawlDb } from '../../../ports/crawl-db.ts';
 
-/** Facts in the crawl db: the account of a budget by the day, and how many fetches a day the crawl is limited to ("0": not at all). */
+/**
+ * Facts in the crawl db: the account of a budget by the day, and how many fetches a day the crawl is limited to ("0":
+ * not at all).
+ */
 const ACCOUNT = 'budget.account';
 const PER_DAY = 'budget.perDay';
 

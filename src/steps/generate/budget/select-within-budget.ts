@@ -28,16 +28,18 @@ export interface BudgetSelection {
   readonly rejected: Readonly<CapCounts>;
 }
 
-/** Candidates compared for each fetch of the budget, so that a round's cost goes with the budget and not with the db. */
+/**
+ * Candidates compared for each fetch of the budget, so that a round's cost goes with the budget and not with the db.
+ */
 const LOOKED_AT_PER_FETCH = 10;
 const LOOKED_AT_MORE = 2_000;
 /** Pages due before long that are looked at for each fetch, when less is due than the budget allows. */
 const AHEAD_PER_FETCH = 2;
 
 /**
- * The best `budget` URLs. `newShare` of it belongs to new URLs, what they leave to pages to come back to, and the other way round.
- * When less is due than the budget allows, pages that will be due next come early: the price of a visit falls by that, and
- * later rounds have enough.
+ * The best `budget` URLs. `newShare` of it belongs to new URLs, what they leave to pages to come back to, and the other
+ * way round. When less is due than the budget allows, pages that will be due next come early: the price of a visit
+ * falls by that, and later rounds have enough.
  */
 export async function selectWithinBudget(
   deps: BudgetDeps,
@@ -71,7 +73,8 @@ export async function selectWithinBudget(
     onReject({ entry, host, domain: deps.domainOf(host), rank: 0 }, cap);
     return true;
   };
-  // Only what may be selected counts: else what rules keep out, and what stays due for that, would hide all that comes after it.
+  // Only what may be selected counts: else what rules keep out, and what stays due for that, would hide all that comes
+  // after it.
   let compared = 0;
   const newCounts = new CapCounter(caps, LOOKED_AT_PER_FETCH, deps.domainOf);
   for await (const entry of deps.db.due({ until, only: 'new' })) {
@@ -121,7 +124,10 @@ async function mayComeEarly(deps: BudgetDeps, entry: DueEntry, now: number): Pro
   return lastFetchAt + ((await deps.minIntervalOf?.(entry.url)) ?? deps.minIntervalMs) <= now;
 }
 
-/** Takes from both lists, each best first: `ofFresh` of the one, the rest of the other, then whatever is left, under the caps of both. */
+/**
+ * Takes from both lists, each best first: `ofFresh` of the one, the rest of the other, then whatever is left, under the
+ * caps of both.
+ */
 function shared(
   fresh: readonly Candidate[],
   known: readonly Candidate[],

@@ -15,8 +15,8 @@ export interface VisitPrice {
 }
 
 /**
- * Under a budget a page is due when a visit is worth what visits are worth on the average, and may be left alone for as long as the
- * budget takes three times round: max(30 d, 3 N / B) with N URLs and B fetches a day.
+ * Under a budget a page is due when a visit is worth what visits are worth on the average, and may be left alone for as
+ * long as the budget takes three times round: max(30 d, 3 N / B) with N URLs and B fetches a day.
  */
 export async function openVisitPrice(db: CrawlDb, policy: SettlePolicy): Promise<VisitPrice> {
   const stored = Number((await db.meta(PRICE)) ?? Number.NaN);
