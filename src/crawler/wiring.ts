@@ -11,7 +11,6 @@ import { createHostLanes } from '../adapters/http/lanes/host-lanes.ts';
 import { createRobots } from '../adapters/http/robots/robots.ts';
 import { packageVersion } from '../config/package-version.ts';
 import type { Config } from '../config/schema.ts';
-import { parseRetryAfter } from '../domain/crawl/headers/http-date.ts';
 import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { findExporter } from '../operations/export/find-exporter.ts';
@@ -102,7 +101,6 @@ export async function wire({ config, dir, baseDir, log, clock }: WiringOptions):
       return parser;
     },
     sha256Of: (body) => createHash('sha256').update(body).digest('hex'),
-    parseRetryAfter,
     // Of stored bodies, which may be cut: they were taken as they came, so what they hold is given again.
     undoContentCoding: async (body, codings) =>
       (await decodeBody(body, contentCodings(codings), config.http.maxBodyBytes, true)).body,

@@ -1,6 +1,7 @@
 import { type InjectMode, parseSeedLine, reinject, type Seed } from '../domain/crawl/discovery/seed.ts';
 import { type CrawlDatum, newDatum } from '../domain/crawl/states/datum.ts';
 import { isUrl } from '../domain/url/canonical/is-url.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
@@ -19,11 +20,15 @@ export interface InjectDeps {
   readonly seen: SeenUrls;
   readonly clock: Clock;
   readonly urls: UrlChain;
-  readonly hostOf: (url: string) => string;
   readonly seedScore: (url: string) => number;
-  readonly initialIntervalMs: number;
   /** Hosts of the seeds so far; those of new seeds are added, since scope filters go by them. */
   readonly seedHosts: Set<string>;
+}
+
+export interface InjectOptions {
+  readonly mode: InjectMode;
+  /** Interval of a seed that names none, ms. */
+  readonly initialIntervalMs: number;
 }
 
 /** Seeds written per batch. */
@@ -45,7 +50,7 @@ interface Tally {
 export async function inject(
   deps: InjectDeps,
   sources: readonly SeedSource[],
-  mode: InjectMode,
+  options: InjectOptions,
 ): Promise<InjectSummary> {
   const tally: Tally = { urls: 0, injected: 0, updated: 0, overwritten: 0, kept: 0, filtered: 0 };
   const errors: SeedError[] = [];
@@ -53,7 +58,7 @@ export async function inject(
   const chain = countingRejections(deps.urls, filteredBy);
   let window = new Map<string, Seed>();
   const flush = async (): Promise<void> => {
-    await writeSeeds(deps, window, mode, tally);
+    await writeSeeds(deps, window, options, tally);
     window = new Map();
   };
   for (const source of sources) {
@@ -92,10 +97,11 @@ export const SEED_HOSTS_KEY = 'seedHosts';
 async function writeSeeds(
   deps: InjectDeps,
   seeds: ReadonlyMap<string, Seed>,
-  mode: InjectMode,
+  options: InjectOptions,
   tally: Tally,
 ): Promise<void> {
   if (seeds.size === 0) return;
+  const { mode } = options;
   const urls = [...seeds.keys()];
   const records = await deps.db.getMany(urls);
   const now = deps.clock.now();
@@ -103,13 +109,13 @@ async function writeSeeds(
   for (const [i, url] of urls.entries()) {
     const seed = seeds.get(url) as Seed;
     const previous = records[i] ?? null;
-    const datum = injected(deps, seed, previous, mode, now);
+    const datum = injected(deps, seed, previous, options, now);
     if (previous === null) tally.injected++;
     else if (mode === 'overwrite') tally.overwritten++;
     else if (mode === 'update') tally.updated++;
     else tally.kept++;
     if (datum !== previous) puts.push({ datum, previous });
-    deps.seedHosts.add(deps.hostOf(url));
+    deps.seedHosts.add(hostOf(url));
   }
   await deps.db.write(
     // An orphan that a seed brings back may be told.
@@ -123,13 +129,13 @@ function injected(
   deps: InjectDeps,
   seed: Seed,
   previous: CrawlDatum | null,
-  mode: InjectMode,
+  { mode, initialIntervalMs }: InjectOptions,
   now: number,
 ): CrawlDatum {
   const fresh = newDatum({
     url: seed.url,
     now,
-    intervalMs: seed.intervalMs ?? deps.initialIntervalMs,
+    intervalMs: seed.intervalMs ?? initialIntervalMs,
     seed: true,
     score: seed.score ?? deps.seedScore(seed.url),
     fixedIntervalMs: seed.fixedIntervalMs,

@@ -7,7 +7,6 @@ import { createFreshnessSchedule, FRESHNESS_DEFAULTS } from '../../src/domain/cr
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { FetchOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { encodeParsed } from '../../src/plugin-host/parsing/encode-parsed.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { generate } from '../../src/steps/generate/generate.ts';
@@ -110,20 +109,20 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         db,
         segments,
         clock,
-        urls,
-        rank: (entry) => entry.score,
-        hostOf,
-        domainOf: (host) => host,
-        partitionOf: () => 0,
-        seedHosts: new Set(),
         random,
-        asksForNothing: false,
-        auditShare: 0,
-        skips: NO_SKIP_SINK,
-        minIntervalMs: policy.minIntervalMs,
-        ...(schedule.worth === undefined ? {} : { worth: schedule.worth }),
+        select: {
+          urls,
+          seedHosts: new Set(),
+          rank: (entry) => entry.score,
+          policy,
+          domainOf: (host) => host,
+          skips: NO_SKIP_SINK,
+        },
       },
       {
+        soft404: false,
+        auditShare: 0,
+        partitionBy: 'host',
         topN: 1_000_000,
         maxPerHost: 0,
         maxPerDomain: 0,
@@ -170,16 +169,17 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
     await updateFromSegment(
       {
         db,
-        seen,
-        urls,
+        clock,
         policy,
-        parseHttpDate: () => null,
-        now: () => clock.now(),
-        skips: NO_SKIP_SINK,
-        outlinkScore: () => 1,
-        seedHosts: new Set(),
-        variants: new QueryVariants(db, 0),
-        admission: new UrlAdmission(db, []),
+        links: {
+          seen,
+          urls,
+          skips: NO_SKIP_SINK,
+          outlinkScore: () => 1,
+          seedHosts: new Set(),
+          variants: new QueryVariants(db, 0),
+          admission: new UrlAdmission(db, []),
+        },
         near: null,
       },
       segment,

@@ -5,7 +5,6 @@ import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { fingerprintDistance, parseFingerprint } from '../../src/domain/page/near/fingerprint-tables.ts';
-import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { nearPairs } from '../../src/operations/map-reduce/near-pairs.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import type { NearGroupingOptions } from '../../src/ports/near-grouping.ts';
@@ -47,7 +46,6 @@ const inFiles = (options: NearGroupingOptions) =>
 
 const depsOf = (db: CrawlDb) => ({
   db,
-  hostOf,
   domainOf: (host: string) => host.split('.').slice(-2).join('.'),
   grouping: createMemoryNearGrouping,
   now: 1_800_000_000_000,

@@ -22,7 +22,7 @@ async function swept() {
   // "orphaned" and "linked" ask the policy nothing.
   const seen = { remove: () => {} } as unknown as SeenUrls;
   const deps = { db, seen, policy: {} as SettlePolicy };
-  const options = { mode: 'mark', partitionOf: () => 0, repeats: { distance: 3 }, now: 50 } as const;
+  const options = { mode: 'mark', repeats: { distance: 3 }, now: 50 } as const;
   const sweep = async (links: readonly string[], near: Parameters<typeof sweepOrphans>[0]['near']) => {
     await db.write({ links: [{ url: HOME, targets: links }] });
     return sweepOrphans({ ...deps, near }, options);

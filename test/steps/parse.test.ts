@@ -32,7 +32,7 @@ it('the step alone gives a parser the metadata of the fetch list, as parsing whi
     },
     close: async () => {},
   };
-  await parseSegment({ parser, undoContentCoding: async (body) => body, window: 2 }, segment);
+  await parseSegment({ parser, undoContentCoding: async (body) => body }, segment, { window: 2 });
   expect(pages.map(({ index, metadata }) => [index, metadata])).toEqual([
     [1, { section: 'news' }],
     [0, {}],

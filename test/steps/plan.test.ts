@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
-import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { planAhead } from '../../src/steps/inspect/plan.ts';
 
 const HOUR = 3_600_000;
@@ -19,7 +18,7 @@ it('a page at an interval that the operator has fixed is foreseen at that, whate
   } as const;
   const puts = [pinned, free].map((datum) => ({ datum: { ...datum, ...visited, nextFetchAt: NOW }, previous: null }));
   await db.write({ puts });
-  const plan = await planAhead(db, { now: NOW, days: 2, budgetPerDay: 0, hostOf });
+  const plan = await planAhead(db, { now: NOW, days: 2, budgetPerDay: 0 });
   expect(plan.days.map(({ due }) => due)).toEqual([25, 24]);
   expect(plan.needPerDay).toBeCloseTo(24, 1);
   expect(plan.hosts).toEqual([

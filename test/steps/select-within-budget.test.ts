@@ -34,7 +34,6 @@ async function select(
   await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
   const deps = {
     db,
-    hostOf,
     domainOf: (host: string) => host,
     candidate: (entry: Parameters<Parameters<typeof selectWithinBudget>[0]['candidate']>[0], rank: number) => {
       if (options.refuses?.(entry.url)) return null;
@@ -44,17 +43,21 @@ async function select(
     rankNew: (entry: { score: number }) => entry.score,
     // Worth grows with the number in the path.
     rankKnown: (entry: { url: string }) => Number(entry.url.split('/').at(-1)),
-    minIntervalMs: HOUR,
-    ...(options.minIntervalOf === undefined ? {} : { minIntervalOf: options.minIntervalOf }),
+    leastInterval: options.minIntervalOf ?? (() => HOUR),
+  };
+  const round = {
+    now: NOW,
+    until: NOW,
+    budget,
+    newShare: options.newShare ?? 0.5,
+    caps: { ...CAPS, maxPerHost: options.maxPerHost ?? 0 },
     touched: (await Promise.all((options.touched ?? []).map((url) => db.get(url)))).flatMap((datum) =>
       datum === undefined ? [] : [{ ...dueFacts(datum), dueAt: datum.nextFetchAt ?? 0 }],
     ),
   };
-  const caps = { ...CAPS, maxPerHost: options.maxPerHost ?? 0 };
   const passedOver: string[] = [];
   const onReject = ({ entry }: { entry: { url: string } }): number => passedOver.push(entry.url);
-  const share = options.newShare ?? 0.5;
-  const { chosen, due, rejected } = await selectWithinBudget({ ...deps, onReject }, NOW, NOW, caps, budget, share);
+  const { chosen, due, rejected } = await selectWithinBudget({ ...deps, onReject }, round);
   return { urls: chosen.map(({ entry }) => entry.url), due, rejected, passedOver };
 }
 

@@ -7,7 +7,7 @@ import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import type { FetchProtocol, ResponseHead } from '../../src/ports/fetch-protocol.ts';
 import type { FetchItem, WireResponse } from '../../src/ports/segment-store.ts';
 import { visit } from '../../src/steps/fetch/visit.ts';
-import type { VisitDeps } from '../../src/steps/fetch/visit-result.ts';
+import type { VisitDeps, VisitOptions } from '../../src/steps/fetch/visit-result.ts';
 
 const sha256Of = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 const BODY = Buffer.from('<p>the same as ever');
@@ -24,14 +24,8 @@ const ITEM: FetchItem = {
   digest: sha256Of(BODY).slice(0, 32),
   audit: false,
 };
-const ROOM: VisitDeps = {
-  clock: { now: () => 0, sleep: async () => {} },
-  sha256Of,
-  parseRetryAfter: () => null,
-  probe: 'auto',
-  maxBodyBytes: 1_000,
-  timeoutMs: 1_000,
-};
+const DEPS: VisitDeps = { clock: { now: () => 0, sleep: async () => {} }, sha256Of };
+const OPTIONS: VisitOptions = { probe: 'auto', maxBodyBytes: 1_000, timeoutMs: 1_000 };
 
 /** What is stored of an answer; the protocol obeys `drop`, as the real one does. */
 async function storedOf(
@@ -57,7 +51,7 @@ async function storedOf(
       return { head, ...given, truncated: false, bodyBytes: 0, receivedBytes: 0, ms: 0 };
     },
   };
-  const { response } = await visit(ROOM, protocol, ITEM, NO_HOST_FACTS);
+  const { response } = await visit(DEPS, OPTIONS, { protocol, item: ITEM, host: NO_HOST_FACTS });
   return response as WireResponse;
 }
 
@@ -130,7 +124,7 @@ async function claimed(
   const nextTurn = async (): Promise<void> => {
     turns++;
   };
-  const { outcome } = await visit({ ...ROOM, probe }, protocol, item, NO_HOST_FACTS, NO_HOST_FACTS, nextTurn);
+  const { outcome } = await visit(DEPS, { ...OPTIONS, probe }, { protocol, item, host: NO_HOST_FACTS, nextTurn });
   return { asked, outcome, turns };
 }
 

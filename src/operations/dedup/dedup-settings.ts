@@ -65,7 +65,7 @@ export async function dedupAll(
   const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(segments, segment) };
   const options = { scope, minChars, distance, ...request, ...incoming };
   const grouping = (plan: NearGroupingOptions) => createFileNearGrouping({ ...plan, dir: tempDir });
-  return dedup({ db, hostOf, domainOf, grouping, now }, options, onDuplicate);
+  return dedup({ db, domainOf, grouping, now }, options, onDuplicate);
 }
 
 export function nearUrl(

@@ -1,6 +1,5 @@
 import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import type { Crawler } from '../../crawler/types.ts';
-import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { unknownName } from '../../plugin-host/loading/load-parsing.ts';
 import { planAhead } from '../../steps/inspect/plan.ts';
 import { simulateSchedules } from '../../steps/inspect/simulate.ts';
@@ -49,7 +48,7 @@ export function crawlAnswers(deps: CrawlDeps): CrawlAnswers {
     plan(options: { days?: number; budgetPerDay?: number } = {}): ReturnType<Crawler['plan']> {
       const { clock, config } = deps.wiring;
       const { days = 7, budgetPerDay = config.generate.budgetPerDay } = options;
-      return planAhead(deps.store().db, { now: clock.now(), days, budgetPerDay, hostOf });
+      return planAhead(deps.store().db, { now: clock.now(), days, budgetPerDay });
     },
 
     async simulate(options: { schedules: readonly string[]; host?: string }): ReturnType<Crawler['simulate']> {

@@ -1,12 +1,9 @@
 import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import { domainOf } from '../../crawler/domain-of.ts';
-import { leastIntervals } from '../../crawler/policy.ts';
 import { cpuMs } from '../../crawler/system-clock.ts';
 import type { Crawler, CrawlOptions, UpdateStepOptions } from '../../crawler/types.ts';
-import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
-import { partitionOf } from '../../domain/url/canonical/partition.ts';
-import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { normalizedUrl } from '../../plugin-host/url-chain.ts';
+import type { DueEntry } from '../../ports/crawl-db.ts';
 import { NO_SEEN_STATS } from '../../ports/seen-urls.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import { crawlLoop } from '../../steps/crawl.ts';
@@ -24,7 +21,7 @@ import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import { rememberSeen } from '../inspect/seen.ts';
 import { requireContact } from './contact-requirement.ts';
 import { sweepWhenDue } from './orphan-sweep.ts';
-import { linkOptions, readmitByName, readmitWhenWider } from './readmitting.ts';
+import { linkDeps, linkOptions, readmitByName, readmitWhenWider } from './readmitting.ts';
 import { roundKeeper } from './round-log.ts';
 import { runFetch, runParse } from './run-segment.ts';
 import { discoverSitemaps, sitemapsOf } from './sitemaps.ts';
@@ -62,35 +59,23 @@ export function crawlSteps(deps: CrawlDeps): CrawlSteps {
         ...deps.store(),
         clock,
         urls,
-        hostOf,
         seedScore: (url: string) => plugins.scoring?.seedScore(url) ?? 1,
-        initialIntervalMs: policy.schedule.initialIntervalMs,
       };
-      return inject(injectDeps, sources, options.mode ?? 'keep');
+      const { initialIntervalMs } = policy.schedule;
+      return inject(injectDeps, sources, { mode: options.mode ?? 'keep', initialIntervalMs });
     },
 
     async generate(options: GenerateOptions = {}): Promise<GenerateSummary> {
       const { clock, urls, segments, plugins, config, policy } = deps.wiring;
-      const { worth } = policy.schedule;
+      const { db, seedHosts } = deps.store();
       const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
       const skips = new SkipNotes(config.reports.skippedPerReason);
-      const generateDeps = {
-        ...deps.store(),
-        segments,
-        clock,
-        urls,
-        rank: (entry: Parameters<NonNullable<typeof plugins.scoring>['rank']>[0], now: number) =>
-          plugins.scoring?.rank(entry, now) ?? entry.score,
-        hostOf,
-        domainOf,
-        partitionOf: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
-        random: deps.random,
+      const rank = (entry: DueEntry, now: number): number => plugins.scoring?.rank(entry, now) ?? entry.score;
+      const select = { urls, seedHosts, rank, policy, domainOf, skips };
+      const settings = {
         auditShare: config.fetch.auditShare,
-        asksForNothing: config.fetch.soft404,
-        skips,
-        ...(worth === undefined ? {} : { worth }),
-        minIntervalMs: policy.minIntervalMs,
-        ...leastIntervals(policy, deps.store().db),
+        soft404: config.fetch.soft404,
+        partitionBy: config.partition.by,
         ...(deps.parts === undefined ? {} : { parts: deps.parts }),
       };
       const caps = { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs };
@@ -103,7 +88,10 @@ export function crawlSteps(deps: CrawlDeps): CrawlSteps {
         budgetPerDay,
         newShare,
       };
-      const summary = await generate(generateDeps, { ...defaults, ...options });
+      const summary = await generate(
+        { db, segments, clock, random: deps.random, select },
+        { ...settings, ...defaults, ...options },
+      );
       if (!options.dryRun) await tellSkips(skips, 'generate', summary.segment);
       return summary;
     },
@@ -231,17 +219,15 @@ export function crawlSteps(deps: CrawlDeps): CrawlSteps {
     options: UpdateStepOptions,
     skips: SkipNotes,
   ): Promise<Omit<UpdateSummary, 'orphans'>> {
-    const { config, urls, policy, plugins, clock } = deps.wiring;
+    const { config, policy, clock } = deps.wiring;
+    const { db } = deps.store();
     return updateFromSegment(
       {
-        ...deps.store(),
-        urls,
+        db,
+        clock,
         policy,
-        parseHttpDate,
-        now: () => clock.now(),
-        outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
-        near: repeatDeps(config, deps.store().db),
-        skips,
+        links: linkDeps(deps, skips),
+        near: repeatDeps(config, db),
       },
       segment,
       {

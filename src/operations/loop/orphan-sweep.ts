@@ -1,7 +1,5 @@
 import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import type { UpdateStepOptions } from '../../crawler/types.ts';
-import { partitionOf } from '../../domain/url/canonical/partition.ts';
-import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { isWithinLast } from '../../domain/within-last.ts';
 import { sweepOrphans } from '../../steps/update/orphans.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
@@ -27,7 +25,7 @@ export async function sweepWhenDue(
   }
   const near = repeatDeps(config, db);
   const repeats = repeatOptions(config);
-  const options = { mode, partitionOf: (url: string) => partitionOf(hostOf(url)), repeats, now };
+  const options = { mode, repeats, now };
   const { orphaned, purged } = await sweepOrphans({ db, seen, policy, near }, options);
   await db.write({ meta: { [SWEPT_KEY]: String(now) } });
   return { orphans: orphaned + purged };

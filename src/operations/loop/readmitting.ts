@@ -11,9 +11,9 @@ import {
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { murmur3 } from '../../domain/url/bloom/hash.ts';
-import { NO_SKIP_SINK } from '../../steps/skip-notes.ts';
+import { NO_SKIP_SINK, type SkipSink } from '../../steps/skip-notes.ts';
 import type { ReadmitSummary } from '../../steps/summaries.ts';
-import type { LinkOptions } from '../../steps/update/found-links.ts';
+import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
 import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';
 import { storedPages } from '../export/stored-pages.ts';
 
@@ -27,6 +27,21 @@ export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_IN
     beyondVariants: outlinks.beyondVariants,
     noise: outlinks.noise,
     maxLayers,
+  };
+}
+
+/** Ports and plugins that judge links. */
+export function linkDeps({ store, wiring }: CrawlDeps, skips: SkipSink): LinkDeps {
+  const { urls, plugins } = wiring;
+  const { seen, seedHosts, variants, admission } = store();
+  return {
+    seen,
+    urls,
+    seedHosts,
+    variants,
+    admission,
+    skips,
+    outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
   };
 }
 
@@ -92,19 +107,12 @@ export async function readmitByName(
 }
 
 async function readmitAll(deps: CrawlDeps, limits: ReadmitLimits): Promise<ReadmitSummary> {
-  const { config, clock, urls, plugins, policy } = deps.wiring;
+  const { config, clock, policy } = deps.wiring;
   const { initialIntervalMs } = policy.schedule;
   const summary = await readmitLinks(
-    {
-      ...deps.store(),
-      urls,
-      skips: NO_SKIP_SINK,
-      now: () => clock.now(),
-      initialIntervalMs,
-      outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
-    },
+    { db: deps.store().db, clock, links: linkDeps(deps, NO_SKIP_SINK) },
     linkingPages(deps),
-    { ...linkOptions(config, limits.maxLayers), chunk: config.updatedb.chunk },
+    { ...linkOptions(config, limits.maxLayers), chunk: config.updatedb.chunk, initialIntervalMs },
     limits.signal,
   );
   if (!summary.isCutShort) await note(deps, rulesOf(deps, limits));

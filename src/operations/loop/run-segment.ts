@@ -23,7 +23,6 @@ export interface SegmentDeps {
   /** Started on first use: worker threads cost memory. */
   readonly parser: () => PageParser;
   readonly sha256Of: VisitDeps['sha256Of'];
-  readonly parseRetryAfter: VisitDeps['parseRetryAfter'];
   readonly undoContentCoding: ParseDeps['undoContentCoding'];
   readonly monotonicNow: () => number;
 }
@@ -59,9 +58,6 @@ export async function runFetch(
   );
   const fetchDeps: FetchDeps = {
     ...deps,
-    probe: deps.config.fetch.probe,
-    maxBodyBytes: deps.config.http.maxBodyBytes,
-    timeoutMs: deps.config.http.timeoutMs,
     onOutcome: meter.onOutcome,
     ...(parser === null
       ? {}
@@ -90,6 +86,9 @@ export async function runFetch(
         hostFailureLimit: config.fetch.hostFailureLimit,
         failureLimit: config.fetch.failureLimit,
         patienceMs: PATIENCE_MS,
+        probe: config.fetch.probe,
+        maxBodyBytes: config.http.maxBodyBytes,
+        timeoutMs: config.http.timeoutMs,
       },
       options.signal,
     );
@@ -106,8 +105,9 @@ export async function runFetch(
 /** Parses what was fetched and is not parsed yet. */
 export function runParse(deps: SegmentDeps, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
   return parseSegment(
-    { parser: deps.parser(), undoContentCoding: deps.undoContentCoding, window: PARSE_WINDOW },
+    { parser: deps.parser(), undoContentCoding: deps.undoContentCoding },
     segment,
+    { window: PARSE_WINDOW },
     signal,
   );
 }

@@ -1,6 +1,4 @@
 import type { Wiring } from '../../crawler/wiring.ts';
-import { boundsFor } from '../../domain/crawl/revisit/next-visit.ts';
-import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
@@ -89,21 +87,25 @@ async function readOne(
   const { maxFiles, maxBytes } = config.sitemaps;
   // Loaded here, since most rounds read no sitemap.
   const { parseSitemap } = await import('../../../plugins/parse-feed/sitemap.ts');
+  const refusal = (host: string): string | null =>
+    config.agent.contact !== '' || wiring.isOwnHost(host) ? null : `${host} is on the open web, and no contact is set`;
+  const { urls, clock, robots, lanes, protocols } = wiring;
   const deps = {
-    ...wiring,
     ...store,
+    urls,
+    clock,
+    policy,
+    network: { robots, lanes, protocols, refusal },
     parse: (body: Uint8Array, url: string) => parseSitemap(body, { url, maxBytes }),
-    hostOf,
-    initialIntervalMs: policy.schedule.initialIntervalMs,
-    minIntervalOf: (datum: CrawlDatum) => boundsFor(datum, policy).minIntervalMs,
-    refusal: (host: string) =>
-      config.agent.contact !== '' || wiring.isOwnHost(host)
-        ? null
-        : `${host} is on the open web, and no contact is set`,
+  };
+  const limits = {
+    delayMs: config.fetch.delayMs,
+    timeoutMs: config.http.timeoutMs,
+    patienceMs: PATIENCE_MS,
+    maxFiles,
+    maxBytes,
     newScore: plugins.scoring?.seedScore(`${origin}/`) ?? 1,
   };
-  const { delayMs } = config.fetch;
-  const limits = { delayMs, timeoutMs: config.http.timeoutMs, patienceMs: PATIENCE_MS, maxFiles, maxBytes };
   const read = await readSitemaps(deps, origin, limits, signal);
   // A reading that was broken off has to be done again.
   if (!signal?.aborted) await store.db.write({ meta: { [READ_KEY + origin]: String(wiring.clock.now()) } });

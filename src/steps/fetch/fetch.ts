@@ -1,7 +1,6 @@
 import type { ConditionRecord } from '../../domain/crawl/headers/ladder.ts';
 import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import type { Clock } from '../../ports/clock.ts';
 import { type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
@@ -13,9 +12,9 @@ import type { FetchSummary } from '../summaries.ts';
 import { addObservation } from '../update/host-observations.ts';
 import { denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
 import { visit } from './visit.ts';
-import type { VisitDeps, VisitResult } from './visit-result.ts';
+import type { VisitDeps, VisitOptions, VisitResult } from './visit-result.ts';
 
-export interface FetchOptions {
+export interface FetchOptions extends VisitOptions {
   /** URLs of the list held in memory at a time. */
   readonly window: number;
   /** Least time between the end of a request and the start of the next one to the same host, ms. */
@@ -31,7 +30,6 @@ export interface FetchOptions {
 }
 
 export interface FetchDeps extends VisitDeps {
-  readonly clock: Clock;
   readonly log: Log;
   readonly lanes: HostLanes;
   readonly robots: Robots;
@@ -172,7 +170,8 @@ class FetchRun {
     }
     const facts = this.factsOf(item.host);
     const nextTurn = (): Promise<void> => turn.next();
-    const visited = await visit(this.deps, protocol, item, facts, this.dated.get(item.host), nextTurn);
+    const asked = { protocol, item, host: facts, dated: this.dated.get(item.host), nextTurn };
+    const visited = await visit(this.deps, this.options, asked);
     const restUntil = this.judgeHost(item.host, visited.outcome);
     const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
     if (result.observation !== null) this.learn(item, facts, result.observation);

@@ -7,6 +7,9 @@ export interface ParseDeps {
   readonly parser: PageParser;
   /** Undoes the content codings of a stored response body; as much as fits into the configured size. */
   readonly undoContentCoding: (body: Uint8Array, codings: string | undefined) => Promise<Uint8Array>;
+}
+
+export interface ParseOptions {
   /** Pages handed to the parser at a time. */
   readonly window: number;
 }
@@ -15,7 +18,12 @@ export interface ParseDeps {
  * Parses what was fetched with a body and has no parse output yet, from the stored responses. Interrupted, it goes on
  * with what is missing; after `resetParsed` it does all anew.
  */
-export async function parseSegment(deps: ParseDeps, segment: Segment, signal?: AbortSignal): Promise<ParseSummary> {
+export async function parseSegment(
+  deps: ParseDeps,
+  segment: Segment,
+  { window }: ParseOptions,
+  signal?: AbortSignal,
+): Promise<ParseSummary> {
   const counts = { parsed: 0, failed: 0, outlinks: 0 };
   if (segment.fetchedCount === 0) return { segment: segment.info.id, ...counts };
   const running = new Set<Promise<void>>();
@@ -48,7 +56,7 @@ export async function parseSegment(deps: ParseDeps, segment: Segment, signal?: A
       })
       .finally(() => running.delete(task));
     running.add(task);
-    if (running.size >= deps.window) await Promise.race(running);
+    if (running.size >= window) await Promise.race(running);
   }
   await Promise.all(running);
   if (fault !== null) throw fault;

@@ -1,7 +1,9 @@
 import { areDatesUseless, hintTrust, withHint } from '../../domain/crawl/discovery/sitemap-hint.ts';
-import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
+import { boundsFor, type SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
+import { newDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
@@ -11,7 +13,7 @@ import type { SeenUrls } from '../../ports/seen-urls.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { noteRest, restReason } from './host-rest.ts';
 import { askRobots, restAsked, verdictInTurn } from './robots-turn.ts';
-import { type ParseRetryAfter, restAskedFor } from './status-outcome.ts';
+import { restAskedFor } from './status-outcome.ts';
 
 /** A sitemap as the parser reads it. */
 export interface ReadSitemap {
@@ -25,18 +27,19 @@ export interface SitemapDeps {
   readonly db: CrawlDb;
   readonly seen: SeenUrls;
   readonly urls: UrlChain;
+  readonly seedHosts: ReadonlySet<string>;
   readonly clock: Clock;
+  readonly policy: SettlePolicy;
+  readonly network: SitemapNetwork;
+  readonly parse: (body: Uint8Array, url: string) => ReadSitemap;
+}
+
+/** How hosts are asked, and which of them may be. */
+export interface SitemapNetwork {
   readonly robots: Robots;
   readonly lanes: HostLanes;
+  /** By scheme, without the colon. */
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
-  readonly parse: (body: Uint8Array, url: string) => ReadSitemap;
-  readonly parseRetryAfter: ParseRetryAfter;
-  readonly hostOf: (url: string) => string;
-  readonly seedHosts: ReadonlySet<string>;
-  readonly initialIntervalMs: number;
-  readonly newScore: number;
-  /** The operator's least time between two visits of a page, ms. */
-  readonly minIntervalOf: (datum: CrawlDatum) => number;
   /** Why a host must not be asked at all; `null`: it may. */
   readonly refusal: (host: string) => string | null;
 }
@@ -50,6 +53,8 @@ export interface SitemapOptions {
   readonly maxFiles: number;
   /** Of one file, content codings undone. */
   readonly maxBytes: number;
+  /** Score of URLs that enter. */
+  readonly newScore: number;
 }
 
 export interface SitemapReport {
@@ -89,7 +94,7 @@ export async function readSitemaps(
   options: SitemapOptions,
   signal?: AbortSignal,
 ): Promise<HostSitemaps> {
-  const rest = await restReason(deps, deps.hostOf(`${origin}/`));
+  const rest = await restReason(deps, hostOf(`${origin}/`));
   if (rest !== null) return { origin, sitemaps: [{ ...NOTHING, sitemap: `${origin}/sitemap.xml`, error: rest }] };
   const named = await sitemapsNamed(deps, origin, options.delayMs, signal);
   if (named === null) return { origin, sitemaps: [] };
@@ -112,7 +117,7 @@ export async function readSitemaps(
       continue;
     }
     if (next.depth < MAX_DEPTH) for (const { loc } of read.sitemaps) queue.push({ url: loc, depth: next.depth + 1 });
-    reports.push(await apply(deps, url, read));
+    reports.push(await apply(deps, url, read, options.newScore));
   }
   return { origin, sitemaps: reports };
 }
@@ -125,12 +130,18 @@ async function sitemapsNamed(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[] | null> {
   const url = `${origin}/`;
-  const host = deps.hostOf(url);
+  const host = hostOf(url);
   try {
-    return await deps.lanes.run(
+    return await deps.network.lanes.run(
       host,
       async (turn) => {
-        const { verdict, isFetched } = await askRobots(deps, url, host, delayMs, turn);
+        const { verdict, isFetched } = await askRobots(
+          { ...deps.network, clock: deps.clock },
+          url,
+          host,
+          delayMs,
+          turn,
+        );
         if (!isFetched) turn.spare();
         const restUntil = restAsked(verdict, deps.clock);
         if (restUntil !== null) await noteRest(deps.db, host, restUntil);
@@ -180,16 +191,21 @@ async function askOnce(
   options: SitemapOptions,
   signal: AbortSignal | undefined,
 ): Promise<ReadSitemap | { readonly movedTo: string } | string> {
-  const protocol = deps.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
+  const protocol = deps.network.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
   if (protocol === undefined) return 'no protocol plugin serves its scheme';
   try {
-    const host = deps.hostOf(url);
-    const refusal = deps.refusal(host) ?? (await restReason(deps, host));
+    const host = hostOf(url);
+    const refusal = deps.network.refusal(host) ?? (await restReason(deps, host));
     if (refusal !== null) return refusal;
-    const answer = await deps.lanes.run(
+    const answer = await deps.network.lanes.run(
       host,
       async (turn) => {
-        const { verdict } = await verdictInTurn(deps, { url, host }, options.delayMs, turn);
+        const { verdict } = await verdictInTurn(
+          { ...deps.network, clock: deps.clock },
+          { url, host },
+          options.delayMs,
+          turn,
+        );
         const restUntil = restAsked(verdict, deps.clock);
         if (restUntil !== null) return noteRest(deps.db, host, restUntil);
         if (!verdict.allowed) return `robots.txt does not allow it (${verdict.code ?? 'robots-denied'})`;
@@ -223,14 +239,15 @@ async function askOnce(
 /** Where the answer asks for patience: a short rest is waited for by whatever is asked next, a long one is noted. */
 async function keepRest(deps: SitemapDeps, host: string, head: ResponseHead, patienceMs: number): Promise<void> {
   const now = deps.clock.now();
-  const until = restAskedFor(head, now, patienceMs, deps.parseRetryAfter);
+  const until = restAskedFor(head, now, patienceMs);
   if (until === null) return;
   if (until - now > patienceMs) await noteRest(deps.db, host, until);
-  else deps.lanes.pauseUntil(host, until);
+  else deps.network.lanes.pauseUntil(host, until);
 }
 
-async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap): Promise<SitemapReport> {
+async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap, score: number): Promise<SitemapReport> {
   const now = deps.clock.now();
+  const intervalMs = deps.policy.schedule.initialIntervalMs;
   const entries = new Map<string, number | null>();
   let filtered = 0;
   for (const { loc, lastmod } of read.urls) {
@@ -249,8 +266,7 @@ async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap): Pro
     const known = await deps.seen.probe(window);
     const fresh = window.filter((_, i) => known[i] !== true);
     const puts: CrawlDbPut[] = fresh.map((url) => {
-      const seed = { url, now, intervalMs: deps.initialIntervalMs, referrer: sitemap, depth: 1, score: deps.newScore };
-      return { datum: newDatum(seed), previous: null };
+      return { datum: newDatum({ url, now, intervalMs, referrer: sitemap, depth: 1, score }), previous: null };
     });
     added += fresh.length;
     const dated = datesIgnored ? [] : window.filter((url, i) => known[i] === true && entries.get(url) !== null);
@@ -282,7 +298,7 @@ async function hintsOf(
 ): Promise<CrawlDbPut[]> {
   if (urls.length === 0) return [];
   const records = await deps.db.getMany(urls);
-  const hosts = [...new Set(urls.map(deps.hostOf))];
+  const hosts = [...new Set(urls.map(hostOf))];
   const rows = await deps.db.hostRows(hosts);
   const trust = new Map(hosts.map((host, i) => [host, hintTrust(rows[i]?.facts ?? NO_HOST_FACTS)]));
   const puts: CrawlDbPut[] = [];
@@ -290,7 +306,8 @@ async function hintsOf(
     const previous = records[i];
     const lastmod = entries.get(url);
     if (previous === undefined || lastmod === undefined || lastmod === null) continue;
-    const datum = withHint(previous, lastmod, trust.get(deps.hostOf(url)) ?? 0, now, deps.minIntervalOf(previous));
+    const { minIntervalMs } = boundsFor(previous, deps.policy);
+    const datum = withHint(previous, lastmod, trust.get(hostOf(url)) ?? 0, now, minIntervalMs);
     if (datum !== null) puts.push({ datum, previous });
   }
   return puts;

@@ -24,7 +24,7 @@ export function nothingToAsk(
   now: number,
   deps: {
     readonly random: () => number;
-    readonly partitionOf: (host: string) => number;
+    readonly partition: (host: string) => number;
     readonly admits: (url: string) => boolean;
   },
 ): FetchItem[] {
@@ -40,7 +40,7 @@ export function nothingToAsk(
       index: items.length,
       url,
       host,
-      partition: deps.partitionOf(host),
+      partition: deps.partition(host),
       depth: 0,
       score: 1,
       validators: NO_VALIDATORS,

@@ -1,3 +1,4 @@
+import { parseRetryAfter } from '../../domain/crawl/headers/http-date.ts';
 import type { FetchFailed, FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { ResponseHead } from '../../ports/fetch-protocol.ts';
@@ -11,21 +12,17 @@ const GONE = new Set([404, 410]);
 /** Answers that ask for patience rather than report a fault. */
 const THROTTLED = new Set([429, 503]);
 
-/** Retry-After (RFC 9110 section 10.2.3) to ms since the epoch; `null` when it cannot be read. */
-export type ParseRetryAfter = (value: string, now: number) => number | null;
-
 /** What an answer other than 2xx (and 304, where it was asked for) means for the URL. */
 export function statusOutcome(
   { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
   costs: VisitCosts,
-  parseRetryAfter: ParseRetryAfter,
 ): FetchOutcome {
   const target = headers.location?.trim() ?? '';
   if ((PERMANENT.has(status) || TEMPORARY.has(status)) && target !== '') {
     return { kind: 'redirect', status, permanent: PERMANENT.has(status), target, ...costs };
   }
   if (GONE.has(status)) return { kind: 'gone', status, ...costs };
-  const retryAt = retryAtIn(headers, costs.at, parseRetryAfter);
+  const retryAt = retryAtIn(headers, costs.at);
   return { kind: 'failed', code: codeOf(status, retryAt), message: `status ${status}`, status, retryAt, ...costs };
 }
 
@@ -37,13 +34,12 @@ export function restAskedFor(
   { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
   at: number,
   patienceMs: number,
-  parseRetryAfter: ParseRetryAfter,
 ): number | null {
-  const retryAt = retryAtIn(headers, at, parseRetryAfter);
+  const retryAt = retryAtIn(headers, at);
   return codeOf(status, retryAt) === 'http-throttled' ? (retryAt ?? at + patienceMs) : null;
 }
 
-function retryAtIn(headers: ResponseHead['headers'], at: number, parseRetryAfter: ParseRetryAfter): number | null {
+function retryAtIn(headers: ResponseHead['headers'], at: number): number | null {
   const retryAfter = headers['retry-after'];
   return retryAfter === undefined ? null : parseRetryAfter(retryAfter, at);
 }

@@ -3,18 +3,22 @@ import type { Validators } from '../../domain/crawl/states/datum.ts';
 import type { AuditVerdict, FetchOutcome, UnchangedRung } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ResponseHead } from '../../ports/fetch-protocol.ts';
+import type { FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
 import type { FetchItem, HostObservation, WireResponse } from '../../ports/segment-store.ts';
-import { type ParseRetryAfter, statusOutcome, type VisitCosts } from './status-outcome.ts';
-import { wireResponse } from './wire-response.ts';
+import { statusOutcome, type VisitCosts } from './status-outcome.ts';
 
 export interface VisitDeps {
   readonly clock: Clock;
   /** SHA-256 as 64 hex digits. */
   readonly sha256Of: (body: Uint8Array) => string;
-  readonly parseRetryAfter: ParseRetryAfter;
+}
+
+export interface VisitOptions {
+  /** How a known page is asked whether its length and date are still the same. */
   readonly probe: ProbeMode;
+  /** Size of a decoded body beyond which it is cut off. */
   readonly maxBodyBytes: number;
+  /** Wall time of one request, body included, ms. */
   readonly timeoutMs: number;
 }
 
@@ -27,21 +31,32 @@ export interface VisitResult {
   readonly observation: HostObservation | null;
 }
 
-/** What a visit has cost so far. */
+/** A visit that goes on: its surroundings, its URL, its costs and what it has shown of the host so far. */
+export interface OpenVisit {
+  readonly deps: VisitDeps;
+  readonly options: VisitOptions;
+  readonly protocol: FetchProtocol;
+  readonly item: FetchItem;
+  readonly account: Account;
+  readonly observation: Mutable<HostObservation>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Costs of a visit so far. */
 export interface Account {
   requests: number;
   bodyBytes: number;
   receivedBytes: number;
-  /** Put off by what was waited for between two requests. */
+  /** Moved on by each wait for a turn of the host, so that a visit's time has no waiting in it. */
   startedAt: number;
 }
 
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Throws what is no fault of a server or the network. */
-export function failed(deps: VisitDeps, account: Account, error: unknown): VisitResult {
+/** The result of a visit that ended with a `CrawlError`; rethrows any other error. */
+export function failed(visit: OpenVisit, error: unknown): VisitResult {
   if (!(error instanceof CrawlError)) throw error;
-  const base = { at: deps.clock.now(), ...costs(deps, account) };
+  const base = { at: visit.deps.clock.now(), ...costs(visit) };
   const outcome: FetchOutcome =
     error.consequence === 'drop-url'
       ? { kind: 'denied', code: error.code, message: error.message, retryAt: null, ...base }
@@ -50,21 +65,20 @@ export function failed(deps: VisitDeps, account: Account, error: unknown): Visit
 }
 
 export function unchanged(
-  deps: VisitDeps,
-  item: FetchItem,
+  visit: OpenVisit,
   head: ResponseHead,
   rung: UnchangedRung,
   answer: Validators,
-  account: Account,
-  observation: Mutable<HostObservation>,
   whole: { readonly audit: AuditVerdict | null; readonly payload: Partial<WireResponse> } = {
     audit: null,
     payload: {},
   },
 ): VisitResult {
+  const { deps, item, observation } = visit;
   if (rung !== 'digest') observation.bytesSaved = item.validators.contentLength ?? 0;
-  // A 304 and a HEAD name no length of the body, or one that GET would not: the stored one stays.
+  // A 304 or HEAD answer has no Content-Length, or one that differs from that of GET: the stored one stays.
   const validators = rung === 'conditional' ? { ...answer, contentLength: null } : answer;
+  const revisit = rung === 'digest' ? 'identical-payload-digest' : 'server-not-modified';
   return {
     outcome: {
       kind: 'unchanged',
@@ -73,29 +87,21 @@ export function unchanged(
       validators,
       audit: whole.audit,
       at: deps.clock.now(),
-      ...costs(deps, account),
+      ...costs(visit),
     },
-    response: {
-      ...wireResponse(
-        item.url,
-        deps.clock.now(),
-        head,
-        null,
-        false,
-        rung === 'digest' ? 'identical-payload-digest' : 'server-not-modified',
-      ),
-      ...whole.payload,
-    },
+    response: { ...wireResponse(item.url, deps.clock.now(), head, null, false, revisit), ...whole.payload },
     body: null,
     headers: head.headers,
     observation: observationOrNull(observation),
   };
 }
 
-export function notOk(deps: VisitDeps, item: FetchItem, head: ResponseHead, account: Account): VisitResult {
-  const base = { at: deps.clock.now(), ...costs(deps, account) };
+/** The result of an answer other than 2xx and the 304 that was asked for. */
+export function notOk(visit: OpenVisit, head: ResponseHead): VisitResult {
+  const { deps, item } = visit;
+  const base = { at: deps.clock.now(), ...costs(visit) };
   return {
-    outcome: statusOutcome(head, base, deps.parseRetryAfter),
+    outcome: statusOutcome(head, base),
     response: wireResponse(item.url, deps.clock.now(), head, null, hasBody(head), null),
     body: null,
     headers: head.headers,
@@ -103,13 +109,10 @@ export function notOk(deps: VisitDeps, item: FetchItem, head: ResponseHead, acco
   };
 }
 
-/**
- * Whether a body was announced; that of an answer other than 2xx is not read. Without a word on it, it ends with the
- * connection.
- */
+/** Whether a body was announced. Without a Content-Length it ends with the connection, and there may be one. */
 const hasBody = (head: ResponseHead): boolean => Number(head.headers['content-length'] ?? Number.NaN) !== 0;
 
-export function costs(deps: VisitDeps, account: Account): Omit<VisitCosts, 'at'> {
+export function costs({ deps, account }: OpenVisit): Omit<VisitCosts, 'at'> {
   return {
     requests: account.requests,
     bodyBytes: account.bodyBytes,
@@ -120,3 +123,19 @@ export function costs(deps: VisitDeps, account: Account): Omit<VisitCosts, 'at'>
 
 export const observationOrNull = (observation: HostObservation): HostObservation | null =>
   Object.keys(observation).length === 0 ? null : observation;
+
+/**
+ * An answer as segments store it.
+ * @param at ms since the epoch
+ * @param body as it came over the wire; `null` where none was read
+ */
+export function wireResponse(
+  url: string,
+  at: number,
+  { httpVersion, status, statusText, rawHeaders, remoteAddress }: ResponseHead,
+  body: Uint8Array | null,
+  truncated: boolean,
+  revisit: WireResponse['revisit'],
+): WireResponse {
+  return { url, at, httpVersion, status, statusText, rawHeaders, body, truncated, remoteAddress, revisit };
+}

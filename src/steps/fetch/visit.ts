@@ -13,44 +13,49 @@ import { NO_VALIDATORS, type Validators } from '../../domain/crawl/states/datum.
 import type { AuditVerdict } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
-import type { FetchItem, HostObservation } from '../../ports/segment-store.ts';
+import type { FetchItem } from '../../ports/segment-store.ts';
 import {
   type Account,
   costs,
   failed,
-  type Mutable,
   notOk,
+  type OpenVisit,
   observationOrNull,
   unchanged,
   type VisitDeps,
+  type VisitOptions,
   type VisitResult,
+  wireResponse,
 } from './visit-result.ts';
-import { wireResponse } from './wire-response.ts';
 
-/**
- * Visits one URL by the ladder of change, cheapest rung first. Never rejects for what a server or the network does.
- *
- * @param nextTurn waits until the host may be asked once more for this URL; what it rejects with ends the visit without
- *   a result
- * @param dated how the host answers conditional requests for pages without an entity tag, as far as that is known apart
- */
+export interface Visit {
+  readonly protocol: FetchProtocol;
+  readonly item: FetchItem;
+  /** Facts of the host that decide which rungs are tried. */
+  readonly host: HeaderRecord;
+  /** How the host answers conditional requests for pages without an entity tag; default: as for all its pages. */
+  readonly dated?: ConditionRecord | undefined;
+  /**
+   * Waits until the host may be asked once more for this URL. What it rejects with ends the visit without a result.
+   */
+  readonly nextTurn?: () => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Visits one URL by the ladder of change, cheapest rung first. A fault of a server or the network is a result. */
 export async function visit(
   deps: VisitDeps,
-  protocol: FetchProtocol,
-  item: FetchItem,
-  host: HeaderRecord,
-  dated: ConditionRecord = host,
-  nextTurn: () => Promise<void> = async () => {},
-  signal?: AbortSignal,
+  options: VisitOptions,
+  { protocol, item, host, dated = host, nextTurn = async () => {}, signal }: Visit,
 ): Promise<VisitResult> {
   const account: Account = { requests: 0, bodyBytes: 0, receivedBytes: 0, startedAt: deps.clock.now() };
-  const plan = planProbe(item, host, deps.probe, item.audit, account.startedAt, dated);
-  const observation: Mutable<HostObservation> = {};
+  const open: OpenVisit = { deps, options, protocol, item, account, observation: {}, signal };
+  const plan = planProbe(item, host, options.probe, item.audit, account.startedAt, dated);
   const orFailure = async <Result>(work: Promise<Result>): Promise<Result | VisitResult> => {
     try {
       return await work;
     } catch (error) {
-      return failed(deps, account, error);
+      return failed(open, error);
     }
   };
   const inTurn = async (): Promise<void> => {
@@ -58,19 +63,17 @@ export async function visit(
     await nextTurn();
     account.startedAt += deps.clock.now() - askedAt;
   };
-  let answer: VisitResult | Doubt = plan.head
-    ? await orFailure(probeByHead(deps, protocol, item, account, observation, signal))
-    : 'page';
+  let answer: VisitResult | Doubt = plan.head ? await orFailure(probeByHead(open)) : 'page';
   if (answer === 'page') {
     if (account.requests > 0) await inTurn();
-    answer = await orFailure(get(deps, protocol, item, plan, account, observation, signal));
-    if (observation.headHits === 1 && answer !== 'claims') answer = judgedAfterHead(answer);
+    answer = await orFailure(get(open, plan));
+    if (open.observation.headHits === 1 && answer !== 'claims') answer = judgedAfterHead(answer);
   }
   if (answer !== 'claims') return answer;
   await inTurn();
   const whole = { ...plan, conditional: false, drop: false };
-  // To a request without a condition a 304 is no answer, so no doubt is left.
-  return (await orFailure(get(deps, protocol, item, whole, account, observation, signal))) as VisitResult;
+  // A request without a condition cannot be answered with 304, so no doubt is left.
+  return (await orFailure(get(open, whole))) as VisitResult;
 }
 
 /**
@@ -90,25 +93,21 @@ function judgedAfterHead(result: VisitResult): VisitResult {
 type Doubt = 'page' | 'claims';
 
 async function exchange(
-  deps: VisitDeps,
-  protocol: FetchProtocol,
-  item: FetchItem,
-  account: Account,
+  { options, protocol, item, account, signal }: OpenVisit,
   request: {
     method: 'GET' | 'HEAD';
     headers: Readonly<Record<string, string>>;
     onHead?: (head: ResponseHead) => 'read' | 'drop';
-    signal?: AbortSignal | undefined;
   },
 ): Promise<Exchange> {
   account.requests++;
-  const { method, headers, onHead, signal } = request;
+  const { method, headers, onHead } = request;
   const result = await protocol.exchange({
     url: item.url,
     method,
     headers,
-    maxBodyBytes: deps.maxBodyBytes,
-    timeoutMs: deps.timeoutMs,
+    maxBodyBytes: options.maxBodyBytes,
+    timeoutMs: options.timeoutMs,
     ...(onHead !== undefined && { onHead }),
     ...(signal !== undefined && { signal }),
   });
@@ -126,38 +125,32 @@ const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Rung 3 by HEAD. Where it leaves a doubt, a GET decides. */
-async function probeByHead(
-  deps: VisitDeps,
-  protocol: FetchProtocol,
-  item: FetchItem,
-  account: Account,
-  observation: Mutable<HostObservation>,
-  signal: AbortSignal | undefined,
-): Promise<VisitResult | Doubt> {
+async function probeByHead(open: OpenVisit): Promise<VisitResult | Doubt> {
+  const { item, observation } = open;
   const headers = conditionalHeaders(item.validators);
   let head: ResponseHead;
   try {
-    ({ head } = await exchange(deps, protocol, item, account, { method: 'HEAD', headers, signal }));
+    ({ head } = await exchange(open, { method: 'HEAD', headers }));
   } catch (error) {
     if (!(error instanceof CrawlError) || !HEAD_FAULTS.has(error.code)) throw error;
     observation.headMisses = 1;
     return 'page';
   }
-  const refused = head.status >= 400 ? notOk(deps, item, head, account) : null;
+  const refused = head.status >= 400 ? notOk(open, head) : null;
   // Who asks for patience is not asked again at once.
   if (refused?.outcome.kind === 'failed' && refused.outcome.code === 'http-throttled') return refused;
   const answer = validatorsOf(head.headers);
   if (head.status === 304) {
     observation.headHits = 1;
     if (!isClaimedBy304(item, head)) return 'claims';
-    return unchanged(deps, item, head, 'conditional', answer, account, observation);
+    return unchanged(open, head, 'conditional', answer);
   }
   const isClaimed = isClaimedBy(item, head);
   const conclusive = isClaimed && head.status === 200 && answer.lastModified !== null && answer.contentLength !== null;
   if (conclusive) observation.headHits = 1;
   else observation.headMisses = 1;
   if (conclusive && saysUnchanged(item.validators, answer)) {
-    return unchanged(deps, item, head, 'headers', answer, account, observation);
+    return unchanged(open, head, 'headers', answer);
   }
   return head.status !== 200 || isClaimed ? 'page' : 'claims';
 }
@@ -167,20 +160,12 @@ const isClaimedBy = ({ claims }: FetchItem, { headers }: ResponseHead): boolean 
 const isClaimedBy304 = ({ claims }: FetchItem, { headers }: ResponseHead): boolean =>
   claims === undefined || areClaimsKeptBy304(claims, claimsOf(headers));
 
-async function get(
-  deps: VisitDeps,
-  protocol: FetchProtocol,
-  item: FetchItem,
-  plan: ProbePlan,
-  account: Account,
-  observation: Mutable<HostObservation>,
-  signal: AbortSignal | undefined,
-): Promise<VisitResult | 'claims'> {
+async function get(open: OpenVisit, plan: ProbePlan): Promise<VisitResult | 'claims'> {
+  const { item, observation } = open;
   let dropped = false;
-  const result = await exchange(deps, protocol, item, account, {
+  const result = await exchange(open, {
     method: 'GET',
     headers: plan.conditional ? conditionalHeaders(item.validators) : {},
-    signal,
     onHead: (head) => {
       if (head.status < 200 || head.status > 299) return 'drop';
       dropped =
@@ -197,29 +182,22 @@ async function get(
   if (head.status === 304 && plan.conditional) {
     observation.conditionalHits = 1;
     if (!isClaimedBy304(item, head)) return 'claims';
-    return unchanged(deps, item, head, 'conditional', answer, account, observation);
+    return unchanged(open, head, 'conditional', answer);
   }
   if (dropped) {
     if (plan.conditional) observation.conditionalMisses = 1;
-    return unchanged(deps, item, head, 'headers', answer, account, observation);
+    return unchanged(open, head, 'headers', answer);
   }
-  if (head.status >= 200 && head.status <= 299) return answered(deps, item, plan, result, answer, account, observation);
-  return notOk(deps, item, head, account);
+  if (head.status >= 200 && head.status <= 299) return answered(open, plan, result, answer);
+  return notOk(open, head);
 }
 
 /** A record keeps the first 128 bits. */
 const DIGEST_DIGITS = 32;
 
 /** A whole body came: the digest decides whether it is new, and whether the headers would have told the truth. */
-function answered(
-  deps: VisitDeps,
-  item: FetchItem,
-  plan: ProbePlan,
-  result: Exchange,
-  answer: Validators,
-  account: Account,
-  observation: Mutable<HostObservation>,
-): VisitResult {
+function answered(open: OpenVisit, plan: ProbePlan, result: Exchange, answer: Validators): VisitResult {
+  const { deps, item, observation } = open;
   const body = result.body ?? new Uint8Array(0);
   const sha256 = deps.sha256Of(body);
   const digest = sha256.slice(0, DIGEST_DIGITS);
@@ -235,7 +213,7 @@ function answered(
   const wireDigest = result.wireBody === body ? { bodySha256: sha256 } : {};
   if (equal && isClaimedBy(item, result.head)) {
     const payload = { body: result.wireBody, truncated: result.truncated, ...wireDigest };
-    return unchanged(deps, item, result.head, 'digest', answer, account, observation, { audit, payload });
+    return unchanged(open, result.head, 'digest', answer, { audit, payload });
   }
   return {
     outcome: {
@@ -247,7 +225,7 @@ function answered(
       truncated: result.truncated,
       audit,
       at: deps.clock.now(),
-      ...costs(deps, account),
+      ...costs(open),
     },
     response: {
       ...wireResponse(item.url, deps.clock.now(), result.head, result.wireBody, result.truncated, null),

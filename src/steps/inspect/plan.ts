@@ -1,3 +1,4 @@
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
 export interface PlanDay {
@@ -37,10 +38,9 @@ export async function planAhead(
     readonly now: number;
     readonly days: number;
     readonly budgetPerDay: number;
-    readonly hostOf: (url: string) => string;
   },
 ): Promise<PlanSummary> {
-  const { now, days, budgetPerDay, hostOf } = options;
+  const { now, days, budgetPerDay } = options;
   const end = now + days * DAY_MS;
   const due = new Float64Array(days);
   const perHost = new Map<string, number>();

@@ -2,6 +2,7 @@ import { createFrequent, type Frequent } from '../../domain/crawl/change/frequen
 import type { Preference } from '../../domain/crawl/change/preference.ts';
 import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../../domain/crawl/change/repeats.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near-grouping.ts';
 import { changesOf } from './change-feed.ts';
@@ -25,7 +26,6 @@ export interface DedupOptions {
 
 export interface DedupDeps {
   readonly db: CrawlDb;
-  readonly hostOf: (url: string) => string;
   readonly domainOf: (host: string) => string;
   readonly grouping: (options: NearGroupingOptions) => NearGrouping | Promise<NearGrouping>;
   /** When changes are noted, ms since the epoch. */
@@ -110,7 +110,7 @@ const isLong = ({ textChars }: CrawlDatum, { minChars }: DedupOptions): boolean 
   minChars === 0 || (textChars ?? 0) >= minChars;
 
 /** Signatures of different kinds are never compared either. */
-function scopeOf({ hostOf, domainOf }: DedupDeps, { scope }: DedupOptions, { url, signatureName }: CrawlDatum): string {
+function scopeOf({ domainOf }: DedupDeps, { scope }: DedupOptions, { url, signatureName }: CrawlDatum): string {
   const host = hostOf(url);
   return `${scope === 'all' ? '' : scope === 'host' ? host : domainOf(host)}\n${signatureName ?? ''}`;
 }
@@ -140,7 +140,7 @@ async function apply(
   repeats: AsyncIterator<Repeat>,
   onDuplicate: (duplicate: DuplicateView) => void,
 ): Promise<Applied> {
-  const { db, hostOf } = deps;
+  const { db } = deps;
   const writer = new Writer(deps, options.dryRun);
   const mirrored = createFrequent(HOST_PAIRS);
   const { incoming } = options;

@@ -2,6 +2,8 @@ import { pageChange, pageDropped } from '../../domain/crawl/change/page-change.t
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle } from '../../domain/crawl/states/settle.ts';
 import { UrlSet } from '../../domain/url/bloom/url-set.ts';
+import { partitionOf } from '../../domain/url/canonical/partition.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import { noted } from './change-feed.ts';
@@ -38,7 +40,6 @@ export async function sweepOrphans(
   deps: SweepDeps,
   options: {
     readonly mode: 'mark' | 'purge';
-    readonly partitionOf: (url: string) => number;
     readonly repeats: Pick<RepeatOptions, 'distance'>;
     readonly now: number;
   },
@@ -48,7 +49,7 @@ export async function sweepOrphans(
   const passes = Math.min(256, Math.ceil(urls / TARGETS_PER_PASS));
   const summary = { orphaned: 0, revived: 0, purged: 0 };
   for (let pass = 0; pass < passes; pass++) {
-    const isOfPass = (url: string): boolean => passes === 1 || options.partitionOf(url) % passes === pass;
+    const isOfPass = (url: string): boolean => passes === 1 || partitionOf(hostOf(url)) % passes === pass;
     const linked = await linkedTargets(db, isOfPass);
     let puts: CrawlDbPut[] = [];
     let wanted: VisitedPage[] = [];

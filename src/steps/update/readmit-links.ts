@@ -1,4 +1,5 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 import type { ReadmitSummary } from '../summaries.ts';
@@ -12,15 +13,17 @@ import {
   outlinkTargets,
 } from './found-links.ts';
 
-export interface ReadmitDeps extends LinkDeps {
+export interface ReadmitDeps {
   readonly db: CrawlDb;
-  readonly now: () => number;
-  readonly initialIntervalMs: number;
+  readonly clock: Clock;
+  readonly links: LinkDeps;
 }
 
 export interface ReadmitOptions extends LinkOptions {
   /** Pages per batch, at most. */
   readonly chunk: number;
+  /** Interval of a URL that enters, ms. */
+  readonly initialIntervalMs: number;
 }
 
 /** A page and the parse output of its current content. */
@@ -45,7 +48,7 @@ export async function readmitLinks(
 ): Promise<ReadmitSummary> {
   const counts: LinkCounts = { filteredBy: {}, demotedBy: {} };
   const tally = { outlinks: 0, filteredUrls: 0 };
-  const counted = { ...deps, ...counts, urls: countingRejections(deps.urls, counts.filteredBy) };
+  const counted = { ...deps.links, ...counts, urls: countingRejections(deps.links.urls, counts.filteredBy) };
   let newUrls = 0;
   let judged = 0;
   let batch: LinkingPage[] = [];
@@ -54,15 +57,15 @@ export async function readmitLinks(
     const found = new Map<string, Found>();
     const moved: StoredLinks[] = [];
     for (const { datum, parsed } of batch) {
-      const targets = outlinkTargets(counted, parsed, { page: datum, at: deps.now() }, options, found, tally);
+      const targets = outlinkTargets(counted, parsed, { page: datum, at: deps.clock.now() }, options, found, tally);
       const stored = await deps.db.links(datum.url);
       const all = new Set([...stored, ...targets]);
       if (all.size > stored.length) moved.push({ url: datum.url, targets: [...all] });
     }
-    const added = await additions(counted, found, options, deps.initialIntervalMs);
+    const added = await additions(counted, found, options, options.initialIntervalMs);
     const puts = added.map((datum) => ({ datum, previous: null }));
     if (puts.length + moved.length > 0) await deps.db.write({ puts, links: moved });
-    deps.seen.add(added.map(({ url }) => url));
+    deps.links.seen.add(added.map(({ url }) => url));
     newUrls += added.length;
     judged += batch.length;
     batch = [];

@@ -1,8 +1,10 @@
 import { type PageChange, pageChange, pageDropped } from '../../domain/crawl/change/page-change.ts';
 import { judgeHint, withoutHint } from '../../domain/crawl/discovery/sitemap-hint.ts';
+import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type Settled, type SettlePolicy, settle } from '../../domain/crawl/states/settle.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { Segment, SegmentInfo } from '../../ports/segment-store.ts';
 import { addFailure, type FailureKind, unreadBy } from '../failures.ts';
@@ -42,12 +44,11 @@ export interface UpdateOptions extends LinkOptions {
   readonly repeats: RepeatOptions & { readonly skipOutlinks: boolean };
 }
 
-export interface UpdateDeps extends LinkDeps {
+export interface UpdateDeps {
   readonly db: CrawlDb;
+  readonly clock: Clock;
   readonly policy: SettlePolicy;
-  readonly parseHttpDate: (text: string) => number | null;
-  /** When changes are noted, ms since the epoch. */
-  readonly now: () => number;
+  readonly links: LinkDeps;
   /** The tables of signatures, and what their scopes are; `null` where none are kept: then no page is marked. */
   readonly near: Pick<RepeatDeps, 'tables' | 'scopeOf'> | null;
 }
@@ -75,10 +76,14 @@ export async function updateFromSegment(
   }
   const visitPrice = await openVisitPrice(deps.db, deps.policy);
   const linkCounts: LinkCounts = { filteredBy: {}, demotedBy: {} };
-  const priced: UpdateDeps = {
+  const priced: UpdateDeps & { readonly links: LinkCounts } = {
     ...deps,
     policy: visitPrice.policy,
-    urls: countingRejections(deps.urls, linkCounts.filteredBy, deps.skips),
+    links: {
+      ...deps.links,
+      ...linkCounts,
+      urls: countingRejections(deps.links.urls, linkCounts.filteredBy, deps.links.skips),
+    },
   };
   const total: Tally = emptyTally();
   const layers = new Layers();
@@ -91,7 +96,7 @@ export async function updateFromSegment(
       addTally(
         total,
         await applyChunk(
-          { ...priced, ...linkCounts, layers, failures, hosts: segment.info.hosts },
+          { ...priced, layers, failures, hosts: segment.info.hosts },
           options.soft404 ? await withSoft404(deps.db, chunk) : chunk,
           options,
           id,
@@ -141,8 +146,12 @@ async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {
 }
 
 async function applyChunk(
-  deps: UpdateDeps &
-    LinkCounts & { readonly layers: Layers; readonly failures: FailureKind[]; readonly hosts: SegmentInfo['hosts'] },
+  deps: UpdateDeps & {
+    readonly links: LinkCounts;
+    readonly layers: Layers;
+    readonly failures: FailureKind[];
+    readonly hosts: SegmentInfo['hosts'];
+  },
   chunk: readonly JoinedRecord[],
   options: UpdateOptions,
   segmentId: string,
@@ -159,7 +168,7 @@ async function applyChunk(
   const links: StoredLinks[] = [];
   const hints: DatedObservation[] = [];
   const changes: PageChange[] = others.flatMap(({ datum, previous }) => {
-    const change = previous === null ? null : pageChange(previous, datum, deps.now());
+    const change = previous === null ? null : pageChange(previous, datum, deps.clock.now());
     return change === null ? [] : [change];
   });
   for (const [i, { previous, settled, fetched, parsed }] of visits.entries()) {
@@ -169,7 +178,7 @@ async function applyChunk(
     if (unread !== null) addFailure(deps.failures, unread);
     const change = pageChange(previous, datum, fetched.outcome.at);
     if (change !== null) changes.push(change);
-    if (!isAnswer(settled)) noteVisit(deps.skips, datum, datum.httpStatus);
+    if (!isAnswer(settled)) noteVisit(deps.links.skips, datum, datum.httpStatus);
     deps.layers.count(previous.depth, 'visited');
     if (isCounted(settled.verdict)) deps.layers.count(previous.depth, settled.verdict);
     const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;
@@ -180,7 +189,7 @@ async function applyChunk(
     if (parsed !== null && parsed.outcome.kind === 'parsed') {
       const isSkipped = datum.state === 'duplicate' && options.repeats.skipOutlinks;
       const source = { page: previous, at: fetched.outcome.at };
-      const targets = isSkipped ? [] : outlinkTargets(deps, parsed, source, options, found, tally);
+      const targets = isSkipped ? [] : outlinkTargets(deps.links, parsed, source, options, found, tally);
       links.push({ url: previous.url, targets });
     }
     if (options.purgeGone && datum.state === 'gone') {
@@ -194,7 +203,9 @@ async function applyChunk(
     }
   }
   tally.applied = chunk.length;
-  const added = options.additions ? await additions(deps, found, options, deps.policy.schedule.initialIntervalMs) : [];
+  const added = options.additions
+    ? await additions(deps.links, found, options, deps.policy.schedule.initialIntervalMs)
+    : [];
   tally.newUrls = added.length;
   for (const { depth } of added) deps.layers.count(depth, 'newUrls');
   await deps.db.write({
@@ -203,10 +214,10 @@ async function applyChunk(
     links,
     hostFacts: await factsAfter(deps.db, [...observationsOf(chunk), ...hints], options.distrustMs),
     segments: [row],
-    ...noted(changes, deps.now()),
+    ...noted(changes, deps.clock.now()),
   });
-  deps.seen.add(added.map((datum) => datum.url));
-  deps.seen.remove(deletes.map((datum) => datum.url));
+  deps.links.seen.add(added.map((datum) => datum.url));
+  deps.links.seen.remove(deletes.map((datum) => datum.url));
   return tally;
 }
 
@@ -217,7 +228,7 @@ interface SettledVisit extends JoinedRecord {
 }
 
 async function settleChunk(
-  deps: UpdateDeps & LinkCounts & { readonly hosts: SegmentInfo['hosts'] },
+  deps: UpdateDeps & { readonly hosts: SegmentInfo['hosts'] },
   chunk: readonly JoinedRecord[],
   found: Map<string, Found>,
   tally: Tally,
@@ -227,7 +238,7 @@ async function settleChunk(
     const previous = records[i];
     // A record that was purged while its page was on the way is not brought back.
     if (previous === undefined) return [];
-    const target = redirectTarget(deps, fetched, previous, found, tally);
+    const target = redirectTarget(deps.links, fetched, previous, found, tally);
     const { outcome } = fetched;
     const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;
     const settled = settle(
@@ -237,7 +248,7 @@ async function settleChunk(
         outcome,
         parse: parsed?.outcome ?? null,
         target,
-        lastModifiedAt: lastModified === null ? null : deps.parseHttpDate(lastModified),
+        lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
         isHostTrusted: (deps.hosts[fetched.host]?.distrustedUntil ?? 0) <= outcome.at,
       },
       deps.policy,

@@ -1,24 +1,36 @@
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../../ports/crawl-db.ts';
-import { CapCounter } from '../../update/cap-counter.ts';
 import { type Candidate, type CapCounts, type Caps, Selection } from '../fetch-list.ts';
+import { CapCounter } from './cap-counter.ts';
+import { shareOut } from './share-out.ts';
 import { TOUCHED_SHARE } from './touched-urls.ts';
 
 export interface BudgetDeps {
-  readonly db: CrawlDb;
-  readonly hostOf: (url: string) => string;
+  readonly db: Pick<CrawlDb, 'due'>;
+  /** Registrable domain of a host. */
   readonly domainOf: (host: string) => string;
-  /** `null`: not to be selected (counted by the caller). */
+  /** `null`: a filter keeps the URL out (counted by the caller). */
   readonly candidate: (entry: DueEntry, rank: number) => Candidate | null;
   /** Order of new URLs. */
   readonly rankNew: (entry: DueEntry) => number;
-  /** What coming back to a page is worth now. */
+  /** Order of known pages: worth of a visit now. */
   readonly rankKnown: (entry: DueEntry) => number;
-  readonly minIntervalMs: number;
-  /** The operator's least time between two visits of a page; absent: `minIntervalMs` for all. */
-  readonly minIntervalOf?: (url: string) => Promise<number>;
-  /** Pages that go first, whatever they are worth. */
-  readonly touched: readonly DueEntry[];
+  /** The operator's least time between two visits of a page, ms. */
+  readonly leastInterval: (url: string) => number | Promise<number>;
   readonly onReject?: (candidate: Candidate, cap: keyof CapCounts) => void;
+}
+
+export interface BudgetRound {
+  readonly now: number;
+  /** URLs due until then count as due, ms since the epoch. */
+  readonly until: number;
+  /** Fetches that the round may make. */
+  readonly budget: number;
+  /** Share of the budget that belongs to new URLs, 0 to 1. */
+  readonly newShare: number;
+  readonly caps: Caps;
+  /** URLs that go first, whatever their worth. */
+  readonly touched: readonly DueEntry[];
 }
 
 export interface BudgetSelection {
@@ -28,142 +40,175 @@ export interface BudgetSelection {
   readonly rejected: Readonly<CapCounts>;
 }
 
-/**
- * Candidates compared for each fetch of the budget, so that a round's cost goes with the budget and not with the db.
- */
-const LOOKED_AT_PER_FETCH = 10;
-const LOOKED_AT_MORE = 2_000;
-/** Pages due before long that are looked at for each fetch, when less is due than the budget allows. */
-const AHEAD_PER_FETCH = 2;
+/** Candidates compared for each fetch of the budget: the cost of a round grows with the budget, not with the db. */
+const COMPARED_PER_FETCH = 10;
+const COMPARED_MORE = 2_000;
+/** Pages due later that are compared for each fetch, when less is due than the budget allows. */
+const EARLY_PER_FETCH = 2;
 
 /**
- * The best `budget` URLs. `newShare` of it belongs to new URLs, what they leave to pages to come back to, and the other
- * way round. When less is due than the budget allows, pages that will be due next come early: the price of a visit
+ * The best `budget` URLs. `newShare` of it belongs to new URLs and the rest to known pages; either leaves to the other
+ * what it cannot use. When less is due than the budget allows, pages that are due next come early: the price of a visit
  * falls by that, and later rounds have enough.
  */
-export async function selectWithinBudget(
-  deps: BudgetDeps,
-  now: number,
-  until: number,
-  caps: Caps,
-  budget: number,
-  newShare: number,
-): Promise<BudgetSelection> {
-  const limit = LOOKED_AT_PER_FETCH * budget + LOOKED_AT_MORE;
-  const rejected: CapCounts = { hostCap: 0, domainCap: 0, topN: 0 };
-  // What would only have come early is passed over by nobody.
-  const onReject = (candidate: Candidate, cap: keyof CapCounts): void => {
-    if (candidate.entry.dueAt > until) return;
-    rejected[cap]++;
-    deps.onReject?.(candidate, cap);
-  };
-  const known = new Selection({ ...caps, topN: budget }, onReject);
-  const ahead = new Set<string>();
-  for (const entry of deps.touched.slice(0, Math.ceil(budget * TOUCHED_SHARE))) {
-    const candidate = deps.candidate(entry, Number.POSITIVE_INFINITY);
-    ahead.add(entry.url);
-    if (candidate !== null) known.add(candidate);
-  }
-  const fresh = new Selection({ ...caps, topN: budget }, onReject);
-  let due = ahead.size;
-  const isOneOfTooMany = (entry: DueEntry, counter: CapCounter): boolean => {
-    const host = deps.hostOf(entry.url);
-    if (!counter.hasEnoughOf(host)) return false;
-    const cap = caps.maxPerHost > 0 ? 'hostCap' : 'domainCap';
-    onReject({ entry, host, domain: deps.domainOf(host), rank: 0 }, cap);
-    return true;
-  };
-  // Only what may be selected counts: else what rules keep out, and what stays due for that, would hide all that comes
-  // after it.
-  let compared = 0;
-  const newCounts = new CapCounter(caps, LOOKED_AT_PER_FETCH, deps.domainOf);
-  for await (const entry of deps.db.due({ until, only: 'new' })) {
-    if (newCounts.counted >= limit) break;
-    if (ahead.has(entry.url)) continue;
-    due++;
-    if (compared >= limit && isOneOfTooMany(entry, newCounts)) continue;
-    const candidate = deps.candidate(entry, deps.rankNew(entry));
-    if (candidate === null) continue;
-    compared++;
-    newCounts.count(candidate.host);
-    fresh.add(candidate);
-  }
-  let looked = 0;
-  const knownCounts = new CapCounter(caps, LOOKED_AT_PER_FETCH, deps.domainOf);
-  const admitted = new CapCounter(caps, AHEAD_PER_FETCH, deps.domainOf);
-  for await (const entry of deps.db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
-    const isDue = entry.dueAt <= until;
-    if (looked >= limit && (!isDue || knownCounts.counted >= limit)) break;
-    if (ahead.has(entry.url)) continue;
-    if (!isDue && admitted.counted >= AHEAD_PER_FETCH * budget) break;
-    if (isDue) {
-      due++;
-      if (looked >= limit && isOneOfTooMany(entry, knownCounts)) continue;
-    } else {
-      looked++;
-      if (!(await mayComeEarly(deps, entry, now))) continue;
-    }
-    const candidate = deps.candidate(entry, isDue && entry.isFixed ? Number.POSITIVE_INFINITY : deps.rankKnown(entry));
-    if (candidate === null) continue;
-    if (isDue) {
-      looked++;
-      knownCounts.count(candidate.host);
-    }
-    // Many that could not be had must not hide what comes after them.
-    if (entry.unansweredAt === null) admitted.count(candidate.host);
-    known.add(candidate);
-  }
-  const ofFresh = Math.ceil((budget - ahead.size) * newShare);
-  return { chosen: shared(fresh.finish(), known.finish(), caps, budget, ofFresh, onReject), due, rejected };
+export function selectWithinBudget(deps: BudgetDeps, round: BudgetRound): Promise<BudgetSelection> {
+  return new WithinBudget(deps, round).select();
 }
 
-/** Failures, refusals and vanished pages wait for their time, and so does what the operator pinned. */
-async function mayComeEarly(deps: BudgetDeps, entry: DueEntry, now: number): Promise<boolean> {
-  const { failures, unansweredAt, state, isFixed, lastFetchAt } = entry;
-  if (failures > 0 || unansweredAt !== null || state === 'gone' || isFixed || lastFetchAt === null) return false;
-  return lastFetchAt + ((await deps.minIntervalOf?.(entry.url)) ?? deps.minIntervalMs) <= now;
+class WithinBudget {
+  readonly #deps: BudgetDeps;
+  readonly #round: BudgetRound;
+  /** Touched URLs, which the due index names a second time. */
+  readonly #first = new Set<string>();
+  readonly #newUrls: Selection;
+  readonly #known: Selection;
+  readonly #rejected: CapCounts = { hostCap: 0, domainCap: 0, topN: 0 };
+  #due = 0;
+
+  constructor(deps: BudgetDeps, round: BudgetRound) {
+    this.#deps = deps;
+    this.#round = round;
+    const caps = { ...round.caps, topN: round.budget };
+    this.#newUrls = new Selection(caps, this.#reject);
+    this.#known = new Selection(caps, this.#reject);
+  }
+
+  async select(): Promise<BudgetSelection> {
+    this.#addTouched();
+    await this.#addNewUrls();
+    await this.#addKnownPages();
+    const { budget, newShare, caps } = this.#round;
+    const lists = { newUrls: this.#newUrls.finish(), known: this.#known.finish() };
+    const ofNew = Math.ceil((budget - this.#first.size) * newShare);
+    const chosen = shareOut(lists, { budget, ofNew, caps }, this.#reject);
+    return { chosen, due: this.#due, rejected: this.#rejected };
+  }
+
+  /** Touched URLs go ahead of all others, as far as their share of the round goes. */
+  #addTouched(): void {
+    const { touched, budget } = this.#round;
+    for (const entry of touched.slice(0, Math.ceil(budget * TOUCHED_SHARE))) {
+      this.#due++;
+      this.#first.add(entry.url);
+      const candidate = this.#deps.candidate(entry, Number.POSITIVE_INFINITY);
+      if (candidate !== null) this.#known.add(candidate);
+    }
+  }
+
+  /** New URLs that are due, until enough of them have been compared. */
+  async #addNewUrls(): Promise<void> {
+    const { db, candidate, rankNew } = this.#deps;
+    const compared = this.#comparisons();
+    for await (const entry of db.due({ until: this.#round.until, only: 'new' })) {
+      if (compared.areEnough) break;
+      if (this.#first.has(entry.url)) continue;
+      this.#due++;
+      if (this.#isPassedOver(entry, compared)) continue;
+      const found = candidate(entry, rankNew(entry));
+      if (found === null) continue;
+      compared.count(found.host);
+      this.#newUrls.add(found);
+    }
+  }
+
+  /** Known pages in the order in which they are due: those due by now, then those that may come early. */
+  async #addKnownPages(): Promise<void> {
+    const { db, domainOf } = this.#deps;
+    const { until, budget, caps } = this.#round;
+    const compared = this.#comparisons();
+    const answering = new CapCounter(caps, EARLY_PER_FETCH, domainOf);
+    for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+      const isDue = entry.dueAt <= until;
+      if (isDue ? compared.areEnough : compared.isFull || answering.counted >= EARLY_PER_FETCH * budget) break;
+      if (this.#first.has(entry.url)) continue;
+      const found = isDue ? this.#dueCandidate(entry, compared) : await this.#earlyCandidate(entry, compared);
+      if (found === null) continue;
+      // Many that could not be fetched must not hide the pages after them.
+      if (entry.unansweredAt === null) answering.count(found.host);
+      this.#known.add(found);
+    }
+  }
+
+  #dueCandidate(entry: DueEntry, compared: Comparisons): Candidate | null {
+    this.#due++;
+    if (this.#isPassedOver(entry, compared)) return null;
+    const found = this.#candidateOf(entry, entry.isFixed ? Number.POSITIVE_INFINITY : null);
+    if (found !== null) compared.count(found.host);
+    return found;
+  }
+
+  async #earlyCandidate(entry: DueEntry, compared: Comparisons): Promise<Candidate | null> {
+    compared.countRead();
+    return (await this.#mayComeEarly(entry)) ? this.#candidateOf(entry, null) : null;
+  }
+
+  #candidateOf(entry: DueEntry, rank: number | null): Candidate | null {
+    return this.#deps.candidate(entry, rank ?? this.#deps.rankKnown(entry));
+  }
+
+  /** Failures, refusals and vanished pages wait for their time, and so do pages at an interval that is fixed. */
+  async #mayComeEarly({ url, failures, unansweredAt, state, isFixed, lastFetchAt }: DueEntry): Promise<boolean> {
+    if (failures > 0 || unansweredAt !== null || state === 'gone' || isFixed || lastFetchAt === null) return false;
+    return lastFetchAt + (await this.#deps.leastInterval(url)) <= this.#round.now;
+  }
+
+  /** Whether a host or domain has had its part of the comparisons; reports the URL as over its cap. */
+  #isPassedOver(entry: DueEntry, compared: Comparisons): boolean {
+    const host = hostOf(entry.url);
+    if (!compared.isEnoughOf(host)) return false;
+    const cap = this.#round.caps.maxPerHost > 0 ? 'hostCap' : 'domainCap';
+    this.#reject({ entry, host, domain: this.#deps.domainOf(host), rank: 0 }, cap);
+    return true;
+  }
+
+  /** Counts a due URL that a cap keeps out; a page that only might have come early is not rejected. */
+  readonly #reject = (candidate: Candidate, cap: keyof CapCounts): void => {
+    if (candidate.entry.dueAt > this.#round.until) return;
+    this.#rejected[cap]++;
+    this.#deps.onReject?.(candidate, cap);
+  };
+
+  #comparisons(): Comparisons {
+    const { caps, budget } = this.#round;
+    const counter = new CapCounter(caps, COMPARED_PER_FETCH, this.#deps.domainOf);
+    return new Comparisons(COMPARED_PER_FETCH * budget + COMPARED_MORE, counter);
+  }
 }
 
 /**
- * Takes from both lists, each best first: `ofFresh` of the one, the rest of the other, then whatever is left, under the
- * caps of both.
+ * Bounds how many candidates are compared. Only URLs that may be selected count: else those that filters keep out, and
+ * which stay due for that, would hide all that come after them.
  */
-function shared(
-  fresh: readonly Candidate[],
-  known: readonly Candidate[],
-  caps: Caps,
-  budget: number,
-  ofFresh: number,
-  onReject: (candidate: Candidate, cap: keyof CapCounts) => void,
-): Candidate[] {
-  const chosen: Candidate[] = [];
-  const perHost = new Map<string, number>();
-  const perDomain = new Map<string, number>();
-  const take = (from: readonly Candidate[], start: number, upTo: number): number => {
-    let at = start;
-    for (let taken = 0; at < from.length && taken < upTo && chosen.length < budget; at++) {
-      const candidate = from[at] as Candidate;
-      const { host, domain } = candidate;
-      const ofHost = perHost.get(host) ?? 0;
-      const ofDomain = perDomain.get(domain) ?? 0;
-      if (caps.maxPerHost > 0 && ofHost >= caps.maxPerHost) {
-        onReject(candidate, 'hostCap');
-        continue;
-      }
-      if (caps.maxPerDomain > 0 && ofDomain >= caps.maxPerDomain) {
-        onReject(candidate, 'domainCap');
-        continue;
-      }
-      perHost.set(host, ofHost + 1);
-      perDomain.set(domain, ofDomain + 1);
-      chosen.push(candidate);
-      taken++;
-    }
-    return at;
-  };
-  const freshAt = take(fresh, 0, ofFresh);
-  const knownAt = take(known, 0, budget - chosen.length);
-  const left = [...fresh.slice(take(fresh, freshAt, budget)), ...known.slice(take(known, knownAt, budget))];
-  for (const candidate of left) onReject(candidate, 'topN');
-  return chosen;
+class Comparisons {
+  readonly #limit: number;
+  readonly #underCaps: CapCounter;
+  #total = 0;
+
+  constructor(limit: number, underCaps: CapCounter) {
+    this.#limit = limit;
+    this.#underCaps = underCaps;
+  }
+
+  count(host: string): void {
+    this.#total++;
+    this.#underCaps.count(host);
+  }
+
+  /** Counts an entry that was read, whether or not it may be selected. */
+  countRead(): void {
+    this.#total++;
+  }
+
+  get isFull(): boolean {
+    return this.#total >= this.#limit;
+  }
+
+  /** Full, and no host or domain below its cap could still be found among those that come next. */
+  get areEnough(): boolean {
+    return this.#underCaps.counted >= this.#limit;
+  }
+
+  isEnoughOf(host: string): boolean {
+    return this.isFull && this.#underCaps.hasEnoughOf(host);
+  }
 }

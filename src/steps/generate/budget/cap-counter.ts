@@ -1,4 +1,4 @@
-import type { Caps } from '../generate/fetch-list.ts';
+import type { Caps } from '../fetch-list.ts';
 
 /**
  * Counts what has been compared of each host and domain. Where these have caps, as many again of one that has had

@@ -1,0 +1,165 @@
+import { isOfType } from '../../domain/crawl/revisit/interval-bounds.ts';
+import { boundsFor, type SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
+import type { CrawlState } from '../../domain/crawl/states/datum.ts';
+import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
+import type { SkipSink } from '../skip-notes.ts';
+import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
+import type { UrlChain } from '../url-chain.ts';
+import { selectWithinBudget } from './budget/select-within-budget.ts';
+import { TOUCHED_SHARE } from './budget/touched-urls.ts';
+import { type Candidate, type CapCounts, type Caps, Selection } from './fetch-list.ts';
+
+export interface SelectDeps {
+  readonly urls: UrlChain;
+  readonly seedHosts: ReadonlySet<string>;
+  /** Order of due URLs, by the scoring plugin: higher first. */
+  readonly rank: (entry: DueEntry, now: number) => number;
+  readonly policy: SettlePolicy;
+  /** Registrable domain of a host. */
+  readonly domainOf: (host: string) => string;
+  readonly skips: SkipSink;
+}
+
+export interface SelectOptions extends Caps {
+  readonly minScore: number;
+  readonly minIntervalMs: number;
+  /** Only these states; absent: all that can be due. */
+  readonly status?: readonly CrawlState[];
+  /** Only URLs fewer links than this from a seed. */
+  readonly maxLayers: number;
+  /** Share of a budget that belongs to new URLs, 0 to 1. */
+  readonly newShare: number;
+}
+
+/** Which round the URLs are for. */
+export interface SelectRound {
+  readonly now: number;
+  /** URLs due until then count as due, ms since the epoch. */
+  readonly until: number;
+  /** URLs that go first, whatever their rank. */
+  readonly touched: readonly DueEntry[];
+  /** Fetches that the round may make; `null`: no limit. */
+  readonly budget: number | null;
+}
+
+export interface SelectedUrls {
+  /** Best first. */
+  readonly chosen: readonly Candidate[];
+  readonly due: number;
+  readonly rejected: GenerateRejections;
+}
+
+/** The URLs that are due and pass the filters, the best by rank under the caps and the budget. */
+export async function selectDue(
+  db: CrawlDb,
+  deps: SelectDeps,
+  round: SelectRound,
+  options: SelectOptions,
+): Promise<SelectedUrls> {
+  const { now, until, budget } = round;
+  const rejected: GenerateRejections = { ...NO_REJECTIONS };
+  const wanted = options.status === undefined ? null : new Set(options.status);
+  const reject = (entry: DueEntry, why: keyof GenerateRejections): void => {
+    // Under a budget pages are looked at that are not due yet.
+    if (entry.dueAt > until) return;
+    rejected[why]++;
+    noteRejection(deps.skips, entry, why);
+  };
+  const onReject = ({ entry }: Candidate, cap: keyof CapCounts): void => noteRejection(deps.skips, entry, cap);
+  const candidate = (entry: DueEntry, rank: number): Candidate | null => {
+    if (!isAdmitted(deps, entry.url, entry.depth)) reject(entry, 'urlFilter');
+    else if (wanted !== null && !wanted.has(entry.state)) reject(entry, 'status');
+    else if (entry.depth >= options.maxLayers) reject(entry, 'depth');
+    else if (entry.score < options.minScore) reject(entry, 'minScore');
+    else if (entry.intervalMs < options.minIntervalMs) reject(entry, 'minInterval');
+    else {
+      const host = hostOf(entry.url);
+      return { entry, host, domain: deps.domainOf(host), rank };
+    }
+    return null;
+  };
+  const { rejected: overCaps, ...selected } =
+    budget === null
+      ? await selectAll(db, deps, round, options, { candidate, onReject })
+      : await selectWithinBudget(
+          {
+            db,
+            domainOf: deps.domainOf,
+            candidate,
+            onReject,
+            rankNew: (entry) => deps.rank(entry, now),
+            rankKnown: (entry) => worthOf(deps, entry, now),
+            leastInterval: leastIntervals(db, deps.policy),
+          },
+          { ...round, budget, caps: options, newShare: options.newShare },
+        );
+  return { ...selected, rejected: { ...rejected, ...overCaps } };
+}
+
+const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
+  urlFilter: 'rule-changed',
+  status: 'state-not-asked',
+  depth: 'beyond-depth',
+  minScore: 'below-min-score',
+  minInterval: 'below-min-interval',
+  hostCap: 'over-host-cap',
+  domainCap: 'over-domain-cap',
+  topN: 'over-top-n',
+};
+
+function noteRejection(skips: SkipSink, { url }: DueEntry, why: keyof GenerateRejections): void {
+  skips.note({ url, reason: REASONS[why], by: null, detail: null, from: null });
+}
+
+async function selectAll(
+  db: CrawlDb,
+  deps: SelectDeps,
+  { now, until, touched }: SelectRound,
+  caps: Caps,
+  {
+    candidate,
+    onReject,
+  }: {
+    readonly candidate: (entry: DueEntry, rank: number) => Candidate | null;
+    readonly onReject: (candidate: Candidate, cap: keyof CapCounts) => void;
+  },
+): Promise<{ chosen: Candidate[]; due: number; rejected: CapCounts }> {
+  const selection = new Selection(caps, onReject);
+  const ahead = new Set(touched.slice(0, Math.ceil(caps.topN * TOUCHED_SHARE)).map(({ url }) => url));
+  let due = 0;
+  for await (const entry of db.due({ until })) {
+    due++;
+    const found = candidate(entry, ahead.has(entry.url) ? Number.POSITIVE_INFINITY : deps.rank(entry, now));
+    if (found !== null) selection.add(found);
+  }
+  return { chosen: selection.finish(), due, rejected: selection.rejected };
+}
+
+/**
+ * Worth of a visit now, in the schedule's own measure; schedules without one leave the order to scoring. A failed visit
+ * counts as a visit: else pages that cannot be fetched, whose copies grow older than all others, would take the whole
+ * budget.
+ */
+function worthOf({ rank, policy: { schedule } }: SelectDeps, entry: DueEntry, now: number): number {
+  if (schedule.worth === undefined) return rank(entry, now);
+  const since = entry.unansweredAt ?? entry.lastFetchAt ?? entry.dueAt - entry.intervalMs;
+  return schedule.worth(entry.belief, Math.max(0, now - since), entry.weight);
+}
+
+/**
+ * The operator's least time between two visits of a page. Where MIME types have bounds of their own the record is read,
+ * since the due index does not have the type.
+ */
+function leastIntervals(db: CrawlDb, policy: SettlePolicy): (url: string) => number | Promise<number> {
+  const rules = policy.intervalRules ?? [];
+  if (rules.length === 0) return () => policy.minIntervalMs;
+  if (!rules.some(isOfType)) return (url) => boundsFor({ url, contentType: null }, policy).minIntervalMs;
+  return async (url) => boundsFor((await db.get(url)) ?? { url, contentType: null }, policy).minIntervalMs;
+}
+
+/** Whether the filters let a URL in today: the operator may have changed them since it was found. */
+export function isAdmitted({ urls, seedHosts }: SelectDeps, url: string, depth: number): boolean {
+  return urls.apply(url, { from: null, depth, seedHosts }).url === url;
+}
