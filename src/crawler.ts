@@ -4,7 +4,6 @@
  */
 export type { Config } from './config/schema.ts';
 export { openDryRun, openSnapshot } from './crawler/dry-run.ts';
-export { examinePlugin, type PluginExam } from './crawler/examine-plugin.ts';
 export { openCrawler } from './crawler/open-crawler.ts';
 export type * from './crawler/types.ts';
 export type { ChangeKind } from './domain/crawl/change/page-change.ts';
@@ -21,16 +20,15 @@ export {
   verifyState,
 } from './operations/care/state-care.ts';
 export type { ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
-export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';
 export {
   type Checker,
   openChecker,
   type ParseCheck,
   type SitemapCheck,
   type UrlCheck,
-} from './operations/inspect/checker.ts';
+} from './operations/check/checker.ts';
+export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';
 export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './operations/inspect/page-diff.ts';
-export type { SeenView } from './operations/inspect/seen.ts';
 export type { StoredBody } from './operations/inspect/stored-body.ts';
 export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/loop/round-log.ts';
 export {
@@ -41,6 +39,8 @@ export {
   skippedUrls,
 } from './operations/loop/skip-report.ts';
 export { MAP_REDUCE_JOBS } from './operations/map-reduce/jobs.ts';
+export { examinePlugin, type PluginExam } from './operations/plugins/examine-plugin.ts';
+export type { SeenView } from './operations/state/seen-urls.ts';
 export type { TransferSummary } from './operations/transfer/db-transfer.ts';
 export type { MergeSummary } from './operations/transfer/merge-states.ts';
 export type { RepartitionSummary } from './operations/transfer/repartition.ts';

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
+import type { Worker } from '../crawler/open-worker.ts';
 import type { Checker, Crawler, CrawlerOptions } from '../crawler.ts';
-import type { Worker } from '../operations/cluster/open-worker.ts';
-import type { CrawlReader, DbQuestions } from '../operations/inspect/questions.ts';
+import type { CrawlReader, DbQuestions } from '../operations/questions.ts';
 import { isForeseen } from './exit.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
@@ -184,7 +184,7 @@ export async function openSession(
       return closing(await openSnapshot({ ...(await crawlerOptions()), dir }), use);
     },
     async withWorker(use) {
-      const { openWorker } = await import('../operations/cluster/open-worker.ts');
+      const { openWorker } = await import('../crawler/open-worker.ts');
       return closing(await openWorker({ ...(await crawlerOptions()), dir }), use);
     },
     async withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value> {

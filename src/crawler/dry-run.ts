@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
+import { errorAboutOriginal, shadowState, snapshotState, withoutShared } from '../operations/state/state-copy.ts';
 import { openCrawler } from './open-crawler.ts';
-import { errorAboutOriginal, shadowState, snapshotState, withoutShared } from './shadow-state.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
+import { systemClock } from '../adapters/system/clock.ts';
+import type { CrawlDeps, Store } from '../operations/deps.ts';
 import { crawlUpkeep } from '../operations/export/crawl-upkeep.ts';
 import { crawlAnswers } from '../operations/inspect/crawl-answers.ts';
 import { crawlSteps } from '../operations/loop/crawl-steps.ts';
 import { keepRests } from '../operations/loop/host-rests.ts';
+import { openStore } from '../operations/state/open-store.ts';
 import { makeFolder } from '../plugin-host/make-folder.ts';
-import type { CrawlDeps, Store } from './crawl-room.ts';
-import { openStore } from './open-store.ts';
-import { systemClock } from './system-clock.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 import { type Wiring, wire } from './wiring.ts';
 

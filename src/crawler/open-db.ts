@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
 import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
+import { systemClock } from '../adapters/system/clock.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
 import { dbQuestions } from '../operations/inspect/db-questions.ts';
-import type { DbQuestions } from '../operations/inspect/questions.ts';
+import type { DbQuestions } from '../operations/questions.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { Log } from '../ports/log.ts';
-import { systemClock } from './system-clock.ts';
 
 /**
  * The crawl db of a state directory, for a question: opened in a moment, without configuration, plugins and segments.
@@ -52,7 +52,7 @@ const openBriefly = (dir: string, log: Log): Promise<LevelCrawlDb> =>
 
 /** LevelDB writes whenever it opens a db: where that is not allowed, a copy is looked at. */
 async function openCopy(dir: string, log: Log): Promise<CrawlDb> {
-  const { snapshotState, errorAboutOriginal } = await import('./shadow-state.ts');
+  const { snapshotState, errorAboutOriginal } = await import('../operations/state/state-copy.ts');
   const snapshot = snapshotState(dir);
   try {
     const db = await openBriefly(snapshot.dir, log);

@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path';
 import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
+import { systemClock } from '../adapters/system/clock.ts';
 import type { Config } from '../config/schema.ts';
 import { explainUrl } from '../operations/inspect/explain-url.ts';
-import type { CrawlReader } from '../operations/inspect/questions.ts';
+import type { CrawlReader } from '../operations/questions.ts';
 import type { PluginKind } from '../plugin-host/api/plugin-api.ts';
 import { loadPlugins } from '../plugin-host/loading/load-plugins.ts';
 import { BUNDLED_PLUGINS } from '../plugin-host/loading/plugin-list.ts';
@@ -11,7 +12,6 @@ import { SEED_HOSTS_KEY } from '../steps/inject.ts';
 import { openDbToLook } from './open-db.ts';
 import { intervalsOf, readPluginList } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
-import { systemClock } from './system-clock.ts';
 
 /** Kinds that an explanation asks; those that fetch and parse take the longest to load. */
 const KINDS: ReadonlySet<PluginKind> = new Set(['urlnormalizer', 'urlfilter', 'schedule']);

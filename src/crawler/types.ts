@@ -6,8 +6,8 @@ import type { ChangesQuery, ChangeView, FeedView } from '../operations/changes/c
 import type { DedupRequest } from '../operations/dedup/dedup-settings.ts';
 import type { ExportOutlet, ExportQuery, ExportSummary } from '../operations/export/export-pages.ts';
 import type { PageDiff, PageVersion, VersionChoice } from '../operations/inspect/page-diff.ts';
-import type { SeenView } from '../operations/inspect/seen.ts';
 import type { StoredBody } from '../operations/inspect/stored-body.ts';
+import type { SeenView } from '../operations/state/seen-urls.ts';
 import type { TransferSummary } from '../operations/transfer/db-transfer.ts';
 import type { MergeSummary } from '../operations/transfer/merge-states.ts';
 import type { RepartitionOptions, RepartitionSummary } from '../operations/transfer/repartition.ts';

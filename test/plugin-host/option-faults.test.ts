@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { pluginViews } from '../../src/operations/inspect/plugin-views.ts';
+import { pluginViews } from '../../src/operations/plugins/plugin-views.ts';
 import { definePlugin } from '../../src/plugin-host/api/plugin-api.ts';
 import { testHost, testPlugin } from '../../src/plugin-host/api/plugin-testing.ts';
 import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../src/plugin-host/loading/load-plugins.ts';

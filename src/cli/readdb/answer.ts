@@ -1,5 +1,5 @@
 import type { QueryReport, RecordQuery } from '../../crawler.ts';
-import type { DbQuestions } from '../../operations/inspect/questions.ts';
+import type { DbQuestions } from '../../operations/questions.ts';
 import { EXIT } from '../exit.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { Column } from '../render/table.ts';

@@ -1,4 +1,4 @@
-import type { CrawlReader } from '../../operations/inspect/questions.ts';
+import type { CrawlReader } from '../../operations/questions.ts';
 import type { LocalSocket } from '../process/local-socket.ts';
 
 /** A reader that takes longer than this (a dump into a pager) must not keep others from asking, ms. */

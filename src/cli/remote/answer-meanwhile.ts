@@ -1,4 +1,4 @@
-import type { CrawlReader } from '../../operations/inspect/questions.ts';
+import type { CrawlReader } from '../../operations/questions.ts';
 import type { Log } from '../log.ts';
 import { answerQuestions, questionsPath } from './answer-questions.ts';
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
-import { type CrawlReader, QUESTIONS, type Question } from '../../operations/inspect/questions.ts';
+import { type CrawlReader, QUESTIONS, type Question } from '../../operations/questions.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import { type Asked, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
 

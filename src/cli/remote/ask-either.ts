@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlError } from '../../domain/errors.ts';
-import type { CrawlReader } from '../../operations/inspect/questions.ts';
+import type { CrawlReader } from '../../operations/questions.ts';
 
 /** A process that has just taken the crawl db needs a moment until it answers, ms. */
 const PATIENCE_MS = 1_500;

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
-import { type CrawlReader, QUESTIONS, type Question } from '../../operations/inspect/questions.ts';
+import { type CrawlReader, QUESTIONS, type Question } from '../../operations/questions.ts';
 import { isAbsent } from '../process/local-socket.ts';
 import { type AnswerLine, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';
 

@@ -3,7 +3,7 @@ import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
 import type { Checker, Crawler, RoundEntry } from '../../crawler.ts';
-import type { CrawlReader } from '../../operations/inspect/questions.ts';
+import type { CrawlReader } from '../../operations/questions.ts';
 import { isForeseen } from '../exit.ts';
 import { asset } from './assets.ts';
 import { guard, headers } from './guard.ts';

@@ -3,7 +3,7 @@ import type { ChangesQuery, ChangeView, Crawler } from '../../crawler.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES } from '../../domain/crawl/states/datum.ts';
 import { typedHost, typedUrlPrefix } from '../../domain/url/canonical/typed-url.ts';
-import type { CrawlReader } from '../../operations/inspect/questions.ts';
+import type { CrawlReader } from '../../operations/questions.ts';
 import { isForeseen } from '../exit.ts';
 import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../program/shared-options.ts';
 import type { ServeDeps } from './app.ts';

@@ -14,14 +14,14 @@ import { copyRows, digestRows } from '../../adapters/leveldb/copy-rows.ts';
 import { DB_FORMAT_VERSION, openLevelRows, openStoredRows } from '../../adapters/leveldb/crawl-db.ts';
 import { removeHolder } from '../../adapters/leveldb/holder.ts';
 import type { Rows } from '../../adapters/rows/rows.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
 import { packageVersion } from '../../config/package-version.ts';
-import { onSnapshot } from '../../crawler/shadow-state.ts';
-import { systemClock } from '../../crawler/system-clock.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { makeFolder } from '../../plugin-host/make-folder.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
+import { onSnapshot } from '../state/state-copy.ts';
 
 const MANIFEST = 'backup.json';
 const VERSION = 1;

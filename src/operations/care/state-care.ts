@@ -4,10 +4,8 @@ import { isMarkless, repairSegments, verifySegments } from '../../adapters/files
 import { createFileSegmentStore } from '../../adapters/files/segments/segment-store.ts';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
 import { repairDb, verifyDb } from '../../adapters/leveldb/db-care.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
 import type { Config } from '../../config/schema.ts';
-import { recover } from '../../crawler/recover.ts';
-import { onSnapshot } from '../../crawler/shadow-state.ts';
-import { systemClock } from '../../crawler/system-clock.ts';
 import { warcOptions } from '../../crawler/wiring.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Finding, FindingKind } from '../../domain/findings.ts';
@@ -19,7 +17,9 @@ import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { Report, RowCounts } from '../../ports/state-care.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
-import { configuredFilter } from '../inspect/seen.ts';
+import { configuredFilter } from '../state/seen-urls.ts';
+import { onSnapshot } from '../state/state-copy.ts';
+import { recover } from './recover.ts';
 
 export interface StateCareOptions {
   readonly config: Config;

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { activityStamp } from '../../adapters/leveldb/activity.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import type { CrawlReader } from '../inspect/questions.ts';
+import type { CrawlReader } from '../questions.ts';
 import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
 
 /** The change feed, asked here or of the process that holds the crawl db. */

@@ -12,7 +12,7 @@ import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
-import { configuredFilter } from '../inspect/seen.ts';
+import { configuredFilter } from '../state/seen-urls.ts';
 import {
   type ClusterMark,
   isOfAnotherFolder,

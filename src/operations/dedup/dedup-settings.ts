@@ -1,8 +1,8 @@
 import { createFileNearGrouping } from '../../adapters/files/near-grouping/near-grouping.ts';
 import type { NearPlan } from '../../adapters/rows/near/fingerprint-tables.ts';
 import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { Config } from '../../config/schema.ts';
-import { domainOf } from '../../crawler/domain-of.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { CrawlDeps } from '../../crawler/crawl-room.ts';
-import { recover } from '../../crawler/recover.ts';
 import type { Crawler } from '../../crawler/types.ts';
 import { undoDedup } from '../../steps/update/dedup.ts';
 import { pruneSegments } from '../care/prune-segments.ts';
+import { recover } from '../care/recover.ts';
 import { dedupAll } from '../dedup/dedup-settings.ts';
+import type { CrawlDeps } from '../deps.ts';
 import { crawlLinks } from '../map-reduce/crawl-links.ts';
 import { localJob } from '../map-reduce/local-job.ts';
 import { dumpLines, importLines, readDump } from '../transfer/db-transfer.ts';

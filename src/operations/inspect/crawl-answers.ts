@@ -1,16 +1,16 @@
-import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import type { Crawler } from '../../crawler/types.ts';
 import { unknownName } from '../../plugin-host/loading/load-parsing.ts';
 import { planAhead } from '../../steps/inspect/plan.ts';
 import { simulateSchedules } from '../../steps/inspect/simulate.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import { nearUrl } from '../dedup/dedup-settings.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { pluginViews } from '../plugins/plugin-views.ts';
+import type { DbQuestions } from '../questions.ts';
+import { seenView } from '../state/seen-urls.ts';
 import { dbQuestions } from './db-questions.ts';
 import { explainUrl } from './explain-url.ts';
 import { diffPage, pageVersions } from './page-diff.ts';
-import { pluginViews } from './plugin-views.ts';
-import type { DbQuestions } from './questions.ts';
-import { seenView } from './seen.ts';
 import { segmentRecord, segmentRecords } from './segment-records.ts';
 import { storedBody } from './stored-body.ts';
 

@@ -1,4 +1,4 @@
-import { domainOf } from '../../crawler/domain-of.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { DueOptions } from '../../crawler/types.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
@@ -10,7 +10,7 @@ import { rowMaker } from '../../steps/inspect/record-columns.ts';
 import { changesPerDay, isDueIndexRead, statsOf } from '../../steps/inspect/stats.ts';
 import { dueView, hostView, type RecordView, recordView } from '../../steps/inspect/views.ts';
 import { changeViews, feedView } from '../changes/changes.ts';
-import type { DbQuestions } from './questions.ts';
+import type { DbQuestions } from '../questions.ts';
 import { shaped } from './shaped.ts';
 
 export interface DbQuestionDeps {

@@ -1,6 +1,5 @@
-import type { CrawlDeps } from '../../crawler/crawl-room.ts';
-import { domainOf } from '../../crawler/domain-of.ts';
-import { cpuMs } from '../../crawler/system-clock.ts';
+import { cpuMs } from '../../adapters/system/clock.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { Crawler, CrawlOptions, UpdateStepOptions } from '../../crawler/types.ts';
 import { normalizedUrl } from '../../plugin-host/url-chain.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
@@ -18,7 +17,8 @@ import { touch } from '../../steps/touch.ts';
 import { trimFeed } from '../../steps/update/change-feed.ts';
 import { updateFromSegment } from '../../steps/update/updatedb.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
-import { rememberSeen } from '../inspect/seen.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { rememberSeen } from '../state/seen-urls.ts';
 import { requireContact } from './contact-requirement.ts';
 import { sweepWhenDue } from './orphan-sweep.ts';
 import { linkDeps, linkOptions, readmitByName, readmitWhenWider } from './readmitting.ts';

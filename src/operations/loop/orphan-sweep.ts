@@ -1,8 +1,8 @@
-import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import type { UpdateStepOptions } from '../../crawler/types.ts';
 import { isWithinLast } from '../../domain/within-last.ts';
 import { sweepOrphans } from '../../steps/update/orphans.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
+import type { CrawlDeps } from '../deps.ts';
 
 const SWEPT_KEY = 'orphanSweptAt';
 

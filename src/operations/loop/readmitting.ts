@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config/schema.ts';
-import type { CrawlDeps } from '../../crawler/crawl-room.ts';
 import {
   decodeLinkRules,
   encodeLinkRules,
@@ -15,6 +14,7 @@ import { NO_SKIP_SINK, type SkipSink } from '../../steps/skip-notes.ts';
 import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
 import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';
+import type { CrawlDeps } from '../deps.ts';
 import { storedPages } from '../export/stored-pages.ts';
 
 const RULES_KEY = 'linkRules';

@@ -1,4 +1,4 @@
-import { domainOf } from '../../crawler/domain-of.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { type JudgedFamily, judgeFamily, pathAndQuery, UrlFamilies } from '../../domain/url/families/url-families.ts';

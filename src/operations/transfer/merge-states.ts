@@ -2,12 +2,12 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { copySegment, isSameSegment, segmentIds, segmentInfo } from '../../adapters/files/care/segment-care.ts';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
-import { onSnapshot } from '../../crawler/shadow-state.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
+import { onSnapshot } from '../state/state-copy.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
 
 export interface MergeSummary extends TransferSummary {

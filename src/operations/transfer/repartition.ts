@@ -2,8 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { rename, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
-import { domainOf } from '../../crawler/domain-of.ts';
-import { temporaryState } from '../../crawler/shadow-state.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { nodeOf, partitionOf } from '../../domain/url/canonical/partition.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
@@ -11,6 +10,7 @@ import { makeFolder } from '../../plugin-host/make-folder.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
+import { temporaryState } from '../state/state-copy.ts';
 import { dumpLines, importLines } from './db-transfer.ts';
 import type { DumpLine } from './dump-lines.ts';
 

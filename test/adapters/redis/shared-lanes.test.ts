@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHostLanes } from '../../../src/adapters/http/lanes/host-lanes.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { createSharedLanes, type SharedLanes } from '../../../src/adapters/redis/shared-lanes.ts';
-import { systemClock } from '../../../src/crawler/system-clock.ts';
+import { systemClock } from '../../../src/adapters/system/clock.ts';
 import type { LaneTurn } from '../../../src/ports/host-lanes.ts';
 import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
 

@@ -10,7 +10,7 @@ import { findHolder } from '../../../src/cli/remote/ask-holder.ts';
 import { lineOf, PROTOCOL_VERSION } from '../../../src/cli/remote/protocol.ts';
 import type { RecordView } from '../../../src/crawler.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
-import type { CrawlReader } from '../../../src/operations/inspect/questions.ts';
+import type { CrawlReader } from '../../../src/operations/questions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'incrawl-remote-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { answerQuestions, questionsPath } from '../../../src/cli/remote/answer-questions.ts';
 import { dbQuestions } from '../../../src/operations/inspect/db-questions.ts';
-import type { CrawlReader } from '../../../src/operations/inspect/questions.ts';
+import type { CrawlReader } from '../../../src/operations/questions.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
 import { type HookReceiver, startHookReceiver } from '../../site/hook-receiver.ts';
 import { json, run, start, workDir } from '../support/binary.ts';

@@ -1,6 +1,6 @@
-import { CrawlError } from '../domain/errors.ts';
-import { kindOfPlugin, type PluginKind } from '../plugin-host/api/plugin-api.ts';
-import { importPlugin, resolvePlugin, textOf } from '../plugin-host/loading/resolve-plugin.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { kindOfPlugin, type PluginKind } from '../../plugin-host/api/plugin-api.ts';
+import { importPlugin, resolvePlugin, textOf } from '../../plugin-host/loading/resolve-plugin.ts';
 
 export interface PluginExam {
   readonly name: string;
@@ -19,7 +19,7 @@ export async function examinePlugin(
   const entry = { use: name, options, where: 'plugins test' };
   const resolved = resolvePlugin(entry, baseDir);
   const definition = await importPlugin(resolved, entry);
-  const { testPlugin } = await import('../plugin-host/api/plugin-testing.ts');
+  const { testPlugin } = await import('../../plugin-host/api/plugin-testing.ts');
   try {
     await testPlugin(definition, { options });
   } catch (error) {

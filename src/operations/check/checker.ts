@@ -5,8 +5,8 @@ import type { parseSitemap } from '../../../plugins/parse-feed/sitemap.ts';
 import { createHostLanes } from '../../adapters/http/lanes/host-lanes.ts';
 import { checkRobots, type RobotsCheck } from '../../adapters/http/robots/check-robots.ts';
 import { createRobots } from '../../adapters/http/robots/robots.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
 import { parsingOptions, readPluginList } from '../../crawler/parsing-options.ts';
-import { systemClock } from '../../crawler/system-clock.ts';
 import type { CrawlerOptions, PluginView } from '../../crawler/types.ts';
 import { loadMainPlugins } from '../../crawler/wiring.ts';
 import { CrawlError } from '../../domain/errors.ts';
@@ -18,7 +18,7 @@ import { explainUrlChain, type UrlTraceStep } from '../../plugin-host/url-chain.
 import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
 import type { Outlink } from '../../ports/segment-store.ts';
 import { askRobots, denialBy, verdictInTurn } from '../../steps/fetch/robots-turn.ts';
-import { pluginViews } from './plugin-views.ts';
+import { pluginViews } from '../plugins/plugin-views.ts';
 
 export interface UrlCheck {
   readonly input: string;

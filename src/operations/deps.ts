@@ -1,8 +1,8 @@
 import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
+import type { Wiring } from '../crawler/wiring.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { UrlAdmission } from '../steps/update/admission.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';
-import type { Wiring } from './wiring.ts';
 
 /** What the commands of an open crawl work with. */
 export interface CrawlDeps {

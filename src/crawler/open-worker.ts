@@ -1,25 +1,25 @@
 import { resolve } from 'node:path';
-import { loadBullMq } from '../../adapters/redis/bullmq.ts';
-import { connectRedis } from '../../adapters/redis/connect.ts';
-import { createBullJobEngine } from '../../adapters/redis/job-engine.ts';
-import { createSharedLanes } from '../../adapters/redis/shared-lanes.ts';
-import type { CrawlDeps, Store } from '../../crawler/crawl-room.ts';
-import { openStore } from '../../crawler/open-store.ts';
-import { cpuMs, systemClock } from '../../crawler/system-clock.ts';
-import type { CrawlerOptions } from '../../crawler/types.ts';
-import { type Wiring, wire } from '../../crawler/wiring.ts';
-import { CrawlError } from '../../domain/errors.ts';
-import { makeFolder } from '../../plugin-host/make-folder.ts';
-import { countFetched } from '../../steps/outcome-counts.ts';
-import { type RoundJobsDeps, type RoundSteps, roundJobs } from '../../steps/round-jobs.ts';
-import type { CrawlProgress } from '../../steps/summaries.ts';
-import { crawlSteps } from '../loop/crawl-steps.ts';
-import { roundKeeper } from '../loop/round-log.ts';
-import { discoverSitemaps } from '../loop/sitemaps.ts';
-import { unappliedSegments } from '../loop/unfinished.ts';
-import { requireSharedDb } from './open-shared-db.ts';
-import { sumOfProgress } from './part-progress.ts';
-import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
+import { loadBullMq } from '../adapters/redis/bullmq.ts';
+import { connectRedis } from '../adapters/redis/connect.ts';
+import { createBullJobEngine } from '../adapters/redis/job-engine.ts';
+import { createSharedLanes } from '../adapters/redis/shared-lanes.ts';
+import { cpuMs, systemClock } from '../adapters/system/clock.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { requireSharedDb } from '../operations/cluster/open-shared-db.ts';
+import { sumOfProgress } from '../operations/cluster/part-progress.ts';
+import { type WorkOptions, type WorkSummary, workOff } from '../operations/cluster/work-off.ts';
+import type { CrawlDeps, Store } from '../operations/deps.ts';
+import { crawlSteps } from '../operations/loop/crawl-steps.ts';
+import { roundKeeper } from '../operations/loop/round-log.ts';
+import { discoverSitemaps } from '../operations/loop/sitemaps.ts';
+import { unappliedSegments } from '../operations/loop/unfinished.ts';
+import { openStore } from '../operations/state/open-store.ts';
+import { makeFolder } from '../plugin-host/make-folder.ts';
+import { countFetched } from '../steps/outcome-counts.ts';
+import { type RoundJobsDeps, type RoundSteps, roundJobs } from '../steps/round-jobs.ts';
+import type { CrawlProgress } from '../steps/summaries.ts';
+import type { CrawlerOptions } from './types.ts';
+import { type Wiring, wire } from './wiring.ts';
 
 /** One of the processes that crawl together. */
 export interface Worker {

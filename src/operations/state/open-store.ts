@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { openLevelCrawlDb } from '../adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
-import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
-import { nearPlan } from '../operations/dedup/dedup-settings.ts';
-import { configuredFilter, openSeenUrls } from '../operations/inspect/seen.ts';
-import { admissionGates } from '../plugin-host/url-chain.ts';
-import { SEED_HOSTS_KEY } from '../steps/inject.ts';
-import { UrlAdmission } from '../steps/update/admission.ts';
-import { QueryVariants } from '../steps/update/query-variants.ts';
-import type { Store } from './crawl-room.ts';
-import { recover } from './recover.ts';
-import type { Wiring } from './wiring.ts';
+import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
+import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import type { Wiring } from '../../crawler/wiring.ts';
+import { admissionGates } from '../../plugin-host/url-chain.ts';
+import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
+import { UrlAdmission } from '../../steps/update/admission.ts';
+import { QueryVariants } from '../../steps/update/query-variants.ts';
+import { recover } from '../care/recover.ts';
+import { readClusterMark } from '../cluster/cluster-mark.ts';
+import { nearPlan } from '../dedup/dedup-settings.ts';
+import type { Store } from '../deps.ts';
+import { configuredFilter, openSeenUrls } from './seen-urls.ts';
 
 export interface StoreOptions {
   /** State directory, absolute. */
@@ -50,7 +50,7 @@ function isInRedis({ config }: Pick<Wiring, 'config'>, dir: string): boolean {
 }
 
 async function openShared({ config, log }: Wiring, options: StoreOptions): Promise<LevelCrawlDb> {
-  const { openSharedDb } = await import('../operations/cluster/open-shared-db.ts');
+  const { openSharedDb } = await import('../cluster/open-shared-db.ts');
   return openSharedDb({ config, log, ...options });
 }
 

@@ -1,4 +1,4 @@
-import type { Crawler } from '../../crawler/types.ts';
+import type { Crawler } from '../crawler/types.ts';
 
 /**
  * The methods of a crawler that only read, and whose arguments and answers are plain data: those that a process which

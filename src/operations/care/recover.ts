@@ -1,6 +1,6 @@
-import type { CrawlDb } from '../ports/crawl-db.ts';
-import type { Log } from '../ports/log.ts';
-import type { SegmentStore } from '../ports/segment-store.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { Log } from '../../ports/log.ts';
+import type { SegmentStore } from '../../ports/segment-store.ts';
 
 /**
  * Puts right what a crash of generate may have left, before anything else is done: a fetch list without a row in the

@@ -1,12 +1,12 @@
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ownFolder } from '../adapters/files/own-folder.ts';
-import { shadowSegments } from '../adapters/files/segments/shadow-segments.ts';
-import { shareFile } from '../adapters/files/share-file.ts';
-import { snapshotDb } from '../adapters/leveldb/db-snapshot.ts';
-import type { Config } from '../config/schema.ts';
-import { CrawlError } from '../domain/errors.ts';
+import { ownFolder } from '../../adapters/files/own-folder.ts';
+import { shadowSegments } from '../../adapters/files/segments/shadow-segments.ts';
+import { shareFile } from '../../adapters/files/share-file.ts';
+import { snapshotDb } from '../../adapters/leveldb/db-snapshot.ts';
+import type { Config } from '../../config/schema.ts';
+import { CrawlError } from '../../domain/errors.ts';
 
 /** A folder for temporary files, gone when it is closed, or when the process ends. */
 export interface TemporaryState {
