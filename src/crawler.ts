@@ -1,11 +1,10 @@
-/**
- * The programming interface: opens a crawl on a state directory and runs its steps. With `src/crawler/`, all that knows
- * every room.
- */
+/** The programming interface: opens a crawl on a state directory and runs its operations. */
 export type { Config } from './config/schema.ts';
-export { openDryRun, openSnapshot } from './crawler/dry-run.ts';
+export { openChecker } from './crawler/open-checker.ts';
 export { openCrawler } from './crawler/open-crawler.ts';
-export type * from './crawler/types.ts';
+export { openReader, type Reader, type ReaderOptions } from './crawler/open-reader.ts';
+export { openSnapshot } from './crawler/open-snapshot.ts';
+export type { Crawler, CrawlerOptions } from './crawler/types.ts';
 export type { ChangeKind } from './domain/crawl/change/page-change.ts';
 export type { CrawlState } from './domain/crawl/states/datum.ts';
 export type { SkipReason } from './domain/crawl/states/skip-reasons.ts';
@@ -20,16 +19,15 @@ export {
   verifyState,
 } from './operations/care/state-care.ts';
 export type { ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
-export {
-  type Checker,
-  openChecker,
-  type ParseCheck,
-  type SitemapCheck,
-  type UrlCheck,
-} from './operations/check/checker.ts';
+export type { Checker, ParseCheck, SitemapCheck, UrlCheck } from './operations/check/checker.ts';
+export type { Worker } from './operations/cluster/worker.ts';
+export type { DedupRequest } from './operations/dedup/dedup-operations.ts';
 export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';
 export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './operations/inspect/page-diff.ts';
+export type { SeenView } from './operations/inspect/seen-view.ts';
+export type { SegmentRecordView, SegmentView } from './operations/inspect/segment-operations.ts';
 export type { StoredBody } from './operations/inspect/stored-body.ts';
+export type { CrawlOptions } from './operations/loop/crawl-operations.ts';
 export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/loop/round-log.ts';
 export {
   type SkippedQuery,
@@ -38,9 +36,12 @@ export {
   skippedSummary,
   skippedUrls,
 } from './operations/loop/skip-report.ts';
+export type { FetchStepOptions, ParseStepOptions } from './operations/loop/step-operations.ts';
+export type { UpdateStepOptions } from './operations/loop/update-round.ts';
 export { MAP_REDUCE_JOBS } from './operations/map-reduce/jobs.ts';
 export { examinePlugin, type PluginExam } from './operations/plugins/examine-plugin.ts';
-export type { SeenView } from './operations/state/seen-urls.ts';
+export type { PluginView } from './operations/plugins/plugin-views.ts';
+export type { CrawlReader, DueOptions } from './operations/questions.ts';
 export type { TransferSummary } from './operations/transfer/db-transfer.ts';
 export type { MergeSummary } from './operations/transfer/merge-states.ts';
 export type { RepartitionSummary } from './operations/transfer/repartition.ts';

@@ -3,10 +3,8 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
-import type { Worker } from '../crawler/open-worker.ts';
-import type { Checker, Crawler, CrawlerOptions } from '../crawler.ts';
-import type { CrawlReader, DbQuestions } from '../operations/questions.ts';
-import { isForeseen } from './exit.ts';
+import type { Checker, Crawler, CrawlerOptions, Worker } from '../crawler.ts';
+import type { CrawlReader } from '../operations/questions.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
 import { networkOverrides } from './program/shared-options.ts';
@@ -58,28 +56,24 @@ export interface Session {
   /**
    * Opens the state directory for as long as `use` runs; who holds the crawl db answers questions of others meanwhile.
    */
-  withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>, access?: 'write' | 'read'): Promise<Value>;
-  /**
-   * Opens a copy of the state, which is thrown away: what `use` would change is told, and nothing is changed. Another
-   * process may be at work.
-   */
-  withShadow<Value>(use: (crawler: Crawler) => Promise<Value>, written?: readonly string[]): Promise<Value>;
-  /**
-   * For what reads much: the crawl db as it is at this moment, and the segments. Holds nobody up, and may run beside a
-   * crawl.
-   */
+  withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
+  /** Opens the segments alone: the crawl db is not held, and another process may be at work on it. */
+  withSegments<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
+  /** Opens a copy of the state, which is deleted afterwards: what `use` changes is lost with it. */
+  withDryRun<Value>(use: (crawler: Crawler) => Promise<Value>, written?: readonly string[]): Promise<Value>;
+  /** For long reads: the crawl db as it is at this moment, and the segments. Another process may be at work. */
   withSnapshot<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
   /** Joins a crawl that several processes share, for as long as `use` runs. */
   withWorker<Value>(use: (worker: Worker) => Promise<Value>): Promise<Value>;
   /**
    * For questions: where another process holds the crawl db, that process answers. `use` may run again as long as
    * nothing has come of it.
+   * @param opening `withIndexes`: for the questions `seen` and `near`
    */
-  withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value>;
-  /** The same for questions to the crawl db alone, which need no configuration. */
-  withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value>;
-  /** The same for explanations, which need no part of a crawl that fetches or parses. */
-  withExplainer<Value>(use: (reader: Pick<CrawlReader, 'explain'>) => Promise<Value>): Promise<Value>;
+  withReader<Value>(
+    use: (reader: CrawlReader) => Promise<Value>,
+    opening?: { readonly withIndexes: boolean },
+  ): Promise<Value>;
   /** For what works on the state directory itself, without a crawler. */
   stateOptions<More extends object>(more: More): Promise<More & { config: Config; dir: string; log: Log }>;
   withChecker<Value>(use: (checker: Checker) => Promise<Value>): Promise<Value>;
@@ -136,11 +130,6 @@ export async function openSession(
     return { config, baseDir, log: await logOf() };
   };
   const { dir } = options;
-  const openWhole = async (access: 'write' | 'look' | 'read'): Promise<Crawler> => {
-    const { openCrawler } = await import('../crawler.ts');
-    if (access !== 'read') await takeFromViewer(dir);
-    return openCrawler({ ...(await crawlerOptions()), dir, access });
-  };
   const waiting = { onSilence: (message: string): void => session.note(message) };
   const session: Session = {
     options,
@@ -169,15 +158,20 @@ export async function openSession(
       const { createLive } = await import('./render/live/live.ts');
       live = await createLive({ terminal: session.canDraw(stderr) ? stderr : null, record: record.info });
     },
-    async withCrawler(use, access = 'write') {
-      const crawler = await openWhole(access);
-      if (access === 'read') return closing(crawler, use);
+    async withCrawler(use) {
+      const { openCrawler } = await import('../crawler.ts');
+      await takeFromViewer(dir);
+      const crawler = await openCrawler({ ...(await crawlerOptions()), dir });
       const { answerMeanwhile } = await import('./remote/answer-meanwhile.ts');
       return closing(crawler, (opened) => answerMeanwhile(dir, opened, () => use(opened), logOf));
     },
-    async withShadow(use, written) {
-      const { openDryRun } = await import('../crawler.ts');
-      return closing(await openDryRun({ ...(await crawlerOptions()), dir }, written), use);
+    async withSegments(use) {
+      const { openCrawler } = await import('../crawler.ts');
+      return closing(await openCrawler({ ...(await crawlerOptions()), dir, access: 'segments' }), use);
+    },
+    async withDryRun(use, written = []) {
+      const { openSnapshot } = await import('../crawler.ts');
+      return closing(await openSnapshot({ ...(await crawlerOptions()), dir }, { written }), use);
     },
     async withSnapshot(use) {
       const { openSnapshot } = await import('../crawler.ts');
@@ -187,40 +181,18 @@ export async function openSession(
       const { openWorker } = await import('../crawler/open-worker.ts');
       return closing(await openWorker({ ...(await crawlerOptions()), dir }), use);
     },
-    async withReader<Value>(use: (reader: CrawlReader) => Promise<Value>): Promise<Value> {
+    async withReader(use, { withIndexes } = { withIndexes: false }) {
       const { askEither } = await import('./remote/ask-either.ts');
-      const { existsSync } = await import('node:fs');
-      // Where there is no crawl db, an empty one answers and nothing is made.
-      if (!existsSync(`${dir}/db`) && !existsSync(`${dir}/cluster.json`)) return session.withShadow(use);
-      try {
-        return await askEither<CrawlReader, Value>(
-          dir,
-          async (ask) => closing(await openWhole('look'), ask),
-          use,
-          waiting,
-        );
-      } catch (error) {
-        if (!isForeseen(error) || error.code !== 'db-readonly') throw error;
-        return session.withSnapshot(use);
-      }
-    },
-    async withDb<Value>(use: (reader: DbQuestions) => Promise<Value>): Promise<Value> {
-      const { askEither } = await import('./remote/ask-either.ts');
-      const { openDbQuestions } = await import('../crawler/open-db.ts');
+      const { openReader } = await import('../crawler/open-reader.ts');
+      const { lateAnswers } = await import('./remote/answer-later.ts');
       const log = lateLog(logOf, options.verbose === true);
-      const config = async (): Promise<Config> => (await configured()).config;
-      const { answerLater } = await import('./remote/answer-later.ts');
-      const here = async (ask: (db: DbQuestions) => Promise<Value>): Promise<Value> =>
-        closing(await openDbQuestions({ dir, log, config }), (db) => answerLater(dir, db, () => ask(db)));
-      return askEither<DbQuestions, Value>(dir, here, use, waiting);
-    },
-    async withExplainer<Value>(use: (reader: Pick<CrawlReader, 'explain'>) => Promise<Value>): Promise<Value> {
-      const { askEither } = await import('./remote/ask-either.ts');
-      const { openExplainer } = await import('../crawler/open-explainer.ts');
-      const { config, baseDir } = await configured();
-      const log = lateLog(logOf, options.verbose === true);
-      const here = async (ask: typeof use) => closing(await openExplainer({ config, baseDir, dir, log }), ask);
-      return askEither<Pick<CrawlReader, 'explain'>, Value>(dir, here, use, waiting);
+      const here = async (ask: typeof use) => {
+        const late = lateAnswers(dir);
+        const onOpen = (): void => late.start(reader);
+        const reader = openReader({ dir, log, configured, withIndexes, onOpen });
+        return closing(reader, () => closing(late, () => ask(reader)));
+      };
+      return askEither(dir, here, use, waiting);
     },
     async stateOptions(more) {
       await takeFromViewer(dir);

@@ -1,65 +1,77 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../adapters/system/clock.ts';
+import { careOperations } from '../operations/care/care-operations.ts';
+import { dedupOperations } from '../operations/dedup/dedup-operations.ts';
 import type { CrawlDeps, Store } from '../operations/deps.ts';
-import { crawlUpkeep } from '../operations/export/crawl-upkeep.ts';
-import { crawlAnswers } from '../operations/inspect/crawl-answers.ts';
-import { crawlSteps } from '../operations/loop/crawl-steps.ts';
+import { exportOperations } from '../operations/export/export-operations.ts';
+import { segmentOperations } from '../operations/inspect/segment-operations.ts';
+import { crawlOperations } from '../operations/loop/crawl-operations.ts';
+import { discoveryOperations } from '../operations/loop/discovery-operations.ts';
 import { keepRests } from '../operations/loop/host-rests.ts';
+import { revisitOperations } from '../operations/loop/revisit-operations.ts';
+import { stepOperations } from '../operations/loop/step-operations.ts';
+import { linkOperations } from '../operations/map-reduce/link-operations.ts';
+import { pluginViews } from '../operations/plugins/plugin-views.ts';
+import { crawlReader } from '../operations/questions.ts';
 import { openStore } from '../operations/state/open-store.ts';
+import { transferOperations } from '../operations/transfer/transfer-operations.ts';
 import { makeFolder } from '../plugin-host/make-folder.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
-import { type Wiring, wire } from './wiring.ts';
+import { wire } from './wiring.ts';
 
 /**
  * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it,
  * `config-invalid` or `plugin-broken` when it cannot be started as configured.
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
-  const clock = options.clock ?? systemClock;
+  const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
+  const { access = 'write', snapshotDir } = options;
   const dir = resolve(options.dir);
-  const baseDir = options.baseDir ?? process.cwd();
-  const isReading = options.access === 'read' || options.snapshotDir !== undefined;
-  if (!isReading) await makeFolder(dir);
-  const wiring = await wire({ config: options.config, dir, baseDir, log: options.log, clock });
-  const random = options.random ?? Math.random;
-  const { access = 'write' } = options;
-  if (access === 'read') return opened(dir, wiring, null, random);
+  if (access !== 'segments' && snapshotDir === undefined) await makeFolder(dir);
+  const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random });
+  if (access === 'segments') return crawlerOf({ ...wiring, store: noStore }, close);
   try {
-    const { snapshotDir } = options;
-    const place = snapshotDir === undefined ? {} : { snapshotDir };
-    const store = await openStore(wiring, { dir, access, ...place });
+    const store = await openStore(wiring, { access, snapshotDir });
     const isWriting = access === 'write' && snapshotDir === undefined;
-    return opened(dir, wiring, store, random, isWriting ? await keepRests(store.db, wiring) : undefined);
+    const saveRests = isWriting ? await keepRests(store.db, wiring) : undefined;
+    return crawlerOf({ ...wiring, store: () => store }, async () => {
+      await close();
+      await saveRests?.();
+      await store.db.close();
+    });
   } catch (error) {
-    await wiring.close();
+    await close();
     throw error;
   }
 }
 
-function opened(
-  dir: string,
-  wiring: Wiring,
-  store: Store | null,
-  random: () => number,
-  beforeClose?: () => Promise<void>,
-): Crawler {
-  const deps: CrawlDeps = {
-    dir,
-    wiring,
-    random,
-    store: () => {
-      if (store === null) throw new TypeError('this crawl is open for its segments only');
-      return store;
-    },
-  };
+function noStore(): Store {
+  throw new TypeError('this crawl is open for its segments only');
+}
+
+function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
+  const { dir, config, runtime, plugins, web, store } = deps;
   return {
-    ...crawlSteps(deps),
-    ...crawlAnswers(deps),
-    ...crawlUpkeep(deps),
-    close: async () => {
-      await wiring.close();
-      await beforeClose?.();
-      await store?.db.close();
-    },
+    ...crawlReader({
+      dir,
+      clock: runtime.clock,
+      random: runtime.random,
+      db: async () => store().db,
+      indexes: async () => ({ tables: store().db.fingerprints, filter: store().db.seenFilter }),
+      config: async () => config,
+      plugins: async () => ({ ...plugins, robotsStore: web.robotsStore }),
+    }),
+    ...stepOperations(deps),
+    ...crawlOperations(deps),
+    ...discoveryOperations(deps),
+    ...revisitOperations(deps),
+    ...segmentOperations(deps),
+    ...dedupOperations(deps),
+    ...exportOperations(deps),
+    ...linkOperations(deps),
+    ...transferOperations(deps),
+    ...careOperations(deps),
+    plugins: () => pluginViews(plugins.loaded),
+    close,
   };
 }

@@ -1,26 +1,79 @@
 import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
-import type { Wiring } from '../crawler/wiring.ts';
+import type { Config } from '../config/schema.ts';
+import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
+import type { Exporter } from '../plugin-host/api/exporter-api.ts';
+import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
+import type { PageMarkdown } from '../plugin-host/parsing/page-markdown.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import type { HostLanes } from '../ports/host-lanes.ts';
+import type { Log } from '../ports/log.ts';
+import type { PageParser } from '../ports/page-parser.ts';
+import type { Robots, RobotsStore } from '../ports/robots.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
+import type { SegmentStore } from '../ports/segment-store.ts';
 import type { UrlAdmission } from '../steps/update/admission.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';
+import type { UrlChain } from '../steps/url-chain.ts';
 
-/** What the commands of an open crawl work with. */
+/** What the composition (`src/crawler`) gives to the operations of a crawl. Each operation names the fields it takes. */
 export interface CrawlDeps {
   /** State directory, absolute. */
   readonly dir: string;
-  readonly wiring: Wiring;
-  readonly random: () => number;
-  /** Into how many segments a round is cut; absent: it is one. */
-  readonly parts?: number;
-  /** Throws for a crawl that is open for its segments only. */
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly plugins: CrawlPlugins;
+  readonly web: WebAccess;
+  readonly pages: PageAccess;
+  readonly segments: SegmentStore;
+  /** The open crawl db. Throws `TypeError` for a crawl that was opened for its segments only. */
   store(): Store;
 }
 
+export interface Runtime {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** The plugins of the plugin list, and what is made from them. */
+export interface CrawlPlugins {
+  readonly loaded: LoadedPlugins;
+  readonly urls: UrlChain;
+  readonly policy: SettlePolicy;
+  /** The exporter of a format; rejects with `usage-invalid` when there is none. */
+  exporter(format: string): Promise<Exporter>;
+}
+
+/** How servers are reached, and how politely. */
+export interface WebAccess {
+  /** By URL scheme, without the colon. */
+  readonly protocols: ReadonlyMap<string, FetchProtocol>;
+  readonly lanes: HostLanes;
+  readonly robots: Robots;
+  readonly robotsStore: RobotsStore;
+  /** Whether the operator has allowed the host by name, or its address is private: such hosts need no contact. */
+  isOwnHost(host: string): boolean;
+}
+
+/** How the bodies of pages are read. */
+export interface PageAccess {
+  /** Worker threads; started on first use, since they cost memory. */
+  parser(): PageParser;
+  /** Undoes the Content-Encoding of a stored body, which may have been cut: as much as can be decoded. */
+  undoContentCoding(body: Uint8Array, codings: string | undefined): Promise<Uint8Array>;
+  openMarkdown(): Promise<PageMarkdown>;
+}
+
+/** An open crawl db with what is kept in memory beside it. */
 export interface Store {
   readonly db: LevelCrawlDb;
   readonly seen: SeenUrls;
   readonly seedHosts: Set<string>;
-  /** Remembers what it has counted from one updatedb to the next. */
+  /** Counts of query strings by path; kept from one updatedb to the next. */
   readonly variants: QueryVariants;
   readonly admission: UrlAdmission;
+  /** Adds the look-ups of new URLs since the last call to those that `readdb --seen` shows. */
+  saveSeenStats(): Promise<void>;
 }

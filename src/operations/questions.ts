@@ -1,34 +1,200 @@
-import type { Crawler } from '../crawler/types.ts';
+import { domainOf } from '../adapters/system/domain-of.ts';
+import type { Config } from '../config/schema.ts';
+import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
+import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
+import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
+import type { RobotsStore } from '../ports/robots.ts';
+import type { SeenFilter } from '../ports/seen-filter.ts';
+import type { Explanation } from '../steps/inspect/explain.ts';
+import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
+import { type Grouping, groupHosts } from '../steps/inspect/host-groups.ts';
+import type { NearOptions, NearPage } from '../steps/inspect/near-pages.ts';
+import { planAhead } from '../steps/inspect/plan.ts';
+import { type RecordRow, rowMaker } from '../steps/inspect/record-columns.ts';
+import type { SimulateSummary } from '../steps/inspect/simulate.ts';
+import { changesPerDay, isDueIndexRead, statsOf } from '../steps/inspect/stats.ts';
+import { type DueView, dueView, type HostView, hostView, type RecordView, recordView } from '../steps/inspect/views.ts';
+import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes/changes.ts';
+import type { SeenView } from './inspect/seen-view.ts';
+import { shaped } from './inspect/shaped.ts';
+
+/** What questions are answered from. Parts are opened when the first question needs them. */
+export interface QuestionDeps {
+  /** State directory, absolute. */
+  readonly dir: string;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  db(): Promise<CrawlDb>;
+  /** What is kept beside the records. Rejects with `db-locked` where the crawl db was opened without it. */
+  indexes(): Promise<{ readonly tables: FingerprintTables | null; readonly filter: SeenFilter | null }>;
+  config(): Promise<Config>;
+  /** URL plugins and schedules, as configured. */
+  plugins(): Promise<QuestionPlugins>;
+}
+
+export interface QuestionPlugins {
+  readonly loaded: LoadedPlugins;
+  readonly policy: SettlePolicy;
+  readonly robotsStore: RobotsStore;
+}
+
+/** `value`: one answer. */
+const value = <Args extends unknown[], Answer>(
+  answer: (deps: QuestionDeps, ...args: Args) => Promise<Answer>,
+): { readonly kind: 'value'; readonly answer: typeof answer } => ({ kind: 'value', answer });
+
+/** `stream`: items, and a return value at the end. */
+const stream = <Args extends unknown[], Item, End = void>(
+  answer: (deps: QuestionDeps, ...args: Args) => AsyncGenerator<Item, End, undefined>,
+): { readonly kind: 'stream'; readonly answer: typeof answer } => ({ kind: 'stream', answer });
 
 /**
- * The methods of a crawler that only read, and whose arguments and answers are plain data: those that a process which
- * holds the crawl db answers for others. `value`: one answer; `stream`: items, and perhaps a last word.
+ * Every question that can be asked of a crawl without changing it. Arguments and answers are plain data, so a process
+ * that holds the crawl db answers them for others over a socket (`src/cli/remote`). Code that few questions need is
+ * imported when it is needed: most answers take less time than loading it would.
  */
 export const QUESTIONS = {
-  stats: 'value',
-  groups: 'value',
-  seen: 'value',
-  record: 'value',
-  records: 'stream',
-  select: 'stream',
-  topN: 'value',
-  due: 'stream',
-  hosts: 'stream',
-  changes: 'stream',
-  changeFeed: 'value',
-  explain: 'value',
-  near: 'value',
-  plan: 'value',
-  simulate: 'value',
-} as const satisfies Partial<Record<keyof Crawler, 'value' | 'stream'>>;
+  /** `full`: count by the due index what no counter holds, however large the index is. */
+  stats: value(async (deps, options: { readonly full?: boolean } = {}) =>
+    statsOf(await deps.db(), deps.clock.now(), options.full),
+  ),
+  /** URLs by host, registrable domain or top-level domain, most first. */
+  groups: value(async (deps, by: Grouping) => groupHosts(await deps.db(), by, domainOf)),
+  /** How many look-ups of new URLs the cache, the filter and the crawl db answered. */
+  seen: value(async (deps): Promise<SeenView> => {
+    const { seenView } = await import('./inspect/seen-view.ts');
+    const { filter } = await deps.indexes();
+    return seenView(await deps.config(), await deps.db(), filter);
+  }),
+  record: value(async (deps, url: string): Promise<RecordView | null> => {
+    const datum = await (await deps.db()).get(canonicalOf(url));
+    return datum === undefined ? null : recordView(datum);
+  }),
+  /** Records under any conditions; returns where they were found and what was read. */
+  records: stream(recordsOf),
+  /** As `records`, reduced to the named fields; see `QUERY_FIELDS`. */
+  select: stream(async function* (
+    deps,
+    query: RecordQuery,
+    fields: readonly string[],
+  ): AsyncGenerator<RecordRow, QueryReport, undefined> {
+    const found = await findDeps(deps);
+    return yield* shaped(findRecords(found, query), rowMaker(fields, found));
+  }),
+  /** By score, highest first. */
+  topN: value(async (deps, count: number): Promise<RecordView[]> => {
+    const best: RecordView[] = [];
+    for await (const record of recordsOf(deps, { sort: 'score:desc', limit: count })) best.push(record);
+    return best;
+  }),
+  /** What is due at a time (default: now), or has been due for so long then. */
+  due: stream(async function* (
+    deps,
+    { limit, at = deps.clock.now(), forMs = 0 }: DueOptions = {},
+  ): AsyncGenerator<DueView, QueryReport, undefined> {
+    return yield* shaped(dueEntries(await deps.db(), at - forMs, limit), dueView);
+  }),
+  /** `full`: with the change rates, which need a pass over the due index, however large it is. */
+  hosts: stream(async function* (
+    deps,
+    { full = false, ...query }: { readonly limit?: number; readonly full?: boolean } = {},
+  ): AsyncGenerator<HostView, void, undefined> {
+    const db = await deps.db();
+    const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db) : null;
+    for await (const row of db.hosts(query)) yield hostView(row, deps.clock.now(), changes?.get(row.host) ?? null);
+  }),
+  /** Entries of the change feed, oldest first; with `newest`, the last ones, in the same order. */
+  changes: stream(async function* (deps, query: ChangesQuery = {}): AsyncGenerator<ChangeView, void, undefined> {
+    yield* changeViews(await deps.db(), query);
+  }),
+  /** The first and the last number of the change feed. */
+  changeFeed: value(async (deps): Promise<FeedView> => feedView(await deps.db())),
+  /** Why a URL is, or is not, fetched. */
+  explain: value(async (deps, url: string): Promise<Explanation> => {
+    const { explainUrl } = await import('./inspect/explain-url.ts');
+    // Plugins before the crawl db, so that it is held for no longer than the answer takes.
+    const [config, plugins] = [await deps.config(), await deps.plugins()];
+    return explainUrl({ plugins, config, db: await deps.db(), dir: deps.dir, now: deps.clock.now() }, url);
+  }),
+  /** Pages with signatures near that of a page; `null` when it is not known or has none. */
+  near: value(
+    async (
+      deps,
+      url: string,
+      options: Omit<NearOptions, 'scope'> & { readonly scope?: NearOptions['scope'] },
+    ): Promise<NearPage[] | null> => {
+      const { nearPages } = await import('../steps/inspect/near-pages.ts');
+      const { scope } = (await deps.config()).dedup;
+      const { tables } = await deps.indexes();
+      return nearPages({ db: await deps.db(), tables, domainOf }, canonicalOf(url), { scope, ...options });
+    },
+  ),
+  /** What the next days will ask for. */
+  plan: value(async (deps, options: { readonly days?: number; readonly budgetPerDay?: number } = {}) => {
+    const { days = 7, budgetPerDay = (await deps.config()).generate.budgetPerDay } = options;
+    return planAhead(await deps.db(), { now: deps.clock.now(), days, budgetPerDay });
+  }),
+  /** The stored visits replayed through schedules, by name. */
+  simulate: value(
+    async (
+      deps,
+      { schedules, host }: { readonly schedules: readonly string[]; readonly host?: string },
+    ): Promise<SimulateSummary> => {
+      const { simulateSchedules } = await import('../steps/inspect/simulate.ts');
+      const { unknownName } = await import('../plugin-host/loading/load-parsing.ts');
+      const { loaded, policy } = await deps.plugins();
+      const named = schedules.map((name) => {
+        const schedule = loaded.schedules.get(name);
+        if (schedule === undefined) throw unknownName('--schedule', name, loaded.schedules.keys());
+        return schedule;
+      });
+      return simulateSchedules(await deps.db(), named, policy, host === undefined ? {} : { host });
+    },
+  ),
+};
+
+export interface DueOptions {
+  readonly limit?: number;
+  /** Ms since the epoch. */
+  readonly at?: number;
+  readonly forMs?: number;
+}
 
 export type Question = keyof typeof QUESTIONS;
 
-/** All that can be asked of a crawl without changing it. */
-export type CrawlReader = Pick<Crawler, Question>;
+type Asked<Entry> = Entry extends { readonly answer: (deps: QuestionDeps, ...args: infer Args) => infer Answer }
+  ? (...args: Args) => Answer
+  : never;
 
-/** What the crawl db alone answers, without plugins or segments. */
-export type DbQuestions = Pick<
-  Crawler,
-  'stats' | 'groups' | 'record' | 'records' | 'select' | 'topN' | 'due' | 'hosts' | 'changes' | 'changeFeed'
->;
+/** The questions as methods. */
+export type CrawlReader = { readonly [Name in Question]: Asked<(typeof QUESTIONS)[Name]> };
+
+export function crawlReader(deps: QuestionDeps): CrawlReader {
+  const asked = Object.entries(QUESTIONS).map(([name, { answer }]) => {
+    const answerOf = answer as (deps: QuestionDeps, ...args: unknown[]) => unknown;
+    return [name, (...args: unknown[]) => answerOf(deps, ...args)];
+  });
+  return Object.fromEntries(asked) as unknown as CrawlReader;
+}
+
+async function findDeps(deps: QuestionDeps) {
+  return { db: await deps.db(), now: deps.clock.now(), domainOf, random: deps.random };
+}
+
+async function* recordsOf(
+  deps: QuestionDeps,
+  query: RecordQuery = {},
+): AsyncGenerator<RecordView, QueryReport, undefined> {
+  return yield* shaped(findRecords(await findDeps(deps), query), recordView);
+}
+
+function canonicalOf(url: string): string {
+  const canonical = canonicalUrl(url);
+  if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
+  return canonical.url;
+}

@@ -7,24 +7,41 @@ import type {
   CrawlSummary,
   FetchSummary,
   GenerateSummary,
-  ParseSummary,
+  ReadmitSummary,
   RoundSummary,
   StoppedBy,
   UpdateSummary,
 } from './summaries.ts';
 
-/** The steps as the loop sees them, each already bound to its adapters. */
-export interface LoopSteps {
-  /** Ids of segments that are not applied to the crawl db yet, oldest first: an interrupted round goes on with them. */
+/** The steps of the loop, each bound to its crawl. {@link crawl} calls them in this order. */
+export interface LoopSteps extends UpdateSteps {
+  /** inject.ts: the seeds of this run. Rejects with `contact-missing` where the crawl may not begin. */
+  inject(): Promise<void>;
+  /** update/readmit-links.ts, where the URL rules were widened; `null`: there was nothing to do. */
+  readmitLinks(): Promise<ReadmitSummary | null>;
+  /** fetch/sitemaps.ts, for the hosts whose sitemaps are to be read by now. */
+  readSitemaps(): Promise<void>;
+  /** Ids of the segments that an interrupted run left behind, oldest first. */
   unfinished(): Promise<readonly string[]>;
+  /** generate/generate.ts. */
   generate(): Promise<GenerateSummary>;
-  /** Fetches and parses a segment, both at once. */
+  /** fetch/fetch-and-parse.ts: pages are parsed while others are fetched. */
   fetchAndParse(
     segment: string,
-    signal: AbortSignal | undefined,
     onProgress: (progress: Omit<CrawlProgress, 'round' | 'stage'>) => void,
-  ): Promise<{ fetch: FetchSummary; parse: ParseSummary }>;
-  updatedb(segment: string): Promise<UpdateSummary>;
+  ): Promise<FetchSummary>;
+}
+
+/** The steps that apply a segment to the crawl db. {@link applySegment} calls them in this order. */
+export interface UpdateSteps {
+  /** fetch/parse.ts, for pages that were fetched and not parsed. */
+  parse(segment: string): Promise<void>;
+  /** update/updatedb.ts. */
+  updatedb(segment: string): Promise<Omit<UpdateSummary, 'orphans'>>;
+  /** update/change-feed.ts: entries older than the feed keeps. */
+  trimFeed(): Promise<unknown>;
+  /** update/orphans.ts, when it is time. */
+  sweepOrphans(): Promise<Pick<UpdateSummary, 'orphans'>>;
 }
 
 export interface LoopOptions {
@@ -34,58 +51,87 @@ export interface LoopOptions {
   readonly onRound?: ((round: RoundSummary) => void) | undefined;
   readonly onProgress?: ((progress: CrawlProgress) => void) | undefined;
   /** Wall time and CPU time of the process so far, ms. */
-  readonly stopwatch: () => { ms: number; cpuMs: number };
+  readonly stopwatch: () => Stopwatch;
 }
 
+export type Stopwatch = { readonly ms: number; readonly cpuMs: number };
+
 /**
- * generate -> fetch and parse -> updatedb, round by round, until nothing is due, the rounds are used up or the signal
- * comes. What an interrupted run left behind is finished first, as a round of its own.
+ * The loop: rounds of generate, fetch and parse, updatedb, until nothing is due, the rounds are used up or the signal
+ * comes. A round that an interrupted run left behind is finished first.
  */
-export async function crawlLoop(steps: LoopSteps, options: LoopOptions): Promise<CrawlSummary> {
+export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<CrawlSummary> {
+  await steps.inject();
+  const readmitted = await steps.readmitLinks();
+  await steps.readSitemaps();
   const rounds: RoundSummary[] = [];
-  const isStopped = (): boolean => options.signal?.aborted ?? false;
-  const play = async (
-    segment: string,
-    generated: number,
-    stage: 'resume' | 'fetch',
-    from: Stopwatch,
-  ): Promise<boolean> => {
-    const round = rounds.length + 1;
-    let last = NOTHING_YET;
-    const onProgress = (progress: Omit<CrawlProgress, 'round' | 'stage'>): void => {
-      last = progress;
-      options.onProgress?.({ round, stage, ...progress });
-    };
-    const { fetch } = await steps.fetchAndParse(segment, options.signal, onProgress);
-    // Stopped half way: the segment stays open, and the next run goes on with it.
-    if (fetch.left > 0 && isStopped()) return false;
-    options.onProgress?.({ round, stage: 'update', ...last });
-    const update = await steps.updatedb(segment);
-    const now = options.stopwatch();
-    const summary = roundSummary(round, generated, fetch, update, now.ms - from.ms, now.cpuMs - from.cpuMs);
-    rounds.push(summary);
-    options.onRound?.(summary);
-    return true;
-  };
-  const finish = (stoppedBy: StoppedBy): CrawlSummary => ({ rounds, totals: totalsOf(rounds), stoppedBy });
-  try {
-    for (const segment of await steps.unfinished()) {
-      if (isStopped() || !(await play(segment, 0, 'resume', options.stopwatch()))) return finish('signal');
-    }
-    for (let round = 0; round < options.rounds; round++) {
-      if (isStopped()) return finish('signal');
-      const from = options.stopwatch();
-      options.onProgress?.({ round: rounds.length + 1, stage: 'generate', ...NOTHING_YET });
-      const generated = await steps.generate();
-      if (generated.segment === null) return finish('nothing-due');
-      if (!(await play(generated.segment, generated.selected, 'fetch', from))) return finish('signal');
-    }
-    return finish('rounds');
-  } catch (error) {
-    if (error instanceof CrawlError && error.code === 'failure-limit') return finish('failure-limit');
-    if (error instanceof CrawlError && error.code === 'disk-full') return finish('disk-full');
-    throw error;
+  const stoppedBy = await playRounds(steps, options, rounds).catch(stoppedByFault);
+  return { rounds, totals: totalsOf(rounds), stoppedBy, ...(readmitted !== null && { readmitted }) };
+}
+
+async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundSummary[]): Promise<StoppedBy> {
+  const { signal, stopwatch } = options;
+  for (const segment of await steps.unfinished()) {
+    if (signal?.aborted) return 'signal';
+    const round = { number: rounds.length + 1, stage: 'resume', segment, generated: 0, from: stopwatch() } as const;
+    if (!(await playRound(steps, options, round, rounds))) return 'signal';
   }
+  for (let played = 0; played < options.rounds; played++) {
+    if (signal?.aborted) return 'signal';
+    const from = stopwatch();
+    const number = rounds.length + 1;
+    options.onProgress?.({ round: number, stage: 'generate', ...NOTHING_YET });
+    const { segment, selected: generated } = await steps.generate();
+    if (segment === null) return 'nothing-due';
+    const round = { number, stage: 'fetch', segment, generated, from } as const;
+    if (!(await playRound(steps, options, round, rounds))) return 'signal';
+  }
+  return 'rounds';
+}
+
+interface Round {
+  readonly number: number;
+  readonly stage: 'resume' | 'fetch';
+  readonly segment: string;
+  /** URLs on the fetch list; 0 for a round that is resumed, which counted them before. */
+  readonly generated: number;
+  readonly from: Stopwatch;
+}
+
+/** False: stopped half way. The segment stays as it is, and the next run goes on with it. */
+async function playRound(
+  steps: LoopSteps,
+  { signal, stopwatch, onRound, onProgress }: LoopOptions,
+  { number, stage, segment, generated, from }: Round,
+  rounds: RoundSummary[],
+): Promise<boolean> {
+  let last = NOTHING_YET;
+  const fetch = await steps.fetchAndParse(segment, (progress) => {
+    last = progress;
+    onProgress?.({ round: number, stage, ...progress });
+  });
+  if (fetch.left > 0 && signal?.aborted) return false;
+  onProgress?.({ round: number, stage: 'update', ...last });
+  const update = await applySegment(steps, segment);
+  const now = stopwatch();
+  const summary = roundSummary(number, generated, fetch, update, now.ms - from.ms, now.cpuMs - from.cpuMs);
+  rounds.push(summary);
+  onRound?.(summary);
+  return true;
+}
+
+/** Applies a segment to the crawl db, with what has to follow. */
+export async function applySegment(steps: UpdateSteps, segment: string): Promise<UpdateSummary> {
+  await steps.parse(segment);
+  const summary = await steps.updatedb(segment);
+  await steps.trimFeed();
+  return { ...summary, ...(await steps.sweepOrphans()) };
+}
+
+/** Faults that end a crawl in order: what was done so far is applied, and the next run goes on. */
+function stoppedByFault(error: unknown): StoppedBy {
+  if (error instanceof CrawlError && (error.code === 'failure-limit' || error.code === 'disk-full')) return error.code;
+  throw error;
 }
 
 /** Progress of a round before its first page. */
@@ -101,8 +147,6 @@ const NOTHING_YET: Omit<CrawlProgress, 'round' | 'stage'> = {
   bytesSaved: 0,
   busiest: [],
 };
-
-export type Stopwatch = { readonly ms: number; readonly cpuMs: number };
 
 export function roundSummary(
   round: number,

@@ -25,7 +25,7 @@ export async function tellWebhook(
       ...options,
       secret,
       dir: session.options.dir,
-      withFeed: (use) => session.withDb(use),
+      withFeed: (use) => session.withReader(use),
       signal: stop.signal,
       note: (text) => session.note(safeText(text)),
     });

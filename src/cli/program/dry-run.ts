@@ -11,7 +11,7 @@ export function asAsked<Value>(
   use: (crawler: Crawler) => Promise<Value>,
   written?: readonly string[],
 ): Promise<Value> {
-  return dryRun ? session.withShadow(use, written) : session.withCrawler(use);
+  return dryRun ? session.withDryRun(use, written) : session.withCrawler(use);
 }
 
 /** A summary, or several, as one line of JSON; that of a dry run says so. */

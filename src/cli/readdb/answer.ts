@@ -1,5 +1,5 @@
 import type { QueryReport, RecordQuery } from '../../crawler.ts';
-import type { DbQuestions } from '../../operations/questions.ts';
+import type { CrawlReader } from '../../operations/questions.ts';
 import { EXIT } from '../exit.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { Column } from '../render/table.ts';
@@ -9,7 +9,7 @@ import type { Question, ReaddbFlags } from './flags.ts';
 /** Asks and writes the answer. Resolves with the exit code. */
 export function answer(session: Session, question: Question): Promise<number> {
   // Which filter there is only the configuration tells.
-  return question.kind === 'seen' ? seen(session) : session.withDb((db) => ofDb(session, db, question));
+  return question.kind === 'seen' ? seen(session) : session.withReader((db) => ofDb(session, db, question));
 }
 
 function seen(session: Session): Promise<number> {
@@ -19,10 +19,12 @@ function seen(session: Session): Promise<number> {
       (await import('../render/text/seen-text.ts')).seenText(view, session.bold);
     await session.out.write(session.json ? `${JSON.stringify(view)}\n` : await text());
     return EXIT.done;
-  });
+  }, WITH_INDEXES);
 }
 
-async function ofDb(session: Session, db: DbQuestions, question: Exclude<Question, { kind: 'seen' }>): Promise<number> {
+const WITH_INDEXES = { withIndexes: true };
+
+async function ofDb(session: Session, db: CrawlReader, question: Exclude<Question, { kind: 'seen' }>): Promise<number> {
   const { flags } = question;
   switch (question.kind) {
     case 'stats': {
@@ -64,7 +66,7 @@ async function ofDb(session: Session, db: DbQuestions, question: Exclude<Questio
   }
 }
 
-function records(session: Session, db: DbQuestions, flags: ReaddbFlags, query: RecordQuery): Promise<number> {
+function records(session: Session, db: CrawlReader, flags: ReaddbFlags, query: RecordQuery): Promise<number> {
   const { fields } = flags;
   if (fields === undefined) return reported(session, flags, db.records(query), (all) => all.RECORD_COLUMNS);
   return reported(session, flags, db.select(query, fields), (all) => all.fieldColumns(fields));

@@ -16,7 +16,7 @@ export const questionsPath = (dir: string): string => socketPath(dir, 'db');
  * Answers the questions of other processes of the same user until it is closed. Closing resolves when no answer reads
  * the crawl db any more: those that are not at their end within a second are cut short, and their readers told.
  */
-export async function answerQuestions(path: string, reader: Partial<CrawlReader>): Promise<LocalSocket> {
+export async function answerQuestions(path: string, reader: CrawlReader): Promise<LocalSocket> {
   const closing = new AbortController();
   const answers = new Set<Promise<void>>();
   let isClosing = false;
@@ -40,7 +40,7 @@ export async function answerQuestions(path: string, reader: Partial<CrawlReader>
 }
 
 /** Never rejects. */
-async function answerOne(client: Socket, reader: Partial<CrawlReader>, closing: AbortSignal): Promise<void> {
+async function answerOne(client: Socket, reader: CrawlReader, closing: AbortSignal): Promise<void> {
   try {
     const asked = await questionOf(client, closing);
     if (asked === null) return;
@@ -108,20 +108,13 @@ function parsed(line: string): Asked {
   return { incrawl, ask, args };
 }
 
-async function* linesFor(
-  reader: Partial<CrawlReader>,
-  { ask, args }: Asked,
-  closing: AbortSignal,
-): AsyncGenerator<string> {
+async function* linesFor(reader: CrawlReader, { ask, args }: Asked, closing: AbortSignal): AsyncGenerator<string> {
   const question = ask as Question;
   // JSON has no "not given".
   const given = args.map((arg) => arg ?? undefined);
-  const method = reader[question] as ((...args: unknown[]) => unknown) | undefined;
-  if (method === undefined) {
-    throw new CrawlError('db-locked', `process ${process.pid} reads the crawl db, and cannot tell "${question}"`);
-  }
-  const answer = method.apply(reader, given);
-  if (QUESTIONS[question] === 'value') {
+  const method = reader[question] as (...args: unknown[]) => unknown;
+  const answer = method(...given);
+  if (QUESTIONS[question].kind === 'value') {
     yield lineOf({ end: (await answer) ?? null });
     return;
   }

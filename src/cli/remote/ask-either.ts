@@ -21,10 +21,10 @@ export interface Waiting {
  * nobody answers there.
  * @param here opens the crawl db for as long as `use` runs
  */
-export async function askEither<Reader extends Partial<CrawlReader>, Value>(
+export async function askEither<Value>(
   dir: string,
-  here: (use: (reader: Reader) => Promise<Value>) => Promise<Value>,
-  use: (reader: Reader) => Promise<Value>,
+  here: (use: (reader: CrawlReader) => Promise<Value>) => Promise<Value>,
+  use: (reader: CrawlReader) => Promise<Value>,
   waiting: Waiting,
 ): Promise<Value> {
   const startedAt = performance.now();
@@ -35,9 +35,7 @@ export async function askEither<Reader extends Partial<CrawlReader>, Value>(
     const { questionsPath } = await import('./answer-questions.ts');
     const holder = await findHolder(questionsPath(dir));
     if (holder !== null) {
-      const answered = await telling(waiting, holder.hasAnswered, () =>
-        tried(() => use(holder.reader as unknown as Reader), 'holder-gone'),
-      );
+      const answered = await telling(waiting, holder.hasAnswered, () => tried(() => use(holder.reader), 'holder-gone'));
       if ('value' in answered) return answered.value;
       // Nothing has come of it yet: whoever has the crawl db now answers from the start.
       if (holder.hasAnswered()) throw answered.error;

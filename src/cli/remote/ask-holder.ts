@@ -24,7 +24,7 @@ export async function findHolder(path: string, patienceMs = 0): Promise<Holder |
   const onItem = (): void => {
     hasAnswered = true;
   };
-  const methods = Object.entries(QUESTIONS).map(([name, kind]) => {
+  const methods = Object.entries(QUESTIONS).map(([name, { kind }]) => {
     const stream = (...args: unknown[]) => answerOf({ path, patienceMs, onItem }, name as Question, args);
     return [name, kind === 'stream' ? stream : (...args: unknown[]) => lastWord(stream(...args))];
   });

@@ -34,6 +34,8 @@ export interface ServeDeps {
   readonly now: () => number;
   readonly rounds: (limit: number) => Promise<RoundEntry[]>;
   /** For as long as `use` runs: the segments alone, which can be read while a crawl runs. */
+  /** Makes a URL due in the next round. Rejects with `db-locked` while a crawl holds the crawl db. */
+  readonly touch: (url: string) => Promise<unknown>;
   readonly withSegments: <Value>(use: (crawler: Crawler) => Promise<Value>) => Promise<Value>;
   readonly withChecker: <Value>(use: (checker: Checker) => Promise<Value>) => Promise<Value>;
   readonly isLocked: (error: unknown) => boolean;

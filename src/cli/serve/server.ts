@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { type Checker, type CrawlerOptions, openCrawler, roundLog } from '../../crawler.ts';
+import { type Checker, type CrawlerOptions, openCrawler, openReader, roundLog } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { EXIT, exitCodeOf, isForeseen } from '../exit.ts';
 import { questionsPath } from '../remote/answer-questions.ts';
@@ -47,7 +47,8 @@ export async function openServer(options: ServerOptions): Promise<LiveServer> {
   const reader = createStateReader({
     open: async () => {
       if (!options.hasDb()) throw new CrawlError('usage-invalid', `${dir} holds no crawl db yet`);
-      return openCrawler({ ...crawlerOptions, access: 'look' });
+      const configured = async () => ({ config: options.config, baseDir: options.baseDir ?? process.cwd() });
+      return openReader({ dir, log, configured, withIndexes: true });
     },
     idleMs: IDLE_MS,
     yieldMs: YIELD_MS,
@@ -76,9 +77,14 @@ export async function openServer(options: ServerOptions): Promise<LiveServer> {
     now: Date.now,
     rounds: (limit) => roundLog(dir, limit),
     withSegments: async (use) => {
-      const crawler = await openCrawler({ ...crawlerOptions, access: 'read' });
+      const crawler = await openCrawler({ ...crawlerOptions, access: 'segments' });
       return use(crawler).finally(() => crawler.close());
     },
+    touch: (url) =>
+      reader.aside(async () => {
+        const crawler = await openCrawler(crawlerOptions);
+        return crawler.touch([url]).finally(() => crawler.close());
+      }),
     withChecker: options.withChecker,
     isLocked,
     onFault: (error) => log.error('a page could not be made', { error: error.message, stack: error.stack }),

@@ -1,9 +1,9 @@
-import type { Crawler } from '../../crawler.ts';
+import type { Reader } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 
 export interface StateReaderOptions {
   /** Opens the crawl db. */
-  readonly open: () => Promise<Crawler>;
+  readonly open: () => Promise<Reader>;
   /** Kept open for so long after its last use, ms. */
   readonly idleMs: number;
   /** Left to others for so long after they asked for it, ms. */
@@ -17,14 +17,16 @@ export interface StateReaderOptions {
  */
 export interface StateReader {
   /** Rejects with `db-locked` while another process has it, or has just asked for it. */
-  read<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
+  read<Value>(use: (reader: Reader) => Promise<Value>): Promise<Value>;
+  /** Closes the crawl db, runs `use`, which may open it to write, and only then opens it for reads again. */
+  aside<Value>(use: () => Promise<Value>): Promise<Value>;
   /** Resolves when it is closed; reads that are going are waited for. */
   giveWay(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOptions): StateReader {
-  let crawler: Promise<Crawler> | null = null;
+  let reader: Promise<Reader> | null = null;
   let yieldedUntil = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   /** Closings, one after the other: it is never opened before the one before has closed. */
@@ -33,8 +35,8 @@ export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOpt
 
   const shut = (): Promise<void> => {
     clearTimeout(timer);
-    const opened = crawler;
-    crawler = null;
+    const opened = reader;
+    reader = null;
     if (opened === null) return turn;
     const going = [...reads];
     turn = turn.then(async () => {
@@ -47,12 +49,12 @@ export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOpt
     });
     return turn;
   };
-  const opened = (): Promise<Crawler> => {
-    if (crawler !== null) return crawler;
+  const opened = (): Promise<Reader> => {
+    if (reader !== null) return reader;
     const opening = turn.then(open);
-    crawler = opening;
+    reader = opening;
     opening.catch(() => {
-      if (crawler === opening) crawler = null;
+      if (reader === opening) reader = null;
     });
     return opening;
   };
@@ -68,12 +70,21 @@ export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOpt
         return await reading;
       } finally {
         reads.delete(reading);
-        if (reads.size === 0 && crawler !== null) {
+        if (reads.size === 0 && reader !== null) {
           clearTimeout(timer);
           timer = setTimeout(() => void shut(), idleMs);
           timer.unref();
         }
       }
+    },
+    async aside(use) {
+      void shut();
+      const work = turn.then(use);
+      turn = work.then(
+        () => {},
+        () => {},
+      );
+      return work;
     },
     giveWay() {
       yieldedUntil = now() + yieldMs;

@@ -113,7 +113,7 @@ export function addStateRoutes(app: Hono, deps: ServeDeps, page: Page): void {
     if (form === null) return c.text('A form with the field u, a URL, was expected.\n', 400);
     const url = String(form.u ?? '');
     try {
-      await deps.reader.read((crawler) => crawler.touch([url]));
+      await deps.touch(url);
     } catch (error) {
       if (!deps.isLocked(error)) throw error;
       return c.text('A crawl has the crawl db open. Try again when it is done.\n', 503, { 'Retry-After': '5' });

@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isMarkless, repairSegments, verifySegments } from '../../adapters/files/care/segment-care.ts';
-import { createFileSegmentStore } from '../../adapters/files/segments/segment-store.ts';
-import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
 import { repairDb, verifyDb } from '../../adapters/leveldb/db-care.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import type { Config } from '../../config/schema.ts';
-import { warcOptions } from '../../crawler/wiring.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Finding, FindingKind } from '../../domain/findings.ts';
 import { digestUrls } from '../../domain/url/bloom/url-digest.ts';
@@ -17,7 +14,8 @@ import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { Report, RowCounts } from '../../ports/state-care.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
-import { configuredFilter } from '../state/seen-urls.ts';
+import { openOwnDb } from '../state/open-own-db.ts';
+import { openSegments } from '../state/open-segments.ts';
 import { onSnapshot } from '../state/state-copy.ts';
 import { recover } from './recover.ts';
 
@@ -160,12 +158,7 @@ export async function repairState(options: StateCareOptions): Promise<RepairSumm
           : [{ ...row, applied: salvaged.applied }];
       });
       if (moved.length > 0) await opened.write({ segments: moved }, { durable: true });
-      const store = createFileSegmentStore({
-        dir: join(dir, 'segments'),
-        warc: warcOptions(options.config),
-        log: options.log,
-      });
-      await recover(opened, store, options.log);
+      await recover(opened, openSegments({ config: options.config, dir, log: options.log }), options.log);
     });
   }
   return {
@@ -188,16 +181,8 @@ async function withDb(
   options: CareDeps,
   use: (db: CrawlDb, filter: SeenFilter | null) => Promise<void>,
 ): Promise<void> {
-  const { config, log, clock } = options;
-  const filter = await configuredFilter(config);
-  const near = nearPlan(config);
-  const db = await openLevelCrawlDb({
-    dir: join(options.dbIn, 'db'),
-    log,
-    clock: clock ?? systemClock,
-    ...(filter === undefined ? {} : { seenFilter: filter }),
-    ...(near === null ? {} : { near }),
-  });
+  const { config, log, clock = systemClock, dbIn: dir } = options;
+  const db = await openOwnDb({ config, dir, log, clock });
   try {
     await use(db, db.seenFilter);
   } finally {

@@ -5,20 +5,20 @@ import type { parseSitemap } from '../../../plugins/parse-feed/sitemap.ts';
 import { createHostLanes } from '../../adapters/http/lanes/host-lanes.ts';
 import { checkRobots, type RobotsCheck } from '../../adapters/http/robots/check-robots.ts';
 import { createRobots } from '../../adapters/http/robots/robots.ts';
-import { systemClock } from '../../adapters/system/clock.ts';
-import { parsingOptions, readPluginList } from '../../crawler/parsing-options.ts';
-import type { CrawlerOptions, PluginView } from '../../crawler/types.ts';
-import { loadMainPlugins } from '../../crawler/wiring.ts';
+import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { PageBlock } from '../../domain/page/page-block.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
+import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
+import type { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
 import { explainUrlChain, type UrlTraceStep } from '../../plugin-host/url-chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
 import type { Outlink } from '../../ports/segment-store.ts';
 import { askRobots, denialBy, verdictInTurn } from '../../steps/fetch/robots-turn.ts';
-import { pluginViews } from '../plugins/plugin-views.ts';
+import { type PluginView, pluginViews } from '../plugins/plugin-views.ts';
 
 export interface UrlCheck {
   readonly input: string;
@@ -76,13 +76,16 @@ export interface Checker {
   close(): Promise<void>;
 }
 
-export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'>): Promise<Checker> {
-  const { config, log } = options;
-  const baseDir = options.baseDir ?? process.cwd();
-  const clock = options.clock ?? systemClock;
-  const list = await readPluginList(config, baseDir);
-  const plugins = await loadMainPlugins(config, list, baseDir, log, clock);
-  const parser = await createInlinePageParser(parsingOptions(config, list, baseDir), log);
+export interface CheckerDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly plugins: LoadedPlugins;
+  readonly parser: Awaited<ReturnType<typeof createInlinePageParser>>;
+}
+
+/** Closing it closes the parser and the protocols of the plugins. */
+export function createChecker({ config, clock, log, plugins, parser }: CheckerDeps): Checker {
   const context = { from: null, depth: 0, seedHosts: new Set<string>() };
   const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
   const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs });

@@ -1,9 +1,9 @@
-import type { Wiring } from '../../crawler/wiring.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
 import { openSink } from '../../plugin-host/exporting/export-sink.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { SegmentStore } from '../../ports/segment-store.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
 import { openTarget } from './export-target.ts';
@@ -47,7 +47,8 @@ export interface ExportSummary {
 
 interface ExportDeps {
   readonly db: CrawlDb;
-  readonly wiring: Wiring;
+  readonly segments: SegmentStore;
+  readonly exporter: Exporter;
   readonly contents: ContentReader;
   /** Folder for temporary files. */
   readonly tempDir: string;
@@ -55,7 +56,7 @@ interface ExportDeps {
 
 /** Brings pages to an exporter, one after the other. What it wrote to a file appears when everything went well. */
 export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
-  const exporter = await deps.wiring.exporter(query.format);
+  const { exporter } = deps;
   requirePlace(exporter, outlet.place);
   const { last: seq } = await deps.db.feedEnds();
   const changed = query.since === undefined ? null : await changedPages(deps.db, query.since);
@@ -110,14 +111,14 @@ function requirePlace(exporter: Exporter, place: string | null): void {
 }
 
 async function* pagesOf(
-  { db, wiring }: ExportDeps,
+  { db, segments }: ExportDeps,
   query: ExportQuery,
   changed: ChangedPages | null,
 ): AsyncGenerator<StoredPage> {
   const isShown = shownBy(query);
   const { mergeBy } = query;
   const isWanted = (datum: CrawlDatum): boolean => isShown(datum) && (changed === null || changed.has(datum));
-  const store = { db, segments: wiring.segments };
+  const store = { db, segments };
   if (mergeBy === undefined) {
     yield* storedPages(store, isWanted);
     return;

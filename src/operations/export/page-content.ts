@@ -1,15 +1,15 @@
 import { warcMember } from '../../adapters/files/warc/warc-writer.ts';
-import type { Wiring } from '../../crawler/wiring.ts';
 import type { PageContent, StoredResponse } from '../../plugin-host/api/exporter-api.ts';
 import type { PageMarkdown } from '../../plugin-host/parsing/page-markdown.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';
+import type { CrawlDeps } from '../deps.ts';
 import type { StoredPage } from './stored-pages.ts';
 
 export type ContentReader = (page: StoredPage) => PageContent;
 
 /** Reads what exporters ask for beside the fields of a page; nothing is read or parsed for those that do not ask. */
-export function createContentReader(wiring: Wiring): ContentReader {
-  const { gzipLevel } = wiring.config.segments;
+export function createContentReader({ config, pages }: Pick<CrawlDeps, 'config' | 'pages'>): ContentReader {
+  const { gzipLevel } = config.segments;
   let markdownOf: Promise<PageMarkdown> | null = null;
 
   function viewOf(wire: WireResponse): StoredResponse {
@@ -21,7 +21,7 @@ export function createContentReader(wiring: Wiring): ContentReader {
       status: wire.status,
       at: wire.at,
       headers,
-      body: () => wiring.undoContentCoding(wire.body ?? new Uint8Array(0), headerOf(headers, 'content-encoding')),
+      body: () => pages.undoContentCoding(wire.body ?? new Uint8Array(0), headerOf(headers, 'content-encoding')),
       warcRecord: async () => warcMember(wire, gzipLevel),
     };
   }
@@ -38,7 +38,7 @@ export function createContentReader(wiring: Wiring): ContentReader {
       async markdown() {
         const stored = await response();
         if (stored === null) return null;
-        markdownOf ??= wiring.openMarkdown();
+        markdownOf ??= pages.openMarkdown();
         return (await markdownOf)({
           index: 0,
           url: datum.url,

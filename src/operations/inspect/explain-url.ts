@@ -1,5 +1,5 @@
 import { checkRobots } from '../../adapters/http/robots/check-robots.ts';
-import type { Wiring } from '../../crawler/wiring.ts';
+import type { Config } from '../../config/schema.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
@@ -8,20 +8,28 @@ import { explainUrlChain } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { openVisitPrice } from '../../steps/generate/budget/visit-price.ts';
+import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
 import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';
 import { lastSkips } from '../loop/skip-report.ts';
+import type { QuestionPlugins } from '../questions.ts';
 
-/** What an explanation needs of a crawl beside its db. */
-export type ExplainDeps = Pick<Wiring, 'plugins' | 'policy' | 'config' | 'clock' | 'robotsStore'>;
+export interface ExplainDeps {
+  readonly config: Config;
+  readonly plugins: QuestionPlugins;
+  readonly db: CrawlDb;
+  /** State directory, absolute. */
+  readonly dir: string;
+  /** Ms since the epoch. */
+  readonly now: number;
+}
 
 /** Everything that is stored about one URL, by point reads; no request is sent for an explanation. */
-export async function explainUrl(
-  wiring: ExplainDeps,
-  { db, seedHosts, dir }: { readonly db: CrawlDb; readonly seedHosts: ReadonlySet<string>; readonly dir: string },
-  input: string,
-): Promise<Explanation> {
-  const chain = explainUrlChain(wiring.plugins, input, { from: null, depth: 0, seedHosts });
+export async function explainUrl(deps: ExplainDeps, input: string): Promise<Explanation> {
+  const { db, dir, now } = deps;
+  const { loaded, policy } = deps.plugins;
+  const seedHosts = new Set(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
+  const chain = explainUrlChain(loaded, input, { from: null, depth: 0, seedHosts });
   const canonical = canonicalUrl(input);
   // A URL that a filter refuses by now may be known from before, under the name that the normalisers gave it.
   const refused = 'url' in canonical ? (chain.steps.at(-1)?.before ?? canonical.url) : null;
@@ -40,17 +48,17 @@ export async function explainUrl(
     url: former === undefined ? chain.url : null,
     steps: chain.steps,
     reason: former === undefined || chain.url === null ? chain.reason : `by now it is called ${chain.url}`,
-    robots: stored === null ? undefined : await storedVerdict(wiring, stored),
+    robots: stored === null ? undefined : await storedVerdict(deps, stored),
     datum,
     lease,
     host,
     // Under a budget the price of a visit belongs to the arithmetic.
-    policy: (await openVisitPrice(db, wiring.policy)).policy,
+    policy: (await openVisitPrice(db, policy)).policy,
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
-    now: wiring.clock.now(),
+    now,
     trail: datum === undefined ? [] : await trailOf(db, datum),
     skipped: stored === null ? [] : await lastSkips(dir, new Set([stored, input]), SKIPS),
-    variants: stored === null || datum !== undefined ? null : await variantsOf(db, wiring, stored),
+    variants: stored === null || datum !== undefined ? null : await variantsOf(deps, stored),
   });
 }
 
@@ -73,7 +81,7 @@ async function trailOf(db: CrawlDb, datum: CrawlDatum): Promise<TrailStep[]> {
   return trail;
 }
 
-async function variantsOf(db: CrawlDb, { config }: ExplainDeps, url: string): Promise<OutlookInput['variants']> {
+async function variantsOf({ db, config }: ExplainDeps, url: string): Promise<OutlookInput['variants']> {
   const { maxVariantsPerPath: max, beyondVariants: beyond } = config.outlinks;
   const mark = url.indexOf('?');
   if (mark < 0 || max === 0 || beyond === 'follow') return null;
@@ -83,13 +91,13 @@ async function variantsOf(db: CrawlDb, { config }: ExplainDeps, url: string): Pr
 }
 
 /** What the stored copy of robots.txt says; no request is sent for an explanation. */
-async function storedVerdict(wiring: ExplainDeps, url: string): Promise<RobotsVerdict | undefined> {
-  const copy = await wiring.robotsStore.load(new URL(url).origin);
+async function storedVerdict({ config, plugins }: ExplainDeps, url: string): Promise<RobotsVerdict | undefined> {
+  const copy = await plugins.robotsStore.load(new URL(url).origin);
   if (copy === undefined) return undefined;
   const isUsable = copy.usableAt !== null;
   const { allowed, rule, crawlDelay, sitemaps } = checkRobots({
     robots: copy.text,
-    agent: wiring.config.agent.name,
+    agent: config.agent.name,
     url,
   });
   return {

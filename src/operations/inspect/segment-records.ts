@@ -1,19 +1,19 @@
-import type { SegmentRecordView } from '../../crawler/types.ts';
-import type { Wiring } from '../../crawler/wiring.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
-import type { FetchedRecord, ParsedRecord } from '../../ports/segment-store.ts';
+import type { FetchedRecord, ParsedRecord, SegmentStore } from '../../ports/segment-store.ts';
+import type { CrawlDeps, PageAccess } from '../deps.ts';
+import type { SegmentRecordView } from './segment-operations.ts';
 
 export async function segmentRecord(
-  wiring: Wiring,
+  { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
   url: string,
   id: string | undefined,
 ): Promise<SegmentRecordView | null> {
   const canonical = canonicalUrl(url);
   if ('error' in canonical) throw new CrawlError('url-invalid', canonical.error);
-  const ids = id === undefined ? (await wiring.segments.list()).map((segment) => segment.id).reverse() : [id];
+  const ids = id === undefined ? (await segments.list()).map((segment) => segment.id).reverse() : [id];
   for (const each of ids) {
-    const segment = await wiring.segments.open(each, 'read');
+    const segment = await segments.open(each, 'read');
     try {
       const fetched = await segment.findFetched(canonical.url);
       if (fetched === undefined) continue;
@@ -23,7 +23,7 @@ export async function segmentRecord(
         segment: each,
         fetched,
         parsed,
-        response: response === null ? null : await responseView(wiring, response),
+        response: response === null ? null : await responseView(pages, response),
       };
     } finally {
       await segment.close();
@@ -35,7 +35,7 @@ export async function segmentRecord(
 const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|json)\b)/i;
 
 async function responseView(
-  wiring: Wiring,
+  pages: PageAccess,
   response: { status: number; rawHeaders: readonly string[]; body: Uint8Array | null },
 ): Promise<NonNullable<SegmentRecordView['response']>> {
   const headers: [string, string][] = [];
@@ -44,7 +44,7 @@ async function responseView(
   }
   const header = (name: string): string | undefined => headers.find(([each]) => each.toLowerCase() === name)?.[1];
   if (response.body === null) return { status: response.status, headers, body: null, bodyEncoding: null };
-  const body = Buffer.from(await wiring.undoContentCoding(response.body, header('content-encoding')));
+  const body = Buffer.from(await pages.undoContentCoding(response.body, header('content-encoding')));
   const isText = TEXTUAL.test(header('content-type') ?? '');
   return {
     status: response.status,
@@ -54,11 +54,14 @@ async function responseView(
   };
 }
 
-export async function* segmentRecords(wiring: Wiring, id: string | undefined): AsyncGenerator<SegmentRecordView> {
-  const infos = await wiring.segments.list();
+export async function* segmentRecords(
+  segments: SegmentStore,
+  id: string | undefined,
+): AsyncGenerator<SegmentRecordView> {
+  const infos = await segments.list();
   const wanted = id === undefined ? infos.map((info) => info.id) : [id];
   for (const each of wanted) {
-    const segment = await wiring.segments.open(each, 'read');
+    const segment = await segments.open(each, 'read');
     try {
       const parsed = segment.parsed()[Symbol.asyncIterator]();
       const waiting = new Map<number, ParsedRecord>();

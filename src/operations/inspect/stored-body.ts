@@ -1,8 +1,8 @@
-import type { Wiring } from '../../crawler/wiring.ts';
 import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
+import type { CrawlDeps } from '../deps.ts';
 
 /** The newest stored content of a page, content codings undone. */
 export interface StoredBody {
@@ -17,19 +17,22 @@ export interface StoredBody {
 }
 
 /** Looks through the segments, newest first; needs no crawl db. `null`: none holds a body of the page. */
-export async function storedBody(wiring: Wiring, input: string): Promise<StoredBody | null> {
+export async function storedBody(
+  { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
+  input: string,
+): Promise<StoredBody | null> {
   const canonical = canonicalUrl(input);
   if ('error' in canonical) throw new CrawlError('url-invalid', `${input}: ${canonical.error}`);
   const { url } = canonical;
-  for (const { id } of (await wiring.segments.list()).reverse()) {
-    const segment = await wiring.segments.open(id, 'read');
+  for (const { id } of (await segments.list()).reverse()) {
+    const segment = await segments.open(id, 'read');
     try {
       const fetched = await segment.findFetched(url);
       if (fetched?.outcome.kind !== 'success' || fetched.warc === null) continue;
       const response = await segment.readResponse(fetched.warc);
       if (response.body === null) continue;
       const headers = joinedFields(response.rawHeaders);
-      const body = await wiring.undoContentCoding(response.body, headers['content-encoding']);
+      const body = await pages.undoContentCoding(response.body, headers['content-encoding']);
       const contentType = headers['content-type'] ?? null;
       return { url, segment: id, at: isoTime(fetched.outcome.at), body, contentType, headers };
     } finally {

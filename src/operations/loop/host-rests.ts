@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Wiring } from '../../crawler/wiring.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { CrawlDeps } from '../deps.ts';
 
 const KEY = 'hostsResting';
 const restsSchema = z.object({ at: z.number(), until: z.record(z.string(), z.number()) });
@@ -12,7 +12,7 @@ const restsSchema = z.object({ at: z.number(), until: z.record(z.string(), z.num
  */
 export async function keepRests(
   db: Pick<CrawlDb, 'meta' | 'write'>,
-  { lanes, clock, log }: Pick<Wiring, 'lanes' | 'clock' | 'log'>,
+  { web: { lanes }, runtime: { clock, log } }: Pick<CrawlDeps, 'web' | 'runtime'>,
 ): Promise<() => Promise<void>> {
   const known = await restsIn(db);
   // A clock that was set back meanwhile must not hold hosts up.

@@ -31,8 +31,8 @@ export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_IN
 }
 
 /** Ports and plugins that judge links. */
-export function linkDeps({ store, wiring }: CrawlDeps, skips: SkipSink): LinkDeps {
-  const { urls, plugins } = wiring;
+export function linkDeps({ plugins, store }: Pick<CrawlDeps, 'plugins' | 'store'>, skips: SkipSink): LinkDeps {
+  const { urls, loaded } = plugins;
   const { seen, seedHosts, variants, admission } = store();
   return {
     seen,
@@ -41,7 +41,7 @@ export function linkDeps({ store, wiring }: CrawlDeps, skips: SkipSink): LinkDep
     variants,
     admission,
     skips,
-    outlinkScore: (parent, outlink, depth) => plugins.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
+    outlinkScore: (parent, outlink, depth) => loaded.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
   };
 }
 
@@ -53,12 +53,12 @@ export interface ReadmitLimits {
 
 /**
  * Judges the links of the stored pages again where the rules may let in more than those by which it was done before: a
- * page that does not change is not read again, so its links would be kept out for as long. Where workers share the
- * crawl nothing is done: they may differ in their rules, and would take turns at it.
+ * page that does not change is not read again, so its links would be kept out for as long. Workers that share a crawl
+ * do not call it: they may differ in their rules, and would take turns at it.
  * @returns `null` where nothing was to be done
  */
 export async function readmitWhenWider(deps: CrawlDeps, limits: ReadmitLimits): Promise<ReadmitSummary | null> {
-  if (deps.parts !== undefined || deps.wiring.config.updatedb.readmitLinks === 'off') return null;
+  if (deps.config.updatedb.readmitLinks === 'off') return null;
   const { db } = deps.store();
   const rules = rulesOf(deps, limits);
   const known = decodeLinkRules(await db.meta(RULES_KEY));
@@ -71,16 +71,16 @@ export async function readmitWhenWider(deps: CrawlDeps, limits: ReadmitLimits): 
     if (held !== known) await note(deps, held);
     return null;
   }
-  deps.wiring.log.info('the URL rules may let in more than before: the links of the stored pages are judged again');
+  deps.runtime.log.info('the URL rules may let in more than before: the links of the stored pages are judged again');
   try {
     const summary = await readmitAll(deps, limits);
     const { pages, newUrls } = summary;
-    deps.wiring.log.info('the links of the stored pages were judged again', { pages, newUrls });
+    deps.runtime.log.info('the links of the stored pages were judged again', { pages, newUrls });
     return summary;
   } catch (error) {
     if (!(error instanceof CrawlError) || error.code !== 'segment-corrupt') throw error;
     // Else no crawl could begin before somebody has taken the segment away.
-    deps.wiring.log.warn(
+    deps.runtime.log.warn(
       'not all links of the stored pages could be judged again; `incrawl updatedb --readmit-links` does it once more',
       { error: error.message },
     );
@@ -96,7 +96,7 @@ export async function readmitByName(
   deps: CrawlDeps,
   { signal }: Pick<ReadmitLimits, 'signal'>,
 ): Promise<ReadmitSummary> {
-  if (!deps.wiring.config.updatedb.additions) {
+  if (!deps.config.updatedb.additions) {
     throw new CrawlError(
       'usage-invalid',
       'no new URL can enter while updatedb.additions is false: set it to true first',
@@ -107,8 +107,9 @@ export async function readmitByName(
 }
 
 async function readmitAll(deps: CrawlDeps, limits: ReadmitLimits): Promise<ReadmitSummary> {
-  const { config, clock, policy } = deps.wiring;
-  const { initialIntervalMs } = policy.schedule;
+  const { config } = deps;
+  const { clock } = deps.runtime;
+  const { initialIntervalMs } = deps.plugins.policy.schedule;
   const summary = await readmitLinks(
     { db: deps.store().db, clock, links: linkDeps(deps, NO_SKIP_SINK) },
     linkingPages(deps),
@@ -125,7 +126,7 @@ const note = ({ store }: CrawlDeps, rules: LinkRules): Promise<void> =>
 const LINKING_STATES: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
 
 async function* linkingPages(deps: CrawlDeps): AsyncGenerator<LinkingPage> {
-  const { config, segments } = deps.wiring;
+  const { config, segments } = deps;
   const isWanted = ({ state }: CrawlDatum): boolean =>
     LINKING_STATES.has(state) && (state !== 'duplicate' || config.dedup.mode !== 'skip-outlinks');
   for await (const { datum, parsed } of storedPages({ db: deps.store().db, segments }, isWanted, { texts: false })) {
@@ -138,9 +139,9 @@ async function* linkingPages(deps: CrawlDeps): AsyncGenerator<LinkingPage> {
  * seeds, to which they may hold.
  */
 function rulesOf(deps: CrawlDeps, { additions, maxLayers }: ReadmitLimits): LinkRules {
-  const { config, plugins } = deps.wiring;
+  const { config, plugins } = deps;
   const { maxLayers: layers, ...options } = linkOptions(config, maxLayers);
-  const prints = plugins.entries.map(({ print }) => print).filter((print) => print !== '');
+  const prints = plugins.loaded.entries.map(({ print }) => print).filter((print) => print !== '');
   const { seedHosts } = deps.store();
   // In no order: neither have they one.
   let hosts = 0;

@@ -1,38 +1,33 @@
-import type { Wiring } from '../../crawler/wiring.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { isWithinLast } from '../../domain/within-last.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import type { SeenUrls } from '../../ports/seen-urls.ts';
 import { restReason } from '../../steps/fetch/host-rest.ts';
 import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps.ts';
+import type { CrawlDeps, Store } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
-import { PATIENCE_MS } from './run-segment.ts';
+import { PATIENCE_MS } from './segment-steps.ts';
 
-interface SitemapStore {
-  readonly db: CrawlDb;
-  readonly seen: SeenUrls;
-  readonly seedHosts: ReadonlySet<string>;
-}
+type SitemapDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
 
 const READ_KEY = 'sitemapsReadAt:';
 
 /** Of the named origins, or of the hosts of the seeds. */
 export async function sitemapsOf(
-  wiring: Wiring,
-  store: SitemapStore,
+  deps: SitemapDeps,
   origins: readonly string[] | undefined,
   signal: AbortSignal | undefined,
 ): Promise<HostSitemaps[]> {
-  const { config, isOwnHost } = wiring;
+  const { config, web } = deps;
+  const store = deps.store();
   const asked = origins === undefined ? await seedOrigins(store) : await originsOf(store, origins);
   requireContact(
     config.agent.contact,
     asked.map((origin) => hostOf(`${origin}/`)),
-    isOwnHost,
+    web.isOwnHost,
   );
-  const read = await severalAtOnce([...new Set(asked)], signal, (origin) => readOne(wiring, store, origin, signal));
+  const read = await severalAtOnce([...new Set(asked)], signal, (origin) => readOne(deps, origin, signal));
   return read.filter((each) => each !== undefined);
 }
 
@@ -58,18 +53,16 @@ async function severalAtOnce<Item, Answer>(
 }
 
 /** Where they are to be read by themselves, and it is time. */
-export async function discoverSitemaps(
-  wiring: Wiring,
-  store: SitemapStore,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { config, clock, log } = wiring;
+export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | undefined): Promise<void> {
+  const { config } = deps;
+  const { clock, log } = deps.runtime;
   if (config.sitemaps.mode === 'off') return;
+  const store = deps.store();
   await severalAtOnce(await seedOrigins(store), signal, async (origin) => {
     const last = Number((await store.db.meta(READ_KEY + origin)) ?? Number.NEGATIVE_INFINITY);
     if (isWithinLast(config.sitemaps.everyMs, last, clock.now())) return;
     if ((await restReason({ db: store.db, clock }, hostOf(`${origin}/`))) !== null) return;
-    const { sitemaps } = await readOne(wiring, store, origin, signal);
+    const { sitemaps } = await readOne(deps, origin, signal);
     const sum = (field: 'urls' | 'added' | 'hinted'): number =>
       sitemaps.reduce((total, each) => total + each[field], 0);
     const counts = { files: sitemaps.length, urls: sum('urls'), added: sum('added'), hinted: sum('hinted') };
@@ -78,20 +71,21 @@ export async function discoverSitemaps(
 }
 
 async function readOne(
-  wiring: Wiring,
-  store: SitemapStore,
+  { config, runtime, plugins, web, store }: SitemapDeps,
   origin: string,
   signal: AbortSignal | undefined,
 ): Promise<HostSitemaps> {
-  const { config, policy, plugins } = wiring;
+  const { loaded, urls, policy } = plugins;
+  const { clock } = runtime;
+  const { db, seen, seedHosts } = store();
   const { maxFiles, maxBytes } = config.sitemaps;
   // Loaded here, since most rounds read no sitemap.
   const { parseSitemap } = await import('../../../plugins/parse-feed/sitemap.ts');
   const refusal = (host: string): string | null =>
-    config.agent.contact !== '' || wiring.isOwnHost(host) ? null : `${host} is on the open web, and no contact is set`;
-  const { urls, clock, robots, lanes, protocols } = wiring;
+    config.agent.contact !== '' || web.isOwnHost(host) ? null : `${host} is on the open web, and no contact is set`;
+  const { robots, lanes, protocols } = web;
   const deps = {
-    ...store,
+    ...{ db, seen, seedHosts },
     urls,
     clock,
     policy,
@@ -104,15 +98,15 @@ async function readOne(
     patienceMs: PATIENCE_MS,
     maxFiles,
     maxBytes,
-    newScore: plugins.scoring?.seedScore(`${origin}/`) ?? 1,
+    newScore: loaded.scoring?.seedScore(`${origin}/`) ?? 1,
   };
   const read = await readSitemaps(deps, origin, limits, signal);
   // A reading that was broken off has to be done again.
-  if (!signal?.aborted) await store.db.write({ meta: { [READ_KEY + origin]: String(wiring.clock.now()) } });
+  if (!signal?.aborted) await db.write({ meta: { [READ_KEY + origin]: String(clock.now()) } });
   return read;
 }
 
-async function seedOrigins({ db, seedHosts }: SitemapStore): Promise<string[]> {
+async function seedOrigins({ db, seedHosts }: Store): Promise<string[]> {
   const origins: string[] = [];
   for (const host of seedHosts) {
     const origin = await knownOrigin(db, host);
@@ -128,7 +122,7 @@ async function knownOrigin(db: CrawlDb, host: string): Promise<string | null> {
 }
 
 /** Of URLs, or of bare hosts: one of which no page is known is taken to speak https. */
-async function originsOf({ db }: SitemapStore, texts: readonly string[]): Promise<string[]> {
+async function originsOf({ db }: Store, texts: readonly string[]): Promise<string[]> {
   const origins: string[] = [];
   for (const text of texts) {
     const isBare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);

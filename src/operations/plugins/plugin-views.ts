@@ -1,8 +1,21 @@
-import type { PluginView } from '../../crawler/types.ts';
 import { type LoadedPlugins, shippedOptions } from '../../plugin-host/loading/load-plugins.ts';
 import { optionsJson } from '../../plugin-host/loading/options-json.ts';
 import { BUNDLED_EXPORTERS } from '../../plugin-host/loading/plugin-list.ts';
 import { resolvePlugin } from '../../plugin-host/loading/resolve-plugin.ts';
+
+export interface PluginView {
+  readonly name: string;
+  readonly kind: string;
+  readonly bundled: boolean;
+  readonly file: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** A bundled exporter that needs no line in the plugin list: it is loaded when its format is asked for. */
+  readonly onDemand: boolean;
+}
+
+export interface PluginOperations {
+  plugins(): Promise<readonly PluginView[]>;
+}
 
 /** Those in force, then the bundled exporters that are loaded when their format is asked for. */
 export async function pluginViews(plugins: LoadedPlugins): Promise<readonly PluginView[]> {

@@ -8,27 +8,8 @@ import { HotUrls } from '../../domain/url/cache/hot-urls.ts';
 import { WeightedUrls } from '../../domain/url/cache/weighted-urls.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
-import type { SeenFilter, SeenFilterStats, SharedSeenFilter } from '../../ports/seen-filter.ts';
+import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { NO_SEEN_STATS, type SeenUrls, type SeenUrlsStats } from '../../ports/seen-urls.ts';
-
-/** What `incrawl readdb --seen` tells. */
-export interface SeenView {
-  readonly trust: 'exact' | 'bloom';
-  readonly cache: { readonly kind: 'lru' | 'weighted'; readonly urls: number };
-  /** Questions of all crawls since the crawl db was made. */
-  readonly asked: SeenUrlsStats;
-  /** Shares of the questions; `null` before the first. */
-  readonly cacheHitRate: number | null;
-  readonly readRate: number | null;
-  /**
-   * Share of unknown URLs that the filter took for perhaps seen, as the crawl db told afterwards; purged URLs are among
-   * them.
-   */
-  readonly measuredFalsePositiveRate: number | null;
-  /** Share of new pages that is lost for good: none, unless the filter is trusted. */
-  readonly mayLose: number;
-  readonly filter: SeenFilterStats | null;
-}
 
 /** The filter as configured; `undefined` when it is off. */
 export async function configuredFilter({ seen }: Config): Promise<BloomPlan | SharedSeenFilter | undefined> {
@@ -63,22 +44,6 @@ export async function rememberSeen(db: CrawlDb, seen: SeenUrls, kept: SeenUrlsSt
   return now;
 }
 
-async function storedStats(db: CrawlDb): Promise<SeenUrlsStats> {
+export async function storedStats(db: Pick<CrawlDb, 'meta'>): Promise<SeenUrlsStats> {
   return { ...NO_SEEN_STATS, ...(JSON.parse((await db.meta(STATS_KEY)) ?? '{}') as Partial<SeenUrlsStats>) };
-}
-
-export async function seenView({ seen }: Config, db: CrawlDb, filter: SeenFilter | null): Promise<SeenView> {
-  const asked = await storedStats(db);
-  const stats = filter === null ? null : await filter.stats();
-  const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
-  return {
-    trust: seen.trust,
-    cache: { kind: seen.cache, urls: seen.cacheSize },
-    asked,
-    cacheHitRate: share(asked.cacheHits, asked.probes),
-    readRate: share(asked.reads, asked.probes),
-    measuredFalsePositiveRate: share(asked.falsePositives, asked.falsePositives + asked.filterNew),
-    mayLose: seen.trust === 'bloom' && stats !== null ? stats.estimatedFalsePositiveRate : 0,
-    filter: stats,
-  };
 }

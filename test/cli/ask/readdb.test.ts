@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { questionOf } from '../../../src/cli/readdb/flags.ts';
-import type { DbStats, GroupView, RecordRow, RecordView } from '../../../src/crawler.ts';
+import type { DbStats, Explanation, GroupView, RecordRow, RecordView } from '../../../src/crawler.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { json, run, start, workDir } from '../support/binary.ts';
@@ -185,7 +185,9 @@ describe('while somebody reads for long', () => {
     try {
       await until(() => existsSync(join(busy, 'db.sock')));
       expect(await json<DbStats>(['readdb', '--dir', busy])).toMatchObject({ urls: 4_000 });
-      const refused = await run(['explain', 'https://a.example/1', '--dir', busy]);
+      const explained = await json<Explanation>(['explain', 'https://a.example/1', '--dir', busy]);
+      expect(explained.record?.url).toBe('https://a.example/1');
+      const refused = await run(['near', 'https://a.example/1', '--dir', busy]);
       expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(String(dump.child.pid))]);
     } finally {
       dump.child.stdout?.resume();

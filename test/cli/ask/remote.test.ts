@@ -8,7 +8,8 @@ import { answerQuestions } from '../../../src/cli/remote/answer-questions.ts';
 import { askEither } from '../../../src/cli/remote/ask-either.ts';
 import { findHolder } from '../../../src/cli/remote/ask-holder.ts';
 import { lineOf, PROTOCOL_VERSION } from '../../../src/cli/remote/protocol.ts';
-import type { RecordView } from '../../../src/crawler.ts';
+import { defaultConfig } from '../../../src/config/load.ts';
+import { openReader, type RecordView } from '../../../src/crawler.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import type { CrawlReader } from '../../../src/operations/questions.ts';
 
@@ -107,9 +108,14 @@ describe('questions to the process that holds the crawl db', () => {
     expect(seen.asked).toEqual([{ host: 'a.example' }]);
   });
 
-  it('what a holder cannot tell is told as held', async () => {
-    const { holder } = await served(0);
-    await expect(holder.reader.explain('x')).rejects.toMatchObject({
+  it('a question that needs indexes which the holder has not opened is refused as held', async () => {
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+    const configured = async () => ({ config: defaultConfig(), baseDir: root });
+    const path = newPath();
+    const server = await answerQuestions(path, openReader({ dir: join(root, 'none'), log, configured }));
+    closers.push(() => server.close());
+    const holder = await findHolder(path);
+    await expect(holder?.reader.seen()).rejects.toMatchObject({
       code: 'db-locked',
       message: expect.stringContaining(String(process.pid)),
     });
@@ -219,9 +225,9 @@ describe('asking here or there', () => {
   const locked = (): Promise<never> => Promise.reject(new CrawlError('db-locked', 'held by process 7'));
 
   it('a crawl db that nobody holds is asked here', async () => {
-    const asked = await askEither<Partial<CrawlReader>, string>(
+    const asked = await askEither<string>(
       root,
-      (use) => use({}),
+      (use) => use({} as CrawlReader),
       async () => 'here',
       quietly,
     );

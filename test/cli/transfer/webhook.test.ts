@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { answerQuestions, questionsPath } from '../../../src/cli/remote/answer-questions.ts';
-import { dbQuestions } from '../../../src/operations/inspect/db-questions.ts';
-import type { CrawlReader } from '../../../src/operations/questions.ts';
+import { crawlReader } from '../../../src/operations/questions.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
 import { type HookReceiver, startHookReceiver } from '../../site/hook-receiver.ts';
 import { json, run, start, workDir } from '../support/binary.ts';
@@ -133,8 +132,9 @@ describe('changes --webhook', { sequential: true }, () => {
   it('asks the process that holds the crawl db, and so shows changes while a crawl runs', async () => {
     const dir = join(cwd, 'crawldb');
     const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
-    const clock = { now: Date.now, sleep: async () => {} };
-    const reader = { ...dbQuestions({ db, clock, random: Math.random }) } as unknown as CrawlReader;
+    const notAsked = (): Promise<never> => Promise.reject(new Error('the change feed needs the crawl db alone'));
+    const deps = { dir, clock: { now: Date.now }, random: Math.random, db: async () => db };
+    const reader = crawlReader({ ...deps, indexes: notAsked, config: notAsked, plugins: notAsked });
     const socket = await answerQuestions(questionsPath(dir), reader);
     const before = receiver.received.length;
     try {

@@ -101,11 +101,11 @@ async function answer(session: Session, flags: ChangesFlags): Promise<number> {
   if (flags.follow) {
     if (limit !== undefined || format === 'csv' || format === 'table')
       return session.refuse('--follow prints lines: without --limit, --format jsonl or none');
-    const startOf = () => session.withDb((feed) => startAt(session, feed, since));
-    const reader: ChangeReaderOptions = { dir: session.options.dir, withFeed: (use) => session.withDb(use) };
+    const startOf = () => session.withReader((feed) => startAt(session, feed, since));
+    const reader: ChangeReaderOptions = { dir: session.options.dir, withFeed: (use) => session.withReader(use) };
     return follow(session, reader, filter, startOf, session.json || format === 'jsonl');
   }
-  return session.withDb((feed) => list(session, feed, flags));
+  return session.withReader((feed) => list(session, feed, flags));
 }
 
 /** What follows a mistyped directory would wait for ever without a word. */

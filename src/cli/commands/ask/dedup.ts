@@ -105,18 +105,21 @@ export function addNear(program: Command, run: Run): void {
     );
   command.action((url: string, flags: NearFlags) =>
     run(command, (session) =>
-      session.withReader(async (crawler) => {
-        const pages = await crawler.near(url, flags);
-        if (session.json) await session.out.write(`${JSON.stringify(pages)}\n`);
-        else
-          for (const page of pages ?? [])
-            await session.out.write(
-              `${String(page.distance).padStart(2)}  ${safeText(page.url)}  ${safeText(page.title ?? '')}\n`,
-            );
-        if (pages === null) session.note(`Not known, or without a signature: ${safeText(url)}`);
-        else if (pages.length === 0) session.note(`No page within ${flags.distance} bits.`);
-        return pages === null ? EXIT.error : EXIT.done;
-      }),
+      session.withReader(
+        async (crawler) => {
+          const pages = await crawler.near(url, flags);
+          if (session.json) await session.out.write(`${JSON.stringify(pages)}\n`);
+          else
+            for (const page of pages ?? [])
+              await session.out.write(
+                `${String(page.distance).padStart(2)}  ${safeText(page.url)}  ${safeText(page.title ?? '')}\n`,
+              );
+          if (pages === null) session.note(`Not known, or without a signature: ${safeText(url)}`);
+          else if (pages.length === 0) session.note(`No page within ${flags.distance} bits.`);
+          return pages === null ? EXIT.error : EXIT.done;
+        },
+        { withIndexes: true },
+      ),
     ),
   );
 }

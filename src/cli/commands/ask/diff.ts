@@ -34,7 +34,7 @@ export function addDiff(program: Command, run: Run): void {
   command.action((url: string, flags: DiffFlags) =>
     run(command, async (session) => {
       const { out, bold, color } = session;
-      return session.withCrawler(async (crawler) => {
+      return session.withSegments(async (crawler) => {
         if (flags.list) {
           const versions = await crawler.versions(url);
           if (session.json) await out.write(`${JSON.stringify({ url, versions })}\n`);
@@ -50,7 +50,7 @@ export function addDiff(program: Command, run: Run): void {
         if (session.json) await out.write(`${JSON.stringify(diff)}\n`);
         else await out.write(diffText(diff, { bold, color, full: flags.full === true }));
         return EXIT.done;
-      }, 'read');
+      });
     }),
   );
 

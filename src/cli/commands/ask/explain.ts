@@ -12,7 +12,7 @@ export function addExplain(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl explain https://example.org/news/');
   command.action((url: string) =>
     run(command, async (session) => {
-      const explanation = await session.withExplainer((reader) => reader.explain(url));
+      const explanation = await session.withReader((reader) => reader.explain(url));
       await session.out.write(
         session.json ? `${JSON.stringify(explanation)}\n` : explanationText(explanation, session.bold),
       );

@@ -37,7 +37,7 @@ export function addReadseg(program: Command, run: Run): void {
       }
       const { out, bold } = session;
       const format = flags.format ?? (session.json ? 'json' : 'table');
-      return session.withCrawler(async (crawler) => {
+      return session.withSegments(async (crawler) => {
         if (flags.get !== undefined) {
           const record = await crawler.segmentRecord(flags.get, segment);
           if (session.json) await out.write(`${JSON.stringify(record)}\n`);
@@ -51,7 +51,7 @@ export function addReadseg(program: Command, run: Run): void {
         if (written === 0 && format === 'table')
           session.note(flags.dump ? 'The segment is empty.' : 'No segments yet.');
         return EXIT.done;
-      }, 'read');
+      });
     }),
   );
 }

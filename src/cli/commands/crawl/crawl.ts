@@ -90,7 +90,7 @@ async function predict(
   seeds: readonly SeedSource[],
   { topN, depth, budget }: CrawlOptions,
 ): Promise<number> {
-  const summary = await session.withShadow(async (crawler) => {
+  const summary = await session.withDryRun(async (crawler) => {
     const inject = seeds.length === 0 ? null : await crawler.inject(seeds);
     const resumes = (await crawler.segments()).filter(({ state }) => state !== 'updated').map(({ id }) => id);
     const generate = await crawler.generate({

@@ -24,15 +24,13 @@ export function addFetch(program: Command, run: Run): void {
       const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
       await session.showProgress();
       try {
-        const summary = await session.withCrawler(
-          (crawler) =>
-            crawler.fetch({
-              ...(segment === undefined ? {} : { segment }),
-              parse: options.parse === true,
-              signal: stop.signal,
-              onProgress: (progress) => session.live.progress(progress),
-            }),
-          'read',
+        const summary = await session.withSegments((crawler) =>
+          crawler.fetch({
+            ...(segment === undefined ? {} : { segment }),
+            parse: options.parse === true,
+            signal: stop.signal,
+            onProgress: (progress) => session.live.progress(progress),
+          }),
         );
         session.live.stop();
         await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : fetchText(summary));

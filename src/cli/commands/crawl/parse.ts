@@ -26,7 +26,7 @@ export function addParse(program: Command, run: Run): void {
           });
         const { dryRun = false } = options;
         const written = segment === undefined ? [] : [segment];
-        const summary = await (dryRun ? session.withShadow(parse, written) : session.withCrawler(parse, 'read'));
+        const summary = await (dryRun ? session.withDryRun(parse, written) : session.withSegments(parse));
         const text = `Segment ${summary.segment}: ${count(summary.parsed)} pages parsed, ${count(summary.failed)} failed, ${count(summary.outlinks)} outlinks.`;
         await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${text}\n`);
         return stop.signal.aborted ? EXIT.stopped : EXIT.done;

@@ -62,7 +62,7 @@ export function addExport(program: Command, run: Run): void {
         signal: stop.signal,
       };
       const asked = (crawler: Crawler): Promise<ExportSummary> => crawler.export(query, outlet);
-      const summary = await (dryRun ? session.withShadow(asked) : session.withSnapshot(asked))
+      const summary = await (dryRun ? session.withDryRun(asked) : session.withSnapshot(asked))
         .catch((error: unknown) => {
           if (stop.signal.aborted) return null;
           throw error;

@@ -34,7 +34,7 @@ export function addLinkclusters(program: Command, run: Run): void {
     .addHelpText('after', '\nExamples:\n  incrawl linkclusters\n  incrawl linkclusters --format tsv > families.tsv');
   command.action((flags: { readonly format?: Exclude<ListFormat, 'json'> | 'tsv' }) =>
     run(command, (session) =>
-      session.withCrawler(async (crawler) => {
+      session.withSegments(async (crawler) => {
         const { format = session.json ? 'json' : 'table' } = flags;
         if (format === 'tsv') {
           for await (const line of crawler.linkClusters()) await session.out.write(`${line}\n`);
@@ -47,7 +47,7 @@ export function addLinkclusters(program: Command, run: Run): void {
         });
         if (written === 0 && format === 'table') session.note('No links yet.');
         return EXIT.done;
-      }, 'read'),
+      }),
     ),
   );
 }

@@ -2,7 +2,7 @@ import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import type { HostLanes } from '../../ports/host-lanes.ts';
 import type { PageParser } from '../../ports/page-parser.ts';
 import type { Segment } from '../../ports/segment-store.ts';
-import type { CrawlProgress } from '../../steps/summaries.ts';
+import type { CrawlProgress } from '../summaries.ts';
 
 /** Least time between two reports, ms. */
 const REPORT_EVERY_MS = 200;

@@ -1,0 +1,50 @@
+import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
+import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
+import type { Config } from '../config/schema.ts';
+import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/loading/load-plugins.ts';
+import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import { intervalsOf } from './parsing-options.ts';
+
+export interface PluginOptions {
+  readonly config: Config;
+  /** Folder against which paths of plugins are meant. */
+  readonly baseDir: string;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** The plugins of a list that run in the main thread: all but parsers, parse filters and signatures. */
+export async function loadMainPlugins(
+  list: PluginList,
+  { config, baseDir, log, clock }: PluginOptions,
+): Promise<LoadedPlugins> {
+  const { agent, http, fetch } = config;
+  const options: HttpProtocolOptions = {
+    userAgent: `${agent.name}/${agent.version}${agent.contact === '' ? '' : ` (+${agent.contact})`}`,
+    acceptLanguage: agent.acceptLanguage,
+    maxHeaderBytes: http.maxHeaderBytes,
+    connectTimeoutMs: http.connectTimeoutMs,
+    headTimeoutMs: http.headTimeoutMs,
+    stallTimeoutMs: http.stallTimeoutMs,
+    allowAddresses: http.allowAddresses,
+    maxSockets: Math.max(8, fetch.connectionsPerHost),
+  };
+  return loadPlugins({
+    list,
+    baseDir,
+    log,
+    kinds: MAIN_THREAD_KINDS,
+    agent: agent.name,
+    intervals: intervalsOf(config),
+    now: () => clock.now(),
+    http: {
+      createGotProtocol: () => createGotProtocol(options),
+      createUndiciProtocol: async () => {
+        const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
+        return createUndiciProtocol(options);
+      },
+    },
+  });
+}

@@ -1,0 +1,106 @@
+import { join, resolve } from 'node:path';
+import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
+import { systemClock } from '../adapters/system/clock.ts';
+import type { Config } from '../config/schema.ts';
+import { CrawlError } from '../domain/errors.ts';
+import { type CrawlReader, crawlReader, type QuestionPlugins } from '../operations/questions.ts';
+import { openDbToRead, type ReadableDb } from '../operations/state/open-db-to-read.ts';
+import type { PluginKind } from '../plugin-host/api/plugin-api.ts';
+import type { Log } from '../ports/log.ts';
+
+export interface ReaderOptions {
+  readonly dir: string;
+  readonly log: Log;
+  /** Asked only by questions that need it: most are answered by the crawl db alone. */
+  readonly configured: () => Promise<{ readonly config: Config; readonly baseDir: string }>;
+  /** Opens what `seen` and `near` are answered from, and keeps the crawl db for longer. Default: false. */
+  readonly withIndexes?: boolean;
+  /** Called when the crawl db is open. */
+  readonly onOpen?: () => void;
+}
+
+export interface Reader extends CrawlReader {
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a state directory to read: each part when the first question needs it. Where there is no crawl db, an empty one
+ * answers and nothing is made. A question rejects with `db-locked` while a crawl holds the crawl db.
+ */
+export function openReader(options: ReaderOptions): Reader {
+  const { log, configured, withIndexes = false } = options;
+  const dir = resolve(options.dir);
+  const clock = systemClock;
+  const config = async (): Promise<Config> => (await configured()).config;
+  let db: Promise<ReadableDb> | null = null;
+  const opened = (): Promise<ReadableDb> => {
+    if (db !== null) return db;
+    const opening = openDbToRead({ dir, log, clock, config, withIndexes });
+    opening.then(options.onOpen, () => {
+      // Another process may have held it: the next question tries again.
+      db = null;
+    });
+    db = opening;
+    return opening;
+  };
+  let plugins: Promise<QuestionPlugins> | null = null;
+  const reader = crawlReader({
+    dir,
+    clock,
+    random: Math.random,
+    db: opened,
+    async indexes() {
+      if (!withIndexes) {
+        throw new CrawlError('db-locked', `process ${process.pid} has the crawl db open for another question`);
+      }
+      const { fingerprints, seenFilter } = await opened();
+      return { tables: fingerprints, filter: seenFilter };
+    },
+    config,
+    plugins() {
+      plugins ??= loadQuestionPlugins(dir, log, configured);
+      return plugins;
+    },
+  });
+  return {
+    ...reader,
+    async close() {
+      await (await db?.catch(() => null))?.close();
+    },
+  };
+}
+
+/** Kinds of plugins that questions need; those that fetch and parse take the longest to load. */
+const KINDS: ReadonlySet<PluginKind> = new Set(['urlnormalizer', 'urlfilter', 'schedule']);
+
+async function loadQuestionPlugins(
+  dir: string,
+  log: Log,
+  configured: ReaderOptions['configured'],
+): Promise<QuestionPlugins> {
+  const { loadPlugins } = await import('../plugin-host/loading/load-plugins.ts');
+  const { BUNDLED_PLUGINS } = await import('../plugin-host/loading/plugin-list.ts');
+  const { intervalsOf, readPluginList } = await import('./parsing-options.ts');
+  const { policyOf, scheduleOf } = await import('./policy.ts');
+  const { config, baseDir } = await configured();
+  const list = await readPluginList(config, baseDir);
+  // The kind of an operator's own plugin is known once it is loaded; that of a bundled one by its name.
+  const isNeeded = (use: string): boolean =>
+    !BUNDLED_PLUGINS.includes(use) || [...KINDS].some((kind) => use.startsWith(`${kind}-`));
+  const loaded = await loadPlugins({
+    list: { ...list, entries: list.entries.filter(({ use }) => isNeeded(use)) },
+    baseDir,
+    log,
+    kinds: KINDS,
+    agent: config.agent.name,
+    intervals: intervalsOf(config),
+    now: () => systemClock.now(),
+    http: { createGotProtocol: noRequest, createUndiciProtocol: noRequest },
+  });
+  const policy = policyOf(config, scheduleOf(config, loaded));
+  return { loaded, policy, robotsStore: createFileRobotsStore(join(dir, 'robots')) };
+}
+
+function noRequest(): never {
+  throw new TypeError('no request is sent to answer a question');
+}

@@ -1,0 +1,59 @@
+import { join, resolve } from 'node:path';
+import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
+import {
+  errorAboutOriginal,
+  shadowState,
+  snapshotState,
+  type TemporaryState,
+  withoutShared,
+} from '../operations/state/state-copy.ts';
+import { openCrawler } from './open-crawler.ts';
+import type { Crawler, CrawlerOptions } from './types.ts';
+
+/**
+ * Opens a copy of a state directory as it is at this moment; the copy is deleted when it is closed. Nothing of the
+ * original is opened for writing, and another process may hold it.
+ *
+ * Without `dryRun` the copy is read: it holds the crawl db, and the segments are those of the original. For a dry run
+ * it can be written to as well: the code of the real command runs, and what it changes is deleted with the copy.
+ * @param dryRun `written`: segments that will be written to although they have been applied
+ */
+export function openSnapshot(
+  options: CrawlerOptions,
+  dryRun?: { readonly written: readonly string[] },
+): Promise<Crawler> {
+  return dryRun === undefined ? openToRead(options) : openToWrite(options, dryRun.written);
+}
+
+async function openToRead(options: CrawlerOptions): Promise<Crawler> {
+  // Redis keeps a snapshot of the rows for whoever reads them.
+  if (readClusterMark(resolve(options.dir)) !== null) return openCrawler({ ...options, access: 'look' });
+  return openIn(options, snapshotState(options.dir), (copy) => ({ snapshotDir: copy }));
+}
+
+async function openToWrite(options: CrawlerOptions, written: readonly string[]): Promise<Crawler> {
+  const dir = resolve(options.dir);
+  return openIn(options, shadowState(dir, written), async (copy) => {
+    if (readClusterMark(dir) !== null) {
+      const { copySharedDb } = await import('../operations/cluster/open-shared-db.ts');
+      await copySharedDb({ ...options, dir }, join(copy, 'db'));
+    }
+    return { dir: copy };
+  });
+}
+
+/** What goes wrong is reported of the original: the copy is gone by then. */
+async function openIn(
+  options: CrawlerOptions,
+  copy: TemporaryState,
+  prepare: (copy: string) => Partial<CrawlerOptions> | Promise<Partial<CrawlerOptions>>,
+): Promise<Crawler> {
+  try {
+    const place = await prepare(copy.dir);
+    const crawler = await openCrawler({ ...options, config: withoutShared(options.config), ...place });
+    return { ...crawler, close: () => crawler.close().finally(copy.close) };
+  } catch (error) {
+    copy.close();
+    throw errorAboutOriginal(options.dir, copy, error);
+  }
+}

@@ -1,0 +1,102 @@
+import { cpuMs } from '../../adapters/system/clock.ts';
+import type { JobEngine } from '../../ports/job-engine.ts';
+import { countFetched } from '../../steps/outcome-counts.ts';
+import { type RoundJobsDeps, type RoundSteps, roundJobs } from '../../steps/round-jobs.ts';
+import type { CrawlProgress } from '../../steps/summaries.ts';
+import type { CrawlDeps, Store } from '../deps.ts';
+import { prepare } from '../loop/crawl-operations.ts';
+import { generateRound } from '../loop/generate-round.ts';
+import { roundKeeper } from '../loop/round-log.ts';
+import { runFetchAndParse } from '../loop/segment-steps.ts';
+import { discoverSitemaps } from '../loop/sitemaps.ts';
+import { unappliedSegments } from '../loop/unfinished.ts';
+import { updateRound } from '../loop/update-round.ts';
+import { sumOfProgress } from './part-progress.ts';
+import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
+
+/** One of the processes that crawl together. */
+export interface Worker {
+  /**
+   * Takes jobs until nothing is due or the signal comes. Rejects with the `CrawlError` that ended the crawl for all.
+   */
+  work(options?: WorkOptions): Promise<WorkSummary>;
+  close(): Promise<void>;
+}
+
+export interface WorkerDeps {
+  readonly wiring: Omit<CrawlDeps, 'store'>;
+  readonly engine: JobEngine;
+  /** Rejects where the crawl db is not that of the state directory any more. */
+  requireCrawlDb(): Promise<void>;
+  /** A worker has the crawl db for one job at a time. */
+  withStore<Value>(
+    access: 'write' | 'look',
+    signal: AbortSignal | undefined,
+    use: (store: Store) => Promise<Value>,
+  ): Promise<Value>;
+  close(): Promise<void>;
+}
+
+export function worker({ wiring, engine, requireCrawlDb, withStore, close }: WorkerDeps): Worker {
+  const { config } = wiring;
+  const { clock } = wiring.runtime;
+  const partsUnderWay = new Map<string, CrawlProgress>();
+  const jobsDeps = (onProgress: WorkOptions['onProgress']): RoundJobsDeps => ({
+    engine,
+    now: () => clock.now(),
+    cpuMs,
+    withSteps: (use, signal) =>
+      withStore('write', signal, (store) => use(roundSteps({ ...wiring, store: () => store }, signal))),
+    async fetchAndParse(segment, signal) {
+      const report = (progress: Omit<CrawlProgress, 'round' | 'stage'>): void => {
+        partsUnderWay.set(segment, { round: 1, stage: 'fetch', ...progress });
+        onProgress?.(sumOfProgress([...partsUnderWay.values()]));
+      };
+      try {
+        return (await runFetchAndParse(wiring, segment, { signal, onProgress: report })).fetch.left;
+      } finally {
+        partsUnderWay.delete(segment);
+      }
+    },
+  });
+  return {
+    async work({ seeds = [], ...work } = {}) {
+      // Who may not crawl the hosts of this crawl learns that before taking a job.
+      await withStore(seeds.length > 0 ? 'write' : 'look', work.signal, (store) =>
+        prepare({ ...wiring, store: () => store }, seeds),
+      );
+      return workOff({ engine, clock, atOnce: config.cluster.partsAtOnce, requireCrawlDb }, work, (onRound) =>
+        roundJobs(jobsDeps(work.onProgress), onRound),
+      );
+    },
+    close,
+  };
+}
+
+function roundSteps(deps: CrawlDeps, signal: AbortSignal): RoundSteps {
+  const { dir, config, runtime } = deps;
+  const { db } = deps.store();
+  return {
+    unfinished: () => unappliedSegments(db),
+    async generate() {
+      await discoverSitemaps(deps, signal);
+      const { segments = [] } = await generateRound(deps, {}, config.cluster.parts);
+      return segments;
+    },
+    updatedb: (segment) => updateRound(deps, { segment }),
+    async fetched(id, counts) {
+      const segment = await deps.segments.open(id, 'read');
+      try {
+        await countFetched(segment, counts);
+        return segment.info;
+      } finally {
+        await segment.close();
+      }
+    },
+    async keep(round) {
+      const kept = roundKeeper(dir, db, runtime.clock, runtime.log);
+      kept.keep(round);
+      await kept.done();
+    },
+  };
+}

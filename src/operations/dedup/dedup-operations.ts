@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { createFileNearGrouping } from '../../adapters/files/near-grouping/near-grouping.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
+import type { NearGroupingOptions } from '../../ports/near-grouping.ts';
+import {
+  type DedupOptions,
+  type DedupSummary,
+  type DuplicateView,
+  dedup,
+  undoDedup,
+} from '../../steps/update/dedup.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { fetchedUrls } from '../map-reduce/crawl-links.ts';
+
+/** Near duplicates of the whole crawl. */
+export interface DedupOperations {
+  /** Marks pages that repeat others as duplicates. */
+  dedup(request: DedupRequest, onDuplicate?: (duplicate: DuplicateView) => void): Promise<DedupSummary>;
+  /** Makes every duplicate a page of its own again; resolves with their number. */
+  undoDedup(dryRun: boolean): Promise<number>;
+}
+
+/** Options that are not given are those of the configuration. */
+export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 'scope' | 'minChars'>> {
+  readonly prefer: DedupOptions['prefer'];
+  readonly dryRun: boolean;
+  /** A segment whose pages may only become representatives: the new batch, held against the library. */
+  readonly incoming?: string;
+}
+
+export function dedupOperations({
+  dir,
+  config,
+  runtime: { clock },
+  segments,
+  store,
+}: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>): DedupOperations {
+  return {
+    async dedup({ incoming: segment, ...request }, onDuplicate) {
+      const { scope, minChars, maxDistance: distance } = config.dedup;
+      const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(segments, segment) };
+      const options = { scope, minChars, distance, ...request, ...incoming };
+      const grouping = (plan: NearGroupingOptions) => createFileNearGrouping({ ...plan, dir: join(dir, 'tmp') });
+      return dedup({ db: store().db, domainOf, grouping, now: clock.now() }, options, onDuplicate);
+    },
+    undoDedup: (dryRun) => undoDedup({ db: store().db, now: clock.now() }, dryRun),
+  };
+}

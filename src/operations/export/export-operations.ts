@@ -1,0 +1,21 @@
+import type { CrawlDeps } from '../deps.ts';
+import { type ExportOutlet, type ExportQuery, type ExportSummary, exportPages } from './export-pages.ts';
+import { createContentReader } from './page-content.ts';
+
+export interface ExportOperations {
+  /** Pages with their contents, in the format of an exporter plugin. */
+  export(query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary>;
+}
+
+export function exportOperations(
+  deps: Pick<CrawlDeps, 'dir' | 'config' | 'plugins' | 'pages' | 'segments' | 'store'>,
+): ExportOperations {
+  return {
+    async export(query, outlet) {
+      const { dir, plugins, segments, store } = deps;
+      const exporter = await plugins.exporter(query.format);
+      const contents = createContentReader(deps);
+      return exportPages({ db: store().db, segments, exporter, contents, tempDir: dir }, query, outlet);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Config } from '../../config/schema.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { SeenFilter, SeenFilterStats } from '../../ports/seen-filter.ts';
+import type { SeenUrlsStats } from '../../ports/seen-urls.ts';
+import { storedStats } from '../state/seen-urls.ts';
+
+/** The answer of `incrawl readdb --seen`. */
+export interface SeenView {
+  readonly trust: 'exact' | 'bloom';
+  readonly cache: { readonly kind: 'lru' | 'weighted'; readonly urls: number };
+  /** Questions of all crawls since the crawl db was made. */
+  readonly asked: SeenUrlsStats;
+  /** Shares of the questions; `null` before the first. */
+  readonly cacheHitRate: number | null;
+  readonly readRate: number | null;
+  /**
+   * Share of unknown URLs that the filter took for perhaps seen, as the crawl db showed afterwards; purged URLs are
+   * among them.
+   */
+  readonly measuredFalsePositiveRate: number | null;
+  /** Share of new pages that is lost for good: none, unless the filter is trusted. */
+  readonly mayLose: number;
+  readonly filter: SeenFilterStats | null;
+}
+
+export async function seenView({ seen }: Config, db: CrawlDb, filter: SeenFilter | null): Promise<SeenView> {
+  const asked = await storedStats(db);
+  const stats = filter === null ? null : await filter.stats();
+  const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
+  return {
+    trust: seen.trust,
+    cache: { kind: seen.cache, urls: seen.cacheSize },
+    asked,
+    cacheHitRate: share(asked.cacheHits, asked.probes),
+    readRate: share(asked.reads, asked.probes),
+    measuredFalsePositiveRate: share(asked.falsePositives, asked.falsePositives + asked.filterNew),
+    mayLose: seen.trust === 'bloom' && stats !== null ? stats.estimatedFalsePositiveRate : 0,
+    filter: stats,
+  };
+}

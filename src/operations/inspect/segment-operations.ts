@@ -1,0 +1,66 @@
+import type { SegmentState } from '../../ports/crawl-db.ts';
+import type { FetchedRecord, ParsedRecord } from '../../ports/segment-store.ts';
+import { isoTime } from '../../steps/inspect/views.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { diffPage, type PageDiff, type PageVersion, pageVersions, type VersionChoice } from './page-diff.ts';
+import { segmentRecord, segmentRecords } from './segment-records.ts';
+import { type StoredBody, storedBody } from './stored-body.ts';
+
+/** What the stored segments hold; no crawl db is needed. */
+export interface SegmentOperations {
+  segments(): Promise<SegmentView[]>;
+  segmentRecord(url: string, segment?: string): Promise<SegmentRecordView | null>;
+  segmentRecords(segment?: string): AsyncIterable<SegmentRecordView>;
+  /** The stored contents of a page, oldest first. */
+  versions(url: string): Promise<readonly PageVersion[]>;
+  /** The newest stored content of a page. */
+  storedBody(url: string): Promise<StoredBody | null>;
+  /** Two stored contents compared; see `diffPage`. */
+  diff(url: string, choice?: { readonly from?: VersionChoice; readonly to?: VersionChoice }): Promise<PageDiff>;
+}
+
+export interface SegmentView {
+  readonly id: string;
+  readonly state: SegmentState;
+  readonly createdAt: string;
+  readonly urls: number;
+  readonly fetched: number;
+  readonly parsed: number;
+}
+
+export interface SegmentRecordView {
+  readonly segment: string;
+  readonly fetched: FetchedRecord;
+  readonly parsed: ParsedRecord | null;
+  /** Only where one page was asked for. `body` is text where the type is textual, else base64. */
+  readonly response?: {
+    readonly status: number;
+    readonly headers: readonly (readonly [string, string])[];
+    readonly body: string | null;
+    readonly bodyEncoding: 'text' | 'base64' | null;
+  } | null;
+}
+
+export function segmentOperations(deps: Pick<CrawlDeps, 'segments' | 'pages'>): SegmentOperations {
+  const { segments } = deps;
+  return {
+    async segments() {
+      const views: SegmentView[] = [];
+      for (const { id, state, createdAt, urls } of await segments.list()) {
+        const segment = await segments.open(id, 'read');
+        try {
+          const { fetchedCount: fetched, parsedCount: parsed } = segment;
+          views.push({ id, state, createdAt: isoTime(createdAt), urls, fetched, parsed });
+        } finally {
+          await segment.close();
+        }
+      }
+      return views;
+    },
+    segmentRecord: (url, segment) => segmentRecord(deps, url, segment),
+    segmentRecords: (segment) => segmentRecords(segments, segment),
+    versions: (url) => pageVersions(segments, url),
+    storedBody: (url) => storedBody(deps, url),
+    diff: (url, choice) => diffPage(segments, url, choice),
+  };
+}

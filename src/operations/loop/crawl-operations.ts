@@ -1,0 +1,99 @@
+import { cpuMs } from '../../adapters/system/clock.ts';
+import { crawl } from '../../steps/crawl.ts';
+import type { GenerateOptions } from '../../steps/generate/generate.ts';
+import type { SeedSource } from '../../steps/inject.ts';
+import {
+  type CrawlProgress,
+  type CrawlSummary,
+  type GenerateSummary,
+  NO_REJECTIONS,
+  type RoundSummary,
+} from '../../steps/summaries.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { requireContact } from './contact-requirement.ts';
+import { generateRound } from './generate-round.ts';
+import { readmitWhenWider } from './readmitting.ts';
+import { roundKeeper } from './round-log.ts';
+import { runFetchAndParse } from './segment-steps.ts';
+import { discoverSitemaps } from './sitemaps.ts';
+import { injectSeeds } from './step-operations.ts';
+import { unappliedSegments } from './unfinished.ts';
+import { updateSteps } from './update-round.ts';
+
+/** The loop. */
+export interface CrawlOperations {
+  crawl(options?: CrawlOptions): Promise<CrawlSummary>;
+  /** Injects seeds and checks that `crawl` may begin; bad lines are logged. Rejects with `contact-missing`. */
+  prepare(seeds?: readonly SeedSource[]): Promise<void>;
+}
+
+export interface CrawlOptions {
+  /** Default: until nothing is due. */
+  readonly rounds?: number;
+  readonly topN?: number;
+  /** Layers: seeds are the first, the pages they link to the second. Default: no limit. */
+  readonly maxLayers?: number;
+  /** Fetches of the whole run, spent where they win most freshness; without it `generate.budgetPerDay` decides. */
+  readonly budget?: number;
+  readonly seeds?: readonly SeedSource[];
+  readonly signal?: AbortSignal;
+  readonly onRound?: (round: RoundSummary) => void;
+  readonly onProgress?: (progress: CrawlProgress) => void;
+  readonly generate?: GenerateOptions;
+}
+
+export function crawlOperations(deps: CrawlDeps): CrawlOperations {
+  return {
+    prepare: (seeds) => prepare(deps, seeds),
+    async crawl(options = {}) {
+      const { signal, maxLayers, onProgress, rounds = Number.POSITIVE_INFINITY } = options;
+      const { db } = deps.store();
+      const layered = maxLayers === undefined ? {} : { maxLayers };
+      const kept = roundKeeper(deps.dir, db, deps.runtime.clock, deps.runtime.log);
+      const onRound = (round: RoundSummary): void => {
+        kept.keep(round);
+        options.onRound?.(round);
+      };
+      const steps = {
+        inject: () => prepare(deps, options.seeds),
+        readmitLinks: () => readmitWhenWider(deps, { maxLayers, signal }),
+        readSitemaps: () => discoverSitemaps(deps, signal),
+        unfinished: () => unappliedSegments(db),
+        generate: generating(deps, options),
+        fetchAndParse: async (segment: string, report: Parameters<typeof runFetchAndParse>[2]['onProgress']) =>
+          (await runFetchAndParse(deps, segment, { signal, onProgress: report })).fetch,
+        ...updateSteps(deps, layered),
+      };
+      const stopwatch = () => ({ ms: performance.now(), cpuMs: cpuMs() });
+      return crawl(steps, { rounds, signal, onRound, onProgress, stopwatch }).finally(kept.done);
+    },
+  };
+}
+
+export async function prepare(deps: CrawlDeps, seeds: readonly SeedSource[] = []): Promise<void> {
+  if (seeds.length > 0) {
+    const { errors } = await injectSeeds(deps, seeds, 'keep');
+    for (const { source, line, message, text } of errors) {
+      deps.runtime.log.warn(`${source}:${line}: ${message}`, { text });
+    }
+  }
+  requireContact(deps.config.agent.contact, deps.store().seedHosts, deps.web.isOwnHost);
+}
+
+/** Makes fetch lists until the budget of the run is spent; without one the configuration decides. */
+function generating(deps: CrawlDeps, options: CrawlOptions): () => Promise<GenerateSummary> {
+  const { topN, maxLayers, budget } = options;
+  const asked = {
+    ...options.generate,
+    ...(maxLayers === undefined ? {} : { maxLayers }),
+    ...(topN === undefined ? {} : { topN }),
+  };
+  if (budget === undefined) return () => generateRound(deps, asked);
+  let left = budget;
+  return async () => {
+    if (left === 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
+    const summary = await generateRound(deps, { ...asked, budget: left });
+    left -= summary.selected;
+    return summary;
+  };
+}

@@ -1,0 +1,42 @@
+import { domainOf } from '../../adapters/system/domain-of.ts';
+import type { DueEntry } from '../../ports/crawl-db.ts';
+import { type GenerateOptions, generate } from '../../steps/generate/generate.ts';
+import { SkipNotes } from '../../steps/skip-notes.ts';
+import type { GenerateSummary } from '../../steps/summaries.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { reportSkips } from './skip-report.ts';
+
+/**
+ * Makes the fetch list of a round, as configured but for the options that are given, and reports what it left out.
+ * @param parts into how many segments the round is cut, for several workers; absent: it is one
+ */
+export async function generateRound(
+  deps: CrawlDeps,
+  options: GenerateOptions = {},
+  parts?: number,
+): Promise<GenerateSummary> {
+  const { dir, config, segments } = deps;
+  const { clock, log, random } = deps.runtime;
+  const { loaded, urls, policy } = deps.plugins;
+  const { db, seedHosts } = deps.store();
+  const skips = new SkipNotes(config.reports.skippedPerReason);
+  const rank = (entry: DueEntry, now: number): number => loaded.scoring?.rank(entry, now) ?? entry.score;
+  const select = { urls, seedHosts, rank, policy, domainOf, skips };
+  const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
+  const defaults = {
+    ...{ topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare },
+    maxLayers: Number.POSITIVE_INFINITY,
+    addDaysMs: 0,
+    dryRun: false,
+    budget: 0,
+    auditShare: config.fetch.auditShare,
+    soft404: config.fetch.soft404,
+    partitionBy: config.partition.by,
+    ...(parts === undefined ? {} : { parts }),
+  };
+  const summary = await generate({ db, segments, clock, random, select }, { ...defaults, ...options });
+  if (!options.dryRun) {
+    await reportSkips(dir, skips, { step: 'generate', segment: summary.segment, at: clock.now() }, log);
+  }
+  return summary;
+}

@@ -1,0 +1,36 @@
+import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import { normalizedUrl } from '../../plugin-host/url-chain.ts';
+import { type RetryQuery, type RetrySummary, retry } from '../../steps/retry.ts';
+import { type TouchSummary, touch } from '../../steps/touch.ts';
+import type { CrawlDeps } from '../deps.ts';
+
+/** Next visits, brought forward. */
+export interface RevisitOperations {
+  /** Brings the next visit of known URLs forward to `at` (default: now). */
+  touch(urls: readonly string[], options?: { readonly at?: number }): Promise<TouchSummary>;
+  /** Makes URLs due at once that failed, were refused or are gone; `onUrl` is called with each. */
+  retry(query: RetryQuery, onUrl?: (url: string, reason: SkipReason | null) => void): Promise<RetrySummary>;
+}
+
+export function revisitOperations({
+  runtime,
+  plugins,
+  store,
+}: Pick<CrawlDeps, 'runtime' | 'plugins' | 'store'>): RevisitOperations {
+  const { loaded, policy } = plugins;
+  const { clock } = runtime;
+  return {
+    async touch(urls, options = {}) {
+      const known: string[] = [];
+      const invalid: { url: string; error: string }[] = [];
+      for (const input of urls) {
+        const { url, reason } = normalizedUrl(loaded, input);
+        if (url === null) invalid.push({ url: input, error: reason ?? 'refused' });
+        else known.push(url);
+      }
+      const now = clock.now();
+      return { ...(await touch({ db: store().db, policy, now }, known, options.at ?? now)), invalid };
+    },
+    retry: (query, onUrl) => retry({ db: store().db, policy, now: clock.now() }, query, onUrl),
+  };
+}

@@ -1,0 +1,72 @@
+import { applySegment, type UpdateSteps } from '../../steps/crawl.ts';
+import { SkipNotes } from '../../steps/skip-notes.ts';
+import type { UpdateSummary } from '../../steps/summaries.ts';
+import { trimFeed } from '../../steps/update/change-feed.ts';
+import { updateFromSegment } from '../../steps/update/updatedb.ts';
+import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { sweepWhenDue } from './orphan-sweep.ts';
+import { linkDeps, linkOptions } from './readmitting.ts';
+import { runParse, withSegment } from './segment-steps.ts';
+import { reportSkips } from './skip-report.ts';
+import { segmentFor } from './unfinished.ts';
+
+export interface UpdateStepOptions {
+  /** Default: the newest segment that is fetched and not applied. */
+  readonly segment?: string | undefined;
+  /** Whether newly found URLs enter. */
+  readonly additions?: boolean;
+  readonly purgeGone?: boolean;
+  readonly orphans?: 'off' | 'mark' | 'purge';
+  /** As in `CrawlOptions`. */
+  readonly maxLayers?: number;
+}
+
+/** Applies one segment: what it lacks of parse output is parsed, then the crawl db is updated, trimmed and swept. */
+export async function updateRound(deps: CrawlDeps, options: UpdateStepOptions): Promise<UpdateSummary> {
+  const { id } = await segmentFor(deps.segments, 'updatedb', options.segment);
+  return applySegment(updateSteps(deps, options), id);
+}
+
+export function updateSteps(deps: CrawlDeps, options: Omit<UpdateStepOptions, 'segment'>): UpdateSteps {
+  return {
+    async parse(segment) {
+      const { state } = await segmentFor(deps.segments, 'updatedb', segment);
+      if (state === 'fetched' || state === 'generated') await runParse(deps, segment, {});
+    },
+    updatedb: (segment) => updatedb(deps, segment, options),
+    trimFeed: () => trimFeed(deps.store().db, deps.config.changes, deps.runtime.clock.now()),
+    sweepOrphans: () => sweepWhenDue(deps, options.orphans),
+  };
+}
+
+async function updatedb(
+  deps: CrawlDeps,
+  id: string,
+  options: Omit<UpdateStepOptions, 'segment'>,
+): Promise<Omit<UpdateSummary, 'orphans'>> {
+  const { config, plugins } = deps;
+  const { clock, log } = deps.runtime;
+  const { db, saveSeenStats } = deps.store();
+  const skips = new SkipNotes(config.reports.skippedPerReason);
+  const updateDeps = {
+    db,
+    clock,
+    policy: plugins.policy,
+    links: linkDeps(deps, skips),
+    near: repeatDeps(config, db),
+  };
+  const settings = {
+    additions: options.additions ?? config.updatedb.additions,
+    purgeGone: options.purgeGone ?? config.updatedb.purgeGone,
+    chunk: config.updatedb.chunk,
+    ...linkOptions(config, options.maxLayers),
+    distrustMs: config.fetch.distrustMs,
+    soft404: config.fetch.soft404,
+    repeats: { ...repeatOptions(config), skipOutlinks: config.dedup.mode === 'skip-outlinks' },
+  };
+  const summary = await withSegment(deps, id, (segment) => updateFromSegment(updateDeps, segment, settings));
+  await reportSkips(deps.dir, skips, { step: 'updatedb', segment: id, at: clock.now() }, log);
+  await saveSeenStats();
+  return summary;
+}

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
+import type { Config } from '../../config/schema.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
+import type { Log } from '../../ports/log.ts';
+import type { SeenFilter } from '../../ports/seen-filter.ts';
+import { readClusterMark } from '../cluster/cluster-mark.ts';
+import { openOwnDb } from './open-own-db.ts';
+
+/** A crawl db with what may be kept beside its records; `null`: nothing is kept, or it was opened without. */
+export type ReadableDb = CrawlDb & {
+  readonly fingerprints: FingerprintTables | null;
+  readonly seenFilter: SeenFilter | null;
+};
+
+export interface ReadDbOptions {
+  /** State directory, absolute. */
+  readonly dir: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Asked only where the crawl db is in Redis, or opened with its indexes. */
+  readonly config: () => Promise<Config>;
+  /**
+   * Opens the filter and the tables of signatures as well, and keeps the crawl db for longer; else it is open for a
+   * moment, and processes that come meanwhile wait.
+   */
+  readonly withIndexes: boolean;
+}
+
+/**
+ * Opens a crawl db for questions. Where there is none, an empty one answers and nothing is made. Rejects with
+ * `db-locked` while a crawl holds it.
+ */
+export async function openDbToRead(options: ReadDbOptions): Promise<ReadableDb> {
+  const { dir, log } = options;
+  if (readClusterMark(dir) !== null) {
+    const { openSharedDb } = await import('../cluster/open-shared-db.ts');
+    return openSharedDb({ config: await options.config(), dir, log, access: 'look' });
+  }
+  if (!existsSync(join(dir, 'db'))) {
+    const { createMemoryCrawlDb } = await import('../../adapters/memory/crawl-db.ts');
+    return Object.assign(createMemoryCrawlDb(), { fingerprints: null, seenFilter: null });
+  }
+  try {
+    return await openIn(dir, options);
+  } catch (error) {
+    if (!(error instanceof CrawlError) || error.code !== 'db-readonly') throw error;
+    return openCopy(options);
+  }
+}
+
+async function openIn(dir: string, { log, clock, config, withIndexes }: ReadDbOptions): Promise<ReadableDb> {
+  if (withIndexes) return openOwnDb({ config: await config(), dir, log, clock });
+  return openLevelCrawlDb({ dir: join(dir, 'db'), log, clock, isBrief: true });
+}
+
+/** LevelDB writes whenever it opens a db, so a copy is read where that is not allowed. */
+async function openCopy(options: ReadDbOptions): Promise<ReadableDb> {
+  const { snapshotState, errorAboutOriginal } = await import('./state-copy.ts');
+  const snapshot = snapshotState(options.dir);
+  try {
+    const db = await openIn(snapshot.dir, options);
+    const close = db.close.bind(db);
+    return Object.assign(db, { close: () => close().finally(snapshot.close) });
+  } catch (error) {
+    snapshot.close();
+    throw errorAboutOriginal(options.dir, snapshot, error);
+  }
+}

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
+import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import { nearPlan } from '../dedup/dedup-settings.ts';
+import { configuredFilter } from './seen-urls.ts';
+
+export interface OwnDbOptions {
+  readonly config: Config;
+  /** The folder that holds `db`: a state directory, or a copy of one. */
+  readonly dir: string;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** The crawl db in a directory, with filter and tables of signatures as configured. */
+export async function openOwnDb({ config, dir, log, clock }: OwnDbOptions): Promise<LevelCrawlDb> {
+  const { cacheBytes, writeBufferBytes } = config.db;
+  const filter = await configuredFilter(config);
+  const near = nearPlan(config);
+  return openLevelCrawlDb({
+    dir: join(dir, 'db'),
+    log,
+    clock,
+    cacheBytes,
+    writeBufferBytes,
+    ...(filter === undefined ? {} : { seenFilter: filter }),
+    ...(near === null ? {} : { near }),
+  });
+}

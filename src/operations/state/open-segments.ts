@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { createFileSegmentStore } from '../../adapters/files/segments/segment-store.ts';
+import { packageVersion } from '../../config/package-version.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Log } from '../../ports/log.ts';
+import type { SegmentStore } from '../../ports/segment-store.ts';
+
+/** The segments of a state directory, with WARC files as configured. */
+export function openSegments({ config, dir, log }: { config: Config; dir: string; log: Log }): SegmentStore {
+  const { warcMaxBytes, gzipLevel } = config.segments;
+  return createFileSegmentStore({
+    dir: join(dir, 'segments'),
+    log,
+    warc: { software: `incrawl/${packageVersion()}`, maxFileBytes: warcMaxBytes, gzipLevel },
+    // Workers share the folder: one whose lease has ended lets go of its segments by then.
+    ...(config.cluster.redis === '' ? {} : { lockPatienceMs: config.cluster.leaseMs }),
+  });
+}

@@ -1,0 +1,41 @@
+import { recover } from '../care/recover.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { dumpLines, importLines, readDump, type TransferSummary } from './db-transfer.ts';
+import { type MergeSummary, mergeState } from './merge-states.ts';
+import { type RepartitionOptions, type RepartitionSummary, repartition } from './repartition.ts';
+
+/** Whole crawl dbs, brought from one place to another. */
+export interface TransferOperations {
+  /** The crawl db as lines of JSON, without line ends. */
+  exportDb(): AsyncIterable<string>;
+  /** Reads such lines back: into an empty crawl db, or (`merge`) beside what it has. */
+  importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): Promise<TransferSummary>;
+  /** Adds the crawl of another state directory to this one. */
+  merge(dir: string): Promise<MergeSummary>;
+  /** Cuts the crawl db into one for each node. */
+  repartition(options: RepartitionOptions): Promise<RepartitionSummary>;
+}
+
+export function transferOperations({
+  dir,
+  config,
+  runtime,
+  segments,
+  store,
+}: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>): TransferOperations {
+  const { clock, log } = runtime;
+  return {
+    async *exportDb() {
+      for await (const line of dumpLines(store().db, clock.now())) yield JSON.stringify(line);
+    },
+    async importDb(lines, mode) {
+      const { db } = store();
+      const summary = await importLines(db, readDump(lines), mode);
+      // Segments may have come along on disk, or not.
+      await recover(db, segments, log);
+      return summary;
+    },
+    merge: (other) => mergeState(store().db, dir, other, runtime),
+    repartition: (options) => repartition(store().db, { by: config.partition.by, ...options }, runtime),
+  };
+}
