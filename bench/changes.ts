@@ -7,8 +7,8 @@ import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { type PageChange, pageChange } from '../src/domain/crawl/change/page-change.ts';
 import { newDatum } from '../src/domain/crawl/states/datum.ts';
 import type { CrawlDbPut } from '../src/ports/crawl-db.ts';
-import { SkipNotes } from '../src/steps/skip-notes.ts';
-import { noted } from '../src/steps/update/change-feed.ts';
+import { SkipNotes } from '../src/steps/counters/skip-notes.ts';
+import { noted } from '../src/steps/facts/change-feed.ts';
 import { AIM_MS, cli, stateFolder, urlOf } from './questions.ts';
 
 const DAY = 86_400_000;

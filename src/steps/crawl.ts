@@ -1,7 +1,7 @@
 import { CrawlError } from '../domain/errors.ts';
 import { sumOfRejections } from '../domain/url/canonical/rejections.ts';
-import { sumOfFailures } from './failures.ts';
-import { sumOfLayers } from './layers.ts';
+import { sumOfFailures } from './counters/failures.ts';
+import { sumOfLayers } from './counters/layers.ts';
 import type {
   CrawlProgress,
   CrawlSummary,

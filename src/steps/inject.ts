@@ -5,8 +5,8 @@ import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
+import { changesOf } from './facts/change-feed.ts';
 import type { InjectSummary, SeedError } from './summaries.ts';
-import { changesOf } from './update/change-feed.ts';
 import { countingRejections, type UrlChain } from './url-chain.ts';
 
 export interface SeedSource {

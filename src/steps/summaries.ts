@@ -1,8 +1,8 @@
 /** What each step answers: counts, as they appear under `--json` (a fixed contract). */
 
 import type { Rejections } from '../domain/url/canonical/rejections.ts';
-import type { FailureKind } from './failures.ts';
-import type { LayerSummary } from './layers.ts';
+import type { FailureKind } from './counters/failures.ts';
+import type { LayerSummary } from './counters/layers.ts';
 
 /** Why generate passed over a due URL; a counter each. */
 export interface GenerateRejections {

@@ -1,6 +1,6 @@
 import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
-import { rememberTouched } from './generate/budget/touched-urls.ts';
+import { rememberTouched } from './facts/touched-urls.ts';
 
 export interface TouchSummary {
   /** Known URLs whose next visit was brought forward. */

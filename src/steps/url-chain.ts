@@ -1,5 +1,5 @@
 import { countRejection, rejectionKind } from '../domain/url/canonical/rejections.ts';
-import { NO_SKIP_SINK, type SkipSink } from './skip-notes.ts';
+import { NO_SKIP_SINK, type SkipSink } from './counters/skip-notes.ts';
 
 /** What the steps need of the URL plugins: canonical form, normalisers, filters, in one call. */
 export interface UrlChainContext {

@@ -8,7 +8,7 @@ import { ownText } from '../../src/domain/own-text.ts';
 import { remembered } from '../../src/domain/remembered.ts';
 import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
 import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
-import { SkipNotes } from '../../src/steps/skip-notes.ts';
+import { SkipNotes } from '../../src/steps/counters/skip-notes.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

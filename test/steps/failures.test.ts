@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FetchOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { addFailure, type FailureKind, failureOf, sumOfFailures } from '../../src/steps/failures.ts';
+import { addFailure, type FailureKind, failureOf, sumOfFailures } from '../../src/steps/counters/failures.ts';
 
 const BASE = { at: 0, requests: 1, bodyBytes: 0, receivedBytes: 0, ms: 1 };
 const failed = (code: string, status: number | null, message = 'm'): FetchOutcome => ({

@@ -5,7 +5,6 @@ import { createWebhook } from '../../adapters/http/webhook.ts';
 import { packageVersion } from '../../config/package-version.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { WebhookCursor } from '../../ports/webhook.ts';
-import { type DeliverySummary, deliverChanges } from '../../steps/deliver-changes.ts';
 import {
   type ChangeReaderOptions,
   type ChangeWindow,
@@ -14,6 +13,7 @@ import {
   nextChanges,
 } from './change-reader.ts';
 import type { ChangesQuery } from './changes.ts';
+import { type DeliverySummary, deliverChanges } from './deliver-changes.ts';
 
 export interface WebhookDeliveryOptions extends ChangeReaderOptions {
   readonly url: string;

@@ -3,8 +3,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
 import { totalsOf } from '../../steps/crawl.ts';
 import type { SeedSource } from '../../steps/inject.ts';
-import { FIRST_JOB } from '../../steps/round-jobs.ts';
 import type { CrawlProgress, CrawlSummary, RoundSummary } from '../../steps/summaries.ts';
+import { FIRST_JOB } from './round-jobs.ts';
 
 export interface WorkOptions {
   readonly seeds?: readonly SeedSource[];

@@ -10,7 +10,7 @@ import {
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { murmur3 } from '../../domain/url/bloom/hash.ts';
-import { NO_SKIP_SINK, type SkipSink } from '../../steps/skip-notes.ts';
+import { NO_SKIP_SINK, type SkipSink } from '../../steps/counters/skip-notes.ts';
 import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
 import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';

@@ -4,8 +4,8 @@ import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-re
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Log } from '../../ports/log.ts';
+import type { SkipNote, SkipNotes } from '../../steps/counters/skip-notes.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
-import type { SkipNote, SkipNotes } from '../../steps/skip-notes.ts';
 
 /** A URL that was passed over, as `reports/skipped.jsonl` lists it. */
 export interface SkippedUrl extends SkipNote {

@@ -10,8 +10,8 @@ import type { FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts'
 import type { HostLanes } from '../../ports/host-lanes.ts';
 import type { Robots } from '../../ports/robots.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
+import { noteRest, restReason } from '../facts/host-rest.ts';
 import type { UrlChain } from '../url-chain.ts';
-import { noteRest, restReason } from './host-rest.ts';
 import { askRobots, restAsked, verdictInTurn } from './robots-turn.ts';
 import { restAskedFor } from './status-outcome.ts';
 

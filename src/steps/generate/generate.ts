@@ -3,10 +3,10 @@ import { partitionOf } from '../../domain/url/canonical/partition.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchItem, SegmentStore } from '../../ports/segment-store.ts';
+import { fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
+import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import { nothingToAsk } from '../fetch/soft-404.ts';
 import type { GenerateSummary } from '../summaries.ts';
-import { fetchBudgetFacts, openFetchBudget } from './budget/fetch-budget.ts';
-import { touchedEntries, touchedLeft } from './budget/touched-urls.ts';
 import { type Candidate, inParts, interleaveHosts } from './fetch-list.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
 

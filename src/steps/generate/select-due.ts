@@ -4,11 +4,11 @@ import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
-import type { SkipSink } from '../skip-notes.ts';
+import type { SkipSink } from '../counters/skip-notes.ts';
+import { TOUCHED_SHARE } from '../facts/touched-urls.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { selectWithinBudget } from './budget/select-within-budget.ts';
-import { TOUCHED_SHARE } from './budget/touched-urls.ts';
 import { type Candidate, type CapCounts, type Caps, Selection } from './fetch-list.ts';
 
 export interface SelectDeps {

@@ -5,7 +5,7 @@ import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near-grouping.ts';
-import { changesOf } from './change-feed.ts';
+import { changesOf } from '../facts/change-feed.ts';
 
 export interface DedupOptions {
   /** Largest distance of signatures, 0 to 3 bits. */

@@ -3,7 +3,7 @@ import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { countRejection } from '../../domain/url/canonical/rejections.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord } from '../../ports/segment-store.ts';
-import type { SkipSink } from '../skip-notes.ts';
+import type { SkipSink } from '../counters/skip-notes.ts';
 import type { UrlChain } from '../url-chain.ts';
 import type { UrlAdmission } from './admission.ts';
 import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';

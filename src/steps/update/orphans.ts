@@ -6,7 +6,7 @@ import { partitionOf } from '../../domain/url/canonical/partition.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
-import { noted } from './change-feed.ts';
+import { noted } from '../facts/change-feed.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions, type VisitedPage } from './repeats.ts';
 
 export interface SweepDeps {

@@ -7,14 +7,15 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { Segment, SegmentInfo } from '../../ports/segment-store.ts';
-import { addFailure, type FailureKind, unreadBy } from '../failures.ts';
+import { addFailure, type FailureKind, unreadBy } from '../counters/failures.ts';
+import { Layers } from '../counters/layers.ts';
+import { noteVisit } from '../counters/skip-notes.ts';
+import { noted } from '../facts/change-feed.ts';
+import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
+import { openVisitPrice, visitPriceFacts } from '../facts/visit-price.ts';
 import { withSoft404 } from '../fetch/soft-404.ts';
-import { openVisitPrice, visitPriceFacts } from '../generate/budget/visit-price.ts';
-import { Layers } from '../layers.ts';
-import { noteVisit } from '../skip-notes.ts';
 import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
-import { noted } from './change-feed.ts';
 import {
   additions,
   type Found,
@@ -24,7 +25,6 @@ import {
   outlinkTargets,
   redirectTarget,
 } from './found-links.ts';
-import { type DatedObservation, factsAfter, observationsOf } from './host-observations.ts';
 import { type JoinedRecord, joinedBatches } from './joined-records.ts';
 import { type JudgedRepeats, judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { addTally, count, emptyTally, isAnswer, isCounted, type Tally } from './update-tally.ts';

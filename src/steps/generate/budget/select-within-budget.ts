@@ -1,9 +1,9 @@
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../../ports/crawl-db.ts';
+import { TOUCHED_SHARE } from '../../facts/touched-urls.ts';
 import { type Candidate, type CapCounts, type Caps, Selection } from '../fetch-list.ts';
 import { CapCounter } from './cap-counter.ts';
 import { shareOut } from './share-out.ts';
-import { TOUCHED_SHARE } from './touched-urls.ts';
 
 export interface BudgetDeps {
   readonly db: Pick<CrawlDb, 'due'>;

@@ -1,5 +1,5 @@
-import { dueFacts } from '../../../domain/crawl/revisit/due.ts';
-import type { CrawlDb, DueEntry } from '../../../ports/crawl-db.ts';
+import { dueFacts } from '../../domain/crawl/revisit/due.ts';
+import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 
 /** Name of the fact that holds the URLs whose next visit somebody has asked for. */
 const TOUCHED = 'pushedUrls';

@@ -1,4 +1,4 @@
-import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
+import type { FetchOutcome, ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 
 /**
  * Visits that brought no page, or one that could not be read, for one and the same reason: how many, and one of them.

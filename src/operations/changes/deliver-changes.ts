@@ -1,4 +1,4 @@
-import type { Webhook, WebhookCursor } from '../ports/webhook.ts';
+import type { Webhook, WebhookCursor } from '../../ports/webhook.ts';
 
 export interface DeliveryDeps {
   readonly webhook: Webhook;

@@ -1,6 +1,6 @@
-import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
-import { reasonOfCode, type SkipReason } from '../domain/crawl/states/skip-reasons.ts';
-import { ownText } from '../domain/own-text.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { reasonOfCode, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import { ownText } from '../../domain/own-text.ts';
 
 export interface SkipNote {
   readonly url: string;

@@ -1,12 +1,12 @@
-import { CrawlError } from '../domain/errors.ts';
-import { sumOfRejections } from '../domain/url/canonical/rejections.ts';
-import type { Job, JobEnd, JobEngine } from '../ports/job-engine.ts';
-import { roundSummary } from './crawl.ts';
-import { sumOfFailures } from './failures.ts';
-import { sumOfLayers } from './layers.ts';
-import type { OutcomeCounts } from './outcome-counts.ts';
-import { noOutcomes } from './outcome-counts.ts';
-import type { RoundSummary, UpdateSummary } from './summaries.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { sumOfRejections } from '../../domain/url/canonical/rejections.ts';
+import type { Job, JobEnd, JobEngine } from '../../ports/job-engine.ts';
+import { sumOfFailures } from '../../steps/counters/failures.ts';
+import { sumOfLayers } from '../../steps/counters/layers.ts';
+import type { OutcomeCounts } from '../../steps/counters/outcome-counts.ts';
+import { noOutcomes } from '../../steps/counters/outcome-counts.ts';
+import { roundSummary } from '../../steps/crawl.ts';
+import type { RoundSummary, UpdateSummary } from '../../steps/summaries.ts';
 
 /** What a worker does with the crawl db while no other worker writes it. */
 export interface RoundSteps {

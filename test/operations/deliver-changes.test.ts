@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { deliverChanges } from '../../src/operations/changes/deliver-changes.ts';
 import type { Delivery, WebhookCursor } from '../../src/ports/webhook.ts';
-import { deliverChanges } from '../../src/steps/deliver-changes.ts';
 
 const taken: Delivery = { isTaken: true, status: 200 };
 const refused = (status: number | null, retryAfterMs: number | null = null): Delivery => ({

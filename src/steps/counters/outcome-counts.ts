@@ -1,7 +1,7 @@
-import type { FetchOutcome } from '../domain/crawl/states/outcome.ts';
-import type { Segment } from '../ports/segment-store.ts';
+import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
+import type { Segment } from '../../ports/segment-store.ts';
+import type { FetchSummary } from '../summaries.ts';
 import { addFailure, type FailureKind, failureOf } from './failures.ts';
-import type { FetchSummary } from './summaries.ts';
 
 export type OutcomeCounts = {
   -readonly [Key in Exclude<keyof FetchSummary, 'segment' | 'left' | 'failures'>]: FetchSummary[Key];

@@ -4,8 +4,8 @@ import {
   type BudgetAccount,
   parseAccount,
   spend,
-} from '../../../domain/crawl/revisit/budget-account.ts';
-import type { CrawlDb } from '../../../ports/crawl-db.ts';
+} from '../../domain/crawl/revisit/budget-account.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
 
 /**
  * Facts in the crawl db: the account of a budget by the day, and how many fetches a day the crawl is limited to ("0":

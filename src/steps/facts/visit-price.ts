@@ -1,5 +1,5 @@
-import type { SettlePolicy } from '../../../domain/crawl/revisit/next-visit.ts';
-import type { CrawlDb } from '../../../ports/crawl-db.ts';
+import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { limitPerDay } from './fetch-budget.ts';
 
 const PRICE = 'schedule.price';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryJobEngine } from '../../src/adapters/memory/job-engine.ts';
 import { CrawlError } from '../../src/domain/errors.ts';
+import { FIRST_JOB, type RoundSteps, roundJobs } from '../../src/operations/cluster/round-jobs.ts';
 import type { Job, JobEnd, JobEngine } from '../../src/ports/job-engine.ts';
-import { FIRST_JOB, type RoundSteps, roundJobs } from '../../src/steps/round-jobs.ts';
 import type { RoundSummary, UpdateSummary } from '../../src/steps/summaries.ts';
 
 const NO_UPDATE: UpdateSummary = {
