@@ -61,6 +61,7 @@ export type { ReplayTotals, SimulateSummary } from './steps/inspect/simulate.ts'
 export type { DbStats } from './steps/inspect/stats.ts';
 export type * from './steps/inspect/views.ts';
 export type { RetryQuery, RetrySummary } from './steps/retry.ts';
+export type { CrawlSummary, RoundCounts, RoundSummary } from './steps/round-summary.ts';
 export type * from './steps/summaries.ts';
 export type { TouchSummary } from './steps/touch.ts';
 export type { DedupSummary, DuplicateView } from './steps/update/dedup.ts';

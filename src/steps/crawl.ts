@@ -1,14 +1,10 @@
 import { CrawlError } from '../domain/errors.ts';
-import { sumOfRejections } from '../domain/url/canonical/rejections.ts';
-import { sumOfFailures } from './counters/failures.ts';
-import { sumOfLayers } from './counters/layers.ts';
+import { type CrawlSummary, type RoundSummary, roundSummary, totalsOf } from './round-summary.ts';
 import type {
   CrawlProgress,
-  CrawlSummary,
   FetchSummary,
   GenerateSummary,
   ReadmitSummary,
-  RoundSummary,
   StoppedBy,
   UpdateSummary,
 } from './summaries.ts';
@@ -114,7 +110,8 @@ async function playRound(
   onProgress?.({ round: number, stage: 'update', ...last });
   const update = await applySegment(steps, segment);
   const now = stopwatch();
-  const summary = roundSummary(number, generated, fetch, update, now.ms - from.ms, now.cpuMs - from.cpuMs);
+  const [ms, cpuMs] = [now.ms - from.ms, now.cpuMs - from.cpuMs];
+  const summary = roundSummary({ round: number, generated, fetch, updates: [update], ms, cpuMs });
   rounds.push(summary);
   onRound?.(summary);
   return true;
@@ -147,70 +144,3 @@ const NOTHING_YET: Omit<CrawlProgress, 'round' | 'stage'> = {
   bytesSaved: 0,
   busiest: [],
 };
-
-export function roundSummary(
-  round: number,
-  generated: number,
-  fetch: Omit<FetchSummary, 'segment' | 'left'>,
-  update: Omit<UpdateSummary, 'applied'>,
-  ms: number,
-  cpuMs: number,
-): RoundSummary {
-  return {
-    round,
-    segment: update.segment,
-    generated,
-    fetched: fetch.fetched,
-    notModified: fetch.notModified,
-    skippedByHeaders: fetch.skippedByHeaders,
-    unchanged: fetch.unchanged,
-    modified: update.modified,
-    new: update.new,
-    gone: update.gone,
-    redirected: fetch.redirected,
-    failed: fetch.failed,
-    robotsDenied: fetch.robotsDenied,
-    requests: fetch.requests,
-    bytesReceived: fetch.bytesReceived,
-    bodyBytes: fetch.bodyBytes,
-    outlinks: update.outlinks,
-    newUrls: update.newUrls,
-    filteredBy: update.filteredBy,
-    demotedBy: update.demotedBy,
-    failures: sumOfFailures([fetch.failures, update.failures]),
-    layers: update.layers,
-    meanDistance: update.meanDistance,
-    ms: Math.round(ms),
-    cpuMs: Math.round(cpuMs),
-  };
-}
-
-export function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
-  const sum = (
-    field: Exclude<keyof CrawlSummary['totals'], 'filteredBy' | 'demotedBy' | 'failures' | 'layers'>,
-  ): number => rounds.reduce((total, round) => total + round[field], 0);
-  return {
-    generated: sum('generated'),
-    fetched: sum('fetched'),
-    notModified: sum('notModified'),
-    skippedByHeaders: sum('skippedByHeaders'),
-    unchanged: sum('unchanged'),
-    modified: sum('modified'),
-    new: sum('new'),
-    gone: sum('gone'),
-    redirected: sum('redirected'),
-    failed: sum('failed'),
-    robotsDenied: sum('robotsDenied'),
-    requests: sum('requests'),
-    bytesReceived: sum('bytesReceived'),
-    bodyBytes: sum('bodyBytes'),
-    outlinks: sum('outlinks'),
-    newUrls: sum('newUrls'),
-    filteredBy: sumOfRejections(rounds.map((round) => round.filteredBy)),
-    demotedBy: sumOfRejections(rounds.map((round) => round.demotedBy)),
-    failures: sumOfFailures(rounds.map((round) => round.failures)),
-    layers: sumOfLayers(rounds.map((round) => round.layers)),
-    ms: sum('ms'),
-    cpuMs: sum('cpuMs'),
-  };
-}

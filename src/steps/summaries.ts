@@ -140,54 +140,7 @@ export interface ReadmitSummary {
   readonly isCutShort: boolean;
 }
 
-/** One round of the loop. The names are a fixed contract of `crawl --json`. */
-export interface RoundSummary {
-  readonly round: number;
-  readonly segment: string;
-  readonly generated: number;
-  readonly fetched: number;
-  readonly notModified: number;
-  readonly skippedByHeaders: number;
-  readonly unchanged: number;
-  readonly modified: number;
-  readonly new: number;
-  readonly gone: number;
-  readonly redirected: number;
-  readonly failed: number;
-  readonly robotsDenied: number;
-  readonly requests: number;
-  readonly bytesReceived: number;
-  readonly bodyBytes: number;
-  readonly outlinks: number;
-  readonly newUrls: number;
-  /** Links that were kept out, by the reason. */
-  readonly filteredBy: Rejections;
-  /** New URLs that entered with a lower score, by the reason. */
-  readonly demotedBy: Rejections;
-  /** What failed, was refused or could not be parsed, by the reason, most frequent first. */
-  readonly failures: readonly FailureKind[];
-  /** Visits and finds by distance from the seeds. */
-  readonly layers: readonly LayerSummary[];
-  /** Mean Hamming distance of the modified pages, bits; `null` without any. */
-  readonly meanDistance: number | null;
-  readonly ms: number;
-  readonly cpuMs: number;
-}
-
-/** A round as logs and live views keep it: its counts, without the lists of reasons. */
-export type RoundCounts = Omit<RoundSummary, 'filteredBy' | 'demotedBy' | 'failures' | 'layers'>;
-
 export type StoppedBy = 'nothing-due' | 'rounds' | 'signal' | 'failure-limit' | 'disk-full';
-
-export interface CrawlSummary {
-  readonly rounds: readonly RoundSummary[];
-  readonly totals: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>;
-  readonly stoppedBy: StoppedBy;
-  /**
-   * Where the URL rules let in more than before: what came of the links of the stored pages, ahead of the first round.
-   */
-  readonly readmitted?: ReadmitSummary;
-}
 
 /** Given to the live view several times a second. */
 export interface CrawlProgress {

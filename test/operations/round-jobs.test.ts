@@ -3,7 +3,8 @@ import { createMemoryJobEngine } from '../../src/adapters/memory/job-engine.ts';
 import { CrawlError } from '../../src/domain/errors.ts';
 import { FIRST_JOB, type RoundSteps, roundJobs } from '../../src/operations/cluster/round-jobs.ts';
 import type { Job, JobEnd, JobEngine } from '../../src/ports/job-engine.ts';
-import type { RoundSummary, UpdateSummary } from '../../src/steps/summaries.ts';
+import type { RoundSummary } from '../../src/steps/round-summary.ts';
+import type { UpdateSummary } from '../../src/steps/summaries.ts';
 
 const NO_UPDATE: UpdateSummary = {
   segment: '',

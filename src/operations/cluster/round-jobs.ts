@@ -1,12 +1,8 @@
 import { CrawlError } from '../../domain/errors.ts';
-import { sumOfRejections } from '../../domain/url/canonical/rejections.ts';
 import type { Job, JobEnd, JobEngine } from '../../ports/job-engine.ts';
-import { sumOfFailures } from '../../steps/counters/failures.ts';
-import { sumOfLayers } from '../../steps/counters/layers.ts';
-import type { OutcomeCounts } from '../../steps/counters/outcome-counts.ts';
-import { noOutcomes } from '../../steps/counters/outcome-counts.ts';
-import { roundSummary } from '../../steps/crawl.ts';
-import type { RoundSummary, UpdateSummary } from '../../steps/summaries.ts';
+import { noOutcomes, type OutcomeCounts } from '../../steps/counters/outcome-counts.ts';
+import { type RoundSummary, roundSummary } from '../../steps/round-summary.ts';
+import type { UpdateSummary } from '../../steps/summaries.ts';
 
 /** What a worker does with the crawl db while no other worker writes it. */
 export interface RoundSteps {
@@ -89,7 +85,7 @@ export function roundJobs(
       }
       if (updates.length > 0) {
         const [ms, cpuMs] = [deps.now() - startedAt, deps.cpuMs() - cpuBefore];
-        const round = roundSummary(++rounds, generated, counts, sumOfUpdates(updates), ms, cpuMs);
+        const round = roundSummary({ round: ++rounds, generated, fetch: counts, updates, ms, cpuMs });
         await steps.keep(round);
         onRound(round);
       }
@@ -109,39 +105,5 @@ export function roundJobs(
       if (error instanceof CrawlError && LATER.has(error.code)) return { laterMs: LATER_MS };
       throw error;
     }
-  };
-}
-
-type CountField = {
-  [Key in keyof UpdateSummary]-?: UpdateSummary[Key] extends number ? Key : never;
-}[keyof UpdateSummary];
-
-/** The parts of a round together; named after its first one. */
-function sumOfUpdates(updates: readonly UpdateSummary[]): Omit<UpdateSummary, 'applied'> {
-  const sum = (field: CountField): number => updates.reduce((total, update) => total + update[field], 0);
-  const measured = updates.filter(({ meanDistance }) => meanDistance !== null);
-  const pages = measured.reduce((total, { modified }) => total + modified, 0);
-  const distances = measured.reduce((total, { meanDistance, modified }) => total + (meanDistance ?? 0) * modified, 0);
-  return {
-    segment: updates[0]?.segment ?? '',
-    new: sum('new'),
-    modified: sum('modified'),
-    unchanged: sum('unchanged'),
-    gone: sum('gone'),
-    redirected: sum('redirected'),
-    failed: sum('failed'),
-    outlinks: sum('outlinks'),
-    newUrls: sum('newUrls'),
-    filteredUrls: sum('filteredUrls'),
-    filteredBy: sumOfRejections(updates.map((update) => update.filteredBy)),
-    demotedBy: sumOfRejections(updates.map((update) => update.demotedBy)),
-    purged: sum('purged'),
-    duplicates: sum('duplicates'),
-    restored: sum('restored'),
-    orphans: sum('orphans'),
-    released: sum('released'),
-    failures: sumOfFailures(updates.map((update) => update.failures)),
-    layers: sumOfLayers(updates.map((update) => update.layers)),
-    meanDistance: pages === 0 ? null : distances / pages,
   };
 }

@@ -1,9 +1,9 @@
 import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
-import { totalsOf } from '../../steps/crawl.ts';
 import type { SeedSource } from '../../steps/inject.ts';
-import type { CrawlProgress, CrawlSummary, RoundSummary } from '../../steps/summaries.ts';
+import { type CrawlSummary, type RoundSummary, totalsOf } from '../../steps/round-summary.ts';
+import type { CrawlProgress } from '../../steps/summaries.ts';
 import { FIRST_JOB } from './round-jobs.ts';
 
 export interface WorkOptions {

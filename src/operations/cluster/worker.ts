@@ -1,7 +1,7 @@
 import { cpuMs } from '../../adapters/system/clock.ts';
 import type { JobEngine } from '../../ports/job-engine.ts';
-import { countFetched } from '../../steps/outcome-counts.ts';
-import { type RoundJobsDeps, type RoundSteps, roundJobs } from '../../steps/round-jobs.ts';
+import { countFetched } from '../../steps/counters/outcome-counts.ts';
+import { type RoundJobsDeps, type RoundSteps, roundJobs } from './round-jobs.ts';
 import type { CrawlProgress } from '../../steps/summaries.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { prepare } from '../loop/crawl-operations.ts';

@@ -7,7 +7,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { explainUrlChain } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
-import { openVisitPrice } from '../../steps/generate/budget/visit-price.ts';
+import { openVisitPrice } from '../../steps/facts/visit-price.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
 import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';

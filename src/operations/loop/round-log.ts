@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { appendLine, lastLines } from '../../adapters/files/line-log.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
+import { type Addends, addTo, zeroSums } from '../../domain/running-sums.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import { statsOf } from '../../steps/inspect/stats.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
-import type { RoundCounts, RoundSummary } from '../../steps/summaries.ts';
+import { type RoundCounts, type RoundSummary, roundCounts } from '../../steps/round-summary.ts';
 
 /** A round that is over, as `reports/rounds.jsonl` keeps it: its counts, and what the crawl db held afterwards. */
 export interface RoundEntry extends RoundCounts {
@@ -22,19 +23,22 @@ export interface RoundEntry extends RoundCounts {
   readonly sums: RoundSums;
 }
 
-export interface RoundSums {
-  readonly rounds: number;
-  readonly requests: number;
-  readonly bytesReceived: number;
-  readonly new: number;
-  readonly modified: number;
-  readonly unchanged: number;
-  readonly gone: number;
-  readonly redirected: number;
-  readonly failed: number;
-  readonly robotsDenied: number;
-  readonly newUrls: number;
-}
+/** Each grows with every round; the names and their order are those of the log. */
+const SUMS = {
+  rounds: () => 1,
+  requests: (round) => round.requests,
+  bytesReceived: (round) => round.bytesReceived,
+  new: (round) => round.new,
+  modified: (round) => round.modified,
+  unchanged: unchangedVisits,
+  gone: (round) => round.gone,
+  redirected: (round) => round.redirected,
+  failed: (round) => round.failed,
+  robotsDenied: (round) => round.robotsDenied,
+  newUrls: (round) => round.newUrls,
+} satisfies Addends<RoundCounts, string>;
+
+export type RoundSums = Readonly<Record<keyof typeof SUMS, number>>;
 
 export interface RoundSample {
   readonly due: number;
@@ -66,14 +70,15 @@ export interface RoundKeeper {
 export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): RoundKeeper {
   let turn: Promise<void> = Promise.resolve();
   let before: { sums: RoundSums; sampledAt: number } | null = null;
-  const write = async ({ filteredBy, demotedBy, failures, layers, ...counts }: RoundSummary): Promise<void> => {
+  const write = async (round: RoundSummary): Promise<void> => {
     try {
       const now = clock.now();
+      const counts = roundCounts(round);
       const { urls, byState, hosts } = await db.counters();
       before ??= lastOf(await roundLog(dir, 500));
       const isSampled = Math.abs(now - before.sampledAt) >= SAMPLE_EVERY_MS;
       const sample = isSampled ? sampleOf(await statsOf(db, now, true)) : null;
-      const sums = addedTo(before.sums, counts);
+      const sums = addTo(before.sums, counts, SUMS);
       const facts = { urls, byStatus: byState, hosts, sample, sums };
       const entry: RoundEntry = { version: 1, at: isoTime(now), ...counts, ...facts };
       await appendLine(fileIn(dir), entry, MAX_BYTES);
@@ -90,41 +95,11 @@ export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): R
   };
 }
 
-const NO_SUMS: RoundSums = {
-  rounds: 0,
-  requests: 0,
-  bytesReceived: 0,
-  new: 0,
-  modified: 0,
-  unchanged: 0,
-  gone: 0,
-  redirected: 0,
-  failed: 0,
-  robotsDenied: 0,
-  newUrls: 0,
-};
-
 function lastOf(entries: readonly RoundEntry[]): { sums: RoundSums; sampledAt: number } {
   const sampled = entries.findLast(({ sample }) => sample !== null);
   return {
-    sums: entries.at(-1)?.sums ?? NO_SUMS,
+    sums: entries.at(-1)?.sums ?? zeroSums(SUMS),
     sampledAt: sampled === undefined ? Number.NEGATIVE_INFINITY : Date.parse(sampled.at),
-  };
-}
-
-function addedTo(sums: RoundSums, round: RoundCounts): RoundSums {
-  return {
-    rounds: sums.rounds + 1,
-    requests: sums.requests + round.requests,
-    bytesReceived: sums.bytesReceived + round.bytesReceived,
-    new: sums.new + round.new,
-    modified: sums.modified + round.modified,
-    unchanged: sums.unchanged + unchangedVisits(round),
-    gone: sums.gone + round.gone,
-    redirected: sums.redirected + round.redirected,
-    failed: sums.failed + round.failed,
-    robotsDenied: sums.robotsDenied + round.robotsDenied,
-    newUrls: sums.newUrls + round.newUrls,
   };
 }
 

@@ -3,7 +3,7 @@ import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { isWithinLast } from '../../domain/within-last.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import { restReason } from '../../steps/fetch/host-rest.ts';
+import { restReason } from '../../steps/facts/host-rest.ts';
 import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';

@@ -1,5 +1,5 @@
 import { applySegment, type UpdateSteps } from '../../steps/crawl.ts';
-import { SkipNotes } from '../../steps/skip-notes.ts';
+import { SkipNotes } from '../../steps/counters/skip-notes.ts';
 import type { UpdateSummary } from '../../steps/summaries.ts';
 import { trimFeed } from '../../steps/update/change-feed.ts';
 import { updateFromSegment } from '../../steps/update/updatedb.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DbStats } from '../../../src/steps/inspect/stats.ts';
-import type { CrawlSummary } from '../../../src/steps/summaries.ts';
+import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { BINARY, json, run, start, workDir } from '../support/binary.ts';
 import { startChangingSite } from '../support/changing-site.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RepartitionSummary } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
-import type { CrawlSummary } from '../../../src/steps/summaries.ts';
+import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { json, workDir } from '../support/binary.ts';
 import { served } from '../support/served.ts';
 import { jsonStaying, runStaying } from '../support/staying.ts';

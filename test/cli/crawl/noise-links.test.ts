@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
-import type { CrawlSummary } from '../../../src/steps/summaries.ts';
+import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { json, run, workDir } from '../support/binary.ts';
 import { served } from '../support/served.ts';
 import { jsonStaying, runStaying } from '../support/staying.ts';

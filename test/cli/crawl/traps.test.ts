@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { CrawlSummary, InjectSummary } from '../../../src/steps/summaries.ts';
+import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
+import type { InjectSummary } from '../../../src/steps/summaries.ts';
 import { json, run, workDir } from '../support/binary.ts';
 
 let server: Server | null = null;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { WARCParser } from 'warcio';
-import type { CrawlSummary } from '../../../src/steps/summaries.ts';
+import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { json, run, workDir } from '../support/binary.ts';
 import { served } from '../support/served.ts';
 

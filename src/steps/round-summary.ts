@@ -1,0 +1,128 @@
+import { type Rejections, sumOfRejections } from '../domain/url/canonical/rejections.ts';
+import { type FailureKind, sumOfFailures } from './counters/failures.ts';
+import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
+import type { FetchSummary, ReadmitSummary, StoppedBy, UpdateSummary } from './summaries.ts';
+
+type Step = 'fetch' | 'update' | 'both';
+
+/** A counter of a round: the step that counts it, and how the values of several parts or rounds become one. */
+interface Counter<By extends Step, Value> {
+  readonly step: By;
+  readonly sum: (parts: readonly Value[]) => Value;
+}
+
+const total = (parts: readonly number[]): number => parts.reduce((sum, part) => sum + part, 0);
+const fetched: Counter<'fetch', number> = { step: 'fetch', sum: total };
+const updated: Counter<'update', number> = { step: 'update', sum: total };
+const reasons: Counter<'update', Rejections> = { step: 'update', sum: sumOfRejections };
+
+/**
+ * The counters of a round in the order of `crawl --json`, which is a fixed contract. A counter has the name that its
+ * step gives it in {@link FetchSummary} or {@link UpdateSummary}; summaries, totals and sums are made from this list.
+ */
+const COUNTERS = {
+  fetched,
+  notModified: fetched,
+  skippedByHeaders: fetched,
+  unchanged: fetched,
+  modified: updated,
+  new: updated,
+  gone: updated,
+  redirected: fetched,
+  failed: fetched,
+  robotsDenied: fetched,
+  requests: fetched,
+  bytesReceived: fetched,
+  bodyBytes: fetched,
+  outlinks: updated,
+  newUrls: updated,
+  filteredBy: reasons,
+  demotedBy: reasons,
+  failures: { step: 'both', sum: sumOfFailures } as Counter<'both', readonly FailureKind[]>,
+  layers: { step: 'update', sum: sumOfLayers } as Counter<'update', readonly LayerSummary[]>,
+};
+
+type CounterName = keyof typeof COUNTERS;
+type CounterOf<By extends Step> = {
+  [Name in CounterName]: (typeof COUNTERS)[Name]['step'] extends By ? Name : never;
+}[CounterName];
+
+/** Counters of a round that are lists of reasons or layers. */
+type CounterList = 'filteredBy' | 'demotedBy' | 'failures' | 'layers';
+
+/** One round of the loop. The names are a fixed contract of `crawl --json`. */
+export interface RoundSummary
+  extends Pick<FetchSummary, CounterOf<'fetch' | 'both'>>,
+    Pick<UpdateSummary, CounterOf<'update' | 'both'>> {
+  readonly round: number;
+  readonly segment: string;
+  readonly generated: number;
+  /** Mean Hamming distance of the modified pages, bits; `null` without any. */
+  readonly meanDistance: number | null;
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+/** A round as logs and live views keep it: its numbers, without the lists of reasons and layers. */
+export type RoundCounts = Omit<RoundSummary, CounterList>;
+
+export interface CrawlSummary {
+  readonly rounds: readonly RoundSummary[];
+  readonly totals: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>;
+  readonly stoppedBy: StoppedBy;
+  /** Where the URL rules let in more than before: the links of the stored pages, judged ahead of the first round. */
+  readonly readmitted?: ReadmitSummary;
+}
+
+/** The steps of one round; a round that is cut into parts has an update for each part. */
+export interface RoundParts {
+  readonly round: number;
+  readonly generated: number;
+  readonly fetch: Omit<FetchSummary, 'segment' | 'left'>;
+  readonly updates: readonly Omit<UpdateSummary, 'applied'>[];
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+/** Named after the segment of its first part. */
+export function roundSummary({ round, generated, fetch, updates, ms, cpuMs }: RoundParts): RoundSummary {
+  const sources = { fetch: [fetch], update: updates, both: [fetch, ...updates] };
+  return {
+    round,
+    segment: updates[0]?.segment ?? '',
+    generated,
+    ...summed(({ step }) => sources[step]),
+    meanDistance: meanDistanceOf(updates),
+    ms: Math.round(ms),
+    cpuMs: Math.round(cpuMs),
+  };
+}
+
+export function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
+  return {
+    generated: total(rounds.map(({ generated }) => generated)),
+    ...summed(() => rounds),
+    ms: total(rounds.map(({ ms }) => ms)),
+    cpuMs: total(rounds.map(({ cpuMs }) => cpuMs)),
+  };
+}
+
+export function roundCounts({ filteredBy, demotedBy, failures, layers, ...counts }: RoundSummary): RoundCounts {
+  return counts;
+}
+
+/** Every counter, summed over the summaries that have it. */
+function summed(partsOf: (counter: { readonly step: Step }) => readonly object[]): Pick<RoundSummary, CounterName> {
+  const sums = Object.entries(COUNTERS).map(([name, { step, sum }]) => {
+    const values = partsOf({ step }).map((part) => part[name as keyof typeof part]);
+    return [name, (sum as (parts: readonly unknown[]) => unknown)(values)];
+  });
+  return Object.fromEntries(sums);
+}
+
+function meanDistanceOf(updates: RoundParts['updates']): number | null {
+  const measured = updates.filter(({ meanDistance }) => meanDistance !== null);
+  if (measured.length <= 1) return measured[0]?.meanDistance ?? null;
+  const pages = total(measured.map(({ modified }) => modified));
+  return total(measured.map(({ meanDistance, modified }) => (meanDistance ?? 0) * modified)) / pages;
+}
