@@ -5,10 +5,10 @@ import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../.
 import type { FetchItem, SegmentStore } from '../../ports/segment-store.ts';
 import { fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
-import { nothingToAsk } from '../fetch/soft-404.ts';
 import type { GenerateSummary } from '../summaries.ts';
 import { type Candidate, inParts, interleaveHosts } from './fetch-list.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
+import { soft404Probes } from './soft-404-probes.ts';
 
 export interface GenerateOptions {
   readonly topN?: number;
@@ -119,7 +119,7 @@ async function newSegment(
   const facts = await factsOf(deps.db, [...new Set(list.map((each) => each.host))]);
   const { random, partition } = deps;
   const admits = (url: string): boolean => isAdmitted(deps.select, url, 0);
-  const probes = settings.soft404 ? nothingToAsk(list, facts, now, { random, partition, admits }) : [];
+  const probes = settings.soft404 ? soft404Probes(list, facts, now, { random, partition, admits }) : [];
   await deps.segments.create({ id, createdAt: now, hosts: facts }, fetchItems(deps, settings, list, probes));
   await deps.db.write(
     {

@@ -1,72 +1,11 @@
 import type { Settled } from '../../domain/crawl/states/settle.ts';
-import type { LinkTally } from './found-links.ts';
 
-/** What one chunk adds to the counts; kept apart until the chunk is written. */
-export interface Tally extends LinkTally {
-  applied: number;
-  new: number;
-  modified: number;
-  distances: number;
-  distanceSum: number;
-  unchanged: number;
-  gone: number;
-  redirected: number;
-  failed: number;
-  newUrls: number;
-  purged: number;
-  duplicates: number;
-  restored: number;
-  /** Visits to known pages, and what they were worth to the schedule. */
-  visits: number;
-  worth: number;
-}
-
-export const isCounted = (verdict: Settled['verdict']): verdict is 'new' | 'modified' | 'unchanged' | 'gone' =>
-  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged' || verdict === 'gone';
-
-/** Whether a visit told what the page is like now. */
-export const isAnswer = ({ verdict }: Settled): boolean =>
-  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged';
-
-export function count(tally: Tally, settled: Settled): void {
-  if (settled.worth !== undefined) {
-    tally.visits++;
-    tally.worth += settled.worth;
-  }
-  switch (settled.verdict) {
-    case 'new':
-      tally.new++;
-      break;
-    case 'modified':
-      tally.modified++;
-      if (settled.distance !== null) {
-        tally.distances++;
-        tally.distanceSum += settled.distance;
-      }
-      break;
-    case 'unchanged':
-      tally.unchanged++;
-      break;
-    case 'gone':
-      tally.gone++;
-      break;
-    case 'redirected':
-      tally.redirected++;
-      break;
-    case 'failed':
-    case 'denied':
-    case 'parse-failed':
-      tally.failed++;
-      break;
-    case 'kept':
-      break;
-  }
-}
-
-export const emptyTally = (): Tally => ({
+/** Counters of `updatedb` that are plain numbers, in the order of `--json`, and sums that it needs beside them. */
+export const emptyTally = () => ({
   applied: 0,
   new: 0,
   modified: 0,
+  /** Modified pages whose distance is known, and the sum of their distances, bits. */
   distances: 0,
   distanceSum: 0,
   unchanged: 0,
@@ -79,10 +18,51 @@ export const emptyTally = (): Tally => ({
   purged: 0,
   duplicates: 0,
   restored: 0,
+  /** Visits to known pages, and the sum of what they were worth to the schedule, page-days. */
   visits: 0,
   worth: 0,
 });
 
+/** What one chunk adds to the counters; kept apart until the chunk is written. */
+export type Tally = ReturnType<typeof emptyTally>;
+
+type Verdict = Settled['verdict'];
+
+/** The counter of each verdict; `null`: none. */
+const COUNTER_OF = {
+  new: 'new',
+  modified: 'modified',
+  unchanged: 'unchanged',
+  gone: 'gone',
+  redirected: 'redirected',
+  failed: 'failed',
+  denied: 'failed',
+  'parse-failed': 'failed',
+  kept: null,
+} as const satisfies Record<Verdict, keyof Tally | null>;
+
+/** Counts a visit by its verdict. */
+export function countVisit(tally: Tally, { verdict, distance, worth }: Settled): void {
+  if (worth !== undefined) {
+    tally.visits++;
+    tally.worth += worth;
+  }
+  const counter = COUNTER_OF[verdict];
+  if (counter !== null) tally[counter]++;
+  if (verdict === 'modified' && distance !== null) {
+    tally.distances++;
+    tally.distanceSum += distance;
+  }
+}
+
 export function addTally(total: Tally, part: Tally): void {
   for (const key of Object.keys(part) as (keyof Tally)[]) total[key] += part[key];
 }
+
+/** Whether a layer has a counter of its own for the verdict. */
+export const isLayerCounter = (verdict: Verdict): verdict is 'new' | 'modified' | 'unchanged' | 'gone' =>
+  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged' || verdict === 'gone';
+
+/** Whether a visit has shown what the page is like now. */
+export const isAnswer = ({ verdict }: Settled): boolean =>
+  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged';

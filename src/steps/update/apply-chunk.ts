@@ -1,0 +1,223 @@
+import { type PageChange, pageChange, pageDropped } from '../../domain/crawl/change/page-change.ts';
+import { judgeHint, withoutHint } from '../../domain/crawl/discovery/sitemap-hint.ts';
+import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { type Settled, type SettlePolicy, settle } from '../../domain/crawl/states/settle.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
+import type { SegmentInfo } from '../../ports/segment-store.ts';
+import { addFailure, type FailureKind, unreadBy } from '../counters/failures.ts';
+import type { Layers } from '../counters/layers.ts';
+import { noteVisit } from '../counters/skip-notes.ts';
+import { noted } from '../facts/change-feed.ts';
+import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
+import {
+  additions,
+  type Found,
+  type LinkCounts,
+  type LinkDeps,
+  type LinkOptions,
+  outlinkTargets,
+  redirectTarget,
+} from './found-links.ts';
+import type { JoinedRecord } from './joined-records.ts';
+import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
+import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
+
+export interface UpdateOptions extends LinkOptions {
+  /** Whether newly found URLs enter the crawl db. */
+  readonly additions: boolean;
+  /** Whether a page that is gone leaves the crawl db at once. */
+  readonly purgeGone: boolean;
+  /** Records applied per batch, at most; fewer where they have many links. */
+  readonly chunk: number;
+  /** How long the headers of a host are not believed after a lie, ms. */
+  readonly distrustMs: number;
+  /** Whether pages with the text that their host gives for an address that cannot exist are gone. */
+  readonly soft404: boolean;
+  /** When pages are duplicates, and whether the links of those are passed over. */
+  readonly repeats: RepeatOptions & { readonly skipOutlinks: boolean };
+}
+
+export interface UpdateDeps {
+  readonly db: CrawlDb;
+  readonly clock: Clock;
+  readonly policy: SettlePolicy;
+  readonly links: LinkDeps;
+  /** The tables of signatures and their scopes; `null`: none are kept, and no page is marked as a duplicate. */
+  readonly near: Pick<RepeatDeps, 'tables' | 'scopeOf'> | null;
+}
+
+/** One run over a segment: what its chunks share. */
+export interface UpdateRun extends UpdateDeps {
+  readonly links: LinkDeps & LinkCounts;
+  readonly options: UpdateOptions;
+  readonly segment: SegmentInfo;
+  readonly layers: Layers;
+  readonly failures: FailureKind[];
+}
+
+/** What a chunk changes, up to the batch that writes it. */
+interface Draft {
+  readonly tally: Tally;
+  readonly puts: CrawlDbPut[];
+  readonly deletes: CrawlDatum[];
+  readonly links: StoredLinks[];
+  /** How the dates of sitemaps have proved on their hosts. */
+  readonly hints: DatedObservation[];
+  readonly changes: PageChange[];
+  /** URLs met as links or redirect targets. */
+  readonly found: Map<string, Found>;
+}
+
+/** A visit to a known page. */
+interface KnownVisit extends JoinedRecord {
+  readonly previous: CrawlDatum;
+}
+
+/** `datum`: the page as it is to be stored. */
+interface JudgedVisit extends KnownVisit {
+  readonly settled: Settled;
+  readonly datum: CrawlDatum;
+}
+
+/** Applies fetched records to the crawl db in one batch; `row` is the progress mark that the batch writes with them. */
+export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[], row: SegmentRow): Promise<Tally> {
+  const draft: Draft = {
+    tally: { ...emptyTally(), applied: chunk.length },
+    puts: [],
+    deletes: [],
+    links: [],
+    hints: [],
+    changes: [],
+    found: new Map(),
+  };
+  const visits = await collect(run.db, chunk);
+  for (const visit of await judge(run, draft, visits)) draftVisit(run, draft, visit);
+  const added = await newUrls(run, draft);
+  await write(run, draft, added, observationsOf(chunk), row);
+  return draft.tally;
+}
+
+/** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
+async function collect(db: CrawlDb, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
+  const records = await db.getMany(chunk.map(({ fetched }) => fetched.url));
+  return chunk.flatMap((joined, i) => {
+    const previous = records[i];
+    return previous === undefined ? [] : [{ ...joined, previous }];
+  });
+}
+
+/** Settles each visit, then compares the pages with each other and with those of the crawl db. */
+async function judge(run: UpdateRun, draft: Draft, visits: readonly KnownVisit[]): Promise<JudgedVisit[]> {
+  const settled = visits.map((visit) => ({ ...visit, settled: settleVisit(run, draft, visit) }));
+  const pages = settled.map(({ previous, settled: { datum } }) => ({ previous, datum }));
+  if (run.near === null) return settled.map((visit) => ({ ...visit, datum: visit.settled.datum }));
+  const { repeats } = run.options;
+  const { visited, others, marked, restored } = await judgeRepeats({ db: run.db, ...run.near }, pages, repeats);
+  draft.tally.duplicates = marked;
+  draft.tally.restored = restored;
+  for (const put of others) {
+    draft.puts.push(put);
+    noteChange(draft, put.previous, put.datum, run.clock.now());
+  }
+  return settled.map((visit, i) => ({ ...visit, datum: visited[i]! }));
+}
+
+function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed, previous }: KnownVisit): Settled {
+  const { outcome, host } = fetched;
+  const target = redirectTarget(run.links, fetched, previous, found, tally);
+  const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;
+  return settle(
+    previous,
+    {
+      kind: 'visited',
+      outcome,
+      parse: parsed?.outcome ?? null,
+      target,
+      lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
+      isHostTrusted: (run.segment.hosts[host]?.distrustedUntil ?? 0) <= outcome.at,
+    },
+    run.policy,
+    outcome.at,
+  );
+}
+
+/** Counts a visit and adds it to the draft: the record, its change, its links, and the hint that it had. */
+function draftVisit(run: UpdateRun, draft: Draft, visit: JudgedVisit): void {
+  const { previous, datum, settled, fetched } = visit;
+  const { at } = fetched.outcome;
+  countAndReport(run, draft, visit);
+  noteChange(draft, previous, datum, at);
+  const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;
+  if (hint !== null) {
+    const observation = hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 };
+    draft.hints.push({ host: fetched.host, observation, at });
+  }
+  draftLinks(run, draft, visit);
+  if (run.options.purgeGone && datum.state === 'gone') purge(draft, previous, datum, at);
+  else {
+    const stored = isAnswer(settled) ? withoutHint(datum) : datum;
+    draft.puts.push({ datum: stored, previous, leasedBy: run.segment.id });
+  }
+}
+
+function countAndReport(run: UpdateRun, { tally }: Draft, { previous, datum, settled, parsed }: JudgedVisit): void {
+  countVisit(tally, settled);
+  run.layers.count(previous.depth, 'visited');
+  if (isLayerCounter(settled.verdict)) run.layers.count(previous.depth, settled.verdict);
+  const unread = unreadBy(previous.url, parsed?.outcome ?? null);
+  if (unread !== null) addFailure(run.failures, unread);
+  if (!isAnswer(settled)) noteVisit(run.links.skips, datum, datum.httpStatus);
+}
+
+function noteChange({ changes }: Draft, previous: CrawlDatum | null, datum: CrawlDatum, at: number): void {
+  const change = previous === null ? null : pageChange(previous, datum, at);
+  if (change !== null) changes.push(change);
+}
+
+function draftLinks(run: UpdateRun, draft: Draft, { previous, datum, parsed, fetched }: JudgedVisit): void {
+  if (parsed === null || parsed.outcome.kind !== 'parsed') return;
+  const { options } = run;
+  const isPassedOver = datum.state === 'duplicate' && options.repeats.skipOutlinks;
+  const source = { page: previous, at: fetched.outcome.at };
+  const targets = isPassedOver ? [] : outlinkTargets(run.links, parsed, source, options, draft.found, draft.tally);
+  draft.links.push({ url: previous.url, targets });
+}
+
+function purge({ tally, deletes, changes, links }: Draft, previous: CrawlDatum, datum: CrawlDatum, at: number): void {
+  deletes.push(previous);
+  const dropped = pageDropped(datum, at);
+  if (dropped !== null) changes.push(dropped);
+  links.push({ url: previous.url, targets: [] });
+  tally.purged++;
+}
+
+/** Records for the URLs found that the crawl db does not have. */
+async function newUrls(run: UpdateRun, { found, tally }: Draft): Promise<CrawlDatum[]> {
+  const { options, policy } = run;
+  const added = options.additions ? await additions(run.links, found, options, policy.schedule.initialIntervalMs) : [];
+  tally.newUrls = added.length;
+  for (const { depth } of added) run.layers.count(depth, 'newUrls');
+  return added;
+}
+
+/** One batch, so that the chunk is applied as a whole or not at all. The filter of seen URLs follows it. */
+async function write(
+  { db, clock, links: { seen }, options }: UpdateRun,
+  { puts, deletes, links, hints, changes }: Draft,
+  added: readonly CrawlDatum[],
+  observations: readonly DatedObservation[],
+  row: SegmentRow,
+): Promise<void> {
+  await db.write({
+    puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
+    deletes,
+    links,
+    hostFacts: await factsAfter(db, [...observations, ...hints], options.distrustMs),
+    segments: [row],
+    ...noted(changes, clock.now()),
+  });
+  seen.add(added.map(({ url }) => url));
+  seen.remove(deletes.map(({ url }) => url));
+}
