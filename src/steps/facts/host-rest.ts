@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import { type CrawlDb, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 
-/** Why a host is asked for nothing just now, where it has asked for a rest (Retry-After). */
+/** Why no request is sent to a host now: it has asked for a pause (Retry-After). `null`: it may be asked. */
 export async function restReason(
   { db, clock }: { readonly db: Pick<CrawlDb, 'hostRows'>; readonly clock: Clock },
   host: string,
@@ -11,9 +11,7 @@ export async function restReason(
   return restUntil === null || restUntil <= clock.now() ? null : reasonUntil(restUntil);
 }
 
-/**
- * Writes among the facts of a host that it has asked for a rest; the answer is why it is asked for nothing until then.
- */
+/** Stores with a host that it has asked for a pause. Resolves with the reason, as {@link restReason} gives it. */
 export async function noteRest(
   db: Pick<CrawlDb, 'hostRows' | 'write'>,
   host: string,

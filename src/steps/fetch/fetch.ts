@@ -19,13 +19,13 @@ export interface FetchOptions extends VisitOptions {
   readonly window: number;
   /** Least time between the end of a request and the start of the next one to the same host, ms. */
   readonly delayMs: number;
-  /** Wall time for the whole step, ms; 0: none. What is left stays due. */
+  /** Wall time for the whole step, ms; 0: no limit. URLs that are left stay due. */
   readonly timeLimitMs: number;
-  /** Failures in a row after which a host is left alone for the rest of the step. */
+  /** Failures in a row after which a host gets no more requests in this step. */
   readonly hostFailureLimit: number;
   /** Failures in a row over all hosts after which the step ends: the network is down. */
   readonly failureLimit: number;
-  /** A Retry-After no longer than this is waited for; a longer one leaves the host alone for the step, ms. */
+  /** The longest Retry-After that is waited for; a host that asks for more gets no more requests in this step, ms. */
   readonly patienceMs: number;
 }
 
@@ -35,17 +35,17 @@ export interface FetchDeps extends VisitDeps {
   readonly robots: Robots;
   /** By scheme, without the colon. */
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
-  /** Told of each page with a body that is to be parsed; awaited, so that parsing holds fetching back. */
+  /** Gets each page with a body to parse; awaited, so that parsing holds fetching back. */
   readonly onPage?: (item: FetchItem, page: VisitResult) => Promise<void>;
   readonly onOutcome?: (outcome: FetchOutcome, bytesSaved: number) => void;
 }
 
-/** Codes that speak of the host or the network rather than of one page. */
+/** Faults of the host or the network rather than of one page. */
 const HOST_FAULTS = new Set(['dns-failed', 'connect-failed', 'tls-failed', 'fetch-timeout']);
-/** Statuses that speak of the server rather than of one page: it is overloaded, or what stands behind it is away. */
+/** Statuses of the server rather than of one page: it is overloaded, or the server behind it is away. */
 const HOST_STATUSES = new Set([502, 503, 504]);
 
-/** How a host was found: `ailing` is one that was reached, and had better be left alone should it go on so. */
+/** State of a host as a fetch shows it: `ailing` was reached, but failed. */
 type Reach = 'well' | 'ailing' | 'unreached';
 
 function reachOf(outcome: FetchOutcome): Reach {
@@ -55,8 +55,9 @@ function reachOf(outcome: FetchOutcome): Reach {
 }
 
 /**
- * Fetches what the segment lacks. The list is read in windows, so memory does not grow with it. A stop signal or the
- * time limit ends the step after the pages in flight; what was not come to stays in the list and can be fetched later.
+ * Fetches the URLs of a segment that are not fetched yet. The list is read in windows, so memory does not grow with it.
+ * A stop signal or the time limit ends the step after the pages in flight; the other URLs stay in the list and can be
+ * fetched later.
  */
 export async function fetchSegment(
   deps: FetchDeps,
@@ -70,10 +71,10 @@ export async function fetchSegment(
 class FetchRun {
   private readonly counts = noOutcomes();
   private readonly facts = new Map<string, HostFacts>();
-  /** Of pages without an entity tag, by host, in this run. */
+  /** Answers of this run to conditional requests for pages without an entity tag, by host. */
   private readonly dated = new Map<string, ConditionRecord>();
   private readonly failuresInARow = new Map<string, number>();
-  /** Hosts that are left alone for the rest of the step, and why. */
+  /** Hosts that get no more requests in this step, and why. */
   private readonly failingHosts = new Map<string, string>();
   private failuresOverAll = 0;
   /** Aborted when no further visit may start; visits in flight go on. */
@@ -127,8 +128,7 @@ class FetchRun {
   }
 
   /**
-   * What an interrupted run learnt of its hosts, such as the rest that one asked for, reaches the crawl db with the
-   * whole segment only.
+   * Observations of an interrupted run, such as a Retry-After: they are only in the segment until updatedb applies it.
    */
   private async recallObservations(): Promise<void> {
     if (this.segment.fetchedCount === 0) return;
@@ -174,7 +174,7 @@ class FetchRun {
     const visited = await visit(this.deps, this.options, asked);
     const restUntil = this.judgeHost(item.host, visited.outcome);
     const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
-    if (result.observation !== null) this.learn(item, facts, result.observation);
+    if (result.observation !== null) this.observe(item, facts, result.observation);
     await this.store(item, result);
   }
 
@@ -182,7 +182,7 @@ class FetchRun {
     return this.facts.get(host) ?? this.segment.info.hosts[host] ?? NO_HOST_FACTS;
   }
 
-  private learn({ host, validators }: FetchItem, facts: HostFacts, observation: HostObservation): void {
+  private observe({ host, validators }: FetchItem, facts: HostFacts, observation: HostObservation): void {
     this.facts.set(host, addObservation(facts, observation));
     if (validators.etag !== null) return;
     const { conditionalHits = 0, conditionalMisses = 0 } = observation;
@@ -194,7 +194,7 @@ class FetchRun {
     });
   }
 
-  /** The reason not to ask for this page at all, if there is one. */
+  /** The result for a URL that must not be requested; `null`: it may be. */
   private async refusal(item: FetchItem, turn: LaneTurn): Promise<VisitResult | null> {
     const { host } = item;
     const { clock } = this.deps;
@@ -209,13 +209,12 @@ class FetchRun {
     const restAskedUntil = restAsked(verdict, clock);
     if (restAskedUntil !== null) {
       const observation = { restUntil: restAskedUntil };
-      this.tellRest(host, restAskedUntil);
-      this.learn(item, facts, observation);
+      this.warnOfRest(host, restAskedUntil);
+      this.observe(item, facts, observation);
       return { ...this.resting(restAskedUntil), observation };
     }
     if (verdict.allowed) return null;
-    // A host that cannot be reached for its robots.txt is asked for no page, so a network that is down may show here
-    // alone.
+    // No page of a host is requested without its robots.txt, so a network that is down may show here alone.
     if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? '') ? 'unreached' : 'well');
     const { code, message } = denialBy(verdict);
     return this.denied(code, message);
@@ -231,26 +230,26 @@ class FetchRun {
     return { outcome, response: null, body: null, headers: {}, observation: null };
   }
 
-  /** Leaves a host alone that asks for it. Answers until when, where that is too long to wait for. */
+  /** Pauses the lane of a host that throttles; a pause too long to wait for is returned, ms since the epoch. */
   private judgeHost(host: string, outcome: FetchOutcome): number | null {
     this.countReach(host, reachOf(outcome));
     if (outcome.kind !== 'failed' || outcome.code !== 'http-throttled') return null;
     const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
     if (until - outcome.at > this.options.patienceMs) {
-      this.tellRest(host, until);
+      this.warnOfRest(host, until);
       return until;
     }
     this.deps.lanes.pauseUntil(host, until);
     return null;
   }
 
-  /** Leaves a host alone that fails over and over, and ends the step when nothing at all can be reached. */
+  /** Stops requests to a host after too many failures in a row, and the step when no host can be reached. */
   private countReach(host: string, reach: Reach): void {
     this.failuresOverAll = reach === 'unreached' ? this.failuresOverAll + 1 : 0;
     if (this.failuresOverAll >= this.options.failureLimit) {
       this.fault ??= new CrawlError(
         'failure-limit',
-        `${this.failuresOverAll} fetches in a row could not reach their hosts; is the network down?`,
+        `${this.failuresOverAll} fetches in a row could not reach their hosts (fetch.failureLimit); is the network down?`,
       );
       this.noMore.abort(this.fault);
     }
@@ -260,13 +259,17 @@ class FetchRun {
     if (failures >= this.options.hostFailureLimit) {
       const message = `${failures} failures in a row`;
       this.failingHosts.set(host, message);
-      this.deps.log.warn('host left alone for this round', { host, code: 'host-failing', message });
+      this.deps.log.warn('too many failures in a row: no more requests to this host in this round', {
+        host,
+        code: 'host-failing',
+        message,
+      });
     }
   }
 
-  private tellRest(host: string, until: number): void {
+  private warnOfRest(host: string, until: number): void {
     const reported = { host, code: 'http-throttled', until: new Date(until).toISOString() };
-    this.deps.log.warn('host left alone as it asked', reported);
+    this.deps.log.warn('no requests to this host until the time that its Retry-After names', reported);
   }
 
   private async store(item: FetchItem, result: VisitResult): Promise<void> {

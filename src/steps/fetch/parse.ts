@@ -5,7 +5,7 @@ import type { ParseSummary } from '../summaries.ts';
 
 export interface ParseDeps {
   readonly parser: PageParser;
-  /** Undoes the content codings of a stored response body; as much as fits into the configured size. */
+  /** Decodes the content codings of a stored body, up to the configured size. */
   readonly undoContentCoding: (body: Uint8Array, codings: string | undefined) => Promise<Uint8Array>;
 }
 
@@ -15,8 +15,8 @@ export interface ParseOptions {
 }
 
 /**
- * Parses what was fetched with a body and has no parse output yet, from the stored responses. Interrupted, it goes on
- * with what is missing; after `resetParsed` it does all anew.
+ * Parses the stored responses that have a body and no parse output yet. An interrupted run goes on with those that are
+ * missing; after `resetParsed` all are parsed again.
  */
 export async function parseSegment(
   deps: ParseDeps,

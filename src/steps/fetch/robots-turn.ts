@@ -12,17 +12,17 @@ export interface RobotsDeps {
 export interface AskedRobots {
   readonly verdict: RobotsVerdict;
   readonly isFetched: boolean;
-  /** The host wants more time between two requests than others get. */
+  /** Whether a Crawl-delay is longer than the configured delay. */
   readonly isSlow: boolean;
 }
 
-/** http and https of a host are one lane, and each may have a robots.txt of its own. */
+/** http and https of a host share one lane, but each may have its own robots.txt. */
 const inOtherScheme = (url: string): string =>
   url.startsWith('https:') ? `http${url.slice('https'.length)}` : `https${url.slice('http'.length)}`;
 
 /**
- * The verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises the
- * host's delay above `delayMs` once something may be asked for; where http and https want different ones, the longer
+ * The robots.txt verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises
+ * the delay of the host above `delayMs` once a URL is allowed; where http and https have different ones, the longer
  * holds for both.
  */
 export async function askRobots(
@@ -36,7 +36,7 @@ export async function askRobots(
   const cached = robots.cachedVerdict(url);
   const verdict = cached ?? (await robots.verdict(url, () => turn.next()));
   const twin = robots.cachedVerdict(inOtherScheme(url));
-  // What is refused asks for nothing, so it neither waits for a delay, which may be a day, nor makes others wait.
+  // A refused URL sends no request: it neither waits for a delay, which may be a day, nor makes others wait.
   const wanted = [verdict, twin].map((each) => (each?.allowed ? (each.crawlDelayMs ?? 0) : 0));
   const delay = Math.max(delayMs, ...wanted);
   if (verdict.allowed) lanes.setDelay(host, delay);
@@ -45,9 +45,8 @@ export async function askRobots(
 }
 
 /**
- * As {@link askRobots}, for a URL that is to be asked for in this turn of its host. robots.txt is a request like any
- * other: where it was fetched, what it allows waits for the next turn. Where nothing is asked at all the turn is
- * spared.
+ * As {@link askRobots}, for a URL that is to be requested in this turn of its host. robots.txt is a request like any
+ * other: where it was fetched, the URL waits for the next turn. A turn without any request is given back.
  */
 export async function verdictInTurn(
   deps: RobotsDeps,
@@ -59,12 +58,12 @@ export async function verdictInTurn(
   const { verdict, isFetched, isSlow } = asked;
   const mayAsk = verdict.allowed && restAsked(verdict, deps.clock) === null;
   if (mayAsk ? isSlow && !isFetched : !isFetched) turn.spare();
-  // This turn may have come by a shorter delay, which held while everything was refused.
+  // This turn may have come after a shorter delay, which held while every URL was refused.
   if (mayAsk && (isFetched || isSlow)) await turn.next();
   return asked;
 }
 
-/** What keeps a URL back that a verdict does not allow. */
+/** Error code and message for a URL that a verdict does not allow. */
 export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: ErrorCode; message: string } {
   const code = known ?? 'robots-denied';
   const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
@@ -72,8 +71,8 @@ export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: E
 }
 
 /**
- * Until when the host wants to be left alone, as it said when it was asked for robots.txt; pages that an older copy
- * allows wait as well.
+ * Until when the host asked to be left alone (Retry-After) when robots.txt was requested. Pages that an older copy of
+ * robots.txt allows wait as well.
  */
 export const restAsked = ({ restUntil }: RobotsVerdict, clock: Clock): number | null =>
   restUntil !== undefined && restUntil > clock.now() ? restUntil : null;

@@ -3,16 +3,16 @@ import type { FetchFailed, FetchOutcome } from '../../domain/crawl/states/outcom
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { ResponseHead } from '../../ports/fetch-protocol.ts';
 
-/** When a visit was, and what it took. */
+/** Time and costs of a visit. */
 export type VisitCosts = Pick<FetchFailed, 'at' | 'requests' | 'bodyBytes' | 'receivedBytes' | 'ms'>;
 
 const PERMANENT = new Set([300, 301, 308]);
 const TEMPORARY = new Set([302, 303, 307]);
 const GONE = new Set([404, 410]);
-/** Answers that ask for patience rather than report a fault. */
+/** Statuses that may come with a Retry-After: the server is overloaded or under maintenance. */
 const THROTTLED = new Set([429, 503]);
 
-/** What an answer other than 2xx (and 304, where it was asked for) means for the URL. */
+/** The outcome of an answer other than 2xx (and other than a 304 to a conditional request). */
 export function statusOutcome(
   { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
   costs: VisitCosts,
@@ -27,8 +27,8 @@ export function statusOutcome(
 }
 
 /**
- * Until when an answer asks for patience with its host, where it names no time for `patienceMs`; `null`: it does not
- * ask.
+ * Until when an answer asks that its host be left alone; `patienceMs` from now where it names no time. `null`: it does
+ * not ask.
  */
 export function restAskedFor(
   { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,

@@ -77,8 +77,8 @@ export async function visit(
 }
 
 /**
- * A HEAD that spoke of another page where the GET found the known one (by its length without the coding, say) has won
- * nothing.
+ * Counts a HEAD as a miss where it named a changed page and the GET found the known one (a length without the content
+ * coding, say).
  */
 function judgedAfterHead(result: VisitResult): VisitResult {
   if (result.outcome.kind !== 'unchanged') return result;
@@ -87,8 +87,8 @@ function judgedAfterHead(result: VisitResult): VisitResult {
 }
 
 /**
- * What an answer left open: whether the page changed, or what it means now that the headers claim something else of the
- * same bytes.
+ * What an answer leaves open: whether the page has changed, or whether other claims (Content-Type, X-Robots-Tag) on the
+ * same bytes change its meaning.
  */
 type Doubt = 'page' | 'claims';
 
@@ -116,7 +116,7 @@ async function exchange(
   return result;
 }
 
-/** Of a server that does not serve HEAD; it may well serve GET. Where it cannot be reached, nor can the page. */
+/** Faults of a server that does not serve HEAD and may serve GET. An unreachable server is not among them. */
 const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'fetch-timeout',
   'fetch-aborted',
@@ -124,7 +124,7 @@ const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'headers-too-large',
 ]);
 
-/** Rung 3 by HEAD. Where it leaves a doubt, a GET decides. */
+/** Rung 3 of the ladder by HEAD; a doubt is left to a GET. */
 async function probeByHead(open: OpenVisit): Promise<VisitResult | Doubt> {
   const { item, observation } = open;
   const headers = conditionalHeaders(item.validators);
@@ -137,7 +137,7 @@ async function probeByHead(open: OpenVisit): Promise<VisitResult | Doubt> {
     return 'page';
   }
   const refused = head.status >= 400 ? notOk(open, head) : null;
-  // Who asks for patience is not asked again at once.
+  // A host that throttles is not asked again at once.
   if (refused?.outcome.kind === 'failed' && refused.outcome.code === 'http-throttled') return refused;
   const answer = validatorsOf(head.headers);
   if (head.status === 304) {
@@ -177,7 +177,7 @@ async function get(open: OpenVisit, plan: ProbePlan): Promise<VisitResult | 'cla
     },
   });
   const { head } = result;
-  // Part of a page under the validators of the whole would be "unchanged" until the page changes.
+  // Part of a body with the validators of the whole would pass for "unchanged" until the page changes.
   const answer = result.brokenOff ? NO_VALIDATORS : validatorsOf(head.headers);
   if (head.status === 304 && plan.conditional) {
     observation.conditionalHits = 1;
@@ -192,10 +192,10 @@ async function get(open: OpenVisit, plan: ProbePlan): Promise<VisitResult | 'cla
   return notOk(open, head);
 }
 
-/** A record keeps the first 128 bits. */
+/** A record keeps the first 128 bits of a body's SHA-256. */
 const DIGEST_DIGITS = 32;
 
-/** A whole body came: the digest decides whether it is new, and whether the headers would have told the truth. */
+/** A whole body came: its digest decides whether it is new, and whether the headers would have been right. */
 function answered(open: OpenVisit, plan: ProbePlan, result: Exchange, answer: Validators): VisitResult {
   const { deps, item, observation } = open;
   const body = result.body ?? new Uint8Array(0);
@@ -209,7 +209,7 @@ function answered(open: OpenVisit, plan: ProbePlan, result: Exchange, answer: Va
     if (!equal) observation.lies = 1;
   }
   if (plan.conditional && equal) observation.conditionalMisses = 1;
-  // Nothing was undone: what was digested is what went over the wire.
+  // Without a content coding the digest is that of the bytes on the wire.
   const wireDigest = result.wireBody === body ? { bodySha256: sha256 } : {};
   if (equal && isClaimedBy(item, result.head)) {
     const payload = { body: result.wireBody, truncated: result.truncated, ...wireDigest };
