@@ -1,37 +1,35 @@
 import type { FetchOutcome, ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 
-/**
- * Visits that brought no page, or one that could not be read, for one and the same reason: how many, and one of them.
- */
+/** Visits that failed, were refused or could not be parsed, for one reason: their number and an example. */
 export interface FailureKind {
   /** A code of `domain/errors.ts`. */
   readonly code: string;
   /** HTTP status of the answer, where one came. */
   readonly status: number | null;
   readonly visits: number;
-  /** The first of these URLs, and what was said of it. */
+  /** The first of these URLs, and its error message. */
   readonly url: string;
   readonly message: string;
 }
 
-/** Codes are few, but protocols of one's own may make up any; a crawl's summary stays short all the same. */
+/** Built-in codes are few, but those of plugins may be any: the rest is counted as `other`. */
 const MAX_KINDS = 50;
 const OTHERS = 'other';
 
-/** What a visit failed by or was refused for; `null` when the server answered it. */
+/** The reason why a visit failed or was refused; `null` when the server answered. */
 export function failureOf(url: string, outcome: FetchOutcome): FailureKind | null {
   if (outcome.kind !== 'failed' && outcome.kind !== 'denied') return null;
   const status = outcome.kind === 'failed' ? outcome.status : null;
   return { code: outcome.code, status, visits: 1, url, message: outcome.message };
 }
 
-/** What a page could not be read by; `null` when it was, or brought nothing to read. */
-export function unreadBy(url: string, parse: ParseOutcome | null): FailureKind | null {
+/** The reason why a page could not be parsed; `null` when it was, or had nothing to parse. */
+export function parseFailureOf(url: string, parse: ParseOutcome | null): FailureKind | null {
   if (parse?.kind !== 'parse-failed') return null;
   return { code: parse.code, status: null, visits: 1, url, message: parse.message };
 }
 
-/** Counts a kind among others, which stay in order: the most frequent first, equals by their reason. */
+/** Adds a kind to the list, which stays sorted: most frequent first, equal ones by their reason. */
 export function addFailure(kinds: FailureKind[], kind: FailureKind): void {
   let at = kinds.findIndex((each) => reasonOf(each) === reasonOf(kind));
   if (at < 0 && kinds.length >= MAX_KINDS && kind.code !== OTHERS) {

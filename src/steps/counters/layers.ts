@@ -1,20 +1,20 @@
-/** Pages of one distance from the seeds. */
+/** Pages at one distance from the seeds. */
 export interface LayerSummary {
   /** Links from a seed; 0: the seeds. */
   readonly depth: number;
-  /** Records applied, whatever came of the visit. */
+  /** Visits applied, whatever their outcome. */
   readonly visited: number;
   readonly new: number;
   readonly modified: number;
   readonly unchanged: number;
   readonly gone: number;
-  /** URLs of this depth that were found. */
+  /** URLs of this depth that entered the crawl db. */
   readonly newUrls: number;
 }
 
 type Counted = Exclude<keyof LayerSummary, 'depth'>;
 
-/** Counts by layer, in the order of the layers. */
+/** Counters by layer, nearest to the seeds first. */
 export class Layers {
   readonly #layers = new Map<number, Record<Counted, number>>();
 

@@ -58,8 +58,8 @@ export function countOutcome(counts: OutcomeCounts, url: string, outcome: FetchO
 }
 
 /**
- * What fetching a segment brought, whoever did it and in how many runs; requests for robots.txt are not among its
- * records.
+ * Adds all fetched records of a segment, whichever workers and runs fetched them. Requests for robots.txt have no
+ * records and are left out.
  */
 export async function countFetched(segment: Segment, counts: OutcomeCounts): Promise<void> {
   for await (const { url, outcome } of segment.fetched()) countOutcome(counts, url, outcome);

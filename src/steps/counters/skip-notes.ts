@@ -12,18 +12,18 @@ export interface SkipNote {
   readonly from: string | null;
 }
 
-/** Who is told of what is passed over. */
+/** Receives the URLs that a step skips. */
 export interface SkipSink {
   note(note: SkipNote): void;
 }
 
-/** Texts of plugins and servers may be of any length. */
+/** Bounds for texts of plugins and servers, characters. */
 const MAX_DETAIL = 300;
 const MAX_URL = 2_048;
 
 /**
- * What a step passed over, in bounded memory: every case is counted by its reason, and the first URLs of each reason
- * are listed, each once.
+ * The URLs that a step skipped, in bounded memory: every case is counted by its reason, and the first URLs of each
+ * reason are listed once.
  */
 export class SkipNotes implements SkipSink {
   readonly counts: Partial<Record<SkipReason, number>> = {};
@@ -59,7 +59,7 @@ export class SkipNotes implements SkipSink {
 
 export const NO_SKIP_SINK: SkipSink = Object.freeze({ note: () => {} });
 
-/** Tells of a visit that brought no page: a failure, a refusal, "gone", what could not be parsed. */
+/** Notes a visit that brought no page: a failure, a refusal, "gone", a page that could not be parsed. */
 export function noteVisit(
   sink: SkipSink,
   { url, referrer, lastError, state }: CrawlDatum,

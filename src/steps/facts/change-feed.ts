@@ -1,12 +1,12 @@
 import { type PageChange, pageChange } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDb, CrawlDbBatch, CrawlDbPut } from '../../ports/crawl-db.ts';
 
-/** The part of a batch that tells of changes; nothing when there are none. */
+/** The part of a batch that adds changes to the feed; empty without changes. */
 export function noted(changes: readonly PageChange[], now: number): Pick<CrawlDbBatch, 'feed'> {
   return changes.length === 0 ? {} : { feed: { add: { notedAt: now, changes } } };
 }
 
-/** What a batch of records that nobody has visited changes. */
+/** The part of a batch for the changes that records show without a visit. */
 export function changesOf(puts: readonly CrawlDbPut[], now: number): Pick<CrawlDbBatch, 'feed'> {
   const changes = puts.flatMap(({ datum, previous }) => {
     const change = previous === null ? null : pageChange(previous, datum, now);
@@ -16,7 +16,7 @@ export function changesOf(puts: readonly CrawlDbPut[], now: number): Pick<CrawlD
 }
 
 export interface FeedRetention {
-  /** Entries noted longer ago are removed, ms. */
+  /** Age beyond which entries are removed, ms. */
   readonly keepMs: number;
   /** Entries kept at most. */
   readonly max: number;
@@ -25,11 +25,11 @@ export interface FeedRetention {
 /** Entries removed per batch. */
 const TRIM_WINDOW = 10_000;
 
-/** Removes what is older, or more, than is to be kept. Resolves with the count of numbers given up. */
+/** Removes entries beyond the age or the count to keep. Resolves with how many were removed. */
 export async function trimFeed(db: CrawlDb, { keepMs, max }: FeedRetention, now: number): Promise<number> {
   const { first, last } = await db.feedEnds();
   let keepFrom = Math.max(first, last - max + 1);
-  // One look at the oldest entry tells whether any is too old.
+  // Where the oldest entry is young enough, all are.
   for await (const oldest of db.changes({ limit: 1 })) {
     if (oldest.notedAt >= now - keepMs) break;
     const kept = db.changes({ notedFrom: now - keepMs, limit: 1 });

@@ -7,10 +7,7 @@ import {
 } from '../../domain/crawl/revisit/budget-account.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
-/**
- * Facts in the crawl db: the account of a budget by the day, and how many fetches a day the crawl is limited to ("0":
- * not at all).
- */
+/** Facts in the crawl db: the account of a budget by the day, and the fetches a day of the last round ("0": no limit). */
 const ACCOUNT = 'budget.account';
 const PER_DAY = 'budget.perDay';
 
@@ -25,7 +22,7 @@ export interface FetchBudgetOptions {
   readonly budgetPerDay: number;
 }
 
-/** What a round may spend; `null`: there is no limit. */
+/** The budget of a round; `null`: there is no limit. */
 export async function openFetchBudget(
   db: CrawlDb,
   options: FetchBudgetOptions,
@@ -38,7 +35,7 @@ export async function openFetchBudget(
   return { budget: budget > 0 ? budget : allowance(account, budgetPerDay), account };
 }
 
-/** What to write with the leases of the round. */
+/** Facts to write with the leases of the round. */
 export function fetchBudgetFacts(
   fetchBudget: FetchBudget | null,
   fetches: number,
@@ -51,7 +48,7 @@ export function fetchBudgetFacts(
   };
 }
 
-/** Fetches a day that the crawl was last limited to; `null`: no limit. */
+/** Fetches a day that the last round was limited to; `null`: no limit. */
 export async function limitPerDay(db: CrawlDb): Promise<number | null> {
   const perDay = Number((await db.meta(PER_DAY)) ?? 0);
   return perDay > 0 ? perDay : null;

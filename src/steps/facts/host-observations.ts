@@ -1,9 +1,9 @@
 import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, HostObservation } from '../../ports/segment-store.ts';
 
-/** Host facts with what one fetch taught added. */
+/** Facts of a host with the observation of one fetch added. */
 export function addObservation(facts: HostFacts, observation: HostObservation): HostFacts {
-  // Field by field: a copy with fields set anew takes several times as long, and this is done for every visit.
+  // Field by field: a spread with some fields replaced takes several times as long, and this runs for every visit.
   return {
     audits: facts.audits + (observation.audits ?? 0),
     lies: facts.lies + (observation.lies ?? 0),
@@ -16,15 +16,15 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
     hintHits: facts.hintHits + (observation.hintHits ?? 0),
     hintMisses: facts.hintMisses + (observation.hintMisses ?? 0),
     nothing: observation.nothing ?? facts.nothing,
-    // Segments of older versions do not tell it.
+    // Segments of older versions do not have it.
     restUntil: observation.restUntil ?? facts.restUntil ?? null,
   };
 }
 
-/** As {@link addLesson}; a lie also costs the host the trust in its headers until `now + distrustMs`. */
-export function learn(facts: HostFacts, observation: HostObservation, now: number, distrustMs: number): HostFacts {
-  const learnt = addObservation(facts, observation);
-  return (observation.lies ?? 0) > 0 ? { ...learnt, distrustedUntil: now + distrustMs } : learnt;
+/** As {@link addObservation}; after a lie the headers of the host are distrusted until `now + distrustMs`. */
+function withObservation(facts: HostFacts, observation: HostObservation, now: number, distrustMs: number): HostFacts {
+  const added = addObservation(facts, observation);
+  return (observation.lies ?? 0) > 0 ? { ...added, distrustedUntil: now + distrustMs } : added;
 }
 
 export interface DatedObservation {
@@ -33,24 +33,24 @@ export interface DatedObservation {
   readonly at: number;
 }
 
-/** What the fetches of a chunk taught. */
+/** Observations of the fetches of a chunk. */
 export function observationsOf(chunk: readonly { readonly fetched: FetchedRecord }[]): DatedObservation[] {
   return chunk.flatMap(({ fetched: { host, observation, outcome } }) =>
     observation === null ? [] : [{ host, observation, at: outcome.at }],
   );
 }
 
-/** The facts of the hosts concerned after the lessons. */
+/** The facts of the hosts concerned, with the observations added. */
 export async function factsAfter(
   db: CrawlDb,
-  taught: readonly DatedObservation[],
+  observations: readonly DatedObservation[],
   distrustMs: number,
 ): Promise<{ host: string; facts: HostFacts }[]> {
-  const hosts = [...new Set(taught.map(({ host }) => host))];
+  const hosts = [...new Set(observations.map(({ host }) => host))];
   if (hosts.length === 0) return [];
   const rows = await db.hostRows(hosts);
   const facts = new Map(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
-  for (const { host, observation, at } of taught)
-    facts.set(host, learn(facts.get(host) ?? NO_HOST_FACTS, observation, at, distrustMs));
+  for (const { host, observation, at } of observations)
+    facts.set(host, withObservation(facts.get(host) ?? NO_HOST_FACTS, observation, at, distrustMs));
   return [...facts].map(([host, fact]) => ({ host, facts: fact }));
 }

@@ -1,26 +1,26 @@
 import { dueFacts } from '../../domain/crawl/revisit/due.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 
-/** Name of the fact that holds the URLs whose next visit somebody has asked for. */
+/** Fact in the crawl db: the URLs that `incrawl touch` has made due. The name is part of the format. */
 const TOUCHED = 'pushedUrls';
 
-/** Further ones are due at once, but wait their turn: an operator's push is for few pages. */
+/** URLs remembered, at most; further ones are due at once, but do not go ahead of others. */
 const MAX_TOUCHED = 10_000;
 
-/** Share of a round that pushed pages may take, so that they cannot starve the rest. */
+/** Share of a round that touched URLs may take, so that they cannot starve the others. */
 export const TOUCHED_SHARE = 0.5;
 
 async function touchedUrls(db: CrawlDb): Promise<string[]> {
   return JSON.parse((await db.meta(TOUCHED)) ?? '[]') as string[];
 }
 
-/** The fact after more URLs were pushed. */
+/** The fact after more URLs were touched. */
 export async function rememberTouched(db: CrawlDb, urls: readonly string[]): Promise<Readonly<Record<string, string>>> {
   const all = [...new Set([...(await touchedUrls(db)), ...urls])].slice(0, MAX_TOUCHED);
   return { [TOUCHED]: JSON.stringify(all) };
 }
 
-/** Pushed pages that are due and in no segment, in the order in which they were pushed. */
+/** Touched URLs that are due and in no segment, in the order in which they were touched. */
 export async function touchedEntries(db: CrawlDb, until: number): Promise<DueEntry[]> {
   const urls = await touchedUrls(db);
   if (urls.length === 0) return [];
@@ -33,7 +33,7 @@ export async function touchedEntries(db: CrawlDb, until: number): Promise<DueEnt
   });
 }
 
-/** The fact after a round has taken some; what is no longer due is forgotten. Empty where nothing was pushed. */
+/** The fact after a round has taken some of the entries; URLs that are no longer due are forgotten. */
 export function touchedLeft(
   entries: readonly DueEntry[],
   taken: ReadonlySet<string>,

@@ -2,21 +2,22 @@ import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { limitPerDay } from './fetch-budget.ts';
 
+/** Fact in the crawl db. */
 const PRICE = 'schedule.price';
 /** Weight of a round in the moving average. */
 const GAIN = 0.1;
 const DAY_MS = 86_400_000;
 
 export interface VisitPrice {
-  /** The policy under the budget that is in force. */
+  /** The policy with the price and the longest interval under the budget in force. */
   readonly policy: SettlePolicy;
-  /** What a visit was worth on the average so far, page-days. */
+  /** Moving average of the worth of a visit, page-days; `null` before the first. */
   readonly price: number | null;
 }
 
 /**
- * Under a budget a page is due when a visit is worth what visits are worth on the average, and may be left alone for as
- * long as the budget takes three times round: max(30 d, 3 N / B) with N URLs and B fetches a day.
+ * Under a budget a page is due when a visit to it is worth the average visit. The longest interval is the time in which
+ * the budget visits every URL three times: max(30 d, 3 N / B) with N URLs and B fetches a day.
  */
 export async function openVisitPrice(db: CrawlDb, policy: SettlePolicy): Promise<VisitPrice> {
   const stored = Number((await db.meta(PRICE)) ?? Number.NaN);

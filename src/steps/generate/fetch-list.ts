@@ -1,6 +1,6 @@
 import type { DueEntry } from '../../ports/crawl-db.ts';
 
-/** A due URL with what selection needs. */
+/** A due URL that may be selected. */
 export interface Candidate {
   readonly entry: DueEntry;
   readonly host: string;
@@ -80,8 +80,8 @@ export class Selection {
 }
 
 /**
- * Takes one URL of each host in turn, so that a window of the list has as many hosts as there are. Keeps each host's
- * order.
+ * Takes one URL of each host in turn, so that every window of the list has as many hosts as possible. The order of each
+ * host's URLs stays.
  */
 export function interleaveHosts<T extends { readonly host: string }>(items: readonly T[]): T[] {
   const queues = new Map<string, T[]>();
@@ -99,7 +99,7 @@ export function interleaveHosts<T extends { readonly host: string }>(items: read
   return result;
 }
 
-/** Cuts a list into parts by the partitions of its hosts; keeps the order within each, and leaves empty ones out. */
+/** Cuts a list into parts by the partitions of its hosts, in the order of the list; empty parts are left out. */
 export function inParts<T extends { readonly host: string }>(
   items: readonly T[],
   count: number,

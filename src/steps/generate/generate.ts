@@ -21,7 +21,7 @@ export interface GenerateOptions {
   readonly status?: readonly CrawlState[];
   /** Only URLs fewer links than this from a seed; default: all. */
   readonly maxLayers?: number;
-  /** Look this far ahead: what falls due until then counts as due, ms. */
+  /** URLs that are due within this time count as due now, ms. */
   readonly addDaysMs?: number;
   readonly dryRun?: boolean;
   /** Fetches that this round may make; 0: as many as `topN`. */
@@ -36,7 +36,7 @@ export interface GenerateOptions {
 export interface GenerateSettings {
   /** Share of the visits to known pages whose body is fetched though the headers say "unchanged". */
   readonly auditShare: number;
-  /** Whether hosts are asked for addresses that cannot exist. */
+  /** Whether each host is asked for an address that cannot exist. */
   readonly soft404: boolean;
   /** What stays together in one partition. */
   readonly partitionBy: 'host' | 'domain';
@@ -44,7 +44,7 @@ export interface GenerateSettings {
   readonly parts?: number;
 }
 
-/** A round as the step gets it: every option with its value. */
+/** The options of a round, each with its value. */
 export type GenerateRequest = Required<Omit<GenerateOptions, 'status'>> &
   Pick<GenerateOptions, 'status'> &
   GenerateSettings;
@@ -62,9 +62,9 @@ export interface GenerateDeps {
 const READ_WINDOW = 1_000;
 
 /**
- * Selects what is due, the best by rank under the caps, into a new segment, and leases it there. The fetch list is
- * whole on disk before the one batch that leases its URLs and makes the segment known: a crash leaves either nothing or
- * a list without a row, which is swept at the next start. Parts are made one after the other, each as a whole.
+ * Selects the due URLs of the highest rank under the caps into a new segment, and leases them. The fetch list is whole
+ * on disk before the one batch that leases its URLs and makes the segment known: a crash leaves either nothing or a
+ * list without a row, which is removed at the next start. Parts are written one after the other.
  */
 export async function generate(deps: GenerateDeps, options: GenerateRequest): Promise<GenerateSummary> {
   const now = deps.clock.now();
@@ -87,8 +87,8 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
 
   const partition = partitioning(deps.select, options);
   const segments: string[] = [];
-  // What the whole round has spent is written with the first part: one that is cut short has spent too much rather than
-  // too little.
+  // The first part writes the budget of the whole round: a round that is cut short spends too much rather than too
+  // little.
   let meta: Readonly<Record<string, string>> = {
     ...fetchBudgetFacts(fetchBudget, list.length, options),
     ...leftOf(touched, list),
@@ -135,7 +135,7 @@ function leftOf(touched: readonly DueEntry[], list: readonly Candidate[]): Reado
   return touched.length === 0 ? {} : touchedLeft(touched, new Set(list.map(({ entry }) => entry.url)));
 }
 
-/** `first`: what is asked before all pages. */
+/** @param first items that are fetched before all pages */
 async function* fetchItems(
   deps: WriteDeps,
   settings: GenerateSettings,
@@ -154,11 +154,10 @@ async function* fetchItems(
 }
 
 /**
- * Of a page that could not be parsed nothing was read, and what failed may have been mended. Only where no plugin knew
- * its type, which lasts, a server may say cheaply that it is the same: touching the record takes the words for that
- * away.
+ * Whether the body of a page is needed, so that no conditional request is sent: the page could not be parsed, and the
+ * parser may have been mended. An unsupported type lasts, so there a server that has validators may answer 304.
  */
-function isToBeRead({ state, lastError, validators }: CrawlDatum): boolean {
+function needsBody({ state, lastError, validators }: CrawlDatum): boolean {
   const { etag, lastModified } = validators;
   return state === 'parse_failed' && (lastError?.code !== 'parse-unsupported' || (etag ?? lastModified) === null);
 }
@@ -172,7 +171,7 @@ function fetchItem(
 ): FetchItem {
   if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
   // What a gone page held may have been pruned: should it be back, its content is wanted, not that it is what it was.
-  const isHeld = record.state !== 'gone' && !isToBeRead(record);
+  const isHeld = record.state !== 'gone' && !needsBody(record);
   const validators = isHeld ? record.validators : NO_VALIDATORS;
   const digest = isHeld ? record.digest : null;
   const isAuditable = digest !== null && (validators.etag !== null || validators.lastModified !== null);
@@ -196,10 +195,10 @@ async function factsOf(db: CrawlDb, hosts: readonly string[]): Promise<Record<st
   return Object.fromEntries(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
 }
 
-/** `YYYYMMDDhhmmss-nnnnn`, in UTC; what compacting and merging make has a suffix. Other folders do not count. */
+/** `YYYYMMDDhhmmss-nnnnn`, in UTC, with a suffix after compacting or merging. Other folders do not count. */
 const NUMBERED = /^\d{14}-(\d{5,})/;
 
-/** An id later than every one so far even when the clock stands still, or was set back. */
+/** An id later than all others even when the clock stands still, or was set back. */
 async function newSegmentId(deps: GenerateDeps, now: number): Promise<string> {
   const stamp = new Date(now).toISOString().replace(/[-:T]/g, '').slice(0, 14);
   const ids = [...(await deps.db.segments()), ...(await deps.segments.list())].map((segment) => segment.id);

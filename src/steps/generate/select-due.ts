@@ -33,7 +33,7 @@ export interface SelectOptions extends Caps {
   readonly newShare: number;
 }
 
-/** Which round the URLs are for. */
+/** The round that the URLs are selected for. */
 export interface SelectRound {
   readonly now: number;
   /** URLs due until then count as due, ms since the epoch. */
@@ -62,7 +62,7 @@ export async function selectDue(
   const rejected: GenerateRejections = { ...NO_REJECTIONS };
   const wanted = options.status === undefined ? null : new Set(options.status);
   const reject = (entry: DueEntry, why: keyof GenerateRejections): void => {
-    // Under a budget pages are looked at that are not due yet.
+    // Under a budget there are candidates that are not due yet.
     if (entry.dueAt > until) return;
     rejected[why]++;
     noteRejection(deps.skips, entry, why);

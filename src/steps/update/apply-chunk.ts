@@ -6,7 +6,7 @@ import { type Settled, type SettlePolicy, settle } from '../../domain/crawl/stat
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 import type { SegmentInfo } from '../../ports/segment-store.ts';
-import { addFailure, type FailureKind, unreadBy } from '../counters/failures.ts';
+import { addFailure, type FailureKind, parseFailureOf } from '../counters/failures.ts';
 import type { Layers } from '../counters/layers.ts';
 import { noteVisit } from '../counters/skip-notes.ts';
 import { noted } from '../facts/change-feed.ts';
@@ -166,8 +166,8 @@ function countAndReport(run: UpdateRun, { tally }: Draft, { previous, datum, set
   countVisit(tally, settled);
   run.layers.count(previous.depth, 'visited');
   if (isLayerCounter(settled.verdict)) run.layers.count(previous.depth, settled.verdict);
-  const unread = unreadBy(previous.url, parsed?.outcome ?? null);
-  if (unread !== null) addFailure(run.failures, unread);
+  const failure = parseFailureOf(previous.url, parsed?.outcome ?? null);
+  if (failure !== null) addFailure(run.failures, failure);
   if (!isAnswer(settled)) noteVisit(run.links.skips, datum, datum.httpStatus);
 }
 

@@ -1,11 +1,11 @@
 import type { Caps } from '../fetch-list.ts';
 
 /**
- * Counts what has been compared of each host and domain. Where these have caps, as many again of one that has had
- * enough would change nothing, and must not keep those of others from being looked at.
+ * Counts the candidates compared of each host and domain. Where these have caps, further candidates of one that has had
+ * enough would change nothing, and must not use up the comparisons that others need.
  */
 export class CapCounter {
-  /** Of each host and domain no more than enough. */
+  /** Candidates counted; of each host and domain no more than enough. */
   counted = 0;
   readonly #caps: Caps;
   readonly #perPlace: number;
@@ -13,7 +13,7 @@ export class CapCounter {
   readonly #perHost = new Map<string, number>();
   readonly #perDomain = new Map<string, number>();
 
-  /** @param perPlace how many are enough for each place that a host or domain may have */
+  /** @param perPlace candidates that are enough for each place that the cap of a host or domain allows */
   constructor(caps: Caps, perPlace: number, domainOf: (host: string) => string) {
     this.#caps = caps;
     this.#perPlace = perPlace;
