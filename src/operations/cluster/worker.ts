@@ -1,7 +1,6 @@
 import { cpuMs } from '../../adapters/system/clock.ts';
 import type { JobEngine } from '../../ports/job-engine.ts';
 import { countFetched } from '../../steps/counters/outcome-counts.ts';
-import { type RoundJobsDeps, type RoundSteps, roundJobs } from './round-jobs.ts';
 import type { CrawlProgress } from '../../steps/summaries.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { prepare } from '../loop/crawl-operations.ts';
@@ -12,6 +11,7 @@ import { discoverSitemaps } from '../loop/sitemaps.ts';
 import { unappliedSegments } from '../loop/unfinished.ts';
 import { updateRound } from '../loop/update-round.ts';
 import { sumOfProgress } from './part-progress.ts';
+import { type RoundJobsDeps, type RoundSteps, roundJobs } from './round-jobs.ts';
 import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
 
 /** One of the processes that crawl together. */

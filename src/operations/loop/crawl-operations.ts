@@ -2,13 +2,8 @@ import { cpuMs } from '../../adapters/system/clock.ts';
 import { crawl } from '../../steps/crawl.ts';
 import type { GenerateOptions } from '../../steps/generate/generate.ts';
 import type { SeedSource } from '../../steps/inject.ts';
-import {
-  type CrawlProgress,
-  type CrawlSummary,
-  type GenerateSummary,
-  NO_REJECTIONS,
-  type RoundSummary,
-} from '../../steps/summaries.ts';
+import type { CrawlSummary, RoundSummary } from '../../steps/round-summary.ts';
+import { type CrawlProgress, type GenerateSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
 import { generateRound } from './generate-round.ts';

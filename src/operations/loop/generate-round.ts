@@ -1,7 +1,7 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
-import { type GenerateOptions, generate } from '../../steps/generate/generate.ts';
 import { SkipNotes } from '../../steps/counters/skip-notes.ts';
+import { type GenerateOptions, generate } from '../../steps/generate/generate.ts';
 import type { GenerateSummary } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { reportSkips } from './skip-report.ts';

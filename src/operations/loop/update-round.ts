@@ -1,7 +1,7 @@
-import { applySegment, type UpdateSteps } from '../../steps/crawl.ts';
 import { SkipNotes } from '../../steps/counters/skip-notes.ts';
+import { applySegment, type UpdateSteps } from '../../steps/crawl.ts';
+import { trimFeed } from '../../steps/facts/change-feed.ts';
 import type { UpdateSummary } from '../../steps/summaries.ts';
-import { trimFeed } from '../../steps/update/change-feed.ts';
 import { updateFromSegment } from '../../steps/update/updatedb.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';
