@@ -2,8 +2,8 @@ import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { boundsFor, clamp, type SettlePolicy } from '../revisit/next-visit.ts';
 import type { ScheduleTerm } from '../revisit/schedule.ts';
 import { type CrawlDatum, NO_VALIDATORS, type Visit } from './datum.ts';
-import { answered, type Settled, schedule, withVisit } from './next-state.ts';
 import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outcome.ts';
+import { answered, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
 
 /*
  * Visits that found no page: it is elsewhere, gone, out of reach or refused.
@@ -15,11 +15,11 @@ export function settleRedirect(
   target: string | null,
   policy: SettlePolicy,
   now: number,
-): Settled {
+): Transition {
   const wasRedirect = datum.state === 'redir_perm' || datum.state === 'redir_temp';
   const same = wasRedirect && datum.target === target;
   const changedAt = same ? datum.changedAt : now;
-  const scheduled = schedule(
+  const scheduled = scheduleNextVisit(
     datum,
     {
       outcome: same ? 'unchanged' : datum.lastFetchAt === null ? 'new' : 'modified',
@@ -54,7 +54,7 @@ export function settleRedirect(
   };
 }
 
-export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: SettlePolicy, now: number): Settled {
+export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: SettlePolicy, now: number): Transition {
   const visits = goneInARow(datum.visits);
   const pause = policy.goneIntervalsMs[visits];
   const next: CrawlDatum = {
@@ -98,7 +98,7 @@ function goneInARow(visits: readonly Visit[]): number {
  */
 const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 412, 431]);
 
-export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: SettlePolicy, now: number): Settled {
+export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: SettlePolicy, now: number): Transition {
   const failures = datum.failures + 1;
   const pause = Math.min(policy.retryIntervalMs * 2 ** Math.min(failures - 1, 30), policy.maxRetryIntervalMs);
   const nextFetchAt = Math.max(now + pause, outcome.retryAt ?? 0);
@@ -127,7 +127,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
 /**
  * Refused by rule: no fault of the page, so nothing is counted against it; it is asked about again after an interval.
  */
-export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Settled {
+export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
   const passing = ERRORS[outcome.code as ErrorCode]?.consequence === 'pause-host';
   const { minIntervalMs, maxIntervalMs } = boundsFor(datum, policy);
   const pause = passing

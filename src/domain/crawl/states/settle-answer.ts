@@ -1,109 +1,150 @@
-import { hammingDistance } from '../../page/near/hamming.ts';
-import { learnBlocks } from '../change/block-memory.ts';
-import { isReadOtherwise } from '../headers/header-claims.ts';
 import type { SettlePolicy } from '../revisit/next-visit.ts';
-import type { CrawlDatum, Validators, VisitOutcome } from './datum.ts';
-import { answered, type Settled, schedule, withVisit } from './next-state.ts';
+import { type Comparison, compareAnswer, type FullAnswer, fullAnswer, type ParseSuccess } from './compare-answer.ts';
+import type { CrawlDatum, CrawlState, Validators } from './datum.ts';
 import type { FetchSuccess, FetchUnchanged, ParseOutcome } from './outcome.ts';
 import { settleFailed } from './settle-absence.ts';
+import { answered, type ScheduledVisit, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
 
 /*
- * Visits that found a page.
+ * Visits that found a page: the answer is compared with the stored copy, the next visit scheduled, the record written.
  */
+
+/** `Last-Modified` of an answer, ms since the epoch, and whether the host's headers are believed. */
+interface DatedAnswer {
+  readonly lastModifiedAt: number | null;
+  readonly isHostTrusted?: boolean;
+}
 
 export function settleSuccess(
   datum: CrawlDatum,
   outcome: FetchSuccess,
   parse: ParseOutcome | null,
-  {
-    lastModifiedAt,
-    isHostTrusted = true,
-  }: { readonly lastModifiedAt: number | null; readonly isHostTrusted?: boolean },
+  dated: DatedAnswer,
   policy: SettlePolicy,
   now: number,
-): Settled {
-  const first = datum.digest === null;
-  const parsed = parse?.kind === 'parsed' ? parse : null;
-  const claims = { contentType: outcome.contentType, robotsTag: outcome.robotsTag ?? null };
-  const changed = datum.digest !== outcome.digest || isReadOtherwise(datum, { ...datum, ...parsed, ...claims });
-  const comparable =
-    parsed !== null &&
-    datum.signature !== null &&
-    parsed.signature !== null &&
-    datum.signatureName === parsed.signatureName;
-  const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
-  const learnt = parsed?.blocks === undefined ? null : learnBlocks(isResigned ? null : datum.blocks, parsed.blocks);
-  const distance =
-    !changed || (comparable && learnt?.isOnlyVolatile)
-      ? 0
-      : comparable
-        ? hammingDistance(datum.signature as string, parsed.signature as string)
-        : null;
-  const scheduled = schedule(
-    // Bounds by type go by what it is now: before the first visit nobody knew.
+): Transition {
+  const answer = fullAnswer(outcome, parse);
+  const comparison = compareAnswer(datum, answer);
+  const scheduled = scheduleAfterAnswer(datum, answer, comparison, dated, policy, now);
+  return recordAnswer(datum, answer, comparison, scheduled, now);
+}
+
+function scheduleAfterAnswer(
+  datum: CrawlDatum,
+  { claims }: FullAnswer,
+  { outcome, evidence, distance }: Comparison,
+  { lastModifiedAt, isHostTrusted = true }: DatedAnswer,
+  policy: SettlePolicy,
+  now: number,
+): ScheduledVisit {
+  const changedAt = outcome === 'unchanged' ? datum.changedAt : now;
+  return scheduleNextVisit(
+    // Bounds by MIME type go by the type of this answer: before the first visit none was known.
     { ...datum, contentType: claims.contentType },
-    {
-      outcome: first ? 'new' : changed ? 'modified' : 'unchanged',
-      evidence: first
-        ? 'first'
-        : !changed
-          ? 'digest'
-          : distance !== null
-            ? 'distance'
-            : isResigned
-              ? 'resigned'
-              : 'digest',
-      distance: first ? null : distance,
-      changedAt: changed ? now : datum.changedAt,
-      lastModifiedAt,
-      isHostTrusted,
-    },
+    { outcome, evidence, distance, changedAt, lastModifiedAt, isHostTrusted },
     policy,
     now,
   );
-  const parseFailed = parse?.kind === 'parse-failed' ? parse : null;
-  // The same bytes repeat the same page: the mark stays, as it does when a server says "unchanged".
-  const isStillDuplicate = datum.state === 'duplicate' && !changed && parseFailed === null;
+}
+
+function recordAnswer(
+  datum: CrawlDatum,
+  { outcome, claims, parsed, parseFailure }: FullAnswer,
+  comparison: Comparison,
+  scheduled: ScheduledVisit,
+  now: number,
+): Transition {
+  const { distance, blocks } = comparison;
+  const isChanged = comparison.outcome !== 'unchanged';
+  const state = parseFailure === null ? stateAfterAnswer(datum, isChanged) : 'parse_failed';
   const next: CrawlDatum = {
     ...answered(datum, outcome.status, now),
     ...scheduled.fields,
-    state: isStillDuplicate
-      ? 'duplicate'
-      : parseFailed !== null
-        ? 'parse_failed'
-        : changed || datum.state === 'parse_failed'
-          ? 'fetched'
-          : 'notmodified',
-    changedAt: changed ? now : datum.changedAt,
     ...claims,
+    ...pageFields(datum, parsed, isChanged),
+    state,
+    changedAt: isChanged ? now : datum.changedAt,
     validators: outcome.validators,
     digest: outcome.digest,
-    signature: parsed !== null ? parsed.signature : changed ? null : datum.signature,
-    signatureName: parsed !== null ? parsed.signatureName : changed ? null : datum.signatureName,
-    title: parsed !== null ? parsed.title : changed ? null : datum.title,
-    blocks: changed ? (learnt?.memory ?? null) : datum.blocks,
-    textChars: parsed !== null ? (parsed.textChars ?? null) : changed ? null : datum.textChars,
-    target: isStillDuplicate ? datum.target : null,
-    lastError: parseFailed === null ? null : { code: parseFailed.code, message: parseFailed.message, at: now },
-    metadata: parsed === null ? datum.metadata : metadataAfter(datum, parsed),
+    blocks,
+    target: state === 'duplicate' ? datum.target : null,
+    lastError: parseFailure === null ? null : { code: parseFailure.code, message: parseFailure.message, at: now },
   };
-  const visitOutcome: VisitOutcome =
-    parseFailed !== null ? 'parse-failed' : first ? 'new' : changed ? 'modified' : 'unchanged-digest';
+  const verdict = parseFailure === null ? comparison.outcome : 'parse-failed';
+  const visit = verdict === 'unchanged' ? 'unchanged-digest' : verdict;
   return {
-    datum: withVisit(next, datum, visitOutcome, first ? null : distance, outcome.bodyBytes, now),
-    verdict: parseFailed !== null ? 'parse-failed' : first ? 'new' : changed ? 'modified' : 'unchanged',
-    distance: first ? null : distance,
+    datum: withVisit(next, datum, visit, distance, outcome.bodyBytes, now),
+    verdict,
+    distance,
     terms: scheduled.terms,
   };
 }
 
-/** What a page asked for once holds no longer than it asks. */
-function metadataAfter(
-  { metadata }: CrawlDatum,
-  parsed: Extract<ParseOutcome, { kind: 'parsed' }>,
-): CrawlDatum['metadata'] {
+/** A duplicate stays one while its bytes stay: they repeat the same page. */
+function stateAfterAnswer({ state }: CrawlDatum, isChanged: boolean): CrawlState {
+  if (isChanged || state === 'parse_failed') return 'fetched';
+  return state === 'duplicate' ? 'duplicate' : 'notmodified';
+}
+
+/** Fields that parsing fills. An unparsed page keeps those of the same bytes, and has none of other bytes. */
+function pageFields(
+  datum: CrawlDatum,
+  parsed: ParseSuccess | null,
+  isChanged: boolean,
+): Pick<CrawlDatum, 'signature' | 'signatureName' | 'title' | 'textChars' | 'metadata'> {
+  const { signature, signatureName, title, textChars, metadata } = datum;
+  if (parsed !== null) {
+    return {
+      signature: parsed.signature,
+      signatureName: parsed.signatureName,
+      title: parsed.title,
+      textChars: parsed.textChars ?? null,
+      metadata: metadataAfter(metadata, parsed),
+    };
+  }
+  if (isChanged) return { signature: null, signatureName: null, title: null, textChars: null, metadata };
+  return { signature, signatureName, title, textChars, metadata };
+}
+
+/** `noindex` holds only as long as the page asks for it. */
+function metadataAfter(metadata: CrawlDatum['metadata'], parsed: ParseSuccess): CrawlDatum['metadata'] {
   const { noindex: _, ...kept } = metadata;
   return { ...kept, ...parsed.metadata };
+}
+
+export function settleUnchanged(
+  datum: CrawlDatum,
+  outcome: FetchUnchanged,
+  lastModifiedAt: number | null,
+  policy: SettlePolicy,
+  now: number,
+): Transition {
+  // "Unchanged" needs a stored copy: a server that says so on the first visit breaks the protocol.
+  if (datum.digest === null) return settleFailed(datum, withoutCopy(outcome), policy, now);
+  const scheduled = scheduleAfterUnchanged(datum, outcome, lastModifiedAt, policy, now);
+  return recordUnchanged(datum, outcome, scheduled, now);
+}
+
+const withoutCopy = (outcome: FetchUnchanged): Parameters<typeof settleFailed>[1] => ({
+  ...outcome,
+  kind: 'failed',
+  code: 'protocol-error',
+  message: `status ${outcome.status} says unchanged, but nothing was fetched before`,
+  retryAt: null,
+});
+
+const distanceOf = ({ rung }: FetchUnchanged): number | null => (rung === 'digest' ? 0 : null);
+
+function scheduleAfterUnchanged(
+  datum: CrawlDatum,
+  outcome: FetchUnchanged,
+  lastModifiedAt: number | null,
+  policy: SettlePolicy,
+  now: number,
+): ScheduledVisit {
+  const { changedAt } = datum;
+  const visit = { evidence: outcome.rung, distance: distanceOf(outcome), changedAt, lastModifiedAt };
+  return scheduleNextVisit(datum, { outcome: 'unchanged', ...visit }, policy, now);
 }
 
 const UNCHANGED_VISIT = {
@@ -112,40 +153,12 @@ const UNCHANGED_VISIT = {
   digest: 'unchanged-digest',
 } as const;
 
-export function settleUnchanged(
+function recordUnchanged(
   datum: CrawlDatum,
   outcome: FetchUnchanged,
-  lastModifiedAt: number | null,
-  policy: SettlePolicy,
+  scheduled: ScheduledVisit,
   now: number,
-): Settled {
-  // "Unchanged" needs something to be unchanged against: a server that says so to a first visit breaks the protocol.
-  if (datum.digest === null) {
-    return settleFailed(
-      datum,
-      {
-        ...outcome,
-        kind: 'failed',
-        code: 'protocol-error',
-        message: `status ${outcome.status} says unchanged, but nothing was fetched before`,
-        retryAt: null,
-      },
-      policy,
-      now,
-    );
-  }
-  const scheduled = schedule(
-    datum,
-    {
-      outcome: 'unchanged',
-      evidence: outcome.rung,
-      distance: outcome.rung === 'digest' ? 0 : null,
-      changedAt: datum.changedAt,
-      lastModifiedAt,
-    },
-    policy,
-    now,
-  );
+): Transition {
   const next: CrawlDatum = {
     ...answered(datum, outcome.status, now),
     ...scheduled.fields,
@@ -154,22 +167,16 @@ export function settleUnchanged(
     validators: renewed(datum.validators, outcome.validators),
     lastError: datum.state === 'parse_failed' ? datum.lastError : null,
   };
+  const visit = UNCHANGED_VISIT[outcome.rung];
   return {
-    datum: withVisit(
-      next,
-      datum,
-      UNCHANGED_VISIT[outcome.rung],
-      outcome.rung === 'digest' ? 0 : null,
-      outcome.bodyBytes,
-      now,
-    ),
+    datum: withVisit(next, datum, visit, distanceOf(outcome), outcome.bodyBytes, now),
     verdict: 'unchanged',
     distance: null,
     terms: scheduled.terms,
   };
 }
 
-/** A 304 may renew validators, and seldom names them all: what it leaves out stays. */
+/** A 304 may renew validators, and seldom names them all: those that it leaves out stay. */
 function renewed(old: Validators, fresh: Validators): Validators {
   return {
     etag: fresh.etag ?? old.etag,

@@ -1,13 +1,13 @@
 import { type SettlePolicy, weightOf } from '../revisit/next-visit.ts';
 import { type CrawlDatum, NO_VALIDATORS } from './datum.ts';
-import type { Settled } from './next-state.ts';
 import type { FetchOutcome, ParseOutcome } from './outcome.ts';
 import { revived } from './revived.ts';
 import { settleDenied, settleFailed, settleGone, settleRedirect } from './settle-absence.ts';
 import { settleSuccess, settleUnchanged } from './settle-answer.ts';
+import type { Transition } from './transition.ts';
 
 export type { SettlePolicy } from '../revisit/next-visit.ts';
-export type { Settled } from './next-state.ts';
+export type { Transition } from './transition.ts';
 
 /** All that can happen to a known URL. */
 export type CrawlEvent =
@@ -37,7 +37,7 @@ type VisitedEvent = Extract<CrawlEvent, { kind: 'visited' }>;
  * The one transition function of the crawl: what a URL becomes by an event. Pure and total over states and events;
  * applying it needs no knowledge of how the event came about.
  */
-export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolicy, now: number): Settled {
+export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolicy, now: number): Transition {
   switch (event.kind) {
     case 'linked':
       return kept(settleLinked(datum, event.depth, now));
@@ -62,7 +62,7 @@ function worthOf(datum: CrawlDatum, { kind }: FetchOutcome, policy: SettlePolicy
   return { worth: worth(datum.schedule.belief, Math.max(0, now - datum.lastFetchAt), weightOf(datum.metadata)) };
 }
 
-function settleVisit(datum: CrawlDatum, event: VisitedEvent, policy: SettlePolicy, now: number): Settled {
+function settleVisit(datum: CrawlDatum, event: VisitedEvent, policy: SettlePolicy, now: number): Transition {
   switch (event.outcome.kind) {
     case 'success':
       return settleSuccess(datum, event.outcome, event.parse, event, policy, now);
@@ -85,7 +85,7 @@ function never(value: never): never {
   throw new TypeError(`unknown event ${JSON.stringify(value)}`);
 }
 
-const kept = (datum: CrawlDatum): Settled => ({ datum, verdict: 'kept', distance: null, terms: [] });
+const kept = (datum: CrawlDatum): Transition => ({ datum, verdict: 'kept', distance: null, terms: [] });
 
 function settleLinked(datum: CrawlDatum, depth: number, now: number): CrawlDatum {
   const nearer = depth < datum.depth ? { ...datum, depth } : datum;

@@ -1,0 +1,53 @@
+import { hammingDistance } from '../../page/near/hamming.ts';
+import { type BlockMemory, learnBlocks } from '../change/block-memory.ts';
+import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts';
+import type { ScheduleVisit } from '../revisit/schedule.ts';
+import type { CrawlDatum } from './datum.ts';
+import type { FetchSuccess, ParseOutcome } from './outcome.ts';
+
+/** A full answer, with what parsing made of it. */
+export interface FullAnswer {
+  readonly outcome: FetchSuccess;
+  readonly claims: HeaderClaims;
+  /** `null` where the page was not parsed, or could not be. */
+  readonly parsed: ParseSuccess | null;
+  readonly parseFailure: Extract<ParseOutcome, { kind: 'parse-failed' }> | null;
+}
+
+export type ParseSuccess = Extract<ParseOutcome, { kind: 'parsed' }>;
+
+/** How an answer differs from the stored copy. */
+export interface Comparison extends Pick<ScheduleVisit, 'outcome' | 'evidence'> {
+  /** Hamming distance to the stored signature, bits; `null` on the first visit, and without signatures to compare. */
+  readonly distance: number | null;
+  /** Memory of the blocks after the visit. */
+  readonly blocks: BlockMemory | null;
+}
+
+export function fullAnswer(outcome: FetchSuccess, parse: ParseOutcome | null): FullAnswer {
+  return {
+    outcome,
+    claims: { contentType: outcome.contentType, robotsTag: outcome.robotsTag ?? null },
+    parsed: parse?.kind === 'parsed' ? parse : null,
+    parseFailure: parse?.kind === 'parse-failed' ? parse : null,
+  };
+}
+
+export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: FullAnswer): Comparison {
+  const isSame = datum.digest === outcome.digest && !isReadOtherwise(datum, { ...datum, ...parsed, ...claims });
+  if (isSame) return { outcome: 'unchanged', evidence: 'digest', distance: 0, blocks: datum.blocks };
+  // Signatures and blocks of other rules do not compare.
+  const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
+  const learnt = parsed?.blocks === undefined ? null : learnBlocks(isResigned ? null : datum.blocks, parsed.blocks);
+  const blocks = learnt?.memory ?? null;
+  if (datum.digest === null) return { outcome: 'new', evidence: 'first', distance: null, blocks };
+  const bits = signatureDistance(datum, parsed);
+  const distance = bits !== null && learnt?.isOnlyVolatile ? 0 : bits;
+  const evidence = distance !== null ? 'distance' : isResigned ? 'resigned' : 'digest';
+  return { outcome: 'modified', evidence, distance, blocks };
+}
+
+function signatureDistance({ signature, signatureName }: CrawlDatum, parsed: ParseSuccess | null): number | null {
+  if (signature === null || parsed === null || parsed.signature === null) return null;
+  return signatureName === parsed.signatureName ? hammingDistance(signature, parsed.signature) : null;
+}
