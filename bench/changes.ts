@@ -1,4 +1,5 @@
 /** What the change feed and the report of skipped URLs cost when they are written, and how long they take to answer. */
+
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,12 +7,12 @@ import { join } from 'node:path';
 import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { type PageChange, pageChange } from '../src/domain/crawl/change/page-change.ts';
 import { newDatum } from '../src/domain/crawl/states/datum.ts';
+import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
 import type { CrawlDbPut } from '../src/ports/crawl-db.ts';
 import { SkipNotes } from '../src/steps/counters/skip-notes.ts';
 import { noted } from '../src/steps/facts/change-feed.ts';
 import { AIM_MS, cli, stateFolder, urlOf } from './questions.ts';
 
-const DAY = 86_400_000;
 const ENTRIES = 1_000_000;
 const FRESH = 20_000;
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -38,7 +39,7 @@ async function benchWriting(say: Say): Promise<void> {
     let spent = 0;
     for (let start = 0; start < pages; start += 500) {
       const puts = Array.from({ length: 500 }, (_, i): CrawlDbPut => {
-        const fresh = newDatum({ url: urlOf(start + i), now, intervalMs: DAY });
+        const fresh = newDatum({ url: urlOf(start + i), now, intervalMs: DAY_MS });
         const datum = {
           ...fresh,
           state: 'fetched',
@@ -88,9 +89,9 @@ async function prepared(say: Say): Promise<string> {
       await db.write({ feed: { add: { notedAt, changes } } });
     }
   };
-  if ((await db.feedEnds()).last < ENTRIES - FRESH) await add(ENTRIES - FRESH, now - 3 * DAY);
-  const [fresh] = [await countFrom(db.changes({ notedFrom: now - DAY }))];
-  if (fresh < FRESH) await add(FRESH - fresh, now - 3_600_000);
+  if ((await db.feedEnds()).last < ENTRIES - FRESH) await add(ENTRIES - FRESH, now - 3 * DAY_MS);
+  const [fresh] = [await countFrom(db.changes({ notedFrom: now - DAY_MS }))];
+  if (fresh < FRESH) await add(FRESH - fresh, now - HOUR_MS);
   await db.close();
   mkdirSync(join(dir, 'reports'), { recursive: true });
   const about = { version: 1, at: new Date(now).toISOString(), step: 'updatedb', segment: 's1', by: null, from: null };

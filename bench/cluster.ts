@@ -1,4 +1,5 @@
 /** What a crawl db costs in Redis, beside LevelDB, in this process and in the server. Needs redis-server. */
+
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { RedisRows } from '../src/adapters/redis/rows.ts';
 import { createSharedLanes } from '../src/adapters/redis/shared-lanes.ts';
 import { WriteLease } from '../src/adapters/redis/write-lease.ts';
 import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
+import { DAY_MS } from '../src/domain/time.ts';
 import type { CrawlDb } from '../src/ports/crawl-db.ts';
 import type { HostLanes } from '../src/ports/host-lanes.ts';
 
@@ -58,7 +60,7 @@ function meterOf(redis: RedisClient | null): Meter {
 
 async function measure(db: CrawlDb, meter: Meter): Promise<Readonly<Record<string, string>>> {
   const chunks = Array.from({ length: URLS / CHUNK }, (_, i) => Array.from({ length: CHUNK }, (_, j) => i * CHUNK + j));
-  const data = Array.from({ length: URLS }, (_, n) => newDatum({ url: urlOf(n), now: 0, intervalMs: 86_400_000 }));
+  const data = Array.from({ length: URLS }, (_, n) => newDatum({ url: urlOf(n), now: 0, intervalMs: DAY_MS }));
   const count = async (items: AsyncIterable<unknown>): Promise<void> => {
     for await (const _ of items);
   };

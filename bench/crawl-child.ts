@@ -2,17 +2,19 @@
  * One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days,
  * the share of audits, the protocol plugin, and plugins to leave out. Prints JSON.
  */
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepEngineLean } from '../src/cli/process/lean-engine.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
+import { DAY_MS } from '../src/domain/time.ts';
 import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/loading/plugin-list.ts';
 
 const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http', without = ''] =
   process.argv.slice(2);
 keepEngineLean();
-const offset = Number(offsetDays) * 86_400_000;
+const offset = Number(offsetDays) * DAY_MS;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const crawler = await openCrawler({

@@ -1,4 +1,5 @@
 /** Does the cost of generate go with what is due, or with the size of the crawl db? */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +7,11 @@ import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
+import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
 import type { GenerateOptions } from '../src/steps/generate/generate.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOW = Date.UTC(2026, 5, 1);
-const DAY = 86_400_000;
 const DUE = 1_000;
 const ROUNDS = 7;
 
@@ -18,22 +19,22 @@ type MakeDatum = (url: string, n: number, urls: number) => CrawlDatum;
 
 /** Due ones are spread over the whole key space, ROUNDS times DUE of them. */
 const someDue: MakeDatum = (url, n, urls) => {
-  const datum = newDatum({ url, now: NOW - DAY, intervalMs: 30 * DAY });
-  return n % Math.floor(urls / (DUE * ROUNDS)) === 0 ? datum : { ...datum, nextFetchAt: NOW + 30 * DAY };
+  const datum = newDatum({ url, now: NOW - DAY_MS, intervalMs: 30 * DAY_MS });
+  return n % Math.floor(urls / (DUE * ROUNDS)) === 0 ? datum : { ...datum, nextFetchAt: NOW + 30 * DAY_MS };
 };
 
 /** Pages visited before, with beliefs, due over the next months; one in eight was never fetched. */
 const underBudget: MakeDatum = (url, n) => {
-  const datum = newDatum({ url, now: NOW - 60 * DAY, intervalMs: 30 * DAY, score: 1 / (1 + (n % 97)) });
+  const datum = newDatum({ url, now: NOW - 60 * DAY_MS, intervalMs: 30 * DAY_MS, score: 1 / (1 + (n % 97)) });
   if (n % 8 === 0) return datum;
-  const lastFetchAt = NOW - (n % 30) * DAY;
-  const belief = { a: 0.35 + (n % 5), b: (7 + (n % 60)) * DAY, noise: 0.1 };
-  const schedule = { intervalMs: 30 * DAY, belief };
+  const lastFetchAt = NOW - (n % 30) * DAY_MS;
+  const belief = { a: 0.35 + (n % 5), b: (7 + (n % 60)) * DAY_MS, noise: 0.1 };
+  const schedule = { intervalMs: 30 * DAY_MS, belief };
   return {
     ...datum,
     state: 'fetched',
     lastFetchAt,
-    nextFetchAt: NOW + ((n * 7_919) % (90 * 24)) * 3_600_000,
+    nextFetchAt: NOW + ((n * 7_919) % (90 * 24)) * HOUR_MS,
     schedule,
   };
 };

@@ -1,4 +1,5 @@
 /** How long an operator waits for an answer about a crawl db of a million URLs, from the command to its last line. */
+
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,10 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DB_FORMAT_VERSION, openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
 import { type CrawlDatum, newDatum, type Visit } from '../src/domain/crawl/states/datum.ts';
+import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
 import { seeded } from './seeded.ts';
 
 const URLS = 1_000_000;
-const DAY = 86_400_000;
 const RUNS = 4;
 export const AIM_MS = 150;
 export const cli = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
@@ -23,24 +24,33 @@ export function urlOf(n: number): string {
 
 function datumOf(n: number, now: number): CrawlDatum {
   const url = urlOf(n);
-  const datum = newDatum({ url, now: now - 60 * DAY, intervalMs: 30 * DAY, score: 1 / (1 + (n % 97)), depth: n % 12 });
+  const datum = newDatum({
+    url,
+    now: now - 60 * DAY_MS,
+    intervalMs: 30 * DAY_MS,
+    score: 1 / (1 + (n % 97)),
+    depth: n % 12,
+  });
   if (n % 5 === 4) return datum;
   const isChanging = n % 10 < 3;
   const visits: Visit[] = [0, 1, 2, 3].map((i) => ({
-    at: now - (40 - 10 * i) * DAY,
+    at: now - (40 - 10 * i) * DAY_MS,
     outcome: i === 0 ? 'new' : isChanging && i === 2 ? 'modified' : 'unchanged-304',
     distance: null,
-    elapsedMs: i === 0 ? null : 10 * DAY,
+    elapsedMs: i === 0 ? null : 10 * DAY_MS,
     bytes: i === 0 ? 36_000 : 0,
-    intervalMs: 10 * DAY,
+    intervalMs: 10 * DAY_MS,
   }));
   const isGone = n % 401 === 0;
   return {
     ...datum,
     state: isGone ? 'gone' : 'fetched',
-    lastFetchAt: now - 10 * DAY,
-    nextFetchAt: now + (((n * 7_919) % 1_000) - 100) * 3_600_000,
-    schedule: { intervalMs: (1 + (n % 60)) * DAY, belief: { a: 0.5 + (n % 37), b: (7 + (n % 61)) * DAY, noise: 0.1 } },
+    lastFetchAt: now - 10 * DAY_MS,
+    nextFetchAt: now + (((n * 7_919) % 1_000) - 100) * HOUR_MS,
+    schedule: {
+      intervalMs: (1 + (n % 60)) * DAY_MS,
+      belief: { a: 0.5 + (n % 37), b: (7 + (n % 61)) * DAY_MS, noise: 0.1 },
+    },
     failures: n % 503 === 0 ? 3 : 0,
     httpStatus: isGone ? 404 : 200,
     contentType: n % 50 === 7 ? 'application/pdf' : 'text/html; charset=utf-8',

@@ -1,4 +1,5 @@
 /** What one outlink costs to be told new from known, against the alternatives; and which cache answers most. */
+
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { createSeenUrls } from '../src/adapters/rows/seen/seen-urls.ts';
 import { defaultConfig } from '../src/config/load.ts';
 import { openCrawler } from '../src/crawler.ts';
 import { newDatum } from '../src/domain/crawl/states/datum.ts';
+import { DAY_MS } from '../src/domain/time.ts';
 import { planGrowingBloom } from '../src/domain/url/bloom/bloom-sizing.ts';
 import { HotUrls } from '../src/domain/url/cache/hot-urls.ts';
 import type { UrlCache } from '../src/domain/url/cache/url-cache.ts';
@@ -58,7 +60,7 @@ export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
     const startedAt = cpuUs();
     for (let at = 0; at < KNOWN; at += 2_000) {
       const puts = Array.from({ length: 2_000 }, (_, i) => ({
-        datum: newDatum({ url: known(at + i), now: 0, intervalMs: 86_400_000 }),
+        datum: newDatum({ url: known(at + i), now: 0, intervalMs: DAY_MS }),
         previous: null,
       }));
       await db.write({ puts });
@@ -152,7 +154,7 @@ async function benchUpdates(say: Say, dir: string): Promise<void> {
         const answers = await chain.probe(urls);
         const added = urls.filter((_, i) => !answers[i]);
         await db.write({
-          puts: added.map((url) => ({ datum: newDatum({ url, now: 0, intervalMs: 86_400_000 }), previous: null })),
+          puts: added.map((url) => ({ datum: newDatum({ url, now: 0, intervalMs: DAY_MS }), previous: null })),
         });
         chain.add(added);
         us += cpuUs() - before;

@@ -8,7 +8,8 @@
  *
  * Under a budget, fetch the pages with the highest `rank(state, now)`; without one, those whose `nextFetchAt` has come.
  */
-import { type ChangeBelief, chanceFresh, DAY_MS, expectedPeriodMs } from './domain/crawl/change/change-belief.ts';
+
+import { type ChangeBelief, chanceFresh, expectedPeriodMs } from './domain/crawl/change/change-belief.ts';
 import { clamp } from './domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from './domain/crawl/schedules/adaptive.ts';
@@ -23,6 +24,7 @@ import {
   SIMILARITY_DEFAULTS,
   type SimilarityOptions,
 } from './domain/crawl/schedules/similarity.ts';
+import { DAY_MS } from './domain/time.ts';
 
 export type { ScheduleTerm } from './domain/crawl/revisit/schedule.ts';
 

@@ -3,6 +3,7 @@
  * the real crawler on a local site under a simulated clock. Does the interval settle around the period, and what is
  * saved against a fixed schedule?
  */
+
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig } from '../../src/config/load.ts';
 import { openCrawler } from '../../src/crawler.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { seeded } from '../seeded.ts';
 
-const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
 export interface PaperPage {

@@ -2,6 +2,7 @@
  * Who decides what is fetched: the oracle, the rules of other crawlers, and this project's schedules by their public
  * interface.
  */
+import { DAY_MS } from '../../src/domain/time.ts';
 import { createSchedule, type ScheduleName, type ScheduleState } from '../../src/schedules.ts';
 import type { World } from './worlds.ts';
 
@@ -20,8 +21,6 @@ export interface Policy {
   /** Estimated period of major changes, days; `null` when the policy has none. */
   period(page: number): number | null;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Knows every rate: the optimal order (Olston & Pandey, WWW 2008). Learns only that a page is gone. */
 export function oracle(world: World): Policy {

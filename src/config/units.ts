@@ -1,11 +1,12 @@
 /**
  * Durations and sizes as operators write them. Pure; each parser answers `undefined` for text that it does not know.
  */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 
 const DURATION_UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
+  ['d', DAY_MS],
+  ['h', HOUR_MS],
+  ['m', MINUTE_MS],
   ['s', 1_000],
   ['ms', 1],
 ] as const;
@@ -22,8 +23,8 @@ const SIZE_UNITS = [
 
 const MS_BY_UNIT: ReadonlyMap<string, number> = new Map<string, number>([
   ...DURATION_UNITS,
-  ['min', 60_000],
-  ['w', 604_800_000],
+  ['min', MINUTE_MS],
+  ['w', 7 * DAY_MS],
 ]);
 const BYTES_BY_UNIT: ReadonlyMap<string, number> = new Map(
   SIZE_UNITS.map(([unit, bytes]) => [unit.toLowerCase(), bytes]),

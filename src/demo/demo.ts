@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config, Crawler, CrawlerOptions } from '../crawler.ts';
+import { DAY_MS } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type DemoReport, type DemoSample, type DemoVisit, demoSample, demoVisit, reportLines } from './report.ts';
 import { type DemoServer, startDemoServer } from './server.ts';
@@ -20,7 +21,6 @@ export interface DemoOptions {
   readonly config: Config;
 }
 
-const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 const HOSTS = 3;
 /** Days of the visits; further ones follow four days apart. */
@@ -95,7 +95,7 @@ async function visits(
   const count = options.rounds ?? DAYS.length;
   for (let visit = 0; visit < count; visit++) {
     const day = DAYS[visit] ?? (DAYS.at(-1) ?? 0) + 4 * (visit - DAYS.length + 1);
-    clock.moveTo(START + day * DAY);
+    clock.moveTo(START + day * DAY_MS);
     const seeds = visit === 0 ? [{ name: 'demo', lines: server.origins.map((origin) => `${origin}/`) }] : [];
     const summary = await crawler.crawl({ seeds });
     done.push(demoVisit(day, summary, server.bytesOfAll()));
@@ -115,6 +115,6 @@ function demoConfig(config: Config): Config {
     ...config,
     fetch: { ...config.fetch, delayMs: 0 },
     http: { ...config.http, allowAddresses: ['127.0.0.1'] },
-    schedule: { ...config.schedule, intervalMs: 2 * DAY, minIntervalMs: DAY / 24, maxIntervalMs: 90 * DAY },
+    schedule: { ...config.schedule, intervalMs: 2 * DAY_MS, minIntervalMs: DAY_MS / 24, maxIntervalMs: 90 * DAY_MS },
   };
 }

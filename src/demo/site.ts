@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DAY_MS } from '../domain/time.ts';
 import { paragraph, seededRandom, sentence } from './words.ts';
 
 /** How a page of the demo site lives. */
@@ -23,7 +24,6 @@ export interface Answer {
   readonly body: string;
 }
 
-const DAY = 86_400_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** The pages of one host, index first. */
@@ -124,7 +124,7 @@ export class DemoSite {
   /** The answer to a GET at a time, ms since the epoch. Request header names are lower case. */
   answer(path: string, requestHeaders: Readonly<Record<string, string | string[] | undefined>>, now: number): Answer {
     if (path === '/robots.txt') return { status: 200, headers: { 'content-type': 'text/plain' }, body: ROBOTS };
-    const day = (now - this.startedAt) / DAY;
+    const day = (now - this.startedAt) / DAY_MS;
     const life =
       path === MOVED_TO
         ? LIVES.find((each) => each.movesOnDay !== undefined && day >= each.movesOnDay)
@@ -134,7 +134,8 @@ export class DemoSite {
       return { status: 301, headers: { location: MOVED_TO, 'content-length': '0' }, body: '' };
     }
     const body = this.html(life, day);
-    const versionAt = this.startedAt + (life.everyDays === NEVER ? 0 : this.version(life, day) * life.everyDays * DAY);
+    const versionAt =
+      this.startedAt + (life.everyDays === NEVER ? 0 : this.version(life, day) * life.everyDays * DAY_MS);
     return conditional(life, body, new Date(versionAt), requestHeaders);
   }
 

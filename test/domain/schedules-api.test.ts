@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { createSchedule, SCHEDULE_NAMES, type ScheduleState } from '../../src/schedules.ts';
-
-const DAY = 86_400_000;
 
 describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s', (name) => {
   const visits = (['new', 'unchanged', 'modified', 'unchanged', 'modified'] as const).map((outcome, i) => ({
-    at: (i + 1) * 7 * DAY,
+    at: (i + 1) * 7 * DAY_MS,
     outcome,
     distance: outcome === 'modified' ? 8 : null,
   }));
@@ -27,7 +26,7 @@ describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s', (name) => {
   it('takes over the state of any other schedule', () => {
     for (const other of SCHEDULE_NAMES) {
       const { state } = createSchedule(other).onFetch(null, { at: 0, outcome: 'new' });
-      const step = createSchedule(name).onFetch(state, { at: 9 * DAY, outcome: 'modified', distance: 12 });
+      const step = createSchedule(name).onFetch(state, { at: 9 * DAY_MS, outcome: 'modified', distance: 12 });
       expect(Number.isFinite(step.nextFetchAt)).toBe(true);
     }
   });
@@ -36,10 +35,10 @@ describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s', (name) => {
     const schedule = createSchedule(name);
     const { state } = schedule.onFetch(null, { at: 0, outcome: 'new' });
     expect(schedule.rank(null, 0)).toBe(Number.POSITIVE_INFINITY);
-    expect(schedule.rank(state, 60 * DAY)).toBeGreaterThan(schedule.rank(state, 40 * DAY));
-    const failing = schedule.onFetch(state, { at: 40 * DAY, outcome: 'failed' }).state;
-    expect(schedule.rank(failing, 40.5 * DAY)).toBe(Number.NEGATIVE_INFINITY);
-    expect(schedule.rank(failing, 41 * DAY)).toBeGreaterThan(Number.NEGATIVE_INFINITY);
+    expect(schedule.rank(state, 60 * DAY_MS)).toBeGreaterThan(schedule.rank(state, 40 * DAY_MS));
+    const failing = schedule.onFetch(state, { at: 40 * DAY_MS, outcome: 'failed' }).state;
+    expect(schedule.rank(failing, 40.5 * DAY_MS)).toBe(Number.NEGATIVE_INFINITY);
+    expect(schedule.rank(failing, 41 * DAY_MS)).toBeGreaterThan(Number.NEGATIVE_INFINITY);
   });
 
   it('backs off from failures and lets gone pages age', () => {
@@ -47,15 +46,15 @@ describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s', (name) => {
     let { state } = schedule.onFetch(null, { at: 0, outcome: 'new' });
     const pauses = (outcome: 'failed' | 'gone', count: number): (number | null)[] =>
       Array.from({ length: count }, () => {
-        const step = schedule.onFetch(state, { at: 100 * DAY, outcome });
+        const step = schedule.onFetch(state, { at: 100 * DAY_MS, outcome });
         state = step.state;
-        return step.nextFetchAt === null ? null : (step.nextFetchAt - 100 * DAY) / DAY;
+        return step.nextFetchAt === null ? null : (step.nextFetchAt - 100 * DAY_MS) / DAY_MS;
       });
     expect(pauses('failed', 7)).toEqual([1, 2, 4, 8, 16, 30, 30]);
     expect(pauses('gone', 6)).toEqual([7, 14, 28, 56, 112, null]);
-    expect(schedule.rank(state, 10_000 * DAY)).toBe(Number.NEGATIVE_INFINITY);
-    const retry = schedule.onFetch(state, { at: 0, outcome: 'failed', retryAt: 77 * DAY });
-    expect(retry.nextFetchAt).toBe(77 * DAY);
+    expect(schedule.rank(state, 10_000 * DAY_MS)).toBe(Number.NEGATIVE_INFINITY);
+    const retry = schedule.onFetch(state, { at: 0, outcome: 'failed', retryAt: 77 * DAY_MS });
+    expect(retry.nextFetchAt).toBe(77 * DAY_MS);
   });
 });
 
@@ -65,7 +64,7 @@ describe('incrawl/schedules: freshness', () => {
     let { state } = schedule.onFetch(null, { at: 0, outcome: 'new' });
     for (let i = 1; i <= 10; i++) {
       ({ state } = schedule.onFetch(state, {
-        at: i * 10 * DAY,
+        at: i * 10 * DAY_MS,
         outcome: i % 2 ? 'modified' : 'unchanged',
         distance: 9,
       }));
@@ -75,11 +74,11 @@ describe('incrawl/schedules: freshness', () => {
 
   it('estimates the period and the chance of being fresh', () => {
     const { schedule, state } = visited(false);
-    const period = (schedule.periodMs(state) ?? 0) / DAY;
+    const period = (schedule.periodMs(state) ?? 0) / DAY_MS;
     expect(period).toBeGreaterThan(9);
     expect(period).toBeLessThan(25);
-    expect(schedule.chanceFresh(state, 100 * DAY)).toBe(1);
-    expect(schedule.chanceFresh(state, 130 * DAY)).toBeLessThan(0.4);
+    expect(schedule.chanceFresh(state, 100 * DAY_MS)).toBe(1);
+    expect(schedule.chanceFresh(state, 130 * DAY_MS)).toBeLessThan(0.4);
   });
 
   it('learns the price of a visit only under a budget', () => {

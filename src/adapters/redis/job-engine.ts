@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { DAY_MS } from '../../domain/time.ts';
 import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
 import type { BullFlow, BullFlowProducer, BullJob, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
@@ -29,7 +30,7 @@ const KEPT = 1_000;
 /**
  * Since a job ended, ms: by this clock perhaps in times to come, since it is the clock of whoever ended it that tells.
  */
-const WHENEVER_MS = -10 * 365 * 86_400_000;
+const WHENEVER_MS = -10 * 365 * DAY_MS;
 const OPEN = ['waiting', 'active', 'delayed', 'waiting-children', 'prioritized', 'paused'];
 
 /**

@@ -1,8 +1,10 @@
+import { HOUR_MS } from '../../domain/time.ts';
+
 /**
  * The longest wait of one timer; further ones follow, so that a clock that was set or a machine that slept is noticed
  * within the hour.
  */
-const MAX_TIMER_MS = 3_600_000;
+const MAX_TIMER_MS = HOUR_MS;
 
 /** A clock that is this much behind was set back. Less is what clocks are corrected by all the time, ms. */
 export const SET_BACK_MS = 60_000;

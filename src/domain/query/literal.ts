@@ -1,13 +1,14 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time.ts';
 import type { FieldType } from './fields.ts';
 
 const DURATION_UNITS_MS: ReadonlyMap<string, number> = new Map([
   ['ms', 1],
   ['s', 1_000],
-  ['m', 60_000],
-  ['min', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-  ['w', 604_800_000],
+  ['m', MINUTE_MS],
+  ['min', MINUTE_MS],
+  ['h', HOUR_MS],
+  ['d', DAY_MS],
+  ['w', 7 * DAY_MS],
 ]);
 const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
   ['b', 1],

@@ -1,7 +1,7 @@
 import { CrawlError } from '../../domain/errors.ts';
+import { isWithinLast } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { isWithinLast } from '../../domain/within-last.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { restReason } from '../../steps/facts/host-rest.ts';
 import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps.ts';

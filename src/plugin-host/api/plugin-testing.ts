@@ -5,6 +5,7 @@
 
 import type { ScheduleVisit } from '../../domain/crawl/revisit/schedule.ts';
 import { newDatum } from '../../domain/crawl/states/datum.ts';
+import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { isUrl } from '../../domain/url/canonical/is-url.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
@@ -22,7 +23,6 @@ import {
   type PluginKind,
 } from './plugin-api.ts';
 
-const DAY = 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const noNetwork: FetchProtocol = {
@@ -40,7 +40,7 @@ export const testHost: PluginHost = {
   http: { createGotProtocol: () => noNetwork, createUndiciProtocol: async () => noNetwork },
   now: () => Date.UTC(2026, 0, 1),
   agent: 'incrawl',
-  intervals: { intervalMs: 30 * DAY, minIntervalMs: 3_600_000, maxIntervalMs: 90 * DAY },
+  intervals: { intervalMs: 30 * DAY_MS, minIntervalMs: HOUR_MS, maxIntervalMs: 90 * DAY_MS },
 };
 
 export interface PluginTestOptions {
@@ -193,10 +193,10 @@ const EXAMS: {
     let memory = { intervalMs: extension.initialIntervalMs, belief: null } as Parameters<typeof extension.onVisit>[0];
     let now = Date.UTC(2026, 0, 1);
     for (const part of [...VISITS, ...VISITS, ...VISITS]) {
-      now += DAY;
+      now += DAY_MS;
       const visit: ScheduleVisit = {
         now,
-        elapsedMs: DAY,
+        elapsedMs: DAY_MS,
         outcome: 'unchanged',
         evidence: 'digest',
         distance: null,
@@ -216,7 +216,7 @@ const EXAMS: {
     const now = Date.UTC(2026, 0, 1);
     const score = extension.seedScore('http://example.org/');
     // Frozen, as in a crawl.
-    const parent = deepFreeze(newDatum({ url: 'http://example.org/', now, intervalMs: DAY, score }));
+    const parent = deepFreeze(newDatum({ url: 'http://example.org/', now, intervalMs: DAY_MS, score }));
     promise(Number.isFinite(parent.score), 'a finite seed score', parent.score);
     const outlink = deepFreeze({ url: 'http://example.org/a', anchor: 'a', rel: 'link', nofollow: false } as const);
     const found = extension.outlinkScore(parent, outlink, 1);
@@ -227,11 +227,11 @@ const EXAMS: {
         score: found,
         depth: 1,
         dueAt: now,
-        intervalMs: DAY,
+        intervalMs: DAY_MS,
         lastFetchAt: null,
         failures: 0,
       }),
-      now + DAY,
+      now + DAY_MS,
     );
     promise(Number.isFinite(rank), 'a finite rank', rank);
   },

@@ -1,6 +1,7 @@
 import { hintTrust } from '../../domain/crawl/discovery/sitemap-hint.ts';
 import type { CrawlDatum, Visit, VisitOutcome } from '../../domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../domain/crawl/states/settle.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import type { HostRow, Lease } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { isoTime } from './views.ts';
@@ -102,7 +103,7 @@ export function ifItWereFound({ datum, url, robots, host, policy, variants }: Ou
   );
   if (robots === undefined) found.push('Its robots.txt would be read first.');
   else if (!robots.allowed) found.push('Its visit would be refused by robots.txt.');
-  const days = Number((policy.schedule.initialIntervalMs / 86_400_000).toPrecision(3));
+  const days = Number((policy.schedule.initialIntervalMs / DAY_MS).toPrecision(3));
   found.push(`After its first visit it would be looked at again in about ${days} days, then as often as it changes.`);
   return found;
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
@@ -24,7 +25,6 @@ export interface PlanSummary {
   readonly hosts: readonly { readonly host: string; readonly visits: number }[];
 }
 
-const DAY_MS = 86_400_000;
 const MAX_HOSTS = 50;
 
 /**

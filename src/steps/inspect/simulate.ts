@@ -1,6 +1,7 @@
 import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import { accountOfVisits, type ReplayAccount, replayVisits } from '../../domain/crawl/revisit/replay.ts';
 import type { FetchSchedule } from '../../domain/crawl/revisit/schedule.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import type { CrawlDb, ScanQuery } from '../../ports/crawl-db.ts';
 
 /** Sums over all pages with at least two stored visits. Times in days. */
@@ -23,8 +24,6 @@ export interface SimulateSummary {
   readonly stored: ReplayTotals;
   readonly replayed: readonly ReplayTotals[];
 }
-
-const DAY_MS = 86_400_000;
 
 interface Sum {
   fetches: number;

@@ -1,5 +1,6 @@
 import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../../domain/crawl/change/change-belief.ts';
 import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/revisit/spread.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
@@ -39,8 +40,6 @@ export interface DbStats extends SpreadView {
   readonly estimated: boolean;
 }
 
-const DAY = 86_400_000;
-
 const PERIOD_DAYS = [1, 7, 30, 90, 365];
 const DAYS_AHEAD = 14;
 
@@ -74,8 +73,8 @@ type Times = Pick<DbStats, 'due' | 'overdue' | 'interval' | 'freshness' | 'waiti
 
 function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): Times {
   const dueByDay = Array.from({ length: DAYS_AHEAD }, (_, day) => {
-    const before = day === 0 ? 0 : dueBy(dueKnown, now + day * DAY);
-    return dueBy(dueKnown, now + (day + 1) * DAY) - before;
+    const before = day === 0 ? 0 : dueBy(dueKnown, now + day * DAY_MS);
+    return dueBy(dueKnown, now + (day + 1) * DAY_MS) - before;
   });
   const intervalAt = (share: number): number => seconds(intervalOfStep(quantileOf(byInterval, share) ?? 0));
   const late = new Map([...dueKnown].filter(([hour]) => startOfHour(hour) <= now));
@@ -84,7 +83,7 @@ function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): 
   return {
     // New URLs are due since they were found, so of theirs the whole hour that is not over counts.
     due: dueBy(dueKnown, now) + dueBy(dueNew, startOfHour(hourOf(now) + 1)),
-    overdue: dueBy(dueKnown, now - DAY) + dueBy(dueNew, now - DAY),
+    overdue: dueBy(dueKnown, now - DAY_MS) + dueBy(dueNew, now - DAY_MS),
     interval:
       byInterval.size === 0
         ? null
@@ -105,16 +104,16 @@ async function readTimes(db: StatsDb, now: number): Promise<Times> {
     intervals.add(entry.intervalMs);
     const waitMs = now - entry.dueAt;
     if (waitMs >= 0) due++;
-    if (waitMs >= DAY) overdue++;
+    if (waitMs >= DAY_MS) overdue++;
     if (entry.isNew) continue;
     if (waitMs >= 0) waits.add(waitMs);
-    const day = Math.max(0, Math.floor(-waitMs / DAY));
+    const day = Math.max(0, Math.floor(-waitMs / DAY_MS));
     if (day < DAYS_AHEAD) dueByDay[day] = (dueByDay[day] ?? 0) + 1;
     if (entry.belief === null || entry.lastFetchAt === null || entry.state === 'gone') continue;
     believed++;
     fresh += chanceFresh(entry.belief, now - entry.lastFetchAt);
-    rate += DAY / expectedPeriodMs(entry.belief);
-    const bucket = PERIOD_DAYS.findIndex((days) => expectedPeriodMs(entry.belief as ChangeBelief) <= days * DAY);
+    rate += DAY_MS / expectedPeriodMs(entry.belief);
+    const bucket = PERIOD_DAYS.findIndex((days) => expectedPeriodMs(entry.belief as ChangeBelief) <= days * DAY_MS);
     periods[bucket < 0 ? PERIOD_DAYS.length : bucket]!++;
   }
   const spread = intervals.sorted();
@@ -171,7 +170,7 @@ export async function changesPerDay(db: CrawlDb): Promise<ReadonlyMap<string, nu
   for await (const { url, belief, state } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
     if (belief === null || state === 'gone') continue;
     const host = hostOf(url);
-    rates.set(host, (rates.get(host) ?? 0) + DAY / expectedPeriodMs(belief));
+    rates.set(host, (rates.get(host) ?? 0) + DAY_MS / expectedPeriodMs(belief));
   }
   return rates;
 }

@@ -4,13 +4,13 @@ import {
   type ChangeBelief,
   type ChangeEvidence,
   chanceFresh,
-  DAY_MS,
   expectedPeriodMs,
   learnChange,
   PRIOR_BELIEF,
   timeToValue,
   visitValue,
 } from '../../../src/domain/crawl/change/change-belief.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 
 const belief = (a: number, days: number, noise = 0): ChangeBelief => ({ a, b: days * DAY_MS, noise });
 const differs = (distance: number | null, changeAgeMs: number | null = null): ChangeEvidence => ({

@@ -6,15 +6,15 @@ import { createFixedSchedule } from '../../../src/domain/crawl/schedules/fixed.t
 import { createFreshnessSchedule } from '../../../src/domain/crawl/schedules/freshness.ts';
 import { createSimilaritySchedule, SIMILARITY_DEFAULTS } from '../../../src/domain/crawl/schedules/similarity.ts';
 import type { ScheduleMemory } from '../../../src/domain/crawl/states/datum.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 
-const DAY = 86_400_000;
-const days = (n: number): number => n * DAY;
+const days = (n: number): number => n * DAY_MS;
 const memoryOf = (intervalDays: number): ScheduleMemory => ({ intervalMs: days(intervalDays), belief: null });
 
 function visitAt(now: number, part: Partial<ScheduleVisit>): ScheduleVisit {
   return {
     now,
-    elapsedMs: DAY,
+    elapsedMs: DAY_MS,
     outcome: 'unchanged',
     evidence: 'digest',
     distance: null,
@@ -37,7 +37,7 @@ describe('similarity schedule', () => {
     let memory = memoryOf(30);
     const seen = [0, 0, 10, 10, 2, 0].map((distance) => {
       memory = wide.onVisit(memory, visitAt(0, modifiedBy(distance))).memory;
-      return memory.intervalMs / DAY;
+      return memory.intervalMs / DAY_MS;
     });
     for (const [i, expected] of [42, 58.8, 47.04, 37.632, 45.1584, 63.22176].entries()) {
       expect(seen[i]).toBeCloseTo(expected, 5);
@@ -55,7 +55,7 @@ describe('similarity schedule', () => {
     [32, 24],
   ])('a distance of %i bits takes 30 d to %f d', (distance, expected) => {
     const decision = wide.onVisit(memoryOf(30), visitAt(0, modifiedBy(distance)));
-    expect(decision.memory.intervalMs / DAY).toBeCloseTo(expected, 6);
+    expect(decision.memory.intervalMs / DAY_MS).toBeCloseTo(expected, 6);
   });
 
   it('treats every rung that says unchanged as similarity 1, and a change without signatures as similarity 0', () => {
@@ -132,7 +132,7 @@ describe("adaptive schedule (Nutch's rule)", () => {
 
 describe('every schedule', () => {
   const schedules: FetchSchedule[] = [
-    createFixedSchedule({ intervalMs: DAY }),
+    createFixedSchedule({ intervalMs: DAY_MS }),
     createAdaptiveSchedule(),
     createSimilaritySchedule(),
   ];
@@ -140,7 +140,7 @@ describe('every schedule', () => {
     outcome: fc.constantFrom('new' as const, 'modified' as const, 'unchanged' as const),
     evidence: fc.constantFrom('conditional' as const, 'headers' as const, 'digest' as const, 'distance' as const),
     distance: fc.option(fc.integer({ min: 0, max: 64 })),
-    gapMs: fc.integer({ min: 0, max: 400 * DAY }),
+    gapMs: fc.integer({ min: 0, max: 400 * DAY_MS }),
   });
 
   it.each(schedules.map((schedule) => [schedule.name, schedule] as const))(

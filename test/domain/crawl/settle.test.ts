@@ -14,30 +14,30 @@ import {
   VISIT_RING_SIZE,
 } from '../../../src/domain/crawl/states/datum.ts';
 import { type CrawlEvent, type SettlePolicy, settle } from '../../../src/domain/crawl/states/settle.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 
-const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 0, 10);
 const OLD = '0'.repeat(32);
 const NEW = '1'.repeat(32);
 
 const policy: SettlePolicy = {
   schedule: createSimilaritySchedule(),
-  minIntervalMs: 3_600_000,
-  maxIntervalMs: 90 * DAY,
-  retryIntervalMs: DAY,
-  maxRetryIntervalMs: 30 * DAY,
-  goneIntervalsMs: [7, 14, 28].map((days) => days * DAY),
+  minIntervalMs: HOUR_MS,
+  maxIntervalMs: 90 * DAY_MS,
+  retryIntervalMs: DAY_MS,
+  maxRetryIntervalMs: 30 * DAY_MS,
+  goneIntervalsMs: [7, 14, 28].map((days) => days * DAY_MS),
 };
 
 /** A record as it would stand in a state. */
 function datumIn(state: CrawlState, part: Partial<CrawlDatum> = {}): CrawlDatum {
-  const fresh = newDatum({ url: 'http://h.example/a', now: NOW - 30 * DAY, intervalMs: 30 * DAY, depth: 2 });
+  const fresh = newDatum({ url: 'http://h.example/a', now: NOW - 30 * DAY_MS, intervalMs: 30 * DAY_MS, depth: 2 });
   if (state === 'unfetched') return { ...fresh, ...part };
   return {
     ...fresh,
     state,
-    lastFetchAt: NOW - 10 * DAY,
-    changedAt: NOW - 20 * DAY,
+    lastFetchAt: NOW - 10 * DAY_MS,
+    changedAt: NOW - 20 * DAY_MS,
     nextFetchAt: state === 'orphan' ? null : NOW,
     digest: OLD,
     signature: 'fd851af90bc24962',
@@ -346,15 +346,22 @@ describe('settle: what each visit leaves in the record', () => {
     const pauses: number[] = [];
     for (let i = 0; i < 8; i++) {
       datum = settle(datum, EVENTS.failed as CrawlEvent, policy, NOW).datum;
-      pauses.push(((datum.nextFetchAt as number) - NOW) / DAY);
+      pauses.push(((datum.nextFetchAt as number) - NOW) / DAY_MS);
     }
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
     expect(datum).toMatchObject({ failures: 8, state: 'fetched', lastError: { code: 'fetch-timeout' } });
     const patient = visited({
-      outcome: { kind: 'failed', code: 'http-throttled', message: 'x', status: 503, retryAt: NOW + 3 * DAY, ...base },
+      outcome: {
+        kind: 'failed',
+        code: 'http-throttled',
+        message: 'x',
+        status: 503,
+        retryAt: NOW + 3 * DAY_MS,
+        ...base,
+      },
       parse: null,
     });
-    expect(settle(datumIn('fetched'), patient, policy, NOW).datum.nextFetchAt).toBe(NOW + 3 * DAY);
+    expect(settle(datumIn('fetched'), patient, policy, NOW).datum.nextFetchAt).toBe(NOW + 3 * DAY_MS);
     const back = settle(datum, EVENTS['success, same body'] as CrawlEvent, policy, NOW).datum;
     expect(back).toMatchObject({ failures: 0, lastError: null });
   });
@@ -364,20 +371,20 @@ describe('settle: what each visit leaves in the record', () => {
     const pauses: (number | null)[] = [];
     for (let i = 0; i < 4; i++) {
       datum = settle(datum, EVENTS.gone as CrawlEvent, policy, NOW).datum;
-      pauses.push(datum.nextFetchAt === null ? null : (datum.nextFetchAt - NOW) / DAY);
+      pauses.push(datum.nextFetchAt === null ? null : (datum.nextFetchAt - NOW) / DAY_MS);
       datum = settle(datum, EVENTS.failed as CrawlEvent, policy, NOW).datum;
     }
     expect(pauses).toEqual([7, 14, 28, null]);
     const back = settle(datum, EVENTS['success, other body'] as CrawlEvent, policy, NOW).datum;
     const again = settle(back, EVENTS.gone as CrawlEvent, policy, NOW).datum;
-    expect(((again.nextFetchAt as number) - NOW) / DAY).toBe(7);
+    expect(((again.nextFetchAt as number) - NOW) / DAY_MS).toBe(7);
   });
 
   it("the operator's fixed interval wins over schedule and bounds, while the schedule goes on learning", () => {
     const before = datumIn('fetched', { fixedIntervalMs: 60_000 });
     const { datum } = settle(before, EVENTS['unchanged 304'] as CrawlEvent, policy, NOW);
     expect(datum.nextFetchAt).toBe(NOW + 60_000);
-    expect(datum.schedule.intervalMs).toBe(42 * DAY);
+    expect(datum.schedule.intervalMs).toBe(42 * DAY_MS);
   });
 
   it.each([
@@ -388,16 +395,16 @@ describe('settle: what each visit leaves in the record', () => {
     const under = { ...policy, schedule };
     const first = (part: Partial<CrawlDatum>): CrawlDatum =>
       settle(datumIn('unfetched', part), EVENTS['success, other body'] as CrawlEvent, under, NOW).datum;
-    const named = first({ seed: true, schedule: { intervalMs: 2 * DAY, belief: null } });
-    expect(named.nextFetchAt).toBe(NOW + 2 * DAY);
-    expect(replayLastVisit(named, under, null)?.nextFetchAt).toBe(NOW + 2 * DAY);
+    const named = first({ seed: true, schedule: { intervalMs: 2 * DAY_MS, belief: null } });
+    expect(named.nextFetchAt).toBe(NOW + 2 * DAY_MS);
+    expect(replayLastVisit(named, under, null)?.nextFetchAt).toBe(NOW + 2 * DAY_MS);
     for (const part of [{ seed: true }, { seed: false }]) {
       const usual = first(part);
-      expect((usual.nextFetchAt as number) - NOW).toBeGreaterThan(25 * DAY);
+      expect((usual.nextFetchAt as number) - NOW).toBeGreaterThan(25 * DAY_MS);
       expect(replayLastVisit(usual, under, null)?.nextFetchAt).toBe(usual.nextFetchAt);
     }
-    const second = settle(named, EVENTS['unchanged 304'] as CrawlEvent, under, NOW + 2 * DAY).datum;
-    expect((second.nextFetchAt as number) - NOW).toBeGreaterThan(4 * DAY);
+    const second = settle(named, EVENTS['unchanged 304'] as CrawlEvent, under, NOW + 2 * DAY_MS).datum;
+    expect((second.nextFetchAt as number) - NOW).toBeGreaterThan(4 * DAY_MS);
   });
 
   it.each([
@@ -410,7 +417,7 @@ describe('settle: what each visit leaves in the record', () => {
       const visitAs = (signatureName: string, signature: string | null): CrawlDatum => {
         const { datum: known } = settle(datumIn('fetched'), EVENTS['unchanged 304'] as CrawlEvent, under, NOW);
         const parse = { ...parsed(), signatureName, signature };
-        return settle(known, visited({ outcome: success(NEW), parse }), under, NOW + 42 * DAY).datum;
+        return settle(known, visited({ outcome: success(NEW), parse }), under, NOW + 42 * DAY_MS).datum;
       };
       const resigned = visitAs('sig-2', '7d859af98bc24962');
       const wordless = visitAs('sig-1', null);
@@ -425,39 +432,39 @@ describe('settle: what each visit leaves in the record', () => {
 
   it('of a page that the operator has pinned nothing but that is told', () => {
     const under = { ...policy, schedule: createAdaptiveSchedule() };
-    let datum = datumIn('fetched', { fixedIntervalMs: DAY });
-    for (const at of [NOW, NOW + DAY]) datum = settle(datum, EVENTS['unchanged 304'] as CrawlEvent, under, at).datum;
+    let datum = datumIn('fetched', { fixedIntervalMs: DAY_MS });
+    for (const at of [NOW, NOW + DAY_MS]) datum = settle(datum, EVENTS['unchanged 304'] as CrawlEvent, under, at).datum;
     const { terms, nextFetchAt } = replayLastVisit(datum, under, null)!;
-    expect(terms).toEqual([{ label: 'fixed by the operator', value: DAY, unit: 'ms' }]);
+    expect(terms).toEqual([{ label: 'fixed by the operator', value: DAY_MS, unit: 'ms' }]);
     expect(nextFetchAt).toBe(datum.nextFetchAt);
   });
 
   it('an interval that a known page gets with its seed is what its next visit begins with, and is told so', () => {
     const under = { ...policy, schedule: createAdaptiveSchedule() };
     const { datum: known } = settle(datumIn('fetched'), EVENTS['unchanged 304'] as CrawlEvent, under, NOW);
-    const seed = { url: known.url, score: null, intervalMs: 2 * DAY, fixedIntervalMs: null, metadata: {} };
+    const seed = { url: known.url, score: null, intervalMs: 2 * DAY_MS, fixedIntervalMs: null, metadata: {} };
     const named = reinject(known, seed, 'update', known);
-    expect(named.nextFetchAt).toBe(NOW + 2 * DAY);
+    expect(named.nextFetchAt).toBe(NOW + 2 * DAY_MS);
     const modified = visited({ outcome: success(NEW), parse: parsed() });
-    const { datum } = settle(named, modified, under, NOW + 2 * DAY);
-    expect(datum.schedule.intervalMs).toBe(1.6 * DAY);
+    const { datum } = settle(named, modified, under, NOW + 2 * DAY_MS);
+    expect(datum.schedule.intervalMs).toBe(1.6 * DAY_MS);
     expect(replayLastVisit(datum, under, null)?.nextFetchAt).toBe(datum.nextFetchAt);
   });
 
   it('bounds of a type hold from the visit on that tells the type', () => {
-    const intervalRules = [{ of: 'text/html', minIntervalMs: null, maxIntervalMs: DAY }];
+    const intervalRules = [{ of: 'text/html', minIntervalMs: null, maxIntervalMs: DAY_MS }];
     const under = { ...policy, intervalRules };
     const pause = (datum: CrawlDatum): number => {
       const after = settle(datum, EVENTS['success, other body'] as CrawlEvent, under, NOW).datum;
       expect(replayLastVisit(after, under, null)?.nextFetchAt).toBe(after.nextFetchAt);
       return (after.nextFetchAt as number) - NOW;
     };
-    expect(pause(datumIn('unfetched'))).toBe(DAY);
-    expect(pause(datumIn('fetched', { contentType: 'application/pdf' }))).toBe(DAY);
+    expect(pause(datumIn('unfetched'))).toBe(DAY_MS);
+    expect(pause(datumIn('fetched', { contentType: 'application/pdf' }))).toBe(DAY_MS);
   });
 
   it('what robots.txt refuses is asked about again within the bounds of its host, or at its fixed interval', () => {
-    const hour = 3_600_000;
+    const hour = HOUR_MS;
     const intervalRules = [{ of: 'h.example', minIntervalMs: null, maxIntervalMs: 6 * hour }];
     const pause = (part: Partial<CrawlDatum>): number => {
       const { datum } = settle(
@@ -469,7 +476,7 @@ describe('settle: what each visit leaves in the record', () => {
       return (datum.nextFetchAt as number) - NOW;
     };
     expect(pause({})).toBe(6 * hour);
-    expect(pause({ fixedIntervalMs: 200 * DAY })).toBe(200 * DAY);
+    expect(pause({ fixedIntervalMs: 200 * DAY_MS })).toBe(200 * DAY_MS);
   });
 
   it('a seed is never an orphan', () => {
@@ -493,10 +500,10 @@ describe('settle: what each visit leaves in the record', () => {
   it('keeps a bounded ring of visits, newest last', () => {
     let datum = datumIn('fetched');
     for (let i = 0; i < 40; i++) {
-      datum = settle(datum, EVENTS['unchanged 304'] as CrawlEvent, policy, NOW + i * DAY).datum;
+      datum = settle(datum, EVENTS['unchanged 304'] as CrawlEvent, policy, NOW + i * DAY_MS).datum;
     }
     expect(datum.visits).toHaveLength(VISIT_RING_SIZE);
-    expect(datum.visits.at(-1)).toMatchObject({ at: NOW + 39 * DAY, elapsedMs: DAY, outcome: 'unchanged-304' });
+    expect(datum.visits.at(-1)).toMatchObject({ at: NOW + 39 * DAY_MS, elapsedMs: DAY_MS, outcome: 'unchanged-304' });
   });
 
   it('is total and deterministic over any sequence of events, and never schedules into the past', () => {
@@ -505,7 +512,7 @@ describe('settle: what each visit leaves in the record', () => {
       fc.property(fc.constantFrom(...CRAWL_STATES), fc.array(names, { maxLength: 30 }), (state, sequence) => {
         let datum = datumIn(state);
         for (const [i, name] of sequence.entries()) {
-          const now = NOW + i * DAY;
+          const now = NOW + i * DAY_MS;
           const event = EVENTS[name] as CrawlEvent;
           const once = settle(datum, event, policy, now).datum;
           expect(settle(datum, event, policy, now).datum).toEqual(once);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { PruneSummary, SegmentVerdict } from '../../../crawler.ts';
+import { DAY_MS } from '../../../domain/time.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { wholeNumber } from '../../program/shared-options.ts';
@@ -10,8 +11,6 @@ interface PruneFlags {
   readonly compact?: true;
   readonly dryRun?: true;
 }
-
-const DAY_MS = 86_400_000;
 
 const MEANING: Readonly<Record<SegmentVerdict, string>> = {
   young: 'kept: younger than asked for',

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CrawlState, GenerateSummary } from '../../../crawler.ts';
+import { DAY_MS } from '../../../domain/time.ts';
 import { EXIT } from '../../exit.ts';
 import { asAsked, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
@@ -18,8 +19,6 @@ interface GenerateFlags {
   readonly dryRun?: true;
   readonly budget?: number;
 }
-
-const DAY_MS = 86_400_000;
 
 export function addGenerate(program: Command, run: Run): void {
   const command = program

@@ -1,5 +1,5 @@
 import type { CrawlProgress } from '../../../crawler.ts';
-import { isWithinLast } from '../../../domain/within-last.ts';
+import { isWithinLast } from '../../../domain/time.ts';
 import { type Live, NO_LIVE } from './no-live.ts';
 import { progressFields, progressLines } from './progress.ts';
 

@@ -1,4 +1,5 @@
 import type { RecordView } from '../../../crawler.ts';
+import { DAY_MS } from '../../../domain/time.ts';
 import { type Markup, markup } from '../markup.ts';
 
 const WIDTH = 640;
@@ -16,7 +17,7 @@ export function visitTimeline(record: RecordView): Markup | null {
   if (first === undefined || last === undefined) return null;
   const next = record.nextFetchAt === null ? null : Date.parse(record.nextFetchAt);
   // A visit that is years away would press the others together.
-  const end = Math.max(last.at, Math.min(next ?? last.at, last.at + (last.at - first.at || 86_400_000)));
+  const end = Math.max(last.at, Math.min(next ?? last.at, last.at + (last.at - first.at || DAY_MS)));
   const xOf = (at: number): number =>
     Math.round(10 * (MARGIN + ((at - first.at) / Math.max(1, end - first.at)) * (WIDTH - 2 * MARGIN))) / 10;
   const marks = visits.map(({ at, outcome, distance }) => {

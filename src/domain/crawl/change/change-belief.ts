@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../time.ts';
+
 /**
  * What is believed about a page's change rate L (major changes per ms): Gamma(a, b), a without unit, b in ms, mean a /
  * b. The value of a visit follows Cho & Garcia-Molina (2003) and Olston & Pandey (WWW 2008, equation 4), averaged over
@@ -11,8 +13,6 @@ export interface ChangeBelief {
 }
 
 type ChangeRate = Pick<ChangeBelief, 'a' | 'b'>;
-
-export const DAY_MS = 86_400_000;
 
 /** Before any visit: a page may change daily or never. */
 export const PRIOR_BELIEF: ChangeBelief = Object.freeze({ a: 0.7, b: 20 * DAY_MS, noise: 0.3 });

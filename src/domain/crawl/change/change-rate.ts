@@ -1,5 +1,6 @@
+import { DAY_MS } from '../../time.ts';
 import type { CrawlDatum } from '../states/datum.ts';
-import { DAY_MS, expectedPeriodMs } from './change-belief.ts';
+import { expectedPeriodMs } from './change-belief.ts';
 
 /**
  * Changes a day of a page that was seen to change: by what is believed of it, else by the visits that are remembered.

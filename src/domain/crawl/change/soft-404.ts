@@ -1,4 +1,5 @@
 import { hammingDistance } from '../../page/near/hamming.ts';
+import { DAY_MS } from '../../time.ts';
 import type { FetchGone, FetchOutcome, FetchSuccess, ParseOutcome } from '../states/outcome.ts';
 import { isAlikeInLength } from './repeats.ts';
 
@@ -13,7 +14,7 @@ export interface AnswerToNothing {
 }
 
 /** An answer is asked for again after this, ms. */
-export const NOTHING_LASTS_MS = 30 * 86_400_000;
+export const NOTHING_LASTS_MS = 30 * DAY_MS;
 
 const NAME = 'incrawl-no-such-page-';
 const PROBE = new RegExp(`/${NAME}[0-9a-f]{12}$`);

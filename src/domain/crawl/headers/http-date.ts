@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../time.ts';
+
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 /** `date-token`s of RFC 6265 are parted by these. The colon belongs to a token. */
 const DELIMITERS = /[\t -/;-@[-`{-~]+/;
@@ -9,7 +11,7 @@ const FIRST_YEAR = 1601;
 const MAX_LENGTH = 100;
 
 /** A Retry-After beyond this is taken for a mistake, ms. */
-export const MAX_RETRY_AFTER_MS = 30 * 86_400_000;
+export const MAX_RETRY_AFTER_MS = 30 * DAY_MS;
 
 /**
  * Reads an HTTP date: ms since the epoch, or `null` where no date can be made out.

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../time.ts';
+
 /**
  * Fetches a day, given out evenly: what a round may spend. A token bucket that holds a day's worth, with an account per
  * UTC day.
@@ -11,8 +13,6 @@ export interface BudgetAccount {
   readonly day: number;
   readonly spentToday: number;
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * The account at `now`; `null`: there was none, and a day's worth is there at once. A clock that was set back gives

@@ -1,4 +1,5 @@
 /** Steps under which the crawl db counts records, so that their spread is known without reading any. */
+import { HOUR_MS } from '../../time.ts';
 
 /** Eighths of an octave: a length of time is known to 4.5 %. */
 const STEPS_PER_OCTAVE = 8;
@@ -13,7 +14,6 @@ export function intervalOfStep(step: number): number {
   return 1_000 * 2 ** (step / STEPS_PER_OCTAVE);
 }
 
-const HOUR_MS = 3_600_000;
 const TIME_MAX = 2 ** 48 - 1;
 
 /** Hours since the epoch. Times are whole milliseconds up to the year 10,889, as the due index keeps them. */

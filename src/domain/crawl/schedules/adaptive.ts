@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../time.ts';
 import type { FetchSchedule, ScheduleTerm } from '../revisit/schedule.ts';
 
 export interface AdaptiveOptions {
@@ -14,15 +15,13 @@ export interface AdaptiveOptions {
   readonly syncDeltaRate: number;
 }
 
-const DAY = 86_400_000;
-
 /** The values of Nutch's shipped configuration. */
 export const ADAPTIVE_DEFAULTS: AdaptiveOptions = {
-  intervalMs: 30 * DAY,
+  intervalMs: 30 * DAY_MS,
   incRate: 0.4,
   decRate: 0.2,
-  minIntervalMs: 60_000,
-  maxIntervalMs: 365 * DAY,
+  minIntervalMs: MINUTE_MS,
+  maxIntervalMs: 365 * DAY_MS,
   syncDelta: true,
   syncDeltaRate: 0.3,
 };

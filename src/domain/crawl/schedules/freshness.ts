@@ -1,8 +1,8 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import {
   type ChangeBelief,
   type ChangeEvidence,
   chanceFresh,
-  DAY_MS,
   expectedPeriodMs,
   LIKELIHOOD_RATIOS,
   learnChange,
@@ -24,13 +24,13 @@ export interface FreshnessOptions {
 
 export const FRESHNESS_DEFAULTS: FreshnessOptions = Object.freeze({
   intervalMs: 30 * DAY_MS,
-  minIntervalMs: 3_600_000,
+  minIntervalMs: HOUR_MS,
   maxIntervalMs: 90 * DAY_MS,
   likelihoodRatios: LIKELIHOOD_RATIOS,
 });
 
 /** A Last-Modified this young was made for the answer and says nothing of the page, ms. */
-const MADE_ON_REQUEST_MS = 60_000;
+const MADE_ON_REQUEST_MS = MINUTE_MS;
 
 /**
  * Spends visits where they win most freshness. What is believed of a page's change rate ({@link learnChange}) gives the

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../../time.ts';
 import type { FetchSchedule } from '../revisit/schedule.ts';
 
 export interface SimilarityOptions {
@@ -15,16 +16,14 @@ export interface SimilarityOptions {
   readonly maxIntervalMs: number;
 }
 
-const DAY = 86_400_000;
-
 export const SIMILARITY_DEFAULTS: SimilarityOptions = {
-  intervalMs: 30 * DAY,
+  intervalMs: 30 * DAY_MS,
   incRate: 0.4,
   decRate: 0.2,
   saturationBits: 6,
   hysteresis: 0.1,
-  minIntervalMs: 3_600_000,
-  maxIntervalMs: 90 * DAY,
+  minIntervalMs: HOUR_MS,
+  maxIntervalMs: 90 * DAY_MS,
 };
 
 /**

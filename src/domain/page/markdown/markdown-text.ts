@@ -1,5 +1,4 @@
 import type { PageNode } from '../page-node.ts';
-import type { LinkTarget } from './markdown.ts';
 import { isOfData, MarkdownTable } from './markdown-table.ts';
 
 const BLOCKS = new Set(
@@ -10,6 +9,9 @@ const BLOCKS = new Set(
 const SPANS: Readonly<Record<string, string>> = { strong: '**', b: '**', em: '*', i: '*', code: '`' };
 /** Lists and quotations are indented so deep at most. */
 const MAX_DEPTH = 8;
+
+/** Makes an `href` absolute; `null`: it is no link to follow. */
+export type LinkResolver = (href: string) => string | null;
 
 interface Container {
   readonly node: PageNode;
@@ -29,7 +31,7 @@ interface Span {
 
 /** Markdown that grows with a walk over a page. */
 export class MarkdownText {
-  private readonly resolve: LinkTarget;
+  private readonly resolve: LinkResolver;
   private readonly parts: string[] = [];
   private readonly containers: Container[] = [];
   private readonly spans: Span[] = [];
@@ -41,7 +43,7 @@ export class MarkdownText {
   private table: MarkdownTable | null = null;
   private wasInItem = false;
 
-  constructor(resolve: LinkTarget) {
+  constructor(resolve: LinkResolver) {
     this.resolve = resolve;
   }
 

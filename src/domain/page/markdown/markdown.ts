@@ -2,20 +2,17 @@ import { createSignReader, HIDDEN, NOSCRIPT } from '../content/element-signs.ts'
 import { createMainContent } from '../content/main-content.ts';
 import { OUTLINE_LIMITS, type Outline, outlineOf } from '../content/text-blocks.ts';
 import { isElement, type PageNode } from '../page-node.ts';
-import { MarkdownText } from './markdown-text.ts';
+import { type LinkResolver, MarkdownText } from './markdown-text.ts';
 
 /** Main content shorter than this, characters, is not believed: the page then gives all its text. */
 const LEAST_CONTENT = 80;
-
-/** `resolve` makes an `href` absolute; `null`: it is no link to follow. */
-export type LinkTarget = (href: string) => string | null;
 
 /**
  * The main content of a page as Markdown (CommonMark 0.31 with the tables of GitHub): headings, paragraphs, lists,
  * quotations, code, tables, links and emphasis. What the page wrote itself is escaped, so that none of it becomes
  * markup. Empty for a page without text.
  */
-export function createMarkdown(): (root: PageNode, resolve: LinkTarget) => string {
+export function createMarkdown(): (root: PageNode, resolve: LinkResolver) => string {
   const mainContent = createMainContent();
   const signsOf = createSignReader();
   return (root, resolve) => {
@@ -36,7 +33,7 @@ function shownBlocks({ blocks, elements }: Outline): boolean[] {
 }
 
 /** Without recursion, as deep as a page may nest. */
-function write(root: PageNode, texts: ReadonlySet<PageNode>, resolve: LinkTarget): string {
+function write(root: PageNode, texts: ReadonlySet<PageNode>, resolve: LinkResolver): string {
   const out = new MarkdownText(resolve);
   const open: { readonly node: PageNode; next: number }[] = [{ node: root, next: 0 }];
   for (let at = open.at(-1); at !== undefined; at = open.at(-1)) {

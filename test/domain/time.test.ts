@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isWithinLast } from '../../src/domain/within-last.ts';
+import { isWithinLast } from '../../src/domain/time.ts';
 
 it.each([
   [1_000, true],
