@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Level } from 'level';
 import { LevelSeenFilter } from '../src/adapters/rows/seen/seen-filter.ts';
 import { planGrowingBloom } from '../src/domain/url/bloom/bloom-sizing.ts';
-import { digestUrls } from '../src/domain/url/bloom/url-digest.ts';
+import { digestUrls } from '../src/domain/url/hash/url-digest.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const RATE = 0.001;

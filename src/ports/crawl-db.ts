@@ -1,6 +1,6 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
-import type { AnswerToNothing } from '../domain/crawl/change/soft-404.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
+import type { AnswerToNothing } from '../domain/crawl/states/soft-404.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
 

@@ -1,4 +1,4 @@
-import type { SignedText } from '../domain/crawl/change/repeats.ts';
+import type { SignedText } from '../domain/crawl/states/duplicate.ts';
 
 /**
  * The signatures of a crawl db's pages, found again by those near them: four tables, each by 16 of the 64 bits (SEEDS

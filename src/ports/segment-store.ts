@@ -1,7 +1,7 @@
-import type { AnswerToNothing } from '../domain/crawl/change/soft-404.ts';
 import type { HeaderClaims } from '../domain/crawl/headers/header-claims.ts';
 import type { Validators } from '../domain/crawl/states/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
+import type { AnswerToNothing } from '../domain/crawl/states/soft-404.ts';
 import type { HostFacts, SegmentState } from './crawl-db.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hourOf, intervalStep } from '../../src/domain/crawl/revisit/spread.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
+import { hourOf, intervalStep } from '../../src/domain/crawl/states/histogram-buckets.ts';
 import type { ChangingQuery, IndexName, ReadMeter } from '../../src/ports/record-indexes.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, visitedDatum } from './crawl-db-exam.ts';
 

@@ -1,4 +1,4 @@
-import { isAlikeInLength } from '../../domain/crawl/change/repeats.ts';
+import { isAlikeInLength } from '../../domain/crawl/states/duplicate.ts';
 import { parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
 import { nearGroups } from '../../domain/page/near/near-groups.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, NearGroups, Repeat } from '../../ports/near-grouping.ts';

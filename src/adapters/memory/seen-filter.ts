@@ -2,8 +2,8 @@ import type { BloomLeaf } from '../../domain/url/bloom/bloom-leaf.ts';
 import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
 import { bloomStats } from '../../domain/url/bloom/bloom-stats.ts';
 import { BloomTree, put } from '../../domain/url/bloom/bloom-tree.ts';
-import { DigestList } from '../../domain/url/bloom/digest-list.ts';
-import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/bloom/url-digest.ts';
+import { DigestList } from '../../domain/url/hash/digest-list.ts';
+import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/hash/url-digest.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 
 export interface MemorySeenFilter extends SeenFilter {

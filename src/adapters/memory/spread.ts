@@ -1,6 +1,6 @@
 import { isNewUrl } from '../../domain/crawl/revisit/due.ts';
-import { countedType, hourOf, intervalStep } from '../../domain/crawl/revisit/spread.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { countedType, hourOf, intervalStep } from '../../domain/crawl/states/histogram-buckets.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../ports/record-indexes.ts';
 
 /** Counts all records. */

@@ -1,1 +1,1 @@
-export { csvRow } from '../../domain/csv-row.ts';
+export { csvRow } from '../../domain/export/csv-row.ts';

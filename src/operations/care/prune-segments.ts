@@ -1,7 +1,7 @@
 import { encodeRecord } from '../../adapters/files/segments/record-codec.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { partitionOf } from '../../domain/url/canonical/partition.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, Segment, SegmentInfo, SegmentStore } from '../../ports/segment-store.ts';
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../adapters/system/clock.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Finding, FindingKind } from '../../domain/findings.ts';
-import { digestUrls } from '../../domain/url/bloom/url-digest.ts';
+import { digestUrls } from '../../domain/url/hash/url-digest.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';

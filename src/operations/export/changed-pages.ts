@@ -1,7 +1,7 @@
 import { isChangedSince } from '../../domain/crawl/change/changed-since.ts';
 import { leadsTo } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { UrlSet } from '../../domain/url/bloom/url-set.ts';
+import { UrlSet } from '../../domain/url/hash/url-set.ts';
 import type { RemovedPage } from '../../plugin-host/api/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 

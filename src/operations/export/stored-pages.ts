@@ -1,6 +1,6 @@
 import { BitSet } from '../../adapters/files/segments/bit-set.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { UrlSet } from '../../domain/url/bloom/url-set.ts';
+import { UrlSet } from '../../domain/url/hash/url-set.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, ParsedRecord, Segment, SegmentStore } from '../../ports/segment-store.ts';
 

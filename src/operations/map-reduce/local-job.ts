@@ -9,7 +9,7 @@ import { Piscina } from 'piscina';
 import { ownFolder } from '../../adapters/files/own-folder.ts';
 import { linesOfFile } from '../../adapters/files/sorting/external-sort.ts';
 import { mergeSorted } from '../../adapters/files/sorting/merge-sorted.ts';
-import { murmur3 } from '../../domain/url/bloom/hash.ts';
+import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import { MAP_REDUCE_JOBS } from './jobs.ts';
 import { reducePart } from './reduce-part.ts';
 

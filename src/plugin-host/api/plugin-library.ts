@@ -21,7 +21,8 @@ export {
   SIMILARITY_DEFAULTS,
   type SimilarityOptions,
 } from '../../domain/crawl/schedules/similarity.ts';
-export { csvRow } from '../../domain/csv-row.ts';
+export { csvRow } from '../../domain/export/csv-row.ts';
+export { filePathOf } from '../../domain/export/file-path.ts';
 export { type Classifier, createClassifier } from '../../domain/page/content/boilerplate.ts';
 export { CONTENT_VERSION, createMainContent, type MainContent } from '../../domain/page/content/main-content.ts';
 export { pageBlocks } from '../../domain/page/content/page-blocks.ts';
@@ -63,7 +64,6 @@ export {
   type WordScanner,
 } from '../../domain/page/text/word-scan.ts';
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
-export { filePathOf } from '../../domain/url/canonical/file-path.ts';
 export { FeatureFilter } from '../../domain/url/families/feature-filter.ts';
 export { SimilarQuota } from '../../domain/url/families/similar-quota.ts';
 export { featureNamed, featureSizing, urlSignature } from '../../domain/url/families/url-features.ts';

@@ -1,4 +1,4 @@
-import { murmur3 } from '../../domain/url/bloom/hash.ts';
+import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import type { ContentSource } from '../api/plugin-api.ts';
 import { optionsJson } from '../loading/options-json.ts';
 

@@ -1,5 +1,5 @@
 import { type CrawlDatum, type CrawlState, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
-import { partitionOf } from '../../domain/url/canonical/partition.ts';
+import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchItem, SegmentStore } from '../../ports/segment-store.ts';

@@ -1,5 +1,5 @@
-import { type RepeatScope, signedText } from '../../domain/crawl/change/repeats.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
+import { type RepeatScope, signedText } from '../../domain/crawl/states/duplicate.ts';
 import { MAX_EXACT_DISTANCE, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
 import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';

@@ -1,4 +1,4 @@
-import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/revisit/spread.ts';
+import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
 
 /** Shares of records, told by the counts that the crawl db keeps: no row is read. */

@@ -1,5 +1,5 @@
 import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../../domain/crawl/change/change-belief.ts';
-import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/revisit/spread.ts';
+import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';

@@ -1,4 +1,4 @@
-import { rejectionKind } from '../../domain/url/canonical/rejections.ts';
+import { rejectionKind } from '../../domain/crawl/discovery/rejections.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
 /** What a URL filter says of a URL that the crawl db does not have. */

@@ -1,7 +1,7 @@
-import { createFrequent, type Frequent } from '../../domain/crawl/change/frequent.ts';
 import type { Preference } from '../../domain/crawl/change/preference.ts';
-import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../../domain/crawl/change/repeats.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../../domain/crawl/states/duplicate.ts';
+import { createFrequent, type Frequent } from '../../domain/frequent-items.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near-grouping.ts';

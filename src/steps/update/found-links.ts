@@ -1,6 +1,6 @@
+import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
 import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
-import { countRejection } from '../../domain/url/canonical/rejections.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord } from '../../ports/segment-store.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';

@@ -1,9 +1,9 @@
 import { pageChange, pageDropped } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle } from '../../domain/crawl/states/settle.ts';
-import { UrlSet } from '../../domain/url/bloom/url-set.ts';
-import { partitionOf } from '../../domain/url/canonical/partition.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { partitionOf } from '../../domain/url/hash/partition.ts';
+import { UrlSet } from '../../domain/url/hash/url-set.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import { noted } from '../facts/change-feed.ts';

@@ -1,3 +1,4 @@
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import {
   asDuplicate,
   asOwnPage,
@@ -5,8 +6,7 @@ import {
   isOwnPage,
   type SignedText,
   signedText,
-} from '../../domain/crawl/change/repeats.ts';
-import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+} from '../../domain/crawl/states/duplicate.ts';
 import { FingerprintTables, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
 import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';

@@ -4,7 +4,7 @@ import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import type { LevelCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { type BloomPlan, planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
-import { digestUrls } from '../../../src/domain/url/bloom/url-digest.ts';
+import { digestUrls } from '../../../src/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { SeenFilter } from '../../../src/ports/seen-filter.ts';
 import { seenFilterContract } from '../../contracts/seen-filter.contract.ts';

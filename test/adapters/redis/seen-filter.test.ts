@@ -4,7 +4,7 @@ import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { SWITCH } from '../../../src/adapters/redis/scripts.ts';
 import { RedisSeenFilter } from '../../../src/adapters/redis/seen-filter.ts';
 import { type BloomPlan, planBloom, planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
-import { digestUrls } from '../../../src/domain/url/bloom/url-digest.ts';
+import { digestUrls } from '../../../src/domain/url/hash/url-digest.ts';
 import { seenFilterContract } from '../../contracts/seen-filter.contract.ts';
 import { md5Digests, numbered } from '../../domain/url/bloom/md5-digests.ts';
 import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';

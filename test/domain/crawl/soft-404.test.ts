@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { FetchSuccess, ParseOutcome } from '../../../src/domain/crawl/states/outcome.ts';
 import {
   addressOfNothing,
   answerToNothing,
   asSoft404,
   isAddressOfNothing,
   isLikeNothing,
-} from '../../../src/domain/crawl/change/soft-404.ts';
-import type { FetchSuccess, ParseOutcome } from '../../../src/domain/crawl/states/outcome.ts';
+} from '../../../src/domain/crawl/states/soft-404.ts';
 
 const success: FetchSuccess = {
   kind: 'success',

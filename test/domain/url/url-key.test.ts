@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nodeOf, PARTITIONS, partitionOf } from '../../../src/domain/url/canonical/partition.ts';
 import {
   domainRange,
   hostFromPrefix,
@@ -12,6 +11,7 @@ import {
   urlKey,
   urlPrefixRange,
 } from '../../../src/domain/url/canonical/url-key.ts';
+import { nodeOf, PARTITIONS, partitionOf } from '../../../src/domain/url/hash/partition.ts';
 
 const KEYS: [url: string, key: string, host: string][] = [
   ['https://www.example.com/path?x', 'com.example.www.::https/path?x', 'www.example.com'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { UrlSet } from '../../../src/domain/url/bloom/url-set.ts';
+import { UrlSet } from '../../../src/domain/url/hash/url-set.ts';
 
 it('tells new URLs from known ones, as a set does', () => {
   fc.assert(

@@ -1,5 +1,5 @@
-import { countedType, hourOf, intervalStep } from '../../../domain/crawl/revisit/spread.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { countedType, hourOf, intervalStep } from '../../../domain/crawl/states/histogram-buckets.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../../ports/record-indexes.ts';
 import { type DuePlace, ROW, rowRange } from '../codecs/keys.ts';

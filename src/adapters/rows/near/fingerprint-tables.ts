@@ -1,5 +1,5 @@
-import { isOwnPage, type RepeatScope, signedText } from '../../../domain/crawl/change/repeats.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { isOwnPage, type RepeatScope, signedText } from '../../../domain/crawl/states/duplicate.ts';
 import {
   type Fingerprint,
   MAX_EXACT_DISTANCE,

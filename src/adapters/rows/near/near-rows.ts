@@ -4,9 +4,9 @@ import {
   TABLES,
   tableKey,
 } from '../../../domain/page/near/fingerprint-tables.ts';
-import { murmur3 } from '../../../domain/url/bloom/hash.ts';
-import { DIGEST_WORDS, digestUrl } from '../../../domain/url/bloom/url-digest.ts';
 import { type KeyRange, prefixRange, urlKey } from '../../../domain/url/canonical/url-key.ts';
+import { murmur3 } from '../../../domain/url/hash/murmur3.ts';
+import { DIGEST_WORDS, digestUrl } from '../../../domain/url/hash/url-digest.ts';
 import { ROW } from '../codecs/keys.ts';
 
 /**

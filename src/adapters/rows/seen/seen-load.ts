@@ -1,7 +1,7 @@
 import { CrawlError } from '../../../domain/errors.ts';
 import type { BloomPlan } from '../../../domain/url/bloom/bloom-sizing.ts';
 import { BloomTree, put } from '../../../domain/url/bloom/bloom-tree.ts';
-import { DIGEST_WORDS } from '../../../domain/url/bloom/url-digest.ts';
+import { DIGEST_WORDS } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Rows } from '../rows.ts';
 import { bitsKey, decodeBits, decodeTree, SEEN_TREE_KEY, type StoredBits, type StoredTree } from './seen-rows.ts';

@@ -1,6 +1,6 @@
-import { digestUrls } from '../../../domain/url/bloom/url-digest.ts';
 import { HotUrls } from '../../../domain/url/cache/hot-urls.ts';
 import type { UrlCache } from '../../../domain/url/cache/url-cache.ts';
+import { digestUrls } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter } from '../../../ports/seen-filter.ts';
 import { NO_SEEN_STATS, type SeenUrls, type SeenUrlsStats } from '../../../ports/seen-urls.ts';

@@ -1,5 +1,5 @@
 import type { CrawlError } from '../../../domain/errors.ts';
-import { digestUrls } from '../../../domain/url/bloom/url-digest.ts';
+import { digestUrls } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter, SeenFilterStats, SharedSeenFilter } from '../../../ports/seen-filter.ts';
 import { crawlDbError } from '../../leveldb/level-errors.ts';

@@ -1,5 +1,5 @@
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
-import { murmur3 } from '../../url/bloom/hash.ts';
+import { murmur3 } from '../../url/hash/murmur3.ts';
 
 /** One place of a page as last seen. */
 export interface RememberedBlock {

@@ -1,5 +1,5 @@
-import { murmur3 } from '../../url/bloom/hash.ts';
 import { hostOf } from '../../url/canonical/url-key.ts';
+import { murmur3 } from '../../url/hash/murmur3.ts';
 import type { CrawlDatum, ScheduleMemory, VisitOutcome } from '../states/datum.ts';
 import { boundsOf, type IntervalBounds, type IntervalRule } from './interval-bounds.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './schedule.ts';

@@ -1,4 +1,4 @@
-import { isAlikeInLength } from '../../crawl/change/repeats.ts';
+import { isAlikeInLength } from '../../crawl/states/duplicate.ts';
 import {
   type BucketTables,
   collectNear,

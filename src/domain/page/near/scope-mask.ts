@@ -1,4 +1,4 @@
-import { murmur3 } from '../../url/bloom/hash.ts';
+import { murmur3 } from '../../url/hash/murmur3.ts';
 
 /**
  * A scope in numbers. Fingerprints of a scope are XORed with its mask: their distances stay, and fingerprints of two

@@ -1,7 +1,7 @@
 import { CrawlError } from '../../errors.ts';
+import { copyDigest, DIGEST_WORDS, distinctDigests } from '../hash/url-digest.ts';
 import { BloomLeaf, type LeafPlace, placeText } from './bloom-leaf.ts';
 import { type BloomPlan, bloomCapacity } from './bloom-sizing.ts';
-import { copyDigest, DIGEST_WORDS, distinctDigests } from './url-digest.ts';
 
 /** A layer below the first needs a digit of the hash; more than these are never met. */
 const MOST_DEPTH = 32;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemorySeenFilter } from '../../../../src/adapters/memory/seen-filter.ts';
 import { planBloom, planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-sizing.ts';
-import { digestUrls } from '../../../../src/domain/url/bloom/url-digest.ts';
+import { digestUrls } from '../../../../src/domain/url/hash/url-digest.ts';
 import { numbered } from './md5-digests.ts';
 
 /** Four deviations above the bound: once in 30,000 looks by chance, and the inputs are fixed. */

@@ -1,4 +1,4 @@
-import { digestUrl } from '../bloom/url-digest.ts';
+import { digestUrl } from '../url/hash/url-digest.ts';
 
 /** Longest name of a folder or file before its digest and ending, characters; deepest path, folders. */
 const MAX_NAME_CHARS = 80;

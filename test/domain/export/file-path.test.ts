@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { filePathOf } from '../../../src/domain/url/canonical/file-path.ts';
+import { filePathOf } from '../../../src/domain/export/file-path.ts';
 
 describe('the file of a URL', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { murmur3 } from '../bloom/hash.ts';
+import { murmur3 } from './murmur3.ts';
 
 /** A crawl is cut into so many parts; part of the format of the crawl db. */
 export const PARTITIONS = 256;

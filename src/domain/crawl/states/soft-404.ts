@@ -1,7 +1,7 @@
 import { hammingDistance } from '../../page/near/hamming.ts';
 import { DAY_MS } from '../../time.ts';
-import type { FetchGone, FetchOutcome, FetchSuccess, ParseOutcome } from '../states/outcome.ts';
-import { isAlikeInLength } from './repeats.ts';
+import { isAlikeInLength } from './duplicate.ts';
+import type { FetchGone, FetchOutcome, FetchSuccess, ParseOutcome } from './outcome.ts';
 
 /** What a host answered when it was asked for an address that cannot exist. */
 export interface AnswerToNothing {

@@ -1,4 +1,4 @@
-import type { CrawlDatum, CrawlState, VisitOutcome } from '../states/datum.ts';
+import type { CrawlDatum, CrawlState, VisitOutcome } from './datum.ts';
 
 /** Pages that may repeat each other: those of a host, of a registrable domain, or any. */
 export type RepeatScope = 'host' | 'domain' | 'all';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { countRejection, rejectionKind, sumOfRejections } from '../../../src/domain/crawl/discovery/rejections.ts';
 import { canonicalUrl } from '../../../src/domain/url/canonical/canonical-url.ts';
-import { countRejection, rejectionKind, sumOfRejections } from '../../../src/domain/url/canonical/rejections.ts';
 
 describe('reasons why URLs are kept out', () => {
   it.each([

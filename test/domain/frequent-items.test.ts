@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFrequent } from '../../../src/domain/crawl/change/frequent.ts';
+import { createFrequent } from '../../src/domain/frequent-items.ts';
 
 const exactly = (items: readonly string[]): Map<string, number> => {
   const counts = new Map<string, number>();
