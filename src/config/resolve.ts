@@ -1,4 +1,4 @@
-import { near } from '../domain/near-name.ts';
+import { closestName } from '../domain/closest-name.ts';
 import { asWritten, CONFIG_KEYS, type ConfigKey, findKey } from './keys.ts';
 import { withoutPassword } from './redis-url.ts';
 import { type Config, configSchema, SECTIONS } from './schema.ts';
@@ -80,7 +80,7 @@ function unknownKey(setting: Setting): string {
   const name = key.slice(key.lastIndexOf('.') + 1);
   const elsewhere = [...CONFIG_KEYS.keys()].filter((each) => each.endsWith(`.${name}`));
   const candidates = key.includes('.') ? [...CONFIG_KEYS.keys()] : Object.keys(SECTIONS);
-  const guess = near(key, candidates) ?? elsewhere[0] ?? near(name, Object.keys(SECTIONS));
+  const guess = closestName(key, candidates) ?? elsewhere[0] ?? closestName(name, Object.keys(SECTIONS));
   return `${keyOrigin} ${key}: unknown key${guess === undefined ? '' : `, did you mean ${guess}?`}`;
 }
 

@@ -1,4 +1,4 @@
-import type { Preference } from '../domain/crawl/change/preference.ts';
+import type { Preference } from '../domain/crawl/states/duplicate.ts';
 
 export interface NearGroupingOptions {
   /** Largest distance of a page to its representative, 0 to 3 bits. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
-import { PREFERENCES } from '../../src/domain/crawl/change/preference.ts';
-import { isAlikeInLength } from '../../src/domain/crawl/states/duplicate.ts';
+import { isAlikeInLength, PREFERENCES } from '../../src/domain/crawl/states/duplicate.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/ports/near-grouping.ts';
 

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createWeightedLru } from '../../src/adapters/http/robots/weighted-lru.ts';
 import { HostRowCache } from '../../src/adapters/rows/indexes/tallies.ts';
+import { memoized } from '../../src/domain/memoized.ts';
 import { ownText } from '../../src/domain/own-text.ts';
-import { remembered } from '../../src/domain/remembered.ts';
 import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
 import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
 import { SkipNotes } from '../../src/steps/counters/skip-notes.ts';
@@ -42,7 +42,7 @@ describe('a text of its own', () => {
 
   const hot = new HotUrls(1_000);
   const weighted = new WeightedUrls(1_000);
-  const answer = remembered((text) => text.length, 1_000);
+  const answer = memoized((text) => text.length, 1_000);
   const lru = createWeightedLru<number>({ entries: 1_000, weight: 1_000 });
   const hosts = new HostRowCache(1_000);
   const notes = new SkipNotes(1_000);

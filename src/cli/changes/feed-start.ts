@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { ChangeKind } from '../../crawler.ts';
+import { closestName } from '../../domain/closest-name.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
-import { near } from '../../domain/near-name.ts';
 import { moment, wholeNumber } from '../program/shared-options.ts';
 
 /** Behind a number of the change feed, or from a time on, ms since the epoch. */
@@ -25,7 +25,7 @@ export function changeKinds(text: string): ChangeKind[] {
   return text.split(',').map((word) => {
     const kind = CHANGE_KINDS.find((each) => each === word.trim());
     if (kind !== undefined) return kind;
-    const guess = near(word, CHANGE_KINDS);
+    const guess = closestName(word, CHANGE_KINDS);
     throw new InvalidArgumentError(
       `Expected one of ${CHANGE_KINDS.join(', ')}.${guess === undefined ? '' : ` Did you mean ${guess}?`}`,
     );

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Override } from '../../config/override.ts';
 import { DURATION_EXAMPLES, parseDuration } from '../../config/units.ts';
+import { closestName } from '../../domain/closest-name.ts';
 import { CRAWL_STATES, type CrawlState } from '../../domain/crawl/states/datum.ts';
-import { near } from '../../domain/near-name.ts';
 import { typedDomain, typedHost, typedUrlPrefix } from '../../domain/url/canonical/typed-url.ts';
 
 /** Parser of an option's value: a whole number. */
@@ -51,7 +51,7 @@ function isCalendarDay(day: string): boolean {
 export function crawlState(text: string): CrawlState {
   const state = CRAWL_STATES.find((each) => each === text.trim());
   if (state !== undefined) return state;
-  const guess = near(text, CRAWL_STATES);
+  const guess = closestName(text, CRAWL_STATES);
   const hint = guess === undefined ? '' : ` Did you mean ${guess}?`;
   throw new InvalidArgumentError(`Expected one of ${CRAWL_STATES.join(', ')}.${hint}`);
 }

@@ -1,5 +1,5 @@
+import { closestName } from '../closest-name.ts';
 import { CRAWL_STATES, VISIT_OUTCOMES } from '../crawl/states/datum.ts';
-import { near } from '../near-name.ts';
 import type { Comparison, Expression, Literal, Operator } from './expression.ts';
 import { fieldNamed, QUERY_FIELDS, type QueryField } from './fields.ts';
 import { LITERAL_EXAMPLES, literalOf } from './literal.ts';
@@ -113,7 +113,7 @@ class Reader {
     const field = fieldNamed(word.text);
     if (field !== undefined) return field;
     const names = QUERY_FIELDS.map(({ name }) => name);
-    const guess = near(word.text, names);
+    const guess = closestName(word.text, names);
     const hint = guess === undefined ? `known are ${names.join(', ')}, metadata.NAME` : `did you mean ${guess}?`;
     throw mistake(word.at, `there is no field ${quoted(word.text)}; ${hint}`);
   }
@@ -164,7 +164,7 @@ function checkClosed({ name }: QueryField, operator: Operator, value: Literal, {
   const known = CLOSED.get(name);
   if (known === undefined || typeof value !== 'string' || known.includes(value)) return;
   if (operator === '~' || operator === 'like') return;
-  const guess = near(value, known);
+  const guess = closestName(value, known);
   const hint = guess === undefined ? `one of ${known.join(', ')}` : `did you mean ${guess}?`;
   throw mistake(at, `no ${name} is called ${quoted(value)}; ${hint}`);
 }

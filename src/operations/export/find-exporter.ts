@@ -1,5 +1,5 @@
+import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { near } from '../../domain/near-name.ts';
 import type { Exporter } from '../../plugin-host/api/exporter-api.ts';
 import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
 import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../plugin-host/loading/plugin-list.ts';
@@ -22,7 +22,7 @@ export async function findExporter(
     if (bundled !== undefined) return bundled;
   }
   const known = new Set([...plugins.exporters.keys(), ...BUNDLED_EXPORTERS.map((name) => name.slice(PREFIX.length))]);
-  const guess = near(format, [...known]);
+  const guess = closestName(format, [...known]);
   throw new CrawlError(
     'usage-invalid',
     `no exporter for "${format}"; there are: ${[...known].join(', ')}${guess === undefined ? '' : `; did you mean ${guess}?`}`,

@@ -1,5 +1,5 @@
+import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { near } from '../../domain/near-name.ts';
 import type { Log } from '../../ports/log.ts';
 import { kindOfPlugin, type PluginHost, type Signature } from '../api/plugin-api.ts';
 import type { ParseLimits } from '../parsing/parse-page.ts';
@@ -49,7 +49,7 @@ function noNetwork(): never {
 
 export function unknownName(key: string, name: string, known: Iterable<string>): CrawlError {
   const names = [...known];
-  const guess = near(name, names);
+  const guess = closestName(name, names);
   return new CrawlError(
     'config-invalid',
     `${key}: no plugin of that name, "${name}"; loaded are: ${names.join(', ') || 'none'}` +

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { near } from '../../domain/near-name.ts';
+import { closestName } from '../../domain/closest-name.ts';
 
 export interface OptionFault {
   readonly path: readonly PropertyKey[];
@@ -24,7 +24,7 @@ export function optionFaults(schema: unknown, issues: readonly z.core.$ZodIssue[
     if (issue.code !== 'unrecognized_keys') return [issue];
     const known = namesAt(schema, issue.path);
     return issue.keys.map((key) => {
-      const guess = near(key, known);
+      const guess = closestName(key, known);
       const path = [...issue.path, key];
       return { path, message: `unknown option${guess === undefined ? '' : `, did you mean ${guess}?`}` };
     });

@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { near } from '../../domain/near-name.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
 
 /** Reads `plugins.yaml`. Throws `config-invalid` with file, line and column of every fault. */
@@ -31,7 +31,7 @@ export function parsePluginList(text: string, file: string): PluginList {
           Object.entries(isMap(value) ? value.toJSON() : {}).map(([k, v]) => [k, String(v)]),
         );
       } else {
-        const guess = near(name, ['plugins', 'winners']);
+        const guess = closestName(name, ['plugins', 'winners']);
         errors.push(
           name === 'plugins' || name === 'winners'
             ? `${at(value)} ${name}: expected a ${name === 'plugins' ? 'list' : 'map of MIME type to plugin name'}`

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { near } from '../../domain/near-name.ts';
 import type { PluginDefinition } from '../api/plugin-api.ts';
 import { BUNDLED_PLUGINS, type PluginListEntry } from './plugin-list.ts';
 
@@ -32,7 +32,7 @@ export function resolvePlugin(entry: PluginListEntry, baseDir: string): Resolved
   }
   const main = isPath ? null : packageMain(entry.use, join(baseDir, 'package.json'));
   if (main !== null) return { file: main, bundled: false };
-  const guess = near(entry.use, BUNDLED_PLUGINS);
+  const guess = closestName(entry.use, BUNDLED_PLUGINS);
   throw new CrawlError(
     'plugin-broken',
     `${entry.where} ${entry.use}: no such plugin (looked for ${places.join(', ')}${isPath ? '' : ' and a package of that name'})` +

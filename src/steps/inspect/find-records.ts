@@ -1,6 +1,6 @@
+import { closestName } from '../../domain/closest-name.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { near } from '../../domain/near-name.ts';
 import type { Expression } from '../../domain/query/expression.ts';
 import { fieldNamed, QUERY_FIELDS, type QueryEnvironment, type QueryField } from '../../domain/query/fields.ts';
 import { type Matches, matcherOf } from '../../domain/query/match.ts';
@@ -257,7 +257,7 @@ export function requireField(option: string, name: string): QueryField {
   const field = fieldNamed(name);
   if (field !== undefined) return field;
   const names = QUERY_FIELDS.map((each) => each.name);
-  const guess = near(name, names);
+  const guess = closestName(name, names);
   const hint = guess === undefined ? `known are ${names.join(', ')}, metadata.NAME` : `did you mean ${guess}?`;
   throw new CrawlError('usage-invalid', `${option}: there is no field "${name}"; ${hint}`);
 }

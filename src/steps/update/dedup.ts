@@ -1,5 +1,5 @@
-import type { Preference } from '../../domain/crawl/change/preference.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { Preference } from '../../domain/crawl/states/duplicate.ts';
 import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../../domain/crawl/states/duplicate.ts';
 import { createFrequent, type Frequent } from '../../domain/frequent-items.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Preference } from '../../../domain/crawl/change/preference.ts';
+import type { Preference } from '../../../domain/crawl/states/duplicate.ts';
 import { MergeHeap } from '../sorting/merge-heap.ts';
 import { PageColumns, type PageOrder, type PageRow } from './page-columns.ts';
 

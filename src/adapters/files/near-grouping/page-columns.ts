@@ -1,4 +1,4 @@
-import type { Preference } from '../../../domain/crawl/change/preference.ts';
+import type { Preference } from '../../../domain/crawl/states/duplicate.ts';
 import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
 
 /** One page, its fingerprint under the mask of its scope. */

@@ -1,4 +1,4 @@
-import { near } from '../../../domain/near-name.ts';
+import { closestName } from '../../../domain/closest-name.ts';
 
 /** What a line of robots.txt says. */
 export type RobotsField = 'user-agent' | 'allow' | 'disallow' | 'crawl-delay' | 'sitemap';
@@ -82,6 +82,6 @@ function fieldNamed(name: string, guesses: { left: number }): RobotsField | null
   const field = FIELDS[key];
   if (field !== undefined) return field;
   if (key.length < 7 || key.length > 11 || guesses.left-- <= 0) return null;
-  const meant = near(key, FORGIVEN);
+  const meant = closestName(key, FORGIVEN);
   return meant === undefined || meant[0] !== key[0] ? null : (FIELDS[meant] ?? null);
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DedupSummary, DuplicateView } from '../../../crawler.ts';
-import { PREFERENCES } from '../../../domain/crawl/change/preference.ts';
+import { PREFERENCES } from '../../../domain/crawl/states/duplicate.ts';
 import { EXIT } from '../../exit.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CrawlState, RetrySummary, SkippedSummary, SkipReason } from '../../../crawler.ts';
+import { closestName } from '../../../domain/closest-name.ts';
 import { SKIP_REASON_NAMES, SKIP_REASONS } from '../../../domain/crawl/states/skip-reasons.ts';
-import { near } from '../../../domain/near-name.ts';
 import { EXIT } from '../../exit.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
@@ -172,7 +172,7 @@ function skipReasons(text: string): SkipReason[] {
   return text.split(',').map((word) => {
     const reason = SKIP_REASON_NAMES.find((each) => each === word.trim());
     if (reason !== undefined) return reason;
-    const guess = near(word, SKIP_REASON_NAMES);
+    const guess = closestName(word, SKIP_REASON_NAMES);
     const hint = guess === undefined ? 'incrawl help skips lists them.' : `Did you mean ${guess}?`;
     throw new InvalidArgumentError(`Expected reasons such as robots-denied,dns-failed. ${hint}`);
   });

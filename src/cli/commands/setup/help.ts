@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { near } from '../../../domain/near-name.ts';
+import { closestName } from '../../../domain/closest-name.ts';
 import type { Run } from '../../program/program.ts';
 import { commandsPage } from '../../reference/commands.ts';
 import { asText, type ReferencePage } from '../../reference/page.ts';
@@ -45,7 +45,7 @@ export function addHelp(program: Command, run: Run): void {
         const names = asked.commands.map((each) => each.name());
         const next = asked.commands.find((each) => each.name() === name);
         if (next === undefined) {
-          const guess = near(name, [...names, ...topics]);
+          const guess = closestName(name, [...names, ...topics]);
           return session.refuse(`no command or topic ${name}${guess === undefined ? '' : `; did you mean ${guess}?`}`);
         }
         asked = next;

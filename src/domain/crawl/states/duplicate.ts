@@ -3,6 +3,13 @@ import type { CrawlDatum, CrawlState, VisitOutcome } from './datum.ts';
 /** Pages that may repeat each other: those of a host, of a registrable domain, or any. */
 export type RepeatScope = 'host' | 'domain' | 'all';
 
+/**
+ * Criteria by which one of several like pages represents all. `score`: the higher; `https`: rather than http;
+ * `shortest`: URL; `oldest`: found first.
+ */
+export const PREFERENCES = ['score', 'https', 'shortest', 'oldest'] as const;
+export type Preference = (typeof PREFERENCES)[number];
+
 /** A signature with what is needed to judge it. */
 export interface SignedText {
   /** 16 hex digits. */

@@ -1,6 +1,6 @@
-import { remembered } from '../../remembered.ts';
+import { memoized } from '../../memoized.ts';
 import type { PageNode } from '../page-node.ts';
-import { HIDING_STYLE } from '../text/hiding-style.ts';
+import { HIDING_STYLE } from './element-signs.ts';
 
 /** Nothing inside is text of the page. */
 const SILENT = new Set(
@@ -32,7 +32,7 @@ const MAX_MEANINGS = 20_000;
  * @param concealed whether what only shows without scripts counts: the whole content of some applications
  */
 export function createClassifier(concealed: boolean): Classifier {
-  const meaning = remembered(meaningOf, MAX_MEANINGS);
+  const meaning = memoized(meaningOf, MAX_MEANINGS);
   return ({ name = '', attribs }) => {
     if (name === 'noscript' && !concealed) return 'silent';
     if (SILENT.has(name)) return 'silent';

@@ -1,6 +1,5 @@
-import { remembered } from '../../remembered.ts';
+import { memoized } from '../../memoized.ts';
 import type { PageNode } from '../page-node.ts';
-import { HIDING_STYLE } from '../text/hiding-style.ts';
 import { BODY, bitsOfClassWords, COMMENT, FOOT, NAVIGATION, POST, PRODUCT, SIDE } from './class-words.ts';
 
 /** Further signs of an element, beside those of its class words. */
@@ -57,6 +56,9 @@ const SIGNS_OF_PROPERTY: ReadonlyMap<string, number> = new Map([
   ['comment', COMMENT],
 ]);
 
+/** A style attribute that hides its element. */
+export const HIDING_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
+
 /** What an element is by its name and attributes alone. */
 export type SignReader = (node: PageNode) => number;
 
@@ -67,7 +69,7 @@ const MAX_WORDS = 300;
 
 /** What a class name means is worked out once: the pages of a site use few of them often. */
 export function createSignReader(): SignReader {
-  const meaningOf = remembered(bitsOfClassWords, MAX_MEANINGS);
+  const meaningOf = memoized(bitsOfClassWords, MAX_MEANINGS);
   return ({ name = '', attribs }) => {
     let signs = SIGNS_OF_NAME.get(name) ?? 0;
     if (attribs === undefined || signs === SILENT) return signs;

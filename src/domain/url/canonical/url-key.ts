@@ -1,4 +1,4 @@
-import { remembered } from '../../remembered.ts';
+import { memoized } from '../../memoized.ts';
 
 /**
  * The key under which a URL is stored: the host reversed, so that the hosts of a domain lie together in key order.
@@ -36,7 +36,7 @@ export function urlKey(url: string): string {
 
 /** Hosts whose prefixes are at hand: keys are asked for in batches, whose URLs share theirs. */
 const REMEMBERED_HOSTS = 1_024;
-const prefixOf = remembered(hostPrefix, REMEMBERED_HOSTS);
+const prefixOf = memoized(hostPrefix, REMEMBERED_HOSTS);
 
 /** The inverse of {@link urlKey}. Throws a `TypeError` for what is no such key. */
 export function urlFromKey(key: string): string {

@@ -4,7 +4,7 @@ import { ownText } from './own-text.ts';
  * Answers by text, worked out once: class names of a site are few, and each stands on many elements. Forgets all when
  * it knows `limit` of them.
  */
-export function remembered<Answer>(work: (text: string) => Answer, limit: number): (text: string) => Answer {
+export function memoized<Answer>(work: (text: string) => Answer, limit: number): (text: string) => Answer {
   const known = new Map<string, Answer>();
   return (text) => {
     const found = known.get(text);

@@ -2,7 +2,7 @@
  * The candidate that a mistyped word was probably meant for, `undefined` when none is near enough: at most 2 edits, or
  * a third of the word's length where that is less strict for long words. Case does not count.
  */
-export function near(word: string, candidates: Iterable<string>): string | undefined {
+export function closestName(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(2, Math.floor(word.length / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;
