@@ -37,7 +37,7 @@ export interface ScheduleOptionsByName {
 export type ScheduleName = keyof ScheduleOptionsByName;
 export const SCHEDULE_NAMES: readonly ScheduleName[] = ['freshness', 'similarity', 'adaptive', 'fixed'];
 
-/** What a fetch found. */
+/** Result of a fetch. */
 export interface FetchResult {
   readonly at: number;
   /**
@@ -45,25 +45,25 @@ export interface FetchResult {
    * `failed`: no usable answer. `gone`: 404 or 410.
    */
   readonly outcome: 'new' | 'modified' | 'unchanged' | 'failed' | 'gone';
-  /** Hamming distance to the signature before, bits. With `modified`; absent when there is none. */
+  /** Hamming distance to the previous signature, bits. With `modified`; absent without signatures to compare. */
   readonly distance?: number | null;
   readonly lastModifiedAt?: number | null;
-  /** How much the page matters; default 1. */
+  /** Importance of the page; default 1. */
   readonly weight?: number;
-  /** What told; only `explain`s it. */
+  /** Source of the outcome, shown in the `terms`. */
   readonly evidence?: ScheduleVisit['evidence'];
   /** Not before this time (Retry-After). With `failed`. */
   readonly retryAt?: number | null;
-  /** About 1, different for each page: spreads pages that were met together. Default 1. */
+  /** Factor about 1, different for each page: spreads pages that were first fetched together. Default 1. */
   readonly spread?: number;
-  /** Whether Last-Modified may be believed; default true. */
+  /** Whether Last-Modified is trusted; default true. */
   readonly isHostTrusted?: boolean;
 }
 
-/** What is remembered of a page. Survives JSON and a change of schedule. */
+/** Memory of a page. Survives JSON and a change of schedule. */
 export interface ScheduleState {
   readonly intervalMs: number;
-  /** Gamma(a, b) over the rate of major changes, b in ms; `null` until a schedule that learns one has seen a visit. */
+  /** Gamma(a, b) over the rate of major changes, b in ms; `null` before a schedule with a belief has seen a visit. */
   readonly belief: ChangeBelief | null;
   readonly lastFetchAt: number | null;
   readonly changedAt: number | null;
@@ -88,23 +88,25 @@ export interface Schedule {
   /** `state` is `null` before the first fetch. */
   onFetch(state: ScheduleState | null, fetch: FetchResult): ScheduleStep;
   /**
-   * Order of fetching at `now`, highest first. `freshness`: page-days of freshness that a visit wins; the others:
-   * overdue time. Never fetched: infinite. Waiting after a failure or for a page to come back, or given up: negative
-   * infinite.
+   * Order of fetching at `now`, highest first. `freshness`: page-days of freshness that a visit wins; other schedules:
+   * overdue time. Positive infinity: never fetched. Negative infinity: paused after a failure or "gone", or given up.
    */
   rank(state: ScheduleState | null, now: number): number;
-  /** What a visit must be worth, page-days; learnt from the fetches made, 0.1 a round, once `budgeted`. */
+  /**
+   * Price of a visit, page-days: an average of the worth of the fetches made, with gain 0.1 a round; `null` unless
+   * `budgeted`.
+   */
   readonly price: number | null;
-  /** Estimated time between two major changes, ms; `null` when nothing is known. */
+  /** Estimated time between two major changes, ms; `null` when unknown. */
   periodMs(state: ScheduleState): number | null;
-  /** Estimated chance that the copy is still fresh at `now`; `null` when nothing is known. */
+  /** Estimated probability that the copy is still fresh at `now`; `null` when unknown. */
   chanceFresh(state: ScheduleState, now: number): number | null;
 }
 
 export interface CommonScheduleOptions {
-  /** Fetches are chosen by rank under a budget: the price of a visit follows what they were worth. Default false. */
+  /** Whether fetches are chosen by rank under a budget: the price of a visit follows their worth. Default false. */
   readonly budgeted?: boolean;
-  /** Length of a round for the price, ms. Default a day. */
+  /** Round of the price average, ms. Default a day. */
   readonly roundMs?: number;
   /** First pause after a failure, doubled with each further one up to the maximum, ms. */
   readonly retryIntervalMs?: number;
@@ -174,7 +176,7 @@ export function createSchedule<Name extends ScheduleName>(
   };
 }
 
-/** Moving average, by rounds, of what the fetches made were worth. */
+/** Moving average of the worth of the fetches, by rounds. */
 class PriceMeter {
   price: number | null = null;
   private readonly roundMs: number;

@@ -1,6 +1,6 @@
 import type { ChangeRow, FeedEnds } from '../domain/crawl/change/change-feed.ts';
 
-/** What became of pages, as a feed with numbers: the part of the crawl db that consumers of a crawl follow. */
+/** The change feed: numbered entries of page changes, the part of the crawl db that consumers of a crawl follow. */
 export interface ChangeFeed {
   /** Entries by `seq`, oldest first. A consistent snapshot. */
   changes(query?: ChangeQuery): AsyncIterable<ChangeRow>;
@@ -8,13 +8,13 @@ export interface ChangeFeed {
   feedEnds(): Promise<FeedEnds>;
 }
 
-/** Conditions narrow each other down. */
+/** Entries that meet all conditions. */
 export interface ChangeQuery {
   /** Only entries behind this `seq`. */
   readonly after?: number;
   /** Only entries up to this `seq`. */
   readonly through?: number;
-  /** Only entries noted at this time or later, ms since the epoch; found by halving, not by reading all. */
+  /** Only entries noted at this time or later, ms since the epoch; found by binary search. */
   readonly notedFrom?: number;
   readonly limit?: number;
   /** Newest first. */

@@ -1,4 +1,4 @@
-/** Time as it is handed in. A simulated clock may jump between calls, never backwards. */
+/** The time source of the crawl. A simulated clock may jump between calls, never backwards. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -8,38 +8,38 @@ import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
  * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks, segment rows and the
  * change feed.
  *
- * One process writes at a time; the methods may be called concurrently, writes take effect in the order of the calls.
- * Whatever one `write` carries becomes visible, and survives a crash, as a whole or not at all.
+ * One process writes at a time. The methods may be called concurrently; writes take effect in the order of the calls. A
+ * batch of one `write` becomes visible, and survives a crash, as a whole or not at all.
  */
 export interface CrawlDb extends RecordIndexes, ChangeFeed {
-  /** The record, or `undefined` for a URL that is not known. The URL must be canonical. */
+  /** The record; `undefined` for an unknown URL. The URL must be canonical. */
   get(url: string): Promise<CrawlDatum | undefined>;
-  /** Records in the order asked; `undefined` where there is none. Sorted internally: far cheaper than many `get`. */
+  /** Records in the order asked; `undefined` for unknown URLs. Reads sorted keys: far cheaper than many `get`. */
   getMany(urls: readonly string[]): Promise<(CrawlDatum | undefined)[]>;
-  /** Whether a record exists, in the order asked, without decoding any. */
+  /** Whether a record exists, in the order asked. Decodes no record. */
   hasMany(urls: readonly string[]): Promise<boolean[]>;
   /**
-   * Applies a batch atomically and keeps due index, leases and counters in step with the records. `durable: true` also
-   * waits for the disk (a commit point). Rejects with `CrawlError('disk-full')` when the disk is full: nothing of the
-   * batch may then be relied on, and writing it again, with `previous` read again, is harmless.
+   * Applies a batch atomically and keeps due index, leases and counters consistent with the records. `durable: true`
+   * also waits for the disk (a commit point). Rejects with `CrawlError('disk-full')` when the disk is full: the state
+   * of that batch is then undefined, and writing it again, with `previous` read again, is safe.
    */
   write(batch: CrawlDbBatch, options?: { durable?: boolean }): Promise<void>;
   /**
-   * Due entries with `dueAt <= until`: pages to come back to, oldest first, then new URLs, highest score first. Leased
-   * URLs are not among them. A consistent snapshot.
+   * Due entries with `dueAt <= until`: known pages first, by due time, then new URLs, by falling score. Leased URLs are
+   * left out. A consistent snapshot.
    */
   due(query: DueQuery): AsyncIterable<DueEntry>;
-  /** Number of entries that `due` would yield, without decoding any. */
+  /** Number of entries that `due` would yield. Decodes no entry. */
   countDue(until: number): Promise<number>;
   /** Records in key order (hosts of a domain lie together). A consistent snapshot. */
   scan(query?: ScanQuery): AsyncIterable<CrawlDatum>;
   /** Counts kept with every write: an index read, never a scan. */
   counters(): Promise<CrawlDbCounters>;
-  /** Hosts in key order, with their counters and facts; `prefix`: those whose name begins so. */
+  /** Hosts in key order, with their counters and facts; `prefix` limits them to names that begin with it. */
   hosts(query?: { prefix?: string; limit?: number }): AsyncIterable<HostRow>;
-  /** In the order asked; `undefined` for a host without any URL or fact. */
+  /** Host rows in the order asked; `undefined` for a host without URLs and facts. */
   hostRows(hosts: readonly string[]): Promise<(HostRow | undefined)[]>;
-  /** Stored outlinks of the last full parse, canonical; empty when none are stored. */
+  /** Canonical outlinks stored at the last full parse; empty without any. */
   links(url: string): Promise<readonly string[]>;
   /** Every page with stored outlinks, in key order. A consistent snapshot. */
   scanLinks(): AsyncIterable<StoredLinks>;
@@ -49,30 +49,30 @@ export interface CrawlDb extends RecordIndexes, ChangeFeed {
   scanLeases(segment?: string): AsyncIterable<Lease>;
   /** Segment rows, oldest first. */
   segments(): Promise<SegmentRow[]>;
-  /** Small facts about the whole db, such as the time of the last orphan sweep. */
+  /** A named fact about the whole db, such as the time of the last orphan sweep. */
   meta(key: string): Promise<string | undefined>;
-  /** All of them but what the db keeps for itself, by name. */
+  /** All named facts except those internal to the db. */
   metas(): Promise<Readonly<Record<string, string>>>;
   close(): Promise<void>;
 }
 
-/** Applied in the order of the fields. A URL that one batch names twice counts once. */
+/** A batch of writes, applied in the order of the fields. A URL named twice in a batch counts once. */
 export interface CrawlDbBatch {
   readonly puts?: readonly CrawlDbPut[];
-  /** Removes records with their due entries, leases and stored outlinks. URLs without a record are passed over. */
+  /** Removes records with their due entries, leases and stored outlinks. Unknown URLs are ignored. */
   readonly deletes?: readonly CrawlDatum[];
   /** Replaces the stored outlinks of a page; an empty list removes them. */
   readonly links?: readonly StoredLinks[];
   readonly hostFacts?: readonly { readonly host: string; readonly facts: HostFacts }[];
   /**
-   * Hands due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. Entries that are no
-   * longer in the due index at their time (new URLs: and score), because another segment holds them or they have moved,
-   * are passed over.
+   * Leases due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. An entry is
+   * ignored when another segment holds the URL, or when the due index has it at another time (a new URL: or another
+   * score).
    */
   readonly lease?: { readonly segment: string; readonly entries: readonly DueEntry[] };
   /**
-   * Gives leased URLs back: they are due again when they were before. URLs that are not leased by the segment are
-   * passed over.
+   * Releases leased URLs: they return to the due index at their former time. URLs that the segment does not hold are
+   * ignored.
    */
   readonly release?: { readonly segment: string; readonly urls: readonly string[] };
   readonly segments?: readonly SegmentRow[];
@@ -80,8 +80,8 @@ export interface CrawlDbBatch {
   readonly feed?: FeedBatch;
   readonly meta?: Readonly<Record<string, string>>;
   /**
-   * `true`: part of an import, which counts for nothing before the batch that says `false`; a db that is opened again
-   * without that one has nothing but its small facts. Batches that say neither are refused meanwhile with
+   * `true`: part of an import, which takes effect with the batch that says `false`. When a db is opened again without
+   * that batch, only its named facts remain. Batches without this field are refused during an import with
    * `usage-invalid`.
    */
   readonly isImporting?: boolean;
@@ -89,11 +89,10 @@ export interface CrawlDbBatch {
 
 export interface CrawlDbPut {
   readonly datum: CrawlDatum;
-  /** The record as read before, `null` when there was none: index and counters are moved from it. */
+  /** The record as it was read, `null` when there was none: index and counters are updated from the difference. */
   readonly previous: CrawlDatum | null;
   /**
-   * Ends the lease that this segment holds. Without it a leased URL stays leased, and only the time it will be due
-   * again moves.
+   * Ends the lease of this segment. Without it a leased URL stays leased, and only its time after a release changes.
    */
   readonly leasedBy?: string;
 }
@@ -103,32 +102,32 @@ export interface StoredLinks {
   readonly targets: readonly string[];
 }
 
-/** What generate needs to know of a due URL without reading its record. */
+/** A due URL, with the fields that generate reads without loading its record. */
 export interface DueEntry {
   readonly url: string;
   readonly dueAt: number;
   readonly state: CrawlState;
   readonly score: number;
   readonly depth: number;
-  /** Revisit interval; that of the operator, where it is fixed. */
+  /** Revisit interval, ms; the fixed one where the operator set it. */
   readonly intervalMs: number;
   readonly lastFetchAt: number | null;
   readonly failures: number;
-  /** Never asked for so far. */
+  /** Never requested so far. */
   readonly isNew: boolean;
-  /** Under an interval that the operator fixed. */
+  /** Under a fixed interval of the operator. */
   readonly isFixed: boolean;
   readonly belief: ScheduleMemory['belief'];
-  /** How much the page matters; 1 for an ordinary one. */
+  /** Importance of the page; 1 for an ordinary one. */
   readonly weight: number;
-  /** Time of the last visit, where it failed or was refused; `null`: it was answered, or there was none. */
+  /** Time of the last visit where it failed or was refused; `null` where it was answered, or there was none. */
   readonly unansweredAt: number | null;
 }
 
 export interface DueQuery {
   readonly until: number;
   readonly limit?: number;
-  /** Only new URLs, or only pages to come back to; by default both. */
+  /** Only new URLs, or only known pages; default: both. */
   readonly only?: 'new' | 'known';
   readonly meter?: ReadMeter;
 }
@@ -138,7 +137,7 @@ export interface ScanQuery {
   readonly host?: string;
   /** Only this domain and the hosts below it. */
   readonly domain?: string;
-  /** Only URLs that begin so (canonical scheme and host required). */
+  /** Only URLs with this prefix (canonical, host included). */
   readonly prefix?: string;
   readonly state?: CrawlState;
   /** Only records with a failed visit since the last good one. */
@@ -164,27 +163,27 @@ export interface HostRow {
   readonly facts: HostFacts;
 }
 
-/** What fetching taught about a host. All counts since the host was first met. */
+/** Statistics that fetching collects about a host. All counts are since the host was first met. */
 export interface HostFacts {
-  /** Full fetches made to check what headers had said, and how often they had lied. */
+  /** Audits (full fetches that check the headers), and those that found the headers wrong. */
   readonly audits: number;
   readonly lies: number;
-  /** Until then headers of this host are not believed; `null`: they are. */
+  /** Headers of this host are ignored until this time; `null`: they are trusted. */
   readonly distrustedUntil: number | null;
-  /** Conditional requests answered by 304, and those answered by a 200 although nothing had changed. */
+  /** Conditional requests answered by 304, and those answered by 200 although nothing had changed. */
   readonly conditionalHits: number;
   readonly conditionalMisses: number;
-  /** HEAD probes that answered as GET would have, and those of no use (refused, fields missing). */
+  /** HEAD probes that answered as GET would have, and useless ones (refused, fields missing). */
   readonly headHits: number;
   readonly headMisses: number;
-  /** Body bytes not transferred thanks to rungs 2 and 3. */
+  /** Body bytes saved by rungs 2 and 3. */
   readonly bytesSaved: number;
-  /** Visits that a newer `lastmod` in a sitemap had announced, and that found the page changed, or the same. */
+  /** Visits announced by a newer `lastmod` of a sitemap: those that found the page changed, and those that did not. */
   readonly hintHits: number;
   readonly hintMisses: number;
-  /** What it answers where there is nothing; `null`: never asked. */
+  /** Its answer to a URL that cannot exist, to recognise soft 404s; `null`: never asked. */
   readonly nothing: AnswerToNothing | null;
-  /** Until then it is asked for nothing, as it has demanded by Retry-After; `null`: it never has. */
+  /** No request before this time, as demanded by Retry-After; `null`: none was demanded. */
   readonly restUntil: number | null;
 }
 
@@ -206,11 +205,11 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
 export interface Lease {
   readonly url: string;
   readonly segment: string;
-  /** When the URL is due again once it is given back; `null`: never. */
+  /** When the URL is due after a release; `null`: never. */
   readonly dueAt: number | null;
 }
 
-/** `generated`: the fetch list is whole; `updated`: applied to the crawl db, nothing is left to do. */
+/** `generated`: the fetch list is complete; `updated`: applied to the crawl db, the segment is done. */
 export type SegmentState = 'generated' | 'fetched' | 'parsed' | 'updated';
 
 export interface SegmentRow {
@@ -219,8 +218,6 @@ export interface SegmentRow {
   readonly createdAt: number;
   /** URLs in the fetch list. */
   readonly urls: number;
-  /**
-   * Fetched records that updatedb has applied so far: the progress mark, written in the same batch as what it counts.
-   */
+  /** Fetched records that updatedb has applied: its progress, written in the same batch as those records. */
   readonly applied: number;
 }

@@ -1,11 +1,11 @@
 /**
- * One exchange with a server: no retries, no redirects followed, no cookies kept. Politeness is the caller's business.
- * Rejects with a `CrawlError` whose code says what to do next: `dns-failed`, `connect-failed`, `tls-failed`,
+ * One exchange with a server: no retries, no redirects followed, no cookies kept. Politeness is up to the caller.
+ * Rejects with a `CrawlError` whose code says how to go on: `dns-failed`, `connect-failed`, `tls-failed`,
  * `fetch-timeout`, `fetch-aborted`, `protocol-error`, `headers-too-large`, `content-undecodable`, `address-blocked`.
- * Every address is judged by the guard after resolution, whatever its spelling in the URL.
+ * The address guard checks every address after resolution, however the URL spells it.
  */
 export interface FetchProtocol {
-  /** Without the colon, lower case: `['http', 'https']`. */
+  /** URL schemes, lower case, without the colon: `['http', 'https']`. */
   readonly schemes: readonly string[];
   exchange(request: ExchangeRequest): Promise<Exchange>;
   /** Closes idle connections. */
@@ -18,11 +18,11 @@ export interface ExchangeRequest {
   /** Request headers beyond those that the protocol sets itself (User-Agent, Accept, Accept-Encoding). */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Called once with the head of the answer; `drop` ends the exchange without transferring the body.
+   * Called once with the head of the response; `drop` ends the exchange without transferring the body.
    * Default: read 2xx bodies, drop all others.
    */
   readonly onHead?: (head: ResponseHead) => 'read' | 'drop';
-  /** Bytes of decoded body after which the rest is cut off and `truncated` set. */
+  /** Limit of the decoded body, bytes; the rest is cut off and `truncated` is set. */
   readonly maxBodyBytes: number;
   /** Deadline for the whole exchange, ms. */
   readonly timeoutMs: number;
@@ -34,8 +34,8 @@ export interface ResponseHead {
   readonly statusText: string;
   readonly httpVersion: string;
   /**
-   * Names lower case, repeated fields joined by `, `; those of `X-Robots-Tag`, in which a name holds for its line
-   * alone, by line ends.
+   * By name in lower case. Repeated fields are joined by `, `; those of `X-Robots-Tag`, where the name of an agent
+   * applies to its own line, by line ends.
    */
   readonly headers: Readonly<Record<string, string>>;
   readonly rawHeaders: readonly string[];
@@ -44,16 +44,13 @@ export interface ResponseHead {
 
 export interface Exchange {
   readonly head: ResponseHead;
-  /** Body as transferred, content codings kept; `null` when dropped or absent by definition (HEAD, 304). */
+  /** Body as transferred, content codings kept; `null` when dropped, or absent by definition (HEAD, 304). */
   readonly wireBody: Uint8Array | null;
-  /** Body after undoing gzip, deflate, br (at most two codings); the same object as `wireBody` when there was none. */
+  /** Body after decoding gzip, deflate, br (at most two codings); the same object as `wireBody` without any coding. */
   readonly body: Uint8Array | null;
-  /** The body was longer than `maxBodyBytes`, or ended before its declared length or that of its coding. */
+  /** The body was longer than `maxBodyBytes`, or ended before its declared or coded length. */
   readonly truncated: boolean;
-  /**
-   * The body ended before its declared length or that of its coding, whoever is to blame; absent otherwise. Then
-   * `truncated` is set as well.
-   */
+  /** The body ended before its declared or coded length; absent otherwise. `truncated` is then set as well. */
   readonly brokenOff?: true;
   /** Body bytes received over the wire. */
   readonly bodyBytes: number;

@@ -1,32 +1,32 @@
 import type { SignedText } from '../domain/crawl/states/duplicate.ts';
 
 /**
- * The signatures of a crawl db's pages, found again by those near them: four tables, each by 16 of the 64 bits (SEEDS
- * S3, Manku et al. 2007). Derived from the records and moved with them, in the same batch. Pages without a copy, and
- * those with little text, are not in it.
+ * Index of page signatures for near-duplicate queries: four tables, each keyed by 16 of the 64 bits (Manku et al.,
+ * Detecting near-duplicates for web crawling, 2007). Derived from the records and written in the same batches. Pages
+ * without a stored copy and pages with little text are left out.
  */
 export interface FingerprintTables {
-  /** What may repeat what; questions are answered within it. */
+  /** Only pages of the same scope are compared. */
   readonly scope: 'host' | 'domain' | 'all';
-  /** Pages with less text than this, characters, are left out. */
+  /** Least text of an indexed page, characters. */
   readonly minChars: number;
-  /** Answers in the order asked. */
+  /** Near pages of each query, in the order asked. */
   near(questions: readonly NearQuestion[]): Promise<NearAnswer[]>;
   /** Pages marked as duplicates of a page, in key order. */
   duplicatesOf(url: string, limit?: number): AsyncIterable<string>;
 }
 
 export interface NearQuestion extends SignedText {
-  /** Tells the scope; the page itself is never in the answer. */
+  /** Gives the scope. The page itself is never in the answer. */
   readonly url: string;
-  /** Largest distance, 0 to 3 bits: with four tables no pair is missed up to there. */
+  /** Largest distance, 0 to 3 bits: up to there, four tables miss no pair. */
   readonly distance: number;
 }
 
 export interface NearAnswer {
-  /** The nearest first; among equals in the order of their URLs. */
+  /** Nearest first; at equal distance by URL. */
   readonly pages: readonly NearFound[];
-  /** `false`: a bucket is so full that pages were left out of it, and one of them may be near. */
+  /** `false`: a bucket is full and pages were left out of it, of which one may be near. */
   readonly complete: boolean;
 }
 
@@ -34,6 +34,6 @@ export interface NearFound {
   readonly url: string;
   readonly distance: number;
   readonly textChars: number;
-  /** Marked as a duplicate; otherwise it may represent others. */
+  /** Marked as a duplicate; otherwise it may be a representative. */
   readonly isDuplicate: boolean;
 }

@@ -1,30 +1,26 @@
-/** The turn of a task: one request, unless it says otherwise. */
+/** The turn of a task: one request, unless `next` is called. */
 export interface LaneTurn {
-  /** Nothing was asked of the host in this turn, so the next one need not wait for it. */
+  /** No request was sent in this turn: the next one need not wait for the delay. */
   spare(): void;
   /**
-   * Ends this turn and settles when the task has the next one, before all tasks that wait; meanwhile it holds no global
-   * slot. Rejects with the signal's reason when aborted before that.
+   * Ends this turn and resolves when the task has the next one, ahead of all waiting tasks; it holds no global slot
+   * meanwhile. Rejects with the signal's reason when aborted before that.
    */
   next(): Promise<void>;
 }
 
 /**
  * One lane per active host: at most `connectionsPerHost` tasks of a host run at a time (1 by default), and the next one
- * starts no sooner than the host's delay after the *end* of the one before. A global limit bounds all lanes together. A
- * lane that is waiting holds no global slot. Idle lanes are forgotten, their last end is remembered as long as it
- * matters.
+ * starts no sooner than the host's delay after the *end* of the one before. A global limit bounds all lanes together; a
+ * waiting lane holds no global slot. Idle lanes are dropped; their last end is kept as long as it delays a start.
  */
 export interface HostLanes {
   /**
-   * Runs the task when it is the host's turn; settles as the task does. Rejects with the signal's reason if aborted
-   * before it started.
+   * Runs the task at the host's turn; settles as the task does. Rejects with the signal's reason when aborted before
+   * the start.
    */
   run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /**
-   * Delay between requests to this host from now on, ms (robots Crawl-delay raised to the configured minimum by the
-   * caller).
-   */
+  /** Sets the delay between requests to this host, ms (the caller raises a Crawl-delay to the configured minimum). */
   setDelay(host: string, delayMs: number): void;
   /** No task of this host starts before this time (ms since the epoch). */
   pauseUntil(host: string, at: number): void;

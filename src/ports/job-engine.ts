@@ -1,43 +1,41 @@
-/** A piece of a shared crawl's work; whoever takes it may die, and another one does it again. */
+/** A unit of work of a shared crawl. When its process dies, another one repeats it. */
 export interface Job {
-  /** Letters, digits, `_` and `-`. Names the work: the same id is the same work. */
+  /** Letters, digits, `_` and `-`. The same id is the same work. */
   readonly id: string;
   /** `generate` begins a round, `fetch` fetches and parses one part of it, `update` applies all parts. */
   readonly kind: 'generate' | 'fetch' | 'update';
   readonly segments: readonly string[];
 }
 
-/** What became of a job: done, or given back, to be taken again by anybody so much later. */
+/** End of a job: done, or released, to be taken again by any process after a delay. */
 export type JobEnd = 'done' | { readonly laterMs: number };
 
-/**
- * Jobs that several processes take from each other's hands; none of them is the master. Calls wait while the server is
- * away.
- */
+/** A job queue shared by several processes without a master. Calls wait while the server is unreachable. */
 export interface JobEngine {
   /**
-   * Puts a job that may be taken once all of `after` are done, and those jobs with it. Work that waits or is being done
-   * is not put twice; work that has ended is put again, but jobs of `after` that were done stay done.
+   * Queues a job and those of `after`, which must be done before it. A job that waits or runs is not queued twice. An
+   * ended job is queued again, but done jobs of `after` stay done.
    */
   put(job: Job, after?: readonly Job[]): Promise<void>;
   /**
-   * Takes jobs, so many at a time, until the signal comes; resolves when those taken have ended. A job that rejects is
-   * tried again a few times, then it has failed, and the job behind it with it. A job whose process gives no sign of
-   * life is taken by another one; its signal is aborted where it goes on all the same, and when the signal comes.
+   * Takes up to `atOnce` jobs at a time until the signal aborts; resolves when the taken ones have ended. A job that
+   * rejects is retried a few times; then it has failed, and with it the job that depends on it. When the process of a
+   * job shows no sign of life, another process takes the job. The signal of a job is aborted when it was taken over,
+   * and when `signal` aborts.
    */
   work(
     perform: (job: Job, signal: AbortSignal) => Promise<JobEnd>,
     options: { readonly atOnce: number; readonly signal: AbortSignal },
   ): Promise<void>;
   state(): Promise<JobState>;
-  /** Forgets jobs that have ended, well or not. */
+  /** Forgets ended jobs, done and failed. */
   forgetEnded(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface JobState {
-  /** Jobs that wait or are being done. */
+  /** Waiting and running jobs. */
   readonly open: number;
-  /** Jobs that were given up, and why; the newest first. */
+  /** Failed jobs and the reasons, newest first. */
   readonly failed: readonly { readonly id: string; readonly reason: string }[];
 }

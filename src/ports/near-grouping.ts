@@ -3,27 +3,27 @@ import type { Preference } from '../domain/crawl/states/duplicate.ts';
 export interface NearGroupingOptions {
   /** Largest distance of a page to its representative, 0 to 3 bits. */
   readonly distance: number;
-  /** Who represents: the first criterion that tells two pages apart decides; among equals the one added first. */
+  /**
+   * Order of preference for representatives: the first criterion that differs decides; among equals the page added
+   * first.
+   */
   readonly prefer: readonly Preference[];
-  /** Only incoming pages represent, and go before all others (a new batch against the library). */
+  /** Only incoming pages are representatives, ahead of all others (a new batch against the library). */
   readonly isBatch: boolean;
 }
 
 /**
- * Groups pages by their signatures. In the order of preference, each page repeats the nearest representative within the
- * distance, of several equally near the one that is preferred; a page without one becomes a representative. Nobody
- * repeats a page that repeats another. Pages of different scopes never meet, nor do those of which one has a text much
- * shorter than the other's (`isAlikeInLength`).
+ * Groups near duplicates by signature. In the order of preference, each page repeats the nearest representative within
+ * the distance, of several equally near the preferred one; a page without one becomes a representative. A page that
+ * repeats another has no repeats. Pages of different scopes are not compared, nor texts of very different lengths
+ * (`isAlikeInLength`).
  */
 export interface NearGrouping {
-  /**
-   * Pages get numbers from 0 in the order in which they are added. A promise that is returned wants to be awaited
-   * before the next page.
-   */
+  /** Adds a page; pages are numbered from 0 in this order. A returned promise must be awaited before the next call. */
   add(page: GroupedPage): Promise<void> | undefined;
-  /** To be asked once, when all pages have been added. */
+  /** Called once, after all pages. */
   group(): Promise<NearGroups>;
-  /** Frees what is held in memory and on disk. May be called at any time, more than once. */
+  /** Frees memory and disk space. May be called at any time, more than once. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface GroupedPage {
   /** 16 hex digits. */
   readonly signature: string;
   readonly scope: string;
-  /** Length of the text that was signed, below 2^31; 0: not known, which is like 0 alone. */
+  /** Length of the signed text, characters, below 2^31; 0: unknown, which is like 0 alone. */
   readonly textChars: number;
   readonly score: number;
   /** Ms since the epoch. */
@@ -41,9 +41,9 @@ export interface GroupedPage {
 }
 
 export interface NearGroups {
-  /** Representatives that are repeated. */
+  /** Representatives with at least one repeat. */
   readonly groups: number;
-  /** In the order of their numbers; to be read once. */
+  /** By page number; may be read once. */
   readonly repeats: AsyncIterable<Repeat>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Rows under text keys, in the order of the bytes of their keys in UTF-8: what a crawl db is built on. The methods are
- * those of `level`, so that LevelDB is one of them as it is. Rejections are the store's own errors, or `CrawlError`.
+ * Rows in the byte order of their UTF-8 keys: the store below a crawl db. The methods are those of `level`, so LevelDB
+ * serves without a wrapper. Rejects with errors of the store, or `CrawlError`.
  */
 export interface OrderedRows {
   get(key: string): Promise<Buffer | undefined>;
@@ -9,12 +9,12 @@ export interface OrderedRows {
   hasMany(keys: string[]): Promise<boolean[]>;
   put(key: string, value: Buffer, options?: { readonly sync?: boolean }): Promise<void>;
   del(key: string): Promise<void>;
-  /** Writes that take effect as a whole or not at all, once `write` is called. */
+  /** A batch; its writes take effect atomically when `write` is called. */
   batch(): RowBatch;
   batch(writes: RowWrite[], options?: { readonly sync?: boolean }): Promise<void>;
-  /** Removes the rows of a range; not as a whole. */
+  /** Removes the rows of a range, not atomically. */
   clear(range: { readonly gte: string; readonly lt: string }): Promise<void>;
-  /** The rows of a range as they are now, whatever is written meanwhile. */
+  /** The rows of a range as of now, or of the given snapshot. */
   iterator(range: RowQuery): RowIterator<[string, Buffer]>;
   keys(range: RowQuery): RowIterator<string>;
   snapshot(): RowSnapshot;
@@ -29,20 +29,20 @@ export interface RowQuery {
   readonly gte?: string;
   readonly lt?: string;
   readonly reverse?: boolean;
-  /** Most rows; -1: all. */
+  /** Maximum number of rows; -1: all. */
   readonly limit?: number;
-  /** Bytes to be read ahead; advice only. */
+  /** Read-ahead in bytes; a hint. */
   readonly highWaterMarkBytes?: number;
   /** Default: the time of the call. */
   readonly snapshot?: RowSnapshot;
 }
 
 export interface RowIterator<Row> {
-  /** Up to so many rows; none at the end. */
+  /** Up to `size` rows; none at the end. */
   nextv(size: number): Promise<Row[]>;
-  /** All that are left; closes the iterator. */
+  /** All remaining rows; closes the iterator. */
   all(): Promise<Row[]>;
-  /** Goes on at the first key that is not before `key`. */
+  /** Moves to the first key at or after `key`. */
   seek(key: string): void;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export interface RowBatch {
   close(): Promise<void>;
 }
 
-/** All rows as they were when it was taken; to be closed. */
+/** All rows as of the time it was taken. Must be closed. */
 export interface RowSnapshot {
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
-/** Parses pages, in other threads where there are any. */
+/** Parses pages, on worker threads where there are any. */
 export interface PageParser {
   /**
-   * Decodes, parses, filters and signs one page; resolves with a {@link ParsedRecord} encoded by the segment codec,
-   * ready to be appended. Never rejects for what a page does: a page that cannot be parsed gives a `parse-failed`
-   * record. `body` is handed over and must not be used afterwards.
+   * Decodes, parses, filters and signs one page. Resolves with a {@link ParsedRecord} in the encoding of the segment
+   * codec, ready to be appended. Never rejects because of a page: one that cannot be parsed gives a `parse-failed`
+   * record. `body` is transferred and must not be used afterwards.
    */
   parse(page: PageToParse): Promise<ParsedPage>;
-  /** Pages waiting or being parsed. */
+  /** Pages that wait or are being parsed. */
   readonly pending: number;
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface PageToParse {
   /** `Content-Type` as declared; `null` when absent. */
   readonly contentType: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** Decoded of content codings, not of its charset. */
+  /** Content codings decoded, charset not. */
   readonly body: Uint8Array;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
 }

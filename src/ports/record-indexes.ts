@@ -1,13 +1,13 @@
 import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
 
-/** What the crawl db keeps beside the records, in the same batches, so that questions need no pass over them. */
+/** Indexes kept with the records, in the same batches, so that queries need no scan. */
 export interface RecordIndexes {
   /**
-   * Live pages that were seen to change, by `changeRateOf`, the highest rate first and by key where rates are equal.
-   * Which pages these are is right to a fifth of their rates; the order among them is exact. A consistent snapshot.
+   * Live pages with observed changes, by `changeRateOf`: the highest rate first, at equal rates by key. Membership in
+   * the answer is right to a fifth of the rates; the order is exact. A consistent snapshot.
    */
   changing(query: ChangingQuery): AsyncIterable<CrawlDatum>;
-  /** Counts kept with every write. */
+  /** Histograms of the records, kept with every write. */
   spread(): Promise<Spread>;
 }
 
@@ -20,28 +20,28 @@ export interface ChangingQuery {
   readonly meter?: ReadMeter;
 }
 
-/** How records are spread; cells without any are absent. */
+/** Histograms of the records; empty buckets are absent. */
 export interface Spread {
   readonly byDepth: ReadonlyMap<number, number>;
   /** By `countedType`; records without a type are not counted. */
   readonly byType: ReadonlyMap<string, number>;
-  /** By failed visits in a row, from 1 on; 100 stands for all above. */
+  /** By failed visits in a row, from 1 on; 100 stands for 100 and more. */
   readonly byFailures: ReadonlyMap<number, number>;
-  /** By `intervalStep`: records that have a next visit. */
+  /** By `intervalStep`: records with a next visit. */
   readonly byInterval: ReadonlyMap<number, number>;
-  /** The due index (leased URLs are not in it) by `hourOf`: pages to come back to, and new URLs. */
+  /** The due index (without leased URLs) by `hourOf`: known pages, and new URLs. */
   readonly dueKnown: ReadonlyMap<number, number>;
   readonly dueNew: ReadonlyMap<number, number>;
 }
 
-/** Depths and failures above these are counted with them. */
+/** Larger depths and failure counts are counted as these. */
 export const MAX_COUNTED_DEPTH = 999;
 export const MAX_COUNTED_FAILURES = 100;
 
-/** Where a query found its rows. `records`: a pass over the records themselves. */
+/** Where a query finds its rows. `records`: a scan of the records. */
 export type IndexName = 'records' | 'due' | 'state' | 'failing' | 'changing';
 
-/** Told by the crawl db what a query reads, as it reads it. */
+/** Counts the rows that a query reads, while it reads. */
 export interface ReadMeter {
   add(index: IndexName, rows: number): void;
 }

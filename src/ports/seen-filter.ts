@@ -1,35 +1,37 @@
 /**
- * A set of URL digests that may say "perhaps" of what it does not hold, and never "no" of what it does: the accelerator
- * in front of the crawl db. Digests are packed, four words each (`digestUrls`).
+ * An approximate set of URL digests in front of the crawl db: false positives are possible, false negatives are not.
+ * Digests are packed, four words each (`digestUrls`).
  */
 export interface SeenFilter {
   /**
-   * 1 where perhaps added, 0 where surely not, in the order asked. Rejects when the filter cannot answer; the crawl db
-   * can. What was added before the call is found, by whatever process it was added.
+   * 1 where perhaps added, 0 where surely not, in the order asked. Finds what any process added before the call.
+   * Rejects when the filter cannot answer; the crawl db can.
    */
   probe(digests: Uint32Array): Promise<Uint8Array>;
-  /** Doubles are allowed. Resolves when all digests will be found for good; after a rejection some may be missing. */
+  /**
+   * Adds digests; duplicates are allowed. Resolves when all of them are durable; after a rejection some may be missing.
+   */
   add(digests: Uint32Array): Promise<void>;
   stats(): Promise<SeenFilterStats>;
-  /** Gives back what it holds open. */
+  /** Releases its resources. */
   close(): Promise<void>;
 }
 
-/** A filter that lives outside of the crawl db, and may have forgotten something when it is met again. */
+/** A filter outside the crawl db, which may have lost digests since it was last used. */
 export interface SharedSeenFilter extends SeenFilter {
   /**
-   * Which filter it is, and how many digests it was given. One that answers with another epoch or with less has lost
-   * some.
+   * Identity of the filter and the number of digests added. Another epoch or a smaller number means that digests were
+   * lost.
    */
   mark(): Promise<{ readonly epoch: string; readonly adds: number }>;
-  /** Empties it; whoever still uses it gets an error. */
+  /** Empties the filter; calls of its other users fail. */
   clear(): Promise<void>;
 }
 
 export interface SeenFilterStats {
-  /** Where the bits live. */
+  /** Where the bits are stored. */
   readonly kind: 'memory' | 'leveldb' | 'redis';
-  /** Name of the hash that makes the digests. */
+  /** Name of the digest hash. */
   readonly hash: string;
   /** f, m, k, u and c of the filter's plan. */
   readonly falsePositiveRate: number;
@@ -39,14 +41,14 @@ export interface SeenFilterStats {
   readonly rootLeaves: number;
   /** Layers below the first. */
   readonly depth: number;
-  /** Since the filter was made: leaves divided, and leaves rebuilt with more bits. */
+  /** Since the filter was created: leaves split, and leaves rebuilt with more bits. */
   readonly splits: number;
   readonly growths: number;
-  /** Digests put in. */
+  /** Digests added. */
   readonly urls: number;
   /** Of all leaves together. */
   readonly bits: number;
-  /** Share of unknown URLs that will be taken for known ones, by the bits that are set. */
+  /** Estimated share of unknown URLs reported as seen, from the fill of the leaves. */
   readonly estimatedFalsePositiveRate: number;
   readonly leaves: readonly SeenLeafStats[];
 }
@@ -57,6 +59,6 @@ export interface SeenLeafStats {
   readonly bits: number;
   readonly urls: number;
   readonly capacity: number;
-  /** Share of bits that are set. */
+  /** Share of set bits. */
   readonly fill: number;
 }

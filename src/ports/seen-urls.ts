@@ -1,31 +1,31 @@
 /**
- * "Is this URL new?" Asked for every outlink of every page, so it is asked in batches. Never answers "new" for a URL
- * that was added and not removed, and never "seen" for one that the crawl db does not know: whatever is fast and
- * inexact inside is confirmed before it answers, unless the operator said otherwise (`seen.trust: bloom`).
+ * Whether URLs are new. Called for every outlink of every page, so in batches. A URL that was added and not removed is
+ * never reported new, nor an unknown one seen: approximate answers are confirmed by the crawl db, unless the operator
+ * trusts the filter (`seen.trust: bloom`).
  */
 export interface SeenUrls {
-  /** In the order asked: `true` where the URL is known. URLs must be canonical; doubles are allowed. */
+  /** `true` where the URL is known, in the order asked. URLs must be canonical; duplicates are allowed. */
   probe(urls: readonly string[]): Promise<boolean[]>;
-  /** Told after the crawl db has these URLs. */
+  /** To be called after the crawl db has these URLs. */
   add(urls: readonly string[]): void;
-  /** Told after the crawl db has lost these URLs (a purge). */
+  /** To be called after the crawl db has deleted these URLs (a purge). */
   remove(urls: readonly string[]): void;
   stats(): SeenUrlsStats;
 }
 
 export interface SeenUrlsStats {
   readonly probes: number;
-  /** Answered by the cache of hot URLs. */
+  /** Found in the cache of hot URLs. */
   readonly cacheHits: number;
-  /** Surely new by the filter: keys that were not looked up. */
+  /** New by the filter: not looked up in the crawl db. */
   readonly filterNew: number;
-  /** Perhaps seen by the filter, and taken for seen without a look (`seen.trust: bloom`). */
+  /** Perhaps seen by the filter, and reported as seen without a lookup (`seen.trust: bloom`). */
   readonly trusted: number;
   /** Keys looked up in the crawl db. */
   readonly reads: number;
-  /** Perhaps seen by the filter, and not known to the crawl db. */
+  /** Perhaps seen by the filter, but unknown to the crawl db. */
   readonly falsePositives: number;
-  /** Batches that the filter could not answer; the crawl db did. */
+  /** Batches that the filter failed to answer; the crawl db answered. */
   readonly filterFaults: number;
 }
 

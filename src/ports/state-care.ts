@@ -2,7 +2,7 @@ import type { Finding } from '../domain/findings.ts';
 
 export type Report = (finding: Finding) => void;
 
-/** How much was looked at. */
+/** Rows checked, by kind. */
 export interface RowCounts {
   readonly records: number;
   readonly due: number;

@@ -1,11 +1,11 @@
-/** Somebody who wants to be told of changes, at an address of theirs. */
+/** A receiver of changes at an HTTP address. */
 export interface Webhook {
-  /** One attempt; never rejects for what a network or a receiver does. */
+  /** One attempt; never rejects because of the network or the receiver. */
   deliver(message: WebhookMessage, signal: AbortSignal): Promise<Delivery>;
 }
 
 export interface WebhookMessage {
-  /** The same in every attempt, so that a receiver can tell a message that it had already. */
+  /** The same in every attempt, so that a receiver recognises a repeated message. */
   readonly id: string;
   /** Time of the attempt, ms since the epoch. */
   readonly at: number;
@@ -16,28 +16,28 @@ export type Delivery =
   | { readonly isTaken: true; readonly status: number }
   | {
       readonly isTaken: false;
-      /** `null`: there was no answer. */
+      /** `null`: no response. */
       readonly status: number | null;
       readonly reason: string;
-      /** The pause that the receiver asks for, ms. */
+      /** The pause asked for by the receiver, ms. */
       readonly retryAfterMs: number | null;
-      /** The receiver wants no more: 410. */
+      /** The receiver unsubscribes: 410. */
       readonly isFinal: boolean;
     };
 
-/** How far each webhook has been told; outlives the process. */
+/** Delivery cursors of the webhooks; persistent. */
 export interface WebhookCursors {
-  /** `null`: it has never been told anything. */
+  /** `null`: nothing was delivered yet. */
   load(url: string): Promise<WebhookCursor | null>;
-  /** Resolves when it is safely on disk. */
+  /** Resolves when the cursor is on disk. */
   save(url: string, cursor: WebhookCursor): Promise<void>;
 }
 
 export interface WebhookCursor {
-  /** Names this crawl to the receiver: ids of messages begin with it. */
+  /** Names this crawl to the receiver: prefix of the message ids. */
   readonly source: string;
-  /** All changes up to this number have been told, or were not asked for. */
+  /** All changes up to this number were delivered, or not subscribed to. */
   readonly seq: number;
-  /** Last entry of a message behind `seq` that may have been taken already; absent: none was begun. */
+  /** Last entry of a message after `seq` whose delivery began and may have succeeded; absent without one. */
   readonly begun?: number;
 }
