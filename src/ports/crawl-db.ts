@@ -1,6 +1,6 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
-import type { AnswerToNothing } from '../domain/crawl/states/soft-404.ts';
+import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
 
@@ -182,7 +182,7 @@ export interface HostFacts {
   readonly hintHits: number;
   readonly hintMisses: number;
   /** Its answer to a URL that cannot exist, to recognise soft 404s; `null`: never asked. */
-  readonly nothing: AnswerToNothing | null;
+  readonly nothing: MissingPage | null;
   /** No request before this time, as demanded by Retry-After; `null`: none was demanded. */
   readonly restUntil: number | null;
 }

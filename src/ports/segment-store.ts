@@ -1,7 +1,7 @@
 import type { HeaderClaims } from '../domain/crawl/headers/header-claims.ts';
 import type { Validators } from '../domain/crawl/states/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
-import type { AnswerToNothing } from '../domain/crawl/states/soft-404.ts';
+import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
 import type { HostFacts, SegmentState } from './crawl-db.ts';
 
 /**
@@ -89,7 +89,7 @@ export interface HostObservation {
   readonly hintHits?: number;
   readonly hintMisses?: number;
   /** Answer of the host to a URL that cannot exist; not an increment, the newest holds. Never in a segment. */
-  readonly nothing?: AnswerToNothing;
+  readonly nothing?: MissingPage;
   /** As {@link HostFacts.restUntil}; not an increment, the newest holds. */
   readonly restUntil?: number;
 }

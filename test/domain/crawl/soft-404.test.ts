@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchSuccess, ParseOutcome } from '../../../src/domain/crawl/states/outcome.ts';
 import {
-  addressOfNothing,
-  answerToNothing,
   asSoft404,
-  isAddressOfNothing,
-  isLikeNothing,
+  isLikeMissingPage,
+  isMissingPageUrl,
+  missingPageOf,
+  missingPageUrl,
 } from '../../../src/domain/crawl/states/soft-404.ts';
 
 const success: FetchSuccess = {
@@ -37,16 +37,16 @@ it.each([
   ['https://a.example/', 'https://a.example/'],
   ['http://a.example:8080/x', 'http://a.example:8080/'],
 ])('an address of nothing stands beside %s', (url, folder) => {
-  const nothing = addressOfNothing(url, 0.5);
+  const nothing = missingPageUrl(url, 0.5);
   expect(nothing).toBe(`${folder}incrawl-no-such-page-800000000000`);
-  expect(isAddressOfNothing(nothing)).toBe(true);
-  expect(isAddressOfNothing(url)).toBe(false);
-  expect(isAddressOfNothing(addressOfNothing(url, 0))).toBe(true);
+  expect(isMissingPageUrl(nothing)).toBe(true);
+  expect(isMissingPageUrl(url)).toBe(false);
+  expect(isMissingPageUrl(missingPageUrl(url, 0))).toBe(true);
 });
 
 describe('what a host answers where there is nothing', () => {
   it('is the page that came, or an honest refusal', () => {
-    expect(answerToNothing(success, page('fd851af90bc24962'))).toEqual({
+    expect(missingPageOf(success, page('fd851af90bc24962'))).toEqual({
       at: 7,
       signature: 'fd851af90bc24962',
       signatureName: 'sig-1',
@@ -54,11 +54,11 @@ describe('what a host answers where there is nothing', () => {
     });
     const { at, requests, bodyBytes, receivedBytes, ms } = success;
     const gone = { kind: 'gone', status: 404, at, requests, bodyBytes, receivedBytes, ms } as const;
-    expect(answerToNothing(gone, null).signature).toBeNull();
-    expect(answerToNothing(success, { kind: 'parse-failed', code: 'x', message: '' }).signature).toBeNull();
+    expect(missingPageOf(gone, null).signature).toBeNull();
+    expect(missingPageOf(success, { kind: 'parse-failed', code: 'x', message: '' }).signature).toBeNull();
   });
 
-  const nothing = answerToNothing(success, page('fd851af90bc24962'));
+  const nothing = missingPageOf(success, page('fd851af90bc24962'));
   it.each([
     ['the same', page('fd851af90bc24962'), true],
     ['three bits off', page('7d859af98bc24962'), true],
@@ -67,9 +67,9 @@ describe('what a host answers where there is nothing', () => {
     ['signed by other rules', page('fd851af90bc24962', 100, 'sig-2'), false],
     ['without words', page(null), false],
   ])('%s: %#', (_title, parse, isLike) => {
-    expect(isLikeNothing(parse, nothing)).toBe(isLike);
-    expect(isLikeNothing(parse, null)).toBe(false);
-    expect(isLikeNothing(parse, answerToNothing(success, page(null)))).toBe(false);
+    expect(isLikeMissingPage(parse, nothing)).toBe(isLike);
+    expect(isLikeMissingPage(parse, null)).toBe(false);
+    expect(isLikeMissingPage(parse, missingPageOf(success, page(null)))).toBe(false);
   });
 
   it('makes a page that says the same gone, with its costs', () => {

@@ -1,45 +1,41 @@
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
 
-/** One place of a page as last seen. */
+/** A block of a page at its last visit. */
 export interface RememberedBlock {
-  /** 32-bit hash of its path and of whether it belongs to the content. */
+  /** 32-bit hash of its path and of whether it belongs to the main content. */
   readonly key: number;
   /** As {@link BlockPrint.print}. */
   readonly print: number;
   readonly isMain: boolean;
-  /** How many more visits found it changed while the rest stayed than found it the same; 0 to {@link MAX_CHURN}. */
+  /** Visits that found it changed while the rest stayed, less those that found it unchanged; 0 to {@link MAX_CHURN}. */
   readonly churn: number;
 }
 
-/** What is remembered of the blocks of a page, to tell which of them changed and which always do. */
+/** Memory of the blocks of a page, to find which of them changed and which always do. */
 export interface BlockMemory {
   readonly blocks: readonly RememberedBlock[];
-  /** Paths that differed at the last visit that found another body, largest first; at most {@link MAX_NAMED}. */
+  /** Paths that differed at the last visit with another body, largest first; at most {@link MAX_NAMED}. */
   readonly changed: readonly string[];
-  /** Paths that differ at most visits and do not count; at most {@link MAX_NAMED}. */
+  /** Paths that differ at most visits and are ignored; at most {@link MAX_NAMED}. */
   readonly volatile: readonly string[];
 }
 
 export const MAX_CHURN = 15;
 export const MAX_NAMED = 3;
-/** A block that changed alone so many times more often than it stayed is volatile. */
+/** A block is volatile when it changed alone so many times more often than it stayed. */
 const VOLATILE_CHURN = 3;
-/**
- * What changes is taken for a part of the page that lives its own life only up to this share of the content: an article
- * that is written on is none.
- */
+/** A volatile block has at most this share of the content: a growing article is none. */
 const MOST_VOLATILE = 0.25;
 
 export interface LearntBlocks {
   readonly memory: BlockMemory;
-  /** Of the content nothing changed but volatile blocks. */
+  /** Only volatile blocks of the content changed. */
   readonly isOnlyVolatile: boolean;
 }
 
 /**
- * The memory after a visit that found another body with these blocks; `before` is `null` where nothing comparable was
- * known.
+ * The memory after a visit that found another body with these blocks; `before` is `null` without a comparable memory.
  */
 export function learnBlocks(before: BlockMemory | null, found: readonly BlockPrint[]): LearntBlocks {
   const known = new Map(before?.blocks.map((block) => [block.key, block]));
@@ -95,5 +91,5 @@ function churnAfter(
   return isRestStill ? Math.min(MAX_CHURN, old.churn + 1) : old.churn;
 }
 
-/** Places of the content and of its surroundings may have one path. */
+/** A block of the content and one of its surroundings may have the same path. */
 const keyOf = ({ path, isMain }: BlockPrint): number => murmur3(path, isMain ? 1 : 0);

@@ -1,14 +1,14 @@
 import { DAY_MS } from '../../time.ts';
 
 /**
- * What is believed about a page's change rate L (major changes per ms): Gamma(a, b), a without unit, b in ms, mean a /
- * b. The value of a visit follows Cho & Garcia-Molina (2003) and Olston & Pandey (WWW 2008, equation 4), averaged over
- * the belief.
+ * Belief about a page's change rate L (major changes per ms): Gamma(a, b), a without unit, b in ms, mean a / b. The
+ * value of a visit follows Cho & Garcia-Molina (2003) and Olston & Pandey (WWW 2008, equation 4), averaged over the
+ * belief.
  */
 export interface ChangeBelief {
   readonly a: number;
   readonly b: number;
-  /** Share of visits that find another body though nothing major changed: adverts, dates, tokens. */
+  /** Share of visits that find another body without a major change: adverts, dates, tokens. */
   readonly noise: number;
 }
 
@@ -17,47 +17,44 @@ type ChangeRate = Pick<ChangeBelief, 'a' | 'b'>;
 /** Before any visit: a page may change daily or never. */
 export const PRIOR_BELIEF: ChangeBelief = Object.freeze({ a: 0.7, b: 20 * DAY_MS, noise: 0.3 });
 
-/** What was seen counts less with time, by e^(-t / this): pages change their ways. */
+/** Observations fade with time, by e^(-t / this): the change rate of a page drifts. */
 const FORGET_MS = 120 * DAY_MS;
-/** Forgetting must not leave more doubt than an interval of this much without a change would clear, ms. */
+/** Lower bound of b after fading: an interval of this length without a change, ms. */
 const LEAST_B_MS = 1.4 * DAY_MS;
-/** Minor changes for each major one, on pages without noise of their own; counted on real change histories. */
+/** Minor changes per major change, on pages without noise of their own; counted on real change histories. */
 const MINOR_PER_MAJOR = 0.7;
 /** Weight of the newest visit in `noise`. */
 const NOISE_GAIN = 0.15;
-/** More certainty than this many changes would give is never believed. */
+/** Upper bound of a: certainty is capped at that of so many changes. */
 const MAX_A = 40;
 
 /**
- * How much likelier a Hamming distance of 0, 1, .. 5, >= 6 bits is after a major change (2 % of the word shingles or
- * more) than after a minor one. Measured on real change histories; a signature over other features needs its own.
+ * Likelihood ratios of a Hamming distance of 0, 1, .. 5, >= 6 bits: after a major change (2 % of the word shingles or
+ * more) over after a minor one. Measured on real change histories; signatures over other features need their own.
  */
 export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1.36, 3.2, 7.4, 22, 47]);
 
 /**
- * The same for the default signature, `simhash64` over weighted word shingles, whose bits move sooner: measured on
+ * The ratios of the default signature, `simhash64` over weighted word shingles, whose bits flip sooner: measured on
  * 29,900 changes of a seeded editor with exact labels (bench/calibrate-likelihood.ts).
  */
 export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.075, 0.2, 0.4, 0.74, 1.3, 2.4, 16]);
 
-/** What a visit saw of a page since the visit before. */
+/** Evidence of a visit about changes since the previous one. */
 export type ChangeEvidence =
   /** 304, equal headers or an equal digest. */
   | { readonly kind: 'unchanged' }
-  /** Another body. `distance`: Hamming distance of the signatures, bits; `null` when there were none to compare. */
+  /** Another body. `distance`: Hamming distance of the signatures, bits; `null` without signatures to compare. */
   | {
       readonly kind: 'differs';
       readonly distance: number | null;
-      /**
-       * Age of a trusted Last-Modified at the visit, ms: the change happened then, and none after. `null`: not known.
-       */
+      /** Age of a trusted Last-Modified at the visit, ms: the last change happened then. `null`: unknown. */
       readonly changeAgeMs: number | null;
     };
 
 /**
- * The belief after a visit `elapsedMs` (> 0) after the one before. A body that differs is weighed: did something major
- * change, or only what differs on this page anyway? The more of its visits differ by nothing of weight, the less
- * another one says.
+ * The belief after a visit `elapsedMs` (> 0) after the previous one. Another body is weighed: a major change, or the
+ * page's own noise? The noisier a page is, the less another body counts.
  */
 export function learnChange(
   belief: ChangeBelief,
@@ -114,7 +111,7 @@ function ratioOf(distance: number, ratios: readonly number[]): number {
   return ratios[Math.min(Math.max(0, Math.trunc(distance)), ratios.length - 1)] ?? 1;
 }
 
-/** The Gamma with these moments; certainty is capped with the mean kept. */
+/** The Gamma with these moments; `a` is capped, the mean kept. */
 function withMoments(mean: number, square: number): { readonly a: number; readonly b: number } {
   const variance = square - mean * mean;
   const a = variance > 0 ? Math.min((mean * mean) / variance, MAX_A) : MAX_A;
@@ -122,8 +119,8 @@ function withMoments(mean: number, square: number): { readonly a: number; readon
 }
 
 /**
- * What a visit is worth `elapsedMs` after the last one: the page-days of freshness that it is expected to win over
- * leaving the page alone for good, less those that coming later would win too. Grows with time; never falls below 0.
+ * Worth of a visit `elapsedMs` after the last one: the page-days of freshness that it is expected to win over never
+ * visiting the page again, less those that a later visit would win too. Grows with time; never below 0.
  */
 export function visitValue({ a, b }: ChangeRate, elapsedMs: number): number {
   if (!(elapsedMs > 0)) return 0;
@@ -134,13 +131,13 @@ export function visitValue({ a, b }: ChangeRate, elapsedMs: number): number {
   return Math.max(0, until - elapsedMs * still) / DAY_MS;
 }
 
-/** The time after the last visit at which a visit is worth `value` page-days, ms; `maxMs` when it is not by then. */
+/** The time after the last visit at which a visit is worth `value` page-days, ms; at most `maxMs`. */
 export function timeToValue(belief: ChangeRate, value: number, maxMs: number): number {
   if (!(value > 0)) return 0;
   if (visitValue(belief, maxMs) <= value) return maxMs;
   let low = 0;
   let high = maxMs;
-  // Bisection on a function that only grows: 50 halvings are below a millisecond for any interval of use.
+  // Bisection of a growing function: 50 halvings are below a millisecond for any practical interval.
   for (let i = 0; i < 50 && high - low > 1; i++) {
     const middle = (low + high) / 2;
     if (visitValue(belief, middle) < value) low = middle;
@@ -149,10 +146,10 @@ export function timeToValue(belief: ChangeRate, value: number, maxMs: number): n
   return high;
 }
 
-/** The time between two major changes, as believed, ms. */
+/** Expected time between two major changes, ms. */
 export const expectedPeriodMs = ({ a, b }: ChangeRate): number => b / a;
 
-/** The chance that no major change has happened `elapsedMs` after the last visit. */
+/** Probability that no major change has happened `elapsedMs` after the last visit. */
 export function chanceFresh({ a, b }: ChangeRate, elapsedMs: number): number {
   return (b / (b + Math.max(0, elapsedMs))) ** a;
 }

@@ -1,39 +1,37 @@
 import type { PageChange } from './page-change.ts';
 
-/** One entry of the change feed. */
+/** An entry of the change feed. */
 export interface ChangeRow extends PageChange {
-  /**
-   * Counts from 1, in the order in which entries were written; never used twice. Trimming and repairs may leave gaps.
-   */
+  /** Sequence number, from 1 in the order of writing; never reused. Trimming and repairs may leave gaps. */
   readonly seq: number;
-  /** When the crawl db took it, ms since the epoch: never before the entry that came before. */
+  /** Time of writing to the crawl db, ms since the epoch; never before that of the previous entry. */
   readonly notedAt: number;
 }
 
 export interface FeedEnds {
-  /** Nothing before this `seq` is kept; `last + 1` when nothing is kept at all. */
+  /** The oldest `seq` kept; `last + 1` for an empty feed. */
   readonly first: number;
-  /** The newest `seq` ever given; 0 when there was none. */
+  /** The newest `seq` ever given; 0 without any. */
   readonly last: number;
-  /** When it was noted; 0 when there was none. */
+  /** Time of the newest entry; 0 without any. */
   readonly notedAt: number;
 }
 
 export const NO_FEED: FeedEnds = Object.freeze({ first: 1, last: 0, notedAt: 0 });
 
-/** What a batch does to the feed, in this order. */
+/** Changes of a batch to the feed, applied in this order. */
 export interface FeedBatch {
-  /** Rows of another feed as they are, ascending, behind the newest entry; `last`: how far that feed went at least. */
+  /** Rows of another feed, unchanged and ascending, after the newest entry; `last`: newest `seq` of that feed. */
   readonly restore?: { readonly rows: readonly ChangeRow[]; readonly last?: number };
-  /** Entries to be added at the end. A time before the one of the newest entry counts as that one. */
+  /** Entries to append. A time before that of the newest entry is raised to it. */
   readonly add?: { readonly notedAt: number; readonly changes: readonly PageChange[] };
-  /** Entries up to this `seq` are removed. */
+  /** Deletes entries up to this `seq`. */
   readonly trimThrough?: number;
 }
 
 /**
- * The rows that a batch adds, and the ends of the feed after it. Throws a `TypeError` for restored rows that do not
- * follow the newest entry.
+ * The rows that a batch adds, and the ends of the feed after it. Throws a `TypeError` for restored rows that are not
+ * after the newest entry.
  */
 export function extendFeed(ends: FeedEnds, batch: FeedBatch): { readonly rows: ChangeRow[]; readonly ends: FeedEnds } {
   let { first, last, notedAt } = ends;

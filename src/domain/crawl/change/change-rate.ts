@@ -3,9 +3,8 @@ import type { CrawlDatum } from '../states/datum.ts';
 import { expectedPeriodMs } from './change-belief.ts';
 
 /**
- * Changes a day of a page that was seen to change: by what is believed of it, else by the visits that are remembered.
- * `null` for a page that no remembered visit found changed, and for one that is no live page now. The index of changing
- * pages holds all others.
+ * Changes per day of a page with observed changes: from its belief, else from its visits. `null` for a page without a
+ * change in its stored visits, and for one that is not live; the index of changing pages holds all others.
  */
 export function changeRateOf(datum: Pick<CrawlDatum, 'state' | 'visits' | 'schedule'>): number | null {
   if (datum.state !== 'fetched' && datum.state !== 'notmodified') return null;
@@ -21,7 +20,7 @@ export function changeRateOf(datum: Pick<CrawlDatum, 'state' | 'visits' | 'sched
   return elapsedMs > 0 ? (changes * DAY_MS) / elapsedMs : null;
 }
 
-/** Quarters of an octave: the index does not move for less, and its order is right to a fifth. */
+/** Buckets of a quarter of an octave: smaller moves do not touch the index, whose order is right to a fifth. */
 const STEPS_PER_OCTAVE = 4;
 const ZERO_STEP = 64;
 

@@ -1,13 +1,13 @@
 import { type CrawlDatum, VISIT_RING_SIZE, type Visit } from '../states/datum.ts';
 
-/** Visits that find a page away. */
+/** Visits that found no readable page. */
 const isAway = ({ outcome }: Visit): boolean =>
   outcome === 'gone' || outcome === 'redirect' || outcome === 'parse-failed';
 const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outcome !== 'denied';
 
 /**
- * Whether a page is another than it was at a time (ms since the epoch): its content changed, it went away, or it came
- * back as it had been. Where the visits that are remembered do not tell, it is taken for changed.
+ * Whether a page differs from what it was at a time (ms since the epoch): its content changed, it went away, or it came
+ * back unchanged. Counts as changed where its stored visits do not reach back so far.
  */
 export function isChangedSince(datum: CrawlDatum, since: number): boolean {
   if (datum.changedAt === null || datum.changedAt >= since) return true;

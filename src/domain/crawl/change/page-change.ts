@@ -2,7 +2,7 @@ import { isReadOtherwise } from '../headers/header-claims.ts';
 import type { CrawlDatum, CrawlState } from '../states/datum.ts';
 import { stateWhenOrphaned } from '../states/revived.ts';
 
-/** What can happen to a page, as the change feed tells it. The names are stable; a script may rely on them. */
+/** Kinds of changes in the change feed. The names are stable; scripts may rely on them. */
 export const CHANGES = {
   new: 'The page was fetched for the first time.',
   modified:
@@ -21,26 +21,26 @@ export const CHANGE_KINDS = Object.keys(CHANGES) as readonly ChangeKind[];
 export interface PageChange {
   readonly kind: ChangeKind;
   readonly url: string;
-  /** When it was found: the time of the visit, ms since the epoch. */
+  /** Time of the visit that found it, ms since the epoch. */
   readonly at: number;
-  /** State of the record afterwards; of a dropped one the last. */
+  /** State of the record after the change; of a dropped one its last state. */
   readonly state: CrawlState;
   readonly status: number | null;
-  /** Hamming distance to the signature before, bits; `null` when there was none to compare with. */
+  /** Hamming distance to the previous signature, bits; `null` without signatures to compare. */
   readonly distance: number | null;
-  /** Where it moved to, or what it repeats. */
+  /** Target of the redirect, or the representative of a duplicate. */
   readonly target: string | null;
   readonly title: string | null;
-  /** Places of the page that differ, as paths of elements, those of the content first; absent when none are known. */
+  /** Blocks that differ, as paths of elements, content first; absent when unknown. */
   readonly blocks?: readonly string[];
-  /** Of a dropped page, of which no record tells it any more. */
+  /** Of a dropped page alone, as its record is gone. */
   readonly contentType?: string;
 }
 
 /**
- * What a consumer of the crawl has to be told when a record becomes another one; `null`: nothing. It follows from the
- * two records alone, so that whoever writes records tells the same.
- * @param at when it was found, ms since the epoch
+ * The entry for the change feed when one record replaces another; `null`: none. Depends on the two records alone, so
+ * that all writers of records report the same.
+ * @param at time of the finding, ms since the epoch
  */
 export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): PageChange | null {
   const kind = kindOf(before, after);
@@ -61,7 +61,7 @@ export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): P
   };
 }
 
-/** What a consumer has to be told when a record is deleted; `null`: nobody was told of a page there. */
+/** The entry for a deleted record; `null`: no page was reported there. */
 export function pageDropped(datum: CrawlDatum, at: number): PageChange | null {
   const { url, state, httpStatus, title, contentType, digest } = datum;
   if (digest === null) return null;
@@ -70,17 +70,14 @@ export function pageDropped(datum: CrawlDatum, at: number): PageChange | null {
   return { kind: 'dropped', url, at, state, status: httpStatus, distance: null, target, title, ...type };
 }
 
-/**
- * Where a page redirects to, or what it repeats, as long as it does: records keep their last target, but what is gone
- * is nowhere.
- */
+/** Current target of a redirect or duplicate. Records keep their last target, but a gone page has none. */
 export const leadsTo = ({ state, target }: Pick<CrawlDatum, 'state' | 'target'>): string | null =>
   isRedirect(state) || state === 'duplicate' ? target : null;
 
 function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
-  // Nobody is told of an orphan: for a consumer the page still is what it was.
+  // Becoming an orphan is not reported: for consumers the page keeps its state.
   const was = before.state === 'orphan' ? stateWhenOrphaned(before) : before.state;
-  // The first answer for a URL is no move and no loss: nobody has been told of a page there.
+  // The first answer for a URL is neither a move nor a loss: no page was reported there.
   const wasKnown = was !== 'unfetched' && before.lastFetchAt !== null;
   switch (after.state) {
     case 'unfetched':

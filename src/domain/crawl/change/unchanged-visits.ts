@@ -1,4 +1,4 @@
-/** Visits that found a page as it was, by the rung of the ladder that told so. */
+/** Visits that found a page unchanged, by the rung of the ladder of change. */
 export interface UnchangedByRung {
   /** 304 answers. */
   readonly notModified: number;

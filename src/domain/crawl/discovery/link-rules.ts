@@ -1,21 +1,18 @@
-/** By which rules the links of the stored pages were judged. */
+/** Rules by which the links of the stored pages were judged. */
 export interface LinkRules {
-  /** Differs when the rules do. */
+  /** Fingerprint of the rules. */
   readonly print: string;
-  /** Layers of the crawl from which URLs enter: Infinity for all, 0 where no new URLs enter at all. */
+  /** Depth limit of new URLs: Infinity for none, 0 where no new URLs are admitted. */
   readonly layers: number;
 }
 
 /**
- * Whether links that were kept out by the rules so far may be let in by others. Which way a print moves cannot be told.
+ * Whether other rules may admit links that were refused. A changed fingerprint may mean either direction, so it counts.
  */
 export const mayLetInMore = (known: LinkRules, rules: LinkRules): boolean =>
   rules.print !== known.print || rules.layers > known.layers;
 
-/**
- * What holds for all stored pages once some are judged by these rules and the others were by those known: the narrower
- * limit.
- */
+/** The rules that hold for all stored pages once some are judged by these rules: the smaller depth limit. */
 export const narrowed = (known: LinkRules, rules: LinkRules): LinkRules =>
   rules.layers < known.layers ? { ...known, layers: rules.layers } : known;
 
@@ -23,7 +20,7 @@ export function encodeLinkRules({ print, layers }: LinkRules): string {
   return JSON.stringify({ print, layers: Number.isFinite(layers) ? layers : null });
 }
 
-/** `null` where none were noted, or what was noted is none. */
+/** `null` where none are stored, or the text is invalid. */
 export function decodeLinkRules(text: string | undefined): LinkRules | null {
   if (text === undefined) return null;
   try {

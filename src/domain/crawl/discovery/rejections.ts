@@ -1,11 +1,11 @@
-/** URLs kept out, by who refused them and the stable words of the reason: `urlfilter-traps: path repeats itself`. */
+/** Counts of refused URLs, by plugin and the constant part of the reason: `urlfilter-traps: path repeats itself`. */
 export type Rejections = Readonly<Record<string, number>>;
 
-/** Reasons of plugins of one's own may hold anything; a crawl's summary stays short all the same. */
+/** Most kinds counted by themselves. Reasons of custom plugins may contain anything, but a summary must stay short. */
 const MAX_KINDS = 100;
 const OTHERS = 'other reasons';
 
-/** What a reason is counted under: its words up to the first detail, after who gave it. */
+/** Kind of a refusal: the plugin, then the reason up to its first detail. */
 export function rejectionKind(by: string, reason: string): string {
   const words = /^[^:,("]*/.exec(reason)?.[0].trim();
   return `${by}: ${words || 'refused'}`;
@@ -17,7 +17,7 @@ export function countRejection(counts: Record<string, number>, kind: string, by 
   counts[name] = (counts[name] ?? 0) + by;
 }
 
-/** Counts of several runs together. */
+/** The sum of the counts of several runs. */
 export function sumOfRejections(parts: Iterable<Rejections>): Rejections {
   const sum: Record<string, number> = {};
   for (const part of parts) for (const [kind, count] of Object.entries(part)) countRejection(sum, kind, count);

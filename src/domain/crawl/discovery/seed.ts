@@ -1,28 +1,28 @@
 import type { CrawlDatum, MetadataValue } from '../states/datum.ts';
 import { revived } from '../states/revived.ts';
 
-/** One seed: a URL and what the operator says of it. */
+/** A seed: a URL and the operator's settings for it. */
 export interface Seed {
   readonly url: string;
   readonly score: number | null;
   /** Start interval, ms. */
   readonly intervalMs: number | null;
-  /** Interval that no schedule may change, ms. */
+  /** Interval that overrides every schedule, ms. */
   readonly fixedIntervalMs: number | null;
   readonly metadata: Readonly<Record<string, MetadataValue>>;
 }
 
-/** What to do with a seed that is known already. */
+/** Treatment of a seed that is known already. */
 export type InjectMode = 'keep' | 'update' | 'overwrite';
 
-/** Longest interval that a seed may ask for, seconds: ten years. */
+/** Longest interval of a seed, seconds: ten years. */
 const MAX_INTERVAL_S = 315_360_000;
 
 /**
- * Reads one line of a seed file in Nutch's format: a URL, then `key=value` pairs, all separated by tabs. `score`,
- * `interval` and `fixedInterval` (seconds; Nutch's `nutch.score`, `nutch.fetchInterval`, `nutch.fetchInterval.fixed`
- * too) have a meaning, any other key is kept as metadata. `null` for blank lines and comments (`#`); an error says what
- * was expected.
+ * Parses a line of a seed file in Nutch's format: a URL, then `key=value` pairs, separated by tabs. The keys `score`,
+ * `interval` and `fixedInterval` (seconds; also Nutch's `nutch.score`, `nutch.fetchInterval`,
+ * `nutch.fetchInterval.fixed`) are settings, all others metadata. `null` for blank lines and comments (`#`); an error
+ * states what was expected.
  */
 export function parseSeedLine(line: string): Seed | { readonly error: string } | null {
   const text = line.replace(/^\uFEFF/, '').trim();
@@ -69,8 +69,8 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
 }
 
 /**
- * A known record after its URL was injected again. `overwrite` forgets what was learnt, `update` only what the seed
- * names. A seed is never an orphan: one that was is due at once.
+ * A known record after its URL was injected again. `overwrite` resets the record, `update` only the settings of the
+ * seed. A seed is never an orphan: a former orphan is due at once.
  */
 export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh: CrawlDatum): CrawlDatum {
   const datum = known.state === 'orphan' ? revived(known, fresh.discoveredAt) : known;
@@ -94,14 +94,14 @@ export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh:
   }
 }
 
-/** A new interval counts from the last visit; without one named, or before the first visit, the due date stays. */
+/** A new interval counts from the last visit; without one, or before the first visit, the due time stays. */
 function nextAfterUpdate(datum: CrawlDatum, seed: Seed): number | null {
   const interval = seed.fixedIntervalMs ?? seed.intervalMs;
   if (interval === null || datum.lastFetchAt === null || datum.nextFetchAt === null) return datum.nextFetchAt;
   return datum.lastFetchAt + interval;
 }
 
-/** The named interval is what follows the last visit now, and what the next one begins with. */
+/** The interval of the seed becomes that after the last visit, from which the next one starts. */
 function visitsAfterUpdate({ visits }: CrawlDatum, seed: Seed): CrawlDatum['visits'] {
   const intervalMs = seed.fixedIntervalMs ?? seed.intervalMs;
   return intervalMs === null

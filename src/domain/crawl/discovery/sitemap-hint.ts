@@ -1,28 +1,26 @@
 import type { CrawlDatum } from '../states/datum.ts';
 
 /**
- * Metadata of a page that a sitemap calls changed since its last visit: the `lastmod`, ms since the epoch. Gone after
- * the next answer.
+ * Metadata key of a page whose sitemap entry is newer than its last visit: the `lastmod`, ms since the epoch. Removed
+ * after the next answer.
  */
 export const HINT_KEY = 'sitemap.lastmod';
 
 export interface HintRecord {
-  /** Hints after which a visit found the page changed, and those after which it had not. */
+  /** Hints whose visit found the page changed, and those whose visit did not. */
   readonly hintHits: number;
   readonly hintMisses: number;
 }
 
-/**
- * How far `lastmod` is believed on a host, 0 to 1: the mean of Beta(1, 1) with the hints that proved right and wrong.
- */
+/** Trust in the `lastmod` of a host, 0 to 1: the mean of Beta(1, 1) updated by right and wrong hints. */
 export function hintTrust({ hintHits, hintMisses }: HintRecord): number {
   return (hintHits + 1) / (hintHits + hintMisses + 2);
 }
 
 /**
- * A page whose sitemap entry is newer than its last visit comes sooner, the further the more its host is trusted:
- * wholly trusted, at once. Never sooner than the operator's bound after the last visit, and not while the page fails:
- * then the server, or the pause after failures, has said when. `null`: the hint changes nothing.
+ * A page whose sitemap entry is newer than its last visit is due sooner, by the trust in its host: fully trusted, at
+ * once. Never sooner than the operator's bound after the last visit, and not while the page fails, as the server or the
+ * retry pause has set the time then. `null`: the hint changes nothing.
  */
 export function withHint(
   datum: CrawlDatum,
@@ -39,7 +37,7 @@ export function withHint(
   return { ...datum, nextFetchAt: sooner, metadata: { ...metadata, [HINT_KEY]: lastmod } };
 }
 
-/** What an answered visit says of the hint that stood on the page; `null`: none stood. */
+/** Whether the hint of a page was right, from an answered visit; `null` without a hint. */
 export function judgeHint(before: CrawlDatum, isChanged: boolean): 'hit' | 'miss' | null {
   return before.metadata[HINT_KEY] === undefined ? null : isChanged ? 'hit' : 'miss';
 }
@@ -50,7 +48,9 @@ export function withoutHint(datum: CrawlDatum): CrawlDatum {
   return { ...datum, metadata };
 }
 
-/** Dates that say nothing: all the same (the time of the file's making), or in the future. Ms since the epoch. */
+/**
+ * Whether dates are useless: all equal (the time when the file was generated), or in the future. Ms since the epoch.
+ */
 export function areDatesUseless(dates: readonly number[], now: number): boolean {
   const known = dates.filter((date) => date <= now);
   return known.length < dates.length / 2 || (known.length > 1 && known.every((date) => date === known[0]));

@@ -1,13 +1,13 @@
 import type { CrawlDatum } from '../states/datum.ts';
 
 /**
- * What only the headers say of a page, so that the same bytes may mean another page: as what its body is read, and what
- * robots may do with it.
+ * Header fields that change the meaning of the same bytes: how the body is decoded, and what robots may do with the
+ * page.
  */
 export interface HeaderClaims {
   /** `Content-Type` verbatim; `null` when absent. */
   readonly contentType: string | null;
-  /** `X-Robots-Tag`, one line of the field a line, at most {@link MAX_ROBOTS_TAG} characters; `null` when absent. */
+  /** `X-Robots-Tag`, one line per field, at most {@link MAX_ROBOTS_TAG} characters; `null` when absent. */
   readonly robotsTag: string | null;
 }
 
@@ -20,7 +20,7 @@ export function claimsOf(headers: Readonly<Record<string, string>>): HeaderClaim
   };
 }
 
-/** Whether an answer with a body, or to HEAD, claims of a page what was known. A type that is absent tells nothing. */
+/** Whether the claims of a GET or HEAD response equal the known ones. An absent type counts as equal. */
 export function areClaimsKept(known: HeaderClaims, current: HeaderClaims): boolean {
   const isTypeKept =
     known.contentType === null ||
@@ -31,19 +31,19 @@ export function areClaimsKept(known: HeaderClaims, current: HeaderClaims): boole
 }
 
 /**
- * Whether a 304 leaves the claims as they were. It need not repeat them (RFC 9110 section 15.4.5), and many servers
- * give it a type of its own, so only an `X-Robots-Tag` that is there counts.
+ * Whether a 304 keeps the claims. It need not repeat them (RFC 9110 section 15.4.5), and many servers send it with a
+ * type of its own, so only a present `X-Robots-Tag` counts.
  */
 export function areClaimsKeptBy304(known: HeaderClaims, { robotsTag }: HeaderClaims): boolean {
   return robotsTag === null || isTagKept(known, { robotsTag });
 }
 
-/** What the same bytes were read as. */
+/** Claims, and the result of parsing under them. */
 type Reading = HeaderClaims & Pick<CrawlDatum, 'signature' | 'signatureName' | 'title'>;
 
 /**
- * Whether the same bytes mean another page since the headers claim something else of them. A charset counts by what it
- * makes of the text: servers of one site often disagree whether to name it.
+ * Whether the same bytes make another page under the new claims. A charset counts only by its effect on the text:
+ * servers of one site often disagree whether to name it.
  */
 export function isReadOtherwise(before: Reading, after: Reading): boolean {
   if (areClaimsKept(before, after)) return false;
@@ -66,7 +66,7 @@ const mediaType = (contentType: string): string => contentType.split(';', 1).joi
 
 type Tagged = Pick<HeaderClaims, 'robotsTag'>;
 
-/** Asked at each visit, and hardly any page has a tag. */
+/** Called at each visit; hardly any page has a tag. */
 const isTagKept = (known: Tagged, current: Tagged): boolean =>
   known.robotsTag === current.robotsTag || plainTag(known.robotsTag) === plainTag(current.robotsTag);
 

@@ -1,24 +1,23 @@
 import { DAY_MS } from '../../time.ts';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** `date-token`s of RFC 6265 are parted by these. The colon belongs to a token. */
+/** Delimiters of `date-token`s (RFC 6265). The colon belongs to a token. */
 const DELIMITERS = /[\t -/;-@[-`{-~]+/;
 const TIME = /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?!\d)/;
 const DAY = /^(\d{1,2})(?!\d)/;
 const YEAR = /^(\d{2,4})(?!\d)/;
 const FIRST_YEAR = 1601;
-/** Longer than any date that a server could mean. */
+/** Longer texts are no dates. */
 const MAX_LENGTH = 100;
 
-/** A Retry-After beyond this is taken for a mistake, ms. */
+/** A longer Retry-After is cut to this, ms. */
 export const MAX_RETRY_AFTER_MS = 30 * DAY_MS;
 
 /**
- * Reads an HTTP date: ms since the epoch, or `null` where no date can be made out.
+ * Parses an HTTP date: ms since the epoch, or `null` for an unreadable one.
  *
- * The three formats of RFC 9110 section 5.6.7 and what servers send in their place, by the algorithm of RFC 6265
- * section
- * 5.1.1: the parts may come in any order, names of weekdays and zones are passed over, and the time is always GMT.
+ * Accepts the three formats of RFC 9110 section 5.6.7 and their common variants, by the algorithm of RFC 6265 section
+ * 5.1.1: the parts may come in any order, names of weekdays and zones are skipped, and the time is always GMT.
  * Two-digit years from 70 are of the 20th century, the others of the 21st.
  */
 export function parseHttpDate(text: string): number | null {
@@ -60,7 +59,7 @@ function fullYear(year: number): number {
   return year <= 69 ? year + 2000 : year;
 }
 
-/** `null` for a day or time that does not exist; second 60, a leap second (RFC 9110), is taken for the one before. */
+/** `null` for a day or time that does not exist; second 60, a leap second (RFC 9110), becomes 59. */
 function epochMs(
   year: number,
   month: number,
@@ -76,8 +75,8 @@ function epochMs(
 }
 
 /**
- * Reads a Retry-After (RFC 9110 section 10.2.3), seconds or a date: ms since the epoch, not before `now` and at most
- * {@link MAX_RETRY_AFTER_MS} after it; `null` where it is neither.
+ * Parses a Retry-After (RFC 9110 section 10.2.3), seconds or a date: ms since the epoch, not before `now` and at most
+ * {@link MAX_RETRY_AFTER_MS} after it; `null` for neither.
  */
 export function parseRetryAfter(value: string, now: number): number | null {
   const text = value.trim();

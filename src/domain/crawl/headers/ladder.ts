@@ -1,15 +1,15 @@
 import type { CrawlDatum, Validators } from '../states/datum.ts';
 
-/** How far headers are asked before a body is transferred. */
+/** How headers are used before a body is transferred. */
 export type ProbeMode = 'auto' | 'head' | 'headers' | 'off';
 
-/** How often conditional requests for unchanged pages were answered by 304, and how often by the page. */
+/** Conditional requests for unchanged pages: answered by 304, and answered by the page. */
 export interface ConditionRecord {
   readonly conditionalHits: number;
   readonly conditionalMisses: number;
 }
 
-/** What is known of a host's headers, as far as the choice of a rung needs it. */
+/** Statistics of a host's headers that the choice of a rung reads. */
 export interface HeaderRecord extends ConditionRecord {
   readonly distrustedUntil: number | null;
   readonly headHits: number;
@@ -17,13 +17,13 @@ export interface HeaderRecord extends ConditionRecord {
 }
 
 export interface ProbePlan {
-  /** Ask by HEAD first, and send the GET only if that leaves doubt. */
+  /** Send HEAD first, and GET only if that leaves doubt. */
   readonly head: boolean;
   /** Send If-None-Match / If-Modified-Since with the GET. */
   readonly conditional: boolean;
   /** Drop the body of the GET when Content-Length and Last-Modified equal the stored ones. */
   readonly drop: boolean;
-  /** Transfer the body whatever the headers say, and compare what they said with what it is. */
+  /** Transfer the body whatever the headers say, and check their claim. */
   readonly audit: boolean;
 }
 
@@ -31,16 +31,15 @@ const FULL: ProbePlan = { head: false, conditional: false, drop: false, audit: f
 const CONDITIONAL: ProbePlan = { ...FULL, conditional: true };
 const AUDIT: ProbePlan = { ...FULL, audit: true };
 
-/** Misses after which conditional requests count as ignored by a host, and HEAD as useless. */
+/** Misses after which a host counts as ignoring conditional requests, or HEAD as useless. */
 const ENOUGH_MISSES = 3;
 
 /**
  * Chooses the rungs of the ladder of change for one visit. A first visit, a distrusted host and an audit transfer the
- * body; `auto` prefers conditional requests, reads headers off the GET while it learns, and changes to HEAD on hosts
- * that ignore conditional requests, since a dropped body costs the connection or is transferred after all.
+ * body. `auto` prefers conditional requests and reads the headers of the GET while it learns. It uses HEAD on hosts
+ * that ignore conditional requests, since a dropped body costs the connection or is transferred anyway.
  *
- * @param dated the same for pages without an entity tag, where it is known apart: many servers honour tags and ignore
- *   dates
+ * @param dated the record for pages without an entity tag, where known: many servers honour tags and ignore dates
  */
 export function planProbe(
   page: Pick<CrawlDatum, 'digest' | 'validators'>,
@@ -75,7 +74,7 @@ export function conditionalHeaders(validators: Validators): Record<string, strin
   return headers;
 }
 
-/** The validators that an answer carries. A Content-Length that is no whole number counts as absent. */
+/** Validators of a response. A Content-Length that is not a whole number counts as absent. */
 export function validatorsOf(headers: Readonly<Record<string, string>>): Validators {
   const length = headers['content-length'];
   return {
@@ -86,8 +85,8 @@ export function validatorsOf(headers: Readonly<Record<string, string>>): Validat
 }
 
 /**
- * Rung 3: Content-Length and Last-Modified present on both sides and equal. Entity tags that are there on both sides
- * and differ overrule them: Last-Modified knows only whole seconds.
+ * Rung 3: Content-Length and Last-Modified present on both sides and equal. Different entity tags on both sides
+ * overrule them: Last-Modified has a resolution of a second.
  */
 export function saysUnchanged(stored: Validators, answer: Validators): boolean {
   if (stored.lastModified === null || stored.contentLength === null) return false;
@@ -96,8 +95,8 @@ export function saysUnchanged(stored: Validators, answer: Validators): boolean {
 }
 
 /**
- * Whether headers would have spared the body: rung 3, or what a 304 would have rested on: an equal strong entity tag,
- * or, on a page without one, an equal date, whatever the length.
+ * Whether headers would have saved the body: by rung 3, or by a 304, which rests on an equal strong entity tag, or on
+ * an equal date for a page without one, whatever the length.
  */
 export function wouldHaveSkipped(stored: Validators, answer: Validators): boolean {
   const strong = stored.etag !== null && !stored.etag.startsWith('W/') && stored.etag === answer.etag;

@@ -1,22 +1,21 @@
 import { DAY_MS } from '../../time.ts';
 
 /**
- * Fetches a day, given out evenly: what a round may spend. A token bucket that holds a day's worth, with an account per
- * UTC day.
+ * Account of the fetch budget, in fetches per day: a token bucket with a capacity of one day, and a limit per UTC day.
  */
 export interface BudgetAccount {
-  /** When the account was last brought up to date, ms since the epoch. */
+  /** Time of the last update, ms since the epoch. */
   readonly at: number;
-  /** Fetches saved up, with fraction. */
+  /** Tokens in the bucket, fetches with fraction. */
   readonly saved: number;
-  /** Days since the epoch, and what was spent on this one. */
+  /** Days since the epoch, and the fetches made on that day. */
   readonly day: number;
   readonly spentToday: number;
 }
 
 /**
- * The account at `now`; `null`: there was none, and a day's worth is there at once. A clock that was set back gives
- * nothing, and goes on from there.
+ * The account at `now`; `null`: a new account, with a full bucket. A clock that was set back earns nothing, and the
+ * account goes on from there.
  */
 export function accountAt(account: BudgetAccount | null, perDay: number, now: number): BudgetAccount {
   const day = Math.floor(now / DAY_MS);
@@ -30,9 +29,9 @@ export function accountAt(account: BudgetAccount | null, perDay: number, now: nu
   };
 }
 
-/** Whole fetches that may be made now: what is saved up, and never more than `perDay` on one day. */
+/** Whole fetches allowed now: the tokens, and never more than `perDay` on one day. */
 export function allowance({ saved, spentToday }: BudgetAccount, perDay: number): number {
-  // What a fraction lacks for the sake of rounding alone is not held back.
+  // A fraction that is missing by rounding alone is granted.
   return Math.max(0, Math.floor(Math.min(saved, perDay - spentToday) + 1e-6));
 }
 

@@ -1,14 +1,17 @@
 import type { CrawlDatum } from '../states/datum.ts';
 import { weightOf } from './next-visit.ts';
 
-/** Never asked for, and due since it was found: such URLs have their own share of a budget, and their own order. */
+/**
+ * Whether a URL was never requested and is due since its discovery. New URLs have a share of the budget and an order of
+ * their own.
+ */
 export const isNewUrl = (datum: Pick<CrawlDatum, 'state' | 'visits' | 'discoveredAt' | 'nextFetchAt'>): boolean =>
   datum.state === 'unfetched' &&
   datum.visits.length === 0 &&
   datum.nextFetchAt !== null &&
   datum.nextFetchAt <= datum.discoveredAt;
 
-/** What selection needs to know of a due URL beside its time. */
+/** Fields of a due URL that selection reads, beside its time. */
 export function dueFacts(datum: CrawlDatum) {
   const { url, state, score, depth, schedule, lastFetchAt, failures } = datum;
   const last = datum.visits.at(-1);

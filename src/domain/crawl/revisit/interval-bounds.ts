@@ -1,11 +1,11 @@
-/** Bounds of the time to the next visit for some pages. Durations in ms. */
+/** Bounds of the revisit interval of some pages. Durations in ms. */
 export interface IntervalRule {
   /**
    * Host (`example.org`, `example.org:8080`), a domain and all below it (`*.example.org`), or MIME type (`text/html`,
    * `image/*`).
    */
   readonly of: string;
-  /** `null`: as for all pages. */
+  /** `null`: the general bound. */
   readonly minIntervalMs: number | null;
   readonly maxIntervalMs: number | null;
 }
@@ -15,7 +15,7 @@ export interface IntervalBounds {
   readonly maxIntervalMs: number;
 }
 
-/** Finds the bounds of a page. The first rule that fits decides, so special ones stand before general ones. */
+/** The bounds of a page. The first matching rule decides, so special rules stand before general ones. */
 export function boundsOf(
   rules: readonly IntervalRule[],
   general: IntervalBounds,
@@ -26,10 +26,10 @@ export function boundsOf(
   return rule === undefined ? general : boundsBy(rule, general);
 }
 
-/** Whether a rule is for a MIME type, and not for a host. */
+/** Whether a rule is for a MIME type rather than a host. */
 export const isOfType = ({ of }: IntervalRule): boolean => of.includes('/');
 
-/** What a schedule needs to know, which does not see of which page it decides: no page has bounds outside of these. */
+/** The loosest bounds of all rules, for a schedule, which does not know the page. */
 export function widestBounds(rules: readonly IntervalRule[], general: IntervalBounds): IntervalBounds {
   const all = [general, ...rules.map((rule) => boundsBy(rule, general))];
   return {

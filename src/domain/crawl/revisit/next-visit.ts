@@ -4,20 +4,20 @@ import type { CrawlDatum, ScheduleMemory, VisitOutcome } from '../states/datum.t
 import { boundsOf, type IntervalBounds, type IntervalRule } from './interval-bounds.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './schedule.ts';
 
-/** What decides over the next visit, beside the page itself. */
+/** Settings that decide the next visit, beside the page itself. */
 export interface SettlePolicy {
   readonly schedule: FetchSchedule;
-  /** Bounds of the time to the next visit of a page that answers, ms. */
+  /** Bounds of the revisit interval of a page that answers, ms. */
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
-  /** Bounds of some hosts and MIME types, which win over the general ones. */
+  /** Bounds for some hosts and MIME types, which override the general ones. */
   readonly intervalRules?: readonly IntervalRule[];
-  /** What a visit must be worth under the budget, page-days; `null` without one. */
+  /** Price of a visit under the budget, page-days; `null` without a budget. */
   readonly price?: number | null;
-  /** First pause after a failure, doubled with each further one up to the maximum, ms. */
+  /** First pause after a failure, ms; doubled with each further failure up to the maximum. */
   readonly retryIntervalMs: number;
   readonly maxRetryIntervalMs: number;
-  /** Pauses after the first, second, ... "gone" in a row, ms; after the last the URL is not selected any more. */
+  /** Pauses after the first, second, ... "gone" in a row, ms; after the last one the URL is not selected any more. */
   readonly goneIntervalsMs: readonly number[];
 }
 
@@ -34,7 +34,7 @@ export function boundsFor(page: Pick<CrawlDatum, 'url' | 'contentType'>, policy:
   return boundsOf(intervalRules, policy, { host: hostOf(page.url), contentType: page.contentType });
 }
 
-/** How much a page matters, from the metadata `weight` of its seed or of a plugin; 1 without, and never 0 or less. */
+/** Importance of a page, from the metadata `weight` of its seed or a plugin; default 1, always above 0. */
 export function weightOf(metadata: CrawlDatum['metadata']): number {
   const weight = Number(metadata.weight ?? 1);
   return weight > 0 && Number.isFinite(weight) ? weight : 1;
@@ -43,7 +43,7 @@ export function weightOf(metadata: CrawlDatum['metadata']): number {
 const SPREAD = 0.1;
 const SPREAD_SEED = 0x5eed;
 
-/** 0.9 to 1.1, evenly over URLs and for ever the same for each. */
+/** 0.9 to 1.1, uniform over URLs and constant for each. */
 export function spreadOf(url: string): number {
   return 1 - SPREAD + (2 * SPREAD * murmur3(url, SPREAD_SEED)) / 2 ** 32;
 }
@@ -65,7 +65,7 @@ export function nextVisit(
     spread: spreadOf(page.url),
     startIntervalMs: isStartNamed ? startMs : null,
   });
-  // The schedule goes on learning under a fixed interval, so that taking the interval back finds it well informed.
+  // The schedule keeps learning under a fixed interval, so that it is well informed when the interval is removed.
   const wanted = page.fixedIntervalMs ?? decision.nextFetchAt - visit.now;
   const bounds = boundsFor(page, policy);
   const pause = page.fixedIntervalMs ?? clamp(wanted, bounds.minIntervalMs, bounds.maxIntervalMs);
@@ -91,15 +91,15 @@ const REPLAYED: Readonly<Partial<Record<VisitOutcome, Pick<ScheduleVisit, 'outco
 };
 
 /**
- * Another body without a distance: signatures made by two sets of rules stood against each other, or there were no two
- * of them. The record does not keep which.
+ * Evidence of a changed body without a distance: signatures of different algorithms, or no two signatures. The record
+ * does not keep which.
  */
 const UNCOMPARED: readonly ScheduleVisit['evidence'][] = ['digest', 'resigned'];
 
 /**
- * Tells the arithmetic of the last visit again from the record, with the schedule now in force. Of what the record does
- * not keep, that is taken which leads to the interval that the visit led to. `null` when there was no visit, or the
- * last one was none that a schedule hears of.
+ * Replays the arithmetic of the last visit from the record, with the current schedule. Of inputs that the record does
+ * not keep, those are chosen that reproduce the stored interval. `null` without a visit, and where the last visit did
+ * not reach the schedule.
  */
 export function replayLastVisit(
   datum: CrawlDatum,
@@ -111,7 +111,7 @@ export function replayLastVisit(
   if (last === undefined || replayed === undefined) return null;
   const { fixedIntervalMs } = datum;
   if (fixedIntervalMs !== null) {
-    // What the schedule has learnt meanwhile decides nothing, and the visits do not keep it.
+    // The belief learnt meanwhile decides nothing, and the visits do not keep it.
     return {
       memory: datum.schedule,
       nextFetchAt: last.at + Math.round(fixedIntervalMs),
@@ -139,13 +139,13 @@ export function replayLastVisit(
 }
 
 /**
- * What the interval before the last visit may have been. Nothing keeps that before a first visit: the usual one, or
- * what a seed had named, which schedules go by.
+ * Candidates for the interval before the last visit. Before a first visit it is not stored: the initial one, or the one
+ * named by a seed.
  */
 function intervalsBefore(datum: CrawlDatum, { schedule, price = null }: SettlePolicy): readonly number[] {
   const before = datum.visits.at(-2)?.intervalMs;
   if (before !== undefined) return [before];
-  // Under a budget the usual one leads elsewhere as well, once the price has moved.
+  // Under a budget the initial one leads to another result too, once the price has moved.
   const named = datum.seed && price === null ? [datum.schedule.intervalMs] : [];
   return [schedule.initialIntervalMs, ...named];
 }

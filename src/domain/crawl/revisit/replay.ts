@@ -2,15 +2,15 @@ import type { CrawlDatum, ScheduleMemory, Visit } from '../states/datum.ts';
 import { nextVisit, type SettlePolicy } from './next-visit.ts';
 import type { ScheduleVisit } from './schedule.ts';
 
-/** What one page's history cost, or would have cost. Durations in ms. */
+/** Cost and freshness of one page's visits, real or replayed. Durations in ms. */
 export interface ReplayAccount {
   readonly fetches: number;
-  /** Changes that a fetch found, of those that the stored visits found. */
+  /** Changes found by a fetch, of those in the stored visits. */
   readonly found: number;
   readonly changes: number;
-  /** Time during which the copy lacked a change. */
+  /** Time during which the copy was stale. */
   readonly staleMs: number;
-  /** Time over which the account goes. */
+  /** Length of the history. */
   readonly spanMs: number;
   readonly bytes: number;
 }
@@ -20,7 +20,7 @@ interface Change {
   readonly distance: number | null;
 }
 
-/** Visits that answered, oldest first. */
+/** Answered visits, oldest first. */
 function answersOf(datum: CrawlDatum): Visit[] {
   return datum.visits.filter(
     ({ outcome }) => outcome === 'new' || outcome === 'modified' || outcome.startsWith('unchanged'),
@@ -28,8 +28,8 @@ function answersOf(datum: CrawlDatum): Visit[] {
 }
 
 /**
- * The changes of a page as its stored visits saw them. When a change happened between two visits is not known: the
- * middle is taken.
+ * The changes of a page as its stored visits saw them. The time of a change between two visits is unknown: the middle
+ * is taken.
  */
 function changesOf(visits: readonly Visit[]): Change[] {
   return visits.flatMap(({ outcome, at, elapsedMs, distance }) =>
@@ -37,7 +37,7 @@ function changesOf(visits: readonly Visit[]): Change[] {
   );
 }
 
-/** What really happened over the stored visits; `null` for a page with fewer than two. */
+/** The account of the stored visits; `null` for a page with fewer than two. */
 export function accountOfVisits(datum: CrawlDatum): ReplayAccount | null {
   const visits = answersOf(datum);
   const [first] = visits;
@@ -57,8 +57,8 @@ export function accountOfVisits(datum: CrawlDatum): ReplayAccount | null {
 }
 
 /**
- * The same history visited under another policy, from the first stored visit on. Fetches that find a change cost as
- * many bytes as changed visits did on the average, the others as many as unchanged ones.
+ * The account of the same history under another policy, from the first stored visit on. Fetches that find a change cost
+ * the mean bytes of changed visits, the others those of unchanged ones.
  */
 export function replayVisits(datum: CrawlDatum, policy: SettlePolicy): ReplayAccount | null {
   const visits = answersOf(datum);

@@ -1,38 +1,34 @@
 import type { ScheduleMemory } from '../states/datum.ts';
 
-/** What a fetch schedule is told of a visit. */
+/** A visit, as a fetch schedule sees it. */
 export interface ScheduleVisit {
   /** Time of the visit, ms since the epoch. */
   readonly now: number;
-  /** Time since the visit before, ms; `null` on the first. */
+  /** Time since the previous visit, ms; `null` on the first. */
   readonly elapsedMs: number | null;
   readonly outcome: 'new' | 'modified' | 'unchanged';
   /**
-   * What told: the rung of the ladder of change; `distance` when signatures were compared; `resigned` when another body
-   * came and the old signature was made by other rules, so that nothing says how much changed.
+   * Source of the outcome: the rung of the ladder of change; `distance` when signatures were compared; `resigned` when
+   * the body changed and the old signature is of another algorithm, so that the size of the change is unknown.
    */
   readonly evidence: 'first' | 'conditional' | 'headers' | 'digest' | 'distance' | 'resigned';
-  /** Hamming distance, bits; `null` when there was nothing to compare. */
+  /** Hamming distance, bits; `null` without signatures to compare. */
   readonly distance: number | null;
-  /** Last time the page was found changed, ms since the epoch, this visit included. */
+  /** Time of the last visit that found the page changed, ms since the epoch, this visit included. */
   readonly changedAt: number | null;
   /** `Last-Modified` of the answer, ms since the epoch. */
   readonly lastModifiedAt: number | null;
-  /** Whether the host's headers have not lied. Default: they have not. */
+  /** Whether the headers of the host are trusted. Default true. */
   readonly isHostTrusted?: boolean;
-  /** How much the page matters, 1 for an ordinary one. Default 1. */
+  /** Importance of the page, 1 for an ordinary one. Default 1. */
   readonly weight?: number;
-  /**
-   * What a visit must be worth at present, page-days ({@link FetchSchedule.worth}); absent or `null` without a budget.
-   */
+  /** Current price of a visit, page-days ({@link FetchSchedule.worth}); absent or `null` without a budget. */
   readonly price?: number | null;
-  /** About 1, by the URL: pages that were first met together do not come back together. Default 1. */
+  /** Factor about 1, by the URL: pages first fetched together do not come back together. Default 1. */
   readonly spread?: number;
-  /**
-   * On the first visit: the interval that the seed names until the second, ms; absent or `null` where it names none.
-   */
+  /** On the first visit: the interval until the second, as named by the seed, ms; absent or `null` without one. */
   readonly startIntervalMs?: number | null;
-  /** The memory knows this visit already; its arithmetic is only told again. Default false. */
+  /** The memory contains this visit already: only its arithmetic is wanted. Default false. */
   readonly isRepeated?: boolean;
 }
 
@@ -52,7 +48,7 @@ export interface ScheduleDecision {
 
 /**
  * Decides when a page is visited again. Pure: no clock, no randomness.
- * Bounds, the operator's fixed interval, failures and vanished pages are not its business: `settle` sees to them.
+ * Bounds, fixed intervals, failures and gone pages are handled by `settle`.
  */
 export interface FetchSchedule {
   readonly name: string;
@@ -60,8 +56,9 @@ export interface FetchSchedule {
   readonly initialIntervalMs: number;
   onVisit(memory: ScheduleMemory, visit: ScheduleVisit): ScheduleDecision;
   /**
-   * What visiting a page is worth `elapsedMs` after its last visit, page-days of freshness; the order in which a budget
-   * is spent. `belief` is `null` before anything was learnt. A schedule without it leaves the order to scoring.
+   * Worth of a visit `elapsedMs` after the last one, page-days of freshness: the order in which a budget is spent.
+   * `belief` is `null` before the first visit that was learnt from. A schedule without this method leaves the order to
+   * scoring.
    */
   worth?(belief: ScheduleMemory['belief'], elapsedMs: number, weight: number): number;
 }

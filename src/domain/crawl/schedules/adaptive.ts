@@ -10,7 +10,7 @@ export interface AdaptiveOptions {
   readonly decRate: number;
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
-  /** Move the next visit towards the time of change. */
+  /** Whether the next visit is moved towards the time of change. */
   readonly syncDelta: boolean;
   readonly syncDeltaRate: number;
 }

@@ -1,6 +1,6 @@
 import type { FetchSchedule } from '../revisit/schedule.ts';
 
-/** Every page comes back after the same time, whatever its visits found. */
+/** Every page is visited after the same interval, whatever its visits found. */
 export function createFixedSchedule(options: { intervalMs: number }): FetchSchedule {
   const { intervalMs } = options;
   return {

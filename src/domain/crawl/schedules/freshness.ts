@@ -14,11 +14,11 @@ import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from '../revisit/sche
 import type { ScheduleMemory } from '../states/datum.ts';
 
 export interface FreshnessOptions {
-  /** Interval of a page of which nothing is known, ms. Without a budget it also sets what a visit must be worth. */
+  /** Interval of an unknown page, ms. Without a budget it also sets the price of a visit. */
   readonly intervalMs: number;
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
-  /** By Hamming distance 0, 1, .. bits: how much likelier after a major change than after a minor one. */
+  /** Likelihood ratios of a major over a minor change, by Hamming distance 0, 1, .. bits. */
   readonly likelihoodRatios: readonly number[];
 }
 
@@ -29,14 +29,14 @@ export const FRESHNESS_DEFAULTS: FreshnessOptions = Object.freeze({
   likelihoodRatios: LIKELIHOOD_RATIOS,
 });
 
-/** A Last-Modified this young was made for the answer and says nothing of the page, ms. */
+/** A Last-Modified younger than this was generated for the response and is ignored, ms. */
 const MADE_ON_REQUEST_MS = MINUTE_MS;
 
 /**
- * Spends visits where they win most freshness. What is believed of a page's change rate ({@link learnChange}) gives the
- * worth of a visit at any time ({@link visitValue}); the page is due when the worth reaches the price, which is what
- * visits are worth on the average at the budget there is. Pages that change faster than the budget can follow are
- * visited less, not more.
+ * Spends visits where they win most freshness. The belief about a page's change rate ({@link learnChange}) gives the
+ * worth of a visit at any time ({@link visitValue}). The page is due when the worth reaches the price, which is the
+ * mean worth of visits under the current budget. Pages that change faster than the budget can follow are visited less
+ * often.
  */
 export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DEFAULTS): FetchSchedule {
   const priceWithoutBudget = visitValue(PRIOR_BELIEF, options.intervalMs);
@@ -84,7 +84,7 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
 
 const beliefOf = (memory: ScheduleMemory): ChangeBelief => memory.belief ?? PRIOR_BELIEF;
 
-/** `null`: the visit tells nothing of changes. */
+/** `null`: the visit gives no evidence of change. */
 function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {
   if (visit.outcome === 'new' || visit.evidence === 'resigned') return null;
   if (visit.outcome === 'unchanged') return { kind: 'unchanged' };
@@ -96,9 +96,9 @@ function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {
 
 function evidenceTerms(visit: ScheduleVisit): ScheduleTerm[] {
   if (visit.outcome === 'new') return [{ label: 'seen', value: 'for the first time' }];
-  if (visit.outcome === 'unchanged') return [{ label: 'unchanged, told by', value: visit.evidence }];
+  if (visit.outcome === 'unchanged') return [{ label: 'unchanged, by', value: visit.evidence }];
   return [
-    { label: 'changed, told by', value: visit.evidence },
+    { label: 'changed, by', value: visit.evidence },
     ...(visit.distance === null ? [] : [{ label: 'Hamming distance', value: visit.distance, unit: 'bits' } as const]),
   ];
 }

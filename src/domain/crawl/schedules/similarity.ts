@@ -10,7 +10,7 @@ export interface SimilarityOptions {
   readonly decRate: number;
   /** Hamming distance from which a page counts as wholly changed, bits. */
   readonly saturationBits: number;
-  /** Factors this close to 1 leave the interval alone, so that it does not tremble around its balance. */
+  /** Factors this close to 1 leave the interval unchanged, against oscillation around its balance. */
   readonly hysteresis: number;
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
@@ -33,7 +33,7 @@ export function similarityOf(distance: number, saturationBits: number): number {
   return Math.max(0, 1 - distance / saturationBits);
 }
 
-/** Room for floating-point error when a factor is compared with the hysteresis band. */
+/** Tolerance for floating-point error when a factor is compared with the hysteresis band. */
 const EPSILON = 1e-9;
 
 /**
@@ -42,8 +42,8 @@ const EPSILON = 1e-9;
  *
  *     I' = clamp(I * ((1 - decRate) + (incRate + decRate) * s)),  s = max(0, 1 - h / saturationBits)
  *
- * h is the Hamming distance to the signature before; a page that a 304, equal headers or an equal digest calls
- * unchanged has s = 1. Without signatures to compare, a changed page has s = 0. Neutral at s = decRate / (incRate +
+ * h is the Hamming distance to the previous signature; a page found unchanged by a 304, equal headers or an equal
+ * digest has s = 1. A changed page without signatures to compare has s = 0. Neutral at s = decRate / (incRate +
  * decRate), with the defaults at h = 4. The raw 1 - h / 64 would not do: unrelated pages differ in about 32 bits, so
  * intervals would always grow.
  */

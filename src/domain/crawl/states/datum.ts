@@ -15,12 +15,12 @@ export const CRAWL_STATES = [
 ] as const;
 
 /**
- * State of the last *good* visit. A page that fails for now keeps it; `failures`, `lastError` and `httpStatus` say the
- * rest.
+ * State of the last *good* visit. A page that fails temporarily keeps its state; `failures`, `lastError` and
+ * `httpStatus` describe the failure.
  */
 export type CrawlState = (typeof CRAWL_STATES)[number];
 
-/** What one visit found, as kept in the ring of visits. */
+/** Outcome of one visit, as kept in the ring of visits. */
 export const VISIT_OUTCOMES = [
   'new',
   'modified',
@@ -39,25 +39,26 @@ export interface Visit {
   /** Time of the visit, ms since the epoch. */
   readonly at: number;
   readonly outcome: VisitOutcome;
-  /** Hamming distance to the signature before, bits; `null` when there was none to compare with. */
+  /** Hamming distance to the previous signature, bits; `null` without signatures to compare. */
   readonly distance: number | null;
-  /** Time since the visit before, ms; `null` on the first. */
+  /** Time since the previous visit, ms; `null` on the first. */
   readonly elapsedMs: number | null;
   /** Body bytes received, as transferred. */
   readonly bytes: number;
   /**
-   * The revisit interval after this visit, ms: with the one before it, the arithmetic of any visit can be told again.
+   * Revisit interval after this visit, ms. With the interval of the previous visit, the arithmetic of the schedule can
+   * be replayed.
    */
   readonly intervalMs: number;
 }
 
-/** How many visits a record keeps; older ones fall out. */
+/** Visits that a record keeps; older ones are dropped. */
 export const VISIT_RING_SIZE = 16;
 
-/** The validators and header facts of the last full answer, compared by the ladder of change. */
+/** Validators and header fields of the last full response, compared by the ladder of change. */
 export interface Validators {
   readonly etag: string | null;
-  /** `Last-Modified` verbatim, so that it can be sent back as it came. */
+  /** `Last-Modified` verbatim, as it is sent back. */
   readonly lastModified: string | null;
   /** `Content-Length` as declared (the encoded size), bytes. */
   readonly contentLength: number | null;
@@ -71,11 +72,13 @@ export interface LastError {
   readonly at: number;
 }
 
-/** What a fetch schedule remembers of a page. It survives a change of schedule: each reads the fields that it knows. */
+/**
+ * Memory of the fetch schedule for a page. It survives a change of schedule: each one reads the fields that it knows.
+ */
 export interface ScheduleMemory {
   /** Current revisit interval, ms. */
   readonly intervalMs: number;
-  /** What is believed of the change rate; `null` until a schedule that keeps a belief has seen a visit. */
+  /** Estimate of the change rate; `null` before a schedule with a belief has seen a visit. */
   readonly belief: ChangeBelief | null;
 }
 
@@ -86,21 +89,21 @@ export interface CrawlDatum {
   readonly url: string;
   readonly state: CrawlState;
   readonly discoveredAt: number;
-  /** The page on which the link was found first; `null` for a seed. */
+  /** Page with the first link to it; `null` for a seed. */
   readonly referrer: string | null;
-  /** Links from a seed on the way on which it was found; 0 for a seed. */
+  /** Number of links from a seed on the path by which it was found; 0 for a seed. */
   readonly depth: number;
   /** True for an injected URL: a seed is never an orphan. */
   readonly seed: boolean;
   readonly score: number;
-  /** Last visit that was answered, be it by a redirect or "gone", ms since the epoch. Failures are in `lastError`. */
+  /** Last answered visit, redirects and "gone" included, ms since the epoch. Failures are in `lastError`. */
   readonly lastFetchAt: number | null;
-  /** When the page is due; `null`: never selected any more. */
+  /** Time when the page is due, ms since the epoch; `null`: not selected any more. */
   readonly nextFetchAt: number | null;
-  /** When a visit last found the page changed (or first saw it). */
+  /** Time of the last visit that found the page changed (or new). */
   readonly changedAt: number | null;
   readonly schedule: ScheduleMemory;
-  /** Operator's fixed interval, ms; wins over every schedule. */
+  /** Fixed interval of the operator, ms; overrides every schedule. */
   readonly fixedIntervalMs: number | null;
   /** Failed visits in a row. */
   readonly failures: number;
@@ -112,17 +115,16 @@ export interface CrawlDatum {
   readonly validators: Validators;
   /** First 128 bits of the SHA-256 of the decoded body, 32 hex digits. */
   readonly digest: string | null;
-  /** 64-bit signature, 16 hex digits; `null` for a page without words. */
+  /** 64-bit signature, 16 hex digits; `null` for a page without text. */
   readonly signature: string | null;
-  /** Name and version of what made the signature: only equal names compare. */
+  /** Name and version of the signature algorithm: signatures compare only under the same name. */
   readonly signatureName: string | null;
   readonly title: string | null;
   /**
-   * Length of the text that counts as the page's content, characters; `null` when it was not parsed (or by an older
-   * version).
+   * Length of the content text, characters; `null` for a page that was not parsed, or was parsed by an older version.
    */
   readonly textChars: number | null;
-  /** What its blocks said, and which of them change; `null` for a page without blocks. */
+  /** Fingerprints of its blocks and how often each changes; `null` for a page without blocks. */
   readonly blocks: BlockMemory | null;
   /** Target of the last redirect, or the representative of a duplicate. */
   readonly target: string | null;
@@ -143,7 +145,7 @@ export interface NewDatum {
   readonly metadata?: Readonly<Record<string, MetadataValue>>;
 }
 
-/** A record for a URL that was never visited, due at once. */
+/** A record for a URL that was never visited; due at once. */
 export function newDatum(init: NewDatum): CrawlDatum {
   return {
     url: init.url,

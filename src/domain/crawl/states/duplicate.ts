@@ -1,6 +1,6 @@
 import type { CrawlDatum, CrawlState, VisitOutcome } from './datum.ts';
 
-/** Pages that may repeat each other: those of a host, of a registrable domain, or any. */
+/** Pages that are compared: those of a host, of a registrable domain, or any. */
 export type RepeatScope = 'host' | 'domain' | 'all';
 
 /**
@@ -10,7 +10,7 @@ export type RepeatScope = 'host' | 'domain' | 'all';
 export const PREFERENCES = ['score', 'https', 'shortest', 'oldest'] as const;
 export type Preference = (typeof PREFERENCES)[number];
 
-/** A signature with what is needed to judge it. */
+/** A signature and the data needed to compare it. */
 export interface SignedText {
   /** 16 hex digits. */
   readonly signature: string;
@@ -20,13 +20,13 @@ export interface SignedText {
   readonly textChars: number;
 }
 
-/** Whether a page stands for itself, and others may repeat it. */
+/** Whether a page is its own representative, so that others may repeat it. */
 export const isOwnPage = ({ state }: Pick<CrawlDatum, 'state'>): boolean =>
   state === 'fetched' || state === 'notmodified';
 
 /**
- * What a page is compared by; `null` for one that takes no part: without a copy or a signature, or with so little text
- * that what sets it apart is not in its text (pages that scripts fill, notes that something is loading).
+ * Signature by which a page is compared; `null` for a page left out: without a copy or a signature, or with so little
+ * text that its differences lie elsewhere (pages filled by scripts, "loading" notes).
  */
 export function signedText(datum: CrawlDatum, minChars: number): SignedText | null {
   const { signature, signatureName, textChars, state } = datum;
@@ -34,7 +34,7 @@ export function signedText(datum: CrawlDatum, minChars: number): SignedText | nu
   return isOwnPage(datum) || state === 'duplicate' ? { signature, signatureName, textChars } : null;
 }
 
-/** Texts of which one is less than this share of the other are no copies, whatever their signatures say. */
+/** Texts whose length ratio is below this are no copies, whatever their signatures say. */
 const MIN_LENGTH_RATIO = 0.8;
 
 export function isAlikeInLength(a: number, b: number): boolean {
@@ -45,7 +45,7 @@ export function asDuplicate(datum: CrawlDatum, representative: string): CrawlDat
   return { ...datum, state: 'duplicate', target: representative };
 }
 
-/** A duplicate that stands for itself again, in the state that its last good visit left it in. */
+/** A former duplicate as its own page, in the state of its last good visit. */
 export function asOwnPage(datum: CrawlDatum): CrawlDatum {
   return { ...datum, state: stateByVisits(datum), target: null };
 }

@@ -1,15 +1,15 @@
-/** Steps under which the crawl db counts records, so that their spread is known without reading any. */
+/** Buckets of the histograms that the crawl db keeps of its records. */
 import { HOUR_MS } from '../../time.ts';
 
-/** Eighths of an octave: a length of time is known to 4.5 %. */
+/** Buckets of an eighth of an octave: a duration is known to 4.5 %. */
 const STEPS_PER_OCTAVE = 8;
 
-/** The step of an interval; steps sort like intervals. An interval of less than a second counts as one. */
+/** Bucket of an interval; buckets sort like intervals. Intervals below a second count as one. */
 export function intervalStep(intervalMs: number): number {
   return Math.round(STEPS_PER_OCTAVE * Math.log2(Math.max(1_000, intervalMs) / 1_000));
 }
 
-/** The middle of a step, ms. */
+/** The middle of a bucket, ms. */
 export function intervalOfStep(step: number): number {
   return 1_000 * 2 ** (step / STEPS_PER_OCTAVE);
 }
@@ -21,8 +21,8 @@ export const hourOf = (at: number): number => Math.floor(Math.min(Math.max(Math.
 export const startOfHour = (hour: number): number => hour * HOUR_MS;
 
 /**
- * Types that are counted one by one. Others count with their family, so that strangers cannot make up any number of
- * counters.
+ * Types counted by themselves. Others count with their family, so that hostile headers cannot create counters without
+ * limit.
  */
 const COMMON_TYPES = new Set([
   'text/html',
@@ -60,7 +60,7 @@ const COMMON_TYPES = new Set([
 ]);
 const FAMILIES = new Set(['text', 'application', 'image', 'audio', 'video', 'font', 'message', 'multipart', 'model']);
 
-/** `text/html` of `Text/HTML; charset=utf-8`; `image/*` for a rare type, `other` for what is none; `null` stays. */
+/** `text/html` of `Text/HTML; charset=utf-8`; `image/*` for a rare type, `other` for an invalid one; `null` stays. */
 export function countedType(contentType: string | null): string | null {
   if (contentType === null) return null;
   const end = contentType.indexOf(';');

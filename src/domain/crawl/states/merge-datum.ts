@@ -2,9 +2,8 @@ import type { CrawlDatum } from './datum.ts';
 import { revived } from './revived.ts';
 
 /**
- * One record out of two of the same URL from different crawls: what was seen last is believed, how it was found is
- * taken from the shorter way, and what an operator said (seed, fixed interval, metadata) is kept from both, the later
- * visited one going first.
+ * Merges the records of one URL from two crawls. The later visited one wins; depth and referrer come from the shorter
+ * path. The operator's settings (seed, fixed interval, metadata) are merged, the later visited record winning.
  */
 export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
   if (mine.url !== theirs.url)
@@ -21,6 +20,6 @@ export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
     fixedIntervalMs: later.fixedIntervalMs ?? earlier.fixedIntervalMs,
     metadata: { ...earlier.metadata, ...later.metadata },
   };
-  // A seed of one crawl may be an orphan of the other.
+  // A seed of one crawl may be an orphan in the other.
   return merged.seed && merged.state === 'orphan' ? revived(merged, later.lastFetchAt ?? later.discoveredAt) : merged;
 }

@@ -1,10 +1,10 @@
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
 import type { Validators } from './datum.ts';
 
-/** What a fetch came to. A tagged union: redirects and refusals are outcomes, never exceptions and never loops. */
+/** Outcome of a fetch. A tagged union: redirects and refusals are outcomes, neither exceptions nor loops. */
 export type FetchOutcome = FetchSuccess | FetchUnchanged | FetchRedirect | FetchGone | FetchFailed | FetchDenied;
 
-/** Which rung of the ladder of change said "unchanged". */
+/** Rung of the ladder of change that found the page unchanged. */
 export type UnchangedRung = 'conditional' | 'headers' | 'digest';
 
 interface OutcomeBase {
@@ -14,7 +14,7 @@ interface OutcomeBase {
   readonly requests: number;
   /** Body bytes received, as transferred. */
   readonly bodyBytes: number;
-  /** All bytes received, headers included, as far as they are known. */
+  /** All bytes received, headers included, as far as known. */
   readonly receivedBytes: number;
   /** Wall time of the exchange, ms. */
   readonly ms: number;
@@ -30,7 +30,7 @@ export interface FetchSuccess extends OutcomeBase {
   /** As {@link CrawlDatum.digest}. */
   readonly digest: string;
   readonly truncated: boolean;
-  /** Set when headers alone would have said "unchanged" but the visit was an audit: did they lie? */
+  /** Result of an audit: whether "unchanged" by the headers was true; `null` without an audit. */
   readonly audit: AuditVerdict | null;
 }
 
@@ -38,12 +38,12 @@ export interface FetchUnchanged extends OutcomeBase {
   readonly kind: 'unchanged';
   readonly rung: UnchangedRung;
   readonly status: number;
-  /** The newest validators that the server gave (a 304 may renew them). */
+  /** The newest validators of the server (a 304 may renew them). */
   readonly validators: Validators;
   readonly audit: AuditVerdict | null;
 }
 
-/** `honest`: headers said unchanged and the body was; `lied`: it was not. */
+/** `honest`: headers and body were both unchanged; `lied`: the body had changed. */
 export type AuditVerdict = 'honest' | 'lied';
 
 export interface FetchRedirect extends OutcomeBase {
@@ -57,34 +57,31 @@ export interface FetchRedirect extends OutcomeBase {
 export interface FetchGone extends OutcomeBase {
   readonly kind: 'gone';
   readonly status: number;
-  /** Why, where the status does not say it. */
+  /** Reason, where it is not the status. */
   readonly reason?: 'soft-404';
 }
 
-/** For now no good: tried again later. */
+/** A temporary failure: the URL is retried later. */
 export interface FetchFailed extends OutcomeBase {
   readonly kind: 'failed';
   /** A code of `domain/errors.ts`. */
   readonly code: string;
   readonly message: string;
   readonly status: number | null;
-  /** Earliest time of the next try as the server asked, ms since the epoch. */
+  /** Earliest time of the next attempt as the server asked, ms since the epoch. */
   readonly retryAt: number | null;
 }
 
-/**
- * Not asked at all, or refused by rule: robots.txt, address guard, unsupported scheme, a host that is left alone for
- * now.
- */
+/** Not requested, or refused by rule: robots.txt, address guard, unsupported scheme, a paused host. */
 export interface FetchDenied extends OutcomeBase {
   readonly kind: 'denied';
   readonly code: string;
   readonly message: string;
-  /** When to ask again, if that is known, ms since the epoch. */
+  /** Time to ask again, where known, ms since the epoch. */
   readonly retryAt: number | null;
 }
 
-/** What parsing added to a successful fetch, as far as the state of the URL is concerned. */
+/** Outcome of parsing a successful fetch, as far as it concerns the state of the URL. */
 export type ParseOutcome =
   | {
       readonly kind: 'parsed';
@@ -93,7 +90,9 @@ export type ParseOutcome =
       readonly title: string | null;
       /** As {@link CrawlDatum.textChars}; absent in segments of older versions. */
       readonly textChars?: number;
-      /** What its blocks said; absent where nobody cut it into blocks, and in segments of older versions. */
+      /**
+       * Fingerprints of its blocks; absent where the page was not cut into blocks, and in segments of older versions.
+       */
       readonly blocks?: readonly BlockPrint[];
       readonly noindex: boolean;
       readonly metadata: Readonly<Record<string, string | number | boolean>>;

@@ -4,8 +4,8 @@ const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outc
 const PERMANENT = new Set<number | null>([300, 301, 308]);
 
 /**
- * What an orphan was when it lost its last link: what the world was last told of it. The record does not keep it, its
- * visits tell.
+ * State of an orphan before it lost its last link, which is the state last reported to consumers. Derived from its
+ * visits; the record does not keep it.
  */
 export function stateWhenOrphaned({ visits, httpStatus, digest, target }: CrawlDatum): CrawlState {
   const last = visits.findLast(isAnswered)?.outcome;
@@ -16,8 +16,8 @@ export function stateWhenOrphaned({ visits, httpStatus, digest, target }: CrawlD
 }
 
 /**
- * An orphan that is wanted again. One that was a duplicate stands for itself until it is compared: what it repeated may
- * not be there any more.
+ * An orphan with a link or as a seed again. A former duplicate counts as an own page until it is compared: its
+ * representative may be gone.
  */
 export function revived(orphan: CrawlDatum, dueAt: number): CrawlDatum {
   const was = stateWhenOrphaned(orphan);

@@ -6,7 +6,7 @@ import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outco
 import { answered, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
 
 /*
- * Visits that found no page: it is elsewhere, gone, out of reach or refused.
+ * Visits that found no page: redirected, gone, failed or denied.
  */
 
 export function settleRedirect(
@@ -81,7 +81,7 @@ export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: Settle
   };
 }
 
-/** "Gone" answers at the end of the ring, failures between them passed over. */
+/** "Gone" visits at the end of the ring; failures between them are skipped. */
 function goneInARow(visits: readonly Visit[]): number {
   let count = 0;
   for (let i = visits.length - 1; i >= 0; i--) {
@@ -93,8 +93,8 @@ function goneInARow(visits: readonly Visit[]): number {
 }
 
 /**
- * What servers say that dislike the request itself, of which conditions are the part that varies (an entity tag that
- * their own filter refuses or finds too long): the next visit asks without them.
+ * Statuses by which a server rejects the request itself. Only conditions vary between requests (an entity tag that a
+ * filter of the server refuses or finds too long), so the next visit is unconditional.
  */
 const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 412, 431]);
 
@@ -108,7 +108,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
     lastError: { code: outcome.code, message: outcome.message, at: now },
     httpStatus: outcome.status ?? datum.httpStatus,
     validators: outcome.status !== null && REFUSED_REQUEST.has(outcome.status) ? NO_VALIDATORS : datum.validators,
-    // An orphan that was on its way when it lost its last link is not tried again.
+    // An orphan is not retried: it lost its last link while it was being fetched.
     nextFetchAt: datum.state === 'orphan' ? null : nextFetchAt,
   };
   const terms: ScheduleTerm[] = [
@@ -124,9 +124,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
   };
 }
 
-/**
- * Refused by rule: no fault of the page, so nothing is counted against it; it is asked about again after an interval.
- */
+/** Refused by rule: not counted as a failure of the page, and asked again after an interval. */
 export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
   const passing = ERRORS[outcome.code as ErrorCode]?.consequence === 'pause-host';
   const { minIntervalMs, maxIntervalMs } = boundsFor(datum, policy);

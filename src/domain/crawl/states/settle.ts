@@ -9,33 +9,30 @@ import type { Transition } from './transition.ts';
 export type { SettlePolicy } from '../revisit/next-visit.ts';
 export type { Transition } from './transition.ts';
 
-/** All that can happen to a known URL. */
+/** Events of a known URL. */
 export type CrawlEvent =
-  /** A link to it was found (again) on a page that lies `depth` links from a seed. */
+  /** A link to it was found (again), on a page at `depth` links from a seed. */
   | { readonly kind: 'linked'; readonly depth: number }
-  /**
-   * It was visited. `parse` belongs to a successful fetch; `target` is the canonical target of a redirect, if it has
-   * one.
-   */
+  /** It was visited. `parse` belongs to a successful fetch, `target` is the canonical target of a redirect, if any. */
   | {
       readonly kind: 'visited';
       readonly outcome: FetchOutcome;
       readonly parse: ParseOutcome | null;
       readonly target: string | null;
       readonly lastModifiedAt: number | null;
-      /** Whether the headers of the host are believed; default: they are. */
+      /** Whether the headers of the host are trusted; default true. */
       readonly isHostTrusted?: boolean;
     }
   /** No known page links to it any more. */
   | { readonly kind: 'orphaned' }
-  /** Somebody knows that it is worth a visit at `at`. */
+  /** A visit at `at` was requested (`incrawl touch`, `incrawl retry`). */
   | { readonly kind: 'touched'; readonly at: number };
 
 type VisitedEvent = Extract<CrawlEvent, { kind: 'visited' }>;
 
 /**
- * The one transition function of the crawl: what a URL becomes by an event. Pure and total over states and events;
- * applying it needs no knowledge of how the event came about.
+ * The one transition function of the crawl: the record of a URL after an event. Pure and total over states and events,
+ * whatever the source of the event.
  */
 export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolicy, now: number): Transition {
   switch (event.kind) {
@@ -52,9 +49,7 @@ export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolic
   }
 }
 
-/**
- * What was asked for in vain won nothing, and would raise the price of visits the more, the longer it cannot be had.
- */
+/** A failed visit has no worth: counting it would raise the price of visits ever more while the page is unreachable. */
 function worthOf(datum: CrawlDatum, { kind }: FetchOutcome, policy: SettlePolicy, now: number): { worth?: number } {
   const { worth } = policy.schedule;
   if (worth === undefined || datum.lastFetchAt === null || datum.fixedIntervalMs !== null) return {};
@@ -98,12 +93,12 @@ function settleOrphaned(datum: CrawlDatum): CrawlDatum {
 }
 
 /**
- * Brought forward, never put off. What was given up is tried once more, and what could not be parsed is read again,
- * though it be the same.
+ * The due time is moved forward, never back. A given-up URL is tried once more. A page that failed to parse is
+ * requested without validators, so that it is parsed even if unchanged.
  */
 function settleTouched(datum: CrawlDatum, at: number): CrawlDatum {
   const { etag, lastModified } = datum.validators;
   const isUnread = datum.state === 'parse_failed' && (etag ?? lastModified) !== null;
-  const asked = isUnread ? { ...datum, validators: NO_VALIDATORS } : datum;
-  return asked.nextFetchAt !== null && asked.nextFetchAt <= at ? asked : { ...asked, nextFetchAt: at };
+  const touched = isUnread ? { ...datum, validators: NO_VALIDATORS } : datum;
+  return touched.nextFetchAt !== null && touched.nextFetchAt <= at ? touched : { ...touched, nextFetchAt: at };
 }

@@ -1,12 +1,12 @@
 import { ERRORS } from '../../errors.ts';
 
-/** Where a URL was passed over: as a link that was found, as a due URL that a round did not take, or at its visit. */
+/** Where a URL was skipped: as a found link, as a due URL not selected by a round, or at its visit. */
 export type SkipStage = 'found' | 'selected' | 'visited';
 
 interface SkipFacts {
   readonly stage: SkipStage;
   readonly text: string;
-  /** What an operator can do about it. */
+  /** Setting or command that changes it. */
   readonly remedy: string;
 }
 
@@ -17,7 +17,7 @@ const visited = (text: string, remedy: string): SkipFacts => ({ stage: 'visited'
 const LATER = 'tried again later, ever farther apart; "incrawl retry" brings it forward';
 const NEXT_TIME = 'asked again at its next visit; "incrawl retry" brings it forward';
 
-/** Why a URL was not fetched, or its page not used. Closed and stable: scripts may rely on the names. */
+/** Reasons why a URL was not fetched, or its page not used. Closed and stable: scripts may rely on the names. */
 export const SKIP_REASONS = {
   'url-invalid': found('The link is no URL that can be crawled.', 'none: mail addresses, scripts, broken links'),
   'url-filtered': found('A URL plugin refused it.', '"incrawl explain URL" names the rule; conf/plugins.yaml sets it'),
@@ -79,7 +79,7 @@ export type SkipReason = keyof typeof SKIP_REASONS;
 
 export const SKIP_REASON_NAMES = Object.keys(SKIP_REASONS) as readonly SkipReason[];
 
-/** The reason that an error code of a visit stands for. */
+/** The reason of an error code of a visit. */
 export function reasonOfCode(code: string): SkipReason {
   return Object.hasOwn(SKIP_REASONS, code) && SKIP_REASONS[code as SkipReason].stage === 'visited'
     ? (code as SkipReason)
