@@ -237,7 +237,7 @@ function failed(state: ScheduleState, fetch: FetchResult, firstMs: number, longe
   const nextFetchAt = Math.max(fetch.at + pauseMs, fetch.retryAt ?? 0);
   const terms: ScheduleTerm[] = [
     { label: 'failures in a row', value: failures },
-    { label: 'pause, doubled with each', value: nextFetchAt - fetch.at, unit: 'ms' },
+    { label: 'pause, doubled with each failure', value: nextFetchAt - fetch.at, unit: 'ms' },
   ];
   return { state: { ...state, failures, nextFetchAt }, intervalMs: state.intervalMs, nextFetchAt, terms };
 }

@@ -17,15 +17,15 @@ export const ERRORS = {
   'usage-invalid': { consequence: 'refuse', text: 'The command was called with arguments that it does not accept.' },
   'contact-missing': {
     consequence: 'refuse',
-    text: 'The open web is not crawled without a contact in the User-Agent.',
+    text: 'Crawling the open web requires a contact in the User-Agent.',
   },
   'db-locked': { consequence: 'refuse', text: 'Another process holds the crawl db.' },
   'lease-lost': {
     consequence: 'stop-crawl',
-    text: 'Another process has taken over what this one was writing; nothing more was written.',
+    text: 'Another process has taken over the write lease; this one has written nothing more.',
   },
   'redis-unreachable': { consequence: 'stop-crawl', text: 'The Redis server that holds the crawl does not answer.' },
-  'holder-gone': { consequence: 'refuse', text: 'The running process that was answering ended before its answer.' },
+  'holder-gone': { consequence: 'refuse', text: 'The process that holds the crawl db ended before it answered.' },
   'db-readonly': {
     consequence: 'refuse',
     text: 'The crawl db cannot be written by this user, or on this file system.',
@@ -36,7 +36,7 @@ export const ERRORS = {
   'plugin-broken': { consequence: 'refuse', text: 'A plugin could not be loaded or set up.' },
   'plugin-failed': {
     consequence: 'drop-url',
-    text: 'A plugin threw, answered with something else than promised, or took too long.',
+    text: 'A plugin threw an error, returned an invalid value, or took too long.',
   },
   'segment-missing': { consequence: 'refuse', text: 'There is no segment in the state that the step expects.' },
   'segment-corrupt': { consequence: 'stop-crawl', text: 'A segment cannot be read.' },
@@ -45,12 +45,15 @@ export const ERRORS = {
   'connect-failed': { consequence: 'retry-later', text: 'No connection to the host could be made.' },
   'tls-failed': { consequence: 'retry-later', text: 'The TLS handshake failed.' },
   'fetch-timeout': { consequence: 'retry-later', text: 'The exchange took longer than allowed.' },
-  'fetch-aborted': { consequence: 'retry-later', text: 'The exchange was broken off.' },
-  'protocol-error': { consequence: 'retry-later', text: 'The answer was not valid HTTP.' },
+  'fetch-aborted': { consequence: 'retry-later', text: 'The exchange was aborted.' },
+  'protocol-error': { consequence: 'retry-later', text: 'The response was not valid HTTP.' },
   'headers-too-large': { consequence: 'retry-later', text: 'The header section was larger than allowed.' },
-  'content-undecodable': { consequence: 'retry-later', text: 'The content coding could not be undone.' },
-  'http-client-error': { consequence: 'retry-later', text: 'The server refused the request.' },
-  'http-server-error': { consequence: 'retry-later', text: 'The server failed.' },
+  'content-undecodable': {
+    consequence: 'retry-later',
+    text: 'The content coding (gzip, deflate, br) could not be decoded.',
+  },
+  'http-client-error': { consequence: 'retry-later', text: 'The server refused the request (4xx).' },
+  'http-server-error': { consequence: 'retry-later', text: 'The server failed (5xx).' },
   'http-throttled': {
     consequence: 'pause-host',
     text: 'The server asks for fewer requests (429 or 503 with Retry-After).',
@@ -60,17 +63,17 @@ export const ERRORS = {
   'robots-denied': { consequence: 'drop-url', text: 'robots.txt does not allow the URL.' },
   'robots-unreachable': {
     consequence: 'pause-host',
-    text: 'robots.txt could not be had, which forbids the whole origin for now (RFC 9309).',
+    text: 'robots.txt could not be fetched, which forbids the whole origin for now (RFC 9309).',
   },
   'crawl-delay-too-long': {
     consequence: 'drop-url',
-    text: 'The crawl delay asked for is longer than the configured limit.',
+    text: 'The Crawl-delay of robots.txt is longer than the configured limit.',
   },
   'scheme-unsupported': { consequence: 'drop-url', text: 'No protocol plugin serves the scheme of the URL.' },
-  'redirect-invalid': { consequence: 'drop-url', text: 'A redirect without a target that can be used.' },
+  'redirect-invalid': { consequence: 'drop-url', text: 'The redirect has no usable target.' },
   'soft-404': {
     consequence: 'drop-url',
-    text: 'The page says what its host says at addresses that do not exist: it is taken for gone.',
+    text: 'The page is like the answer of its host for URLs that do not exist: it counts as gone.',
   },
   'parse-failed': { consequence: 'drop-url', text: 'The page could not be parsed.' },
   'parse-timeout': { consequence: 'drop-url', text: 'Parsing took longer than allowed.' },
@@ -79,7 +82,7 @@ export const ERRORS = {
     consequence: 'stop-crawl',
     text: 'More fetches in a row failed than allowed; the network may be down.',
   },
-  internal: { consequence: 'stop-crawl', text: 'A fault of incrawl itself.' },
+  internal: { consequence: 'stop-crawl', text: 'An internal error of incrawl.' },
 } as const satisfies Record<string, { consequence: Consequence; text: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -77,7 +77,8 @@ class Reader {
 
   #not(): Expression {
     const { at } = this.#words;
-    if (++this.#nesting > MAX_NESTING) throw mistake(at, `at most ${MAX_NESTING} levels`);
+    if (++this.#nesting > MAX_NESTING)
+      throw mistake(at, `expected at most ${MAX_NESTING} levels of parentheses and "not"`);
     try {
       if (this.#words.take('not', '!')) return { kind: 'not', of: this.#not() };
       if (!this.#words.take('(')) return this.#comparison();
@@ -114,7 +115,7 @@ class Reader {
     if (field !== undefined) return field;
     const names = QUERY_FIELDS.map(({ name }) => name);
     const guess = closestName(word.text, names);
-    const hint = guess === undefined ? `known are ${names.join(', ')}, metadata.NAME` : `did you mean ${guess}?`;
+    const hint = guess === undefined ? `the fields are ${names.join(', ')}, metadata.NAME` : `did you mean ${guess}?`;
     throw mistake(word.at, `there is no field ${quoted(word.text)}; ${hint}`);
   }
 
@@ -133,7 +134,7 @@ class Reader {
       throw mistake(this.#words.at, `expected ${LITERAL_EXAMPLES[field.type]} after ${field.name} ${operator}`);
     if (!word.isQuoted && word.text === 'null') {
       if (operator === '=' || operator === '!=' || operator === 'in') return null;
-      throw mistake(word.at, '"null" goes with = and != only');
+      throw mistake(word.at, '"null" is allowed with =, != and in only');
     }
     const value = readValue(field, word, this.#now);
     if (value === undefined) {
@@ -155,9 +156,10 @@ function readValue(field: QueryField, { text, isQuoted }: Word, now: number): Li
 function checkOperator({ name, type }: QueryField, operator: Operator, at: number): void {
   const isOfText = operator === '~' || operator === 'like';
   if (isOfText && type !== 'text' && type !== 'any')
-    throw mistake(at, `"${operator}" is for texts, and ${name} is none`);
+    throw mistake(at, `"${operator}" compares texts, and ${name} is not a text`);
   const isOfOrder = operator.startsWith('<') || operator.startsWith('>');
-  if (isOfOrder && type === 'boolean') throw mistake(at, `"${operator}" is not for ${name}, which is true or false`);
+  if (isOfOrder && type === 'boolean')
+    throw mistake(at, `"${operator}" cannot compare ${name}, which is true or false`);
 }
 
 function checkClosed({ name }: QueryField, operator: Operator, value: Literal, { at }: Word): void {

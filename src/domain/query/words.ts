@@ -99,7 +99,7 @@ export class Words {
         return { text, at, isQuoted: true };
       }
     }
-    throw mistake(at, `the text that begins with ${quote} has no end`);
+    throw mistake(at, `the quoted text that begins with ${quote} is not closed`);
   }
 }
 

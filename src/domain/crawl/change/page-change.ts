@@ -6,11 +6,11 @@ import { stateWhenOrphaned } from '../states/revived.ts';
 export const CHANGES = {
   new: 'The page was fetched for the first time.',
   modified:
-    'Its body differs from the one before, by as much as the distance says; or the headers have it read otherwise (`X-Robots-Tag`, type, charset).',
+    'Its body changed, by the distance given; or its headers change how it is read (`X-Robots-Tag`, type, charset).',
   moved: 'It redirects now, or to another target than before.',
   gone: 'The server says that it is gone (404, 410).',
-  back: 'It is there again after it was gone, moved, marked as a duplicate, or could not be parsed.',
-  duplicate: 'It repeats another page.',
+  back: 'It is available again after it was gone, moved, marked as a duplicate, or could not be parsed.',
+  duplicate: 'It is a near duplicate of another page.',
   dropped: 'Its record was deleted, as a gone page or an orphan: it is visited no more.',
 } as const;
 

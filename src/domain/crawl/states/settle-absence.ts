@@ -113,7 +113,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
   };
   const terms: ScheduleTerm[] = [
     { label: 'failures in a row', value: failures },
-    { label: 'pause, doubled with each', value: pause, unit: 'ms' },
+    { label: 'pause, doubled with each failure', value: pause, unit: 'ms' },
   ];
   if (outcome.retryAt !== null) terms.push({ label: 'Retry-After', value: outcome.retryAt - now, unit: 'ms' });
   return {

@@ -14,40 +14,37 @@ const found = (text: string, remedy: string): SkipFacts => ({ stage: 'found', te
 const selected = (text: string, remedy: string): SkipFacts => ({ stage: 'selected', text, remedy });
 const visited = (text: string, remedy: string): SkipFacts => ({ stage: 'visited', text, remedy });
 
-const LATER = 'tried again later, ever farther apart; "incrawl retry" brings it forward';
-const NEXT_TIME = 'asked again at its next visit; "incrawl retry" brings it forward';
+const LATER = 'retried with growing pauses; "incrawl retry" makes it due now';
+const NEXT_TIME = 'checked again at its next visit; "incrawl retry" makes it due now';
 
 /** Reasons why a URL was not fetched, or its page not used. Closed and stable: scripts may rely on the names. */
 export const SKIP_REASONS = {
   'url-invalid': found('The link is no URL that can be crawled.', 'none: mail addresses, scripts, broken links'),
   'url-filtered': found('A URL plugin refused it.', '"incrawl explain URL" names the rule; conf/plugins.yaml sets it'),
-  'url-not-admitted': found('A URL filter that counts has enough of its kind.', 'the options of that filter'),
+  'url-not-admitted': found('A counting URL filter has reached its limit for such URLs.', 'the options of that filter'),
   'too-many-queries': found(
-    'Its path has too many queries already.',
+    'Its path has too many query variants already.',
     'outlinks.maxVariantsPerPath, outlinks.beyondVariants',
   ),
-  'noise-link': found('The link stands in navigation, a footer or the like.', 'outlinks.noise'),
+  'noise-link': found('The link is in navigation, a footer or the like.', 'outlinks.noise'),
   nofollow: found('The link says nofollow.', 'outlinks.followNofollow'),
-  'beyond-depth': found('It is more links from a seed than was asked for.', 'crawl --depth'),
-  'rule-changed': selected(
-    'It is known, but the URL plugins refuse it by now.',
-    '"incrawl explain URL" names the rule',
-  ),
-  'state-not-asked': selected('It is not in one of the states asked for.', 'generate --status'),
-  'below-min-score': selected('Its score is below the lowest that is taken.', 'generate.minScore'),
-  'below-min-interval': selected('Its interval is shorter than the shortest that is taken.', 'generate.minInterval'),
+  'beyond-depth': found('It is farther from a seed than the depth limit.', 'crawl --depth'),
+  'rule-changed': selected('It is known, but the URL plugins refuse it now.', '"incrawl explain URL" names the rule'),
+  'state-not-asked': selected('It is in none of the requested states.', 'generate --status'),
+  'below-min-score': selected('Its score is below the minimum.', 'generate.minScore'),
+  'below-min-interval': selected('Its interval is below the minimum.', 'generate.minInterval'),
   'over-host-cap': selected(
-    'Its host had as many URLs in the round as it may.',
+    'Its host has its maximum of URLs in the round.',
     'generate.maxPerHost, or a further round',
   ),
   'over-domain-cap': selected(
-    'Its domain had as many URLs in the round as it may.',
+    'Its domain has its maximum of URLs in the round.',
     'generate.maxPerDomain, or a further round',
   ),
-  'over-top-n': selected('The round was full of URLs that rank higher.', 'generate.topN, a budget, or a further round'),
+  'over-top-n': selected('The round is full of URLs that rank higher.', 'generate.topN, a budget, or a further round'),
   gone: visited(
     'The server says that it is gone (404, 410).',
-    'asked again ever more seldom; "incrawl retry --status gone"',
+    'retried with growing pauses; "incrawl retry --status gone"',
   ),
   'dns-failed': visited(ERRORS['dns-failed'].text, LATER),
   'connect-failed': visited(ERRORS['connect-failed'].text, LATER),
@@ -59,7 +56,7 @@ export const SKIP_REASONS = {
   'content-undecodable': visited(ERRORS['content-undecodable'].text, LATER),
   'http-client-error': visited(ERRORS['http-client-error'].text, LATER),
   'http-server-error': visited(ERRORS['http-server-error'].text, LATER),
-  'http-throttled': visited(ERRORS['http-throttled'].text, 'fetch.delay; tried again when the server says'),
+  'http-throttled': visited(ERRORS['http-throttled'].text, 'fetch.delay; retried when the server allows'),
   'host-failing': visited(ERRORS['host-failing'].text, LATER),
   'address-blocked': visited(ERRORS['address-blocked'].text, 'http.allowAddresses'),
   'robots-denied': visited(ERRORS['robots-denied'].text, NEXT_TIME),
@@ -67,12 +64,12 @@ export const SKIP_REASONS = {
   'crawl-delay-too-long': visited(ERRORS['crawl-delay-too-long'].text, 'fetch.maxCrawlDelay, fetch.crawlDelayPolicy'),
   'scheme-unsupported': visited(ERRORS['scheme-unsupported'].text, 'a protocol plugin'),
   'redirect-invalid': visited(ERRORS['redirect-invalid'].text, NEXT_TIME),
-  'soft-404': visited(ERRORS['soft-404'].text, 'fetch.soft404; asked again ever more seldom'),
+  'soft-404': visited(ERRORS['soft-404'].text, 'fetch.soft404; retried with growing pauses'),
   'parse-failed': visited(ERRORS['parse-failed'].text, NEXT_TIME),
   'parse-timeout': visited(ERRORS['parse-timeout'].text, 'parse.timeout'),
   'parse-unsupported': visited(ERRORS['parse-unsupported'].text, 'a parser plugin for its type'),
   'plugin-failed': visited(ERRORS['plugin-failed'].text, 'the plugin; the detail names it'),
-  'other-failure': visited('A failure of a kind that is not in this list.', 'the detail tells it'),
+  'other-failure': visited('A failure of a kind that is not in this list.', 'the detail names it'),
 } as const satisfies Record<string, SkipFacts>;
 
 export type SkipReason = keyof typeof SKIP_REASONS;
