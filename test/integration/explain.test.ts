@@ -135,7 +135,7 @@ describe('explain', () => {
     const explanations = await Promise.all(['/', '/a', '/b', '/c?n=1'].map(explain));
     const waiting = explanations.filter(({ why }) => why.join(' ').includes('over-top-n'));
     expect(waiting).toHaveLength(3);
-    expect(waiting[0]?.why.join(' ')).toContain('The round was full of URLs that rank higher');
+    expect(waiting[0]?.why.join(' ')).toContain('The round is full of URLs that rank higher');
     const chosen = explanations.find((each) => !waiting.includes(each));
     expect(chosen?.sooner).toEqual(['Nothing is needed: its visit is under way.']);
   });

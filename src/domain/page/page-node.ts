@@ -1,4 +1,4 @@
-/** A node of a parsed page, as the DOM of `domhandler` has it; nothing else is looked at. */
+/** A node of a parsed page: the part of the `domhandler` DOM that is used. */
 export interface PageNode {
   readonly type: string;
   /** Of elements, lower case. */
@@ -7,7 +7,7 @@ export interface PageNode {
   /** Of text. */
   readonly data?: string;
   readonly children?: readonly PageNode[];
-  /** First and last character of an element in its document, where the parser tells. */
+  /** First and last character of an element in its document, where the parser gives positions. */
   readonly startIndex?: number | null;
   readonly endIndex?: number | null;
 }

@@ -41,7 +41,7 @@ describe('skipped', () => {
     expect(summary.counts['over-top-n']).toBeGreaterThan(2);
     expect(summary.cut).toBeGreaterThan(0);
     const text = await run(['skipped', '--counts'], { cwd });
-    expect(text.stdout).toMatch(/over-top-n .*The round was full.*\n/);
+    expect(text.stdout).toMatch(/over-top-n .*The round is full.*\n/);
     expect(text.stdout).toContain('are counted and not listed');
   });
 

@@ -62,7 +62,7 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
         terms: [
           { label: 'time since the last visit', value: elapsedMs, unit: 'ms' },
           ...evidenceTerms(visit),
-          { label: 'major change expected every', value: Math.round(expectedPeriodMs(belief)), unit: 'ms' },
+          { label: 'major change believed every', value: Math.round(expectedPeriodMs(belief)), unit: 'ms' },
           ...(visit.isRepeated
             ? []
             : [{ label: 'before the visit, every', value: Math.round(expectedPeriodMs(before)), unit: 'ms' } as const]),

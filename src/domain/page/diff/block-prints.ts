@@ -1,34 +1,34 @@
 import { certainBlocks, proseLines } from '../content/signed-text.ts';
 import type { PageBlock } from '../page-block.ts';
 
-/** What one place of a page says at a visit, as a number. */
+/** Fingerprint of one place of a page at a visit. */
 export interface BlockPrint {
-  /** Where it is in the DOM: the elements of the blocks that it sums up, as `body>main>article>p`. */
+  /** Path in the DOM: the elements of its blocks, as `body>main>article>p`. */
   readonly path: string;
   /** 32 bits, equal for equal text. */
   readonly print: number;
   /** Characters that were counted. */
   readonly chars: number;
-  /** Whether it belongs to what the signature is made of. */
+  /** Whether it belongs to the signed text. */
   readonly isMain: boolean;
 }
 
-/** More places than this are not told of one page; the largest stay, those of the content first. */
+/** Most places kept of a page: the largest, content first. */
 export const MAX_BLOCK_PRINTS = 12;
 
 interface Place {
   readonly path: string;
   readonly isMain: boolean;
-  /** Sentences; everything else, which counts where there are none. */
+  /** Sentences; all other text, which counts where there are none. */
   readonly prose: string[];
   readonly rest: string[];
   chars: number;
 }
 
 /**
- * Sums up the blocks of a page by place: elements of one kind in one container go together, so that a paragraph more
- * changes one print and shifts none. Of places that belong to the content the sentences count, as in the signature, or
- * everything where there are none.
+ * Fingerprints of the blocks of a page by place. Elements of one kind in one container are one place, so that another
+ * paragraph changes one print and shifts none. In the content the sentences count, as in the signature, or all text
+ * where there are none.
  */
 export function blockPrints(blocks: readonly PageBlock[], max = MAX_BLOCK_PRINTS): BlockPrint[] {
   const certain = new Set(certainBlocks(blocks));
@@ -61,7 +61,7 @@ export function blockPrints(blocks: readonly PageBlock[], max = MAX_BLOCK_PRINTS
 
 const textsOf = ({ prose, rest }: Place): readonly string[] => (prose.length > 0 ? prose : rest);
 
-/** Of a path the end tells most. */
+/** Cuts a path from its beginning: the end says most. */
 const MAX_PATH_CHARS = 120;
 
 /** The path without its count. */

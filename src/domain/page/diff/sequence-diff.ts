@@ -1,7 +1,7 @@
 /**
  * Differences of two sequences by E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1,
- * 1986), in its linear-space form. What would cost too much is cut where the searches have come furthest, as GNU diff
- * does: the result is then valid, if not shortest.
+ * 1986), in its linear-space form. Searches that exceed the cost limit are cut where they came furthest, as in GNU
+ * diff: the result is then valid, but may not be the shortest.
  */
 export interface SequenceMarks {
   /** 1 for each element of the first sequence that the second lacks. */
@@ -18,7 +18,7 @@ export function diffSequences(a: Int32Array, b: Int32Array, maxSteps = MAX_SEARC
   const deleted = new Uint8Array(a.length);
   const inserted = new Uint8Array(b.length);
   const search = new MiddleSearch(a, b, Math.max(1, maxSteps));
-  // An own stack: sequences that differ everywhere would nest deeply.
+  // An explicit stack: sequences that differ everywhere would recurse deeply.
   const open: Box[] = [{ aLow: 0, aHigh: a.length, bLow: 0, bHigh: b.length }];
   for (let box = open.pop(); box !== undefined; box = open.pop()) {
     const { aLow, aHigh, bLow, bHigh } = trimmed(a, b, box);
@@ -39,7 +39,7 @@ interface Box {
   readonly bHigh: number;
 }
 
-/** Without what both begin and end with. */
+/** Without the common prefix and suffix. */
 function trimmed(a: Int32Array, b: Int32Array, { aLow, aHigh, bLow, bHigh }: Box): Box {
   let [aStart, aEnd, bStart, bEnd] = [aLow, aHigh, bLow, bHigh];
   while (aStart < aEnd && bStart < bEnd && a[aStart] === b[bStart]) {
@@ -130,7 +130,7 @@ class MiddleSearch {
     return x;
   }
 
-  /** The point on which the longer way has been made, of the last diagonals of both searches. */
+  /** The point reached by the longer path, of the last diagonals of both searches. */
   private furthest(box: Box): { readonly x: number; readonly y: number } {
     const { forward, backward, zero, maxSteps } = this;
     const width = box.aHigh - box.aLow;

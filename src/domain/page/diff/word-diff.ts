@@ -2,7 +2,7 @@ import { diffSequences } from './sequence-diff.ts';
 
 export interface WordEdit {
   readonly op: 'equal' | 'delete' | 'insert';
-  /** With the white space that follows its words. Of what is equal, as the later text has it. */
+  /** With the white space after its words. Equal text is that of the later version. */
   readonly text: string;
 }
 
@@ -26,8 +26,8 @@ const TOKEN = new RegExp(`[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[${WORD}])+|\
 const SPEAKING = /[\p{L}\p{N}]/u;
 
 /**
- * What became of a text, word by word. White space alone makes no difference. Work is bounded by the length of both
- * texts; of texts that hardly resemble each other the result may not be the shortest.
+ * The difference of two texts, word by word. White space alone is no difference. Work is bounded by the length of both
+ * texts; for texts with little in common the result may not be the shortest.
  */
 export function wordDiff(before: string, after: string): WordDiff {
   const numbers = new Map<string, number>();
@@ -89,10 +89,7 @@ function tokensOf(text: string, numbers: Map<string, number>): Tokens {
   return { text, numbers: Int32Array.from(found), starts, speaks: Uint8Array.from(speaks) };
 }
 
-/**
- * A comma that happens to stand in both, between words that do not, is part of the change: it only makes it harder to
- * read.
- */
+/** A comma that both texts have by chance, between changed words, joins the change: the result reads better. */
 function swallowPunctuation(a: Tokens, deleted: Uint8Array, inserted: Uint8Array): void {
   let j = 0;
   let i = 0;

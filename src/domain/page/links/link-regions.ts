@@ -1,37 +1,37 @@
 import { type Classifier, createClassifier, type ElementClass } from '../content/boilerplate.ts';
 import { isElement, type PageNode } from '../page-node.ts';
 
-/** Where an anchor stands, and how much of its surroundings is anchors. */
+/** Place of an anchor, and the share of anchors around it. */
 export interface LinkPlace {
   /**
-   * `surround`: in navigation, footer, sidebar by tag or role, or hidden; `perhaps`: by class or id; `content`: nearest
-   * such mark says content.
+   * `surround`: in navigation, footer, sidebar by tag or role, or hidden; `perhaps`: by class or id; `content`: the
+   * nearest mark says content.
    */
   readonly region: 'surround' | 'perhaps' | 'content' | 'plain';
-  /** The part of the page that the anchor belongs to. */
+  /** The region of the page that the anchor belongs to. */
   readonly part: PagePart;
 }
 
-/** A stretch of the page between cuts. Characters count without white space, and only where there are links. */
+/** A region of the page between cuts. Characters count without white space, and only where there are links. */
 export interface PagePart {
   textChars: number;
   anchorChars: number;
   links: number;
 }
 
-/** Share of a part's text that is anchors: 1 where there are only links without text, 0 where there are none. */
+/** Share of a region's text that is anchors: 1 where there are only links without text, 0 without links. */
 export function linkRatio({ textChars, anchorChars, links }: PagePart): number {
   return textChars === 0 ? Number(links > 0) : anchorChars / textChars;
 }
 
-/** Where the published system cuts a page. */
+/** Elements at which the published system cuts a page. */
 export const PUBLISHED_CUTS: ReadonlySet<string> = new Set(['td', 'p', 'div']);
-/** And what stands for them in pages of today. */
+/** Their counterparts in current pages. */
 export const TODAYS_CUTS: ReadonlySet<string> = new Set(
   'td p div ul ol dl table nav aside footer header main article section form blockquote figure'.split(' '),
 );
 
-/** What an element says of all that it holds; which stretch of the page's texts that is. */
+/** The mark of an element for all its content; which range of the page's texts that is. */
 interface Mark {
   readonly kind: 'surround' | 'perhaps' | 'content';
   /** Positions of its first text, and of the first one behind it. */
@@ -42,17 +42,17 @@ interface Mark {
 
 /** Elements deeper than this belong to the part around them. */
 const MAX_DEPTH = 2_000;
-/** What holds more of the text than this is the page, whatever it is called (`class="has-sidebar"`). */
+/** A larger share of the text is the page itself, whatever the class (`class="has-sidebar"`). */
 const MAX_SURROUND_SHARE = 0.4;
 
-/** An anchor with what is known of its place before the end of the page. */
+/** An anchor with the part of its place that is known before the end of the page. */
 interface FoundAnchor {
   readonly anchor: PageNode;
   readonly mark: Mark | null;
   readonly part: PagePart;
 }
 
-/** A text of the page with what it counts for. Counting is dear, and of most texts nobody asks. */
+/** A text of the page with its length. Counting is expensive and most lengths are never needed, so it is lazy. */
 interface FoundText {
   readonly data: string;
   readonly part: PagePart;
@@ -60,10 +60,10 @@ interface FoundText {
 }
 
 /**
- * Every anchor of a page with its place, in one pass without recursion. Text of scripts, styles and the like does not
- * count.
- * @param cuts names of the elements that begin a part of their own
- * @param classOf remembers class names; for many pages it should be the same one
+ * Every anchor of a page with its place, in one pass without recursion. Text of scripts, styles and the like is
+ * ignored.
+ * @param cuts names of the elements that begin a region
+ * @param classOf caches class names; to be shared by many pages
  */
 export function linkPlaces(
   root: PageNode,
@@ -104,7 +104,7 @@ export function linkPlaces(
       ownPart.links++;
       found.push({ anchor: child, mark, part: ownPart });
     }
-    // Nothing to be read, and no mark of it is asked for.
+    // Without text, and its mark is not needed.
     if (child.children!.length === 0) continue;
     const isInAnchor = inAnchor[depth]! || isAnchor;
     depth++;
@@ -142,9 +142,7 @@ function markOf(found: ElementClass, outer: Mark | null, from: number): Mark | n
   }
 }
 
-/**
- * What surrounds content also surrounds what stands in it; within a doubtful mark, a mark of content goes before it.
- */
+/** A surrounding mark holds for all inside. Within a doubtful mark, a mark of content wins. */
 function regionOf(mark: Mark | null, isPage: (mark: Mark) => boolean): LinkPlace['region'] {
   for (let each = mark; each !== null; each = each.outer) if (each.kind === 'surround') return 'surround';
   for (let each = mark; each !== null; each = each.outer) {
@@ -153,7 +151,7 @@ function regionOf(mark: Mark | null, isPage: (mark: Mark) => boolean): LinkPlace
   return 'plain';
 }
 
-/** Whether a mark holds so much of the text that it means the page. */
+/** Whether a mark covers so much of the text that it is the page itself. */
 function pageTeller(texts: readonly FoundText[]): (mark: Mark) => boolean {
   /** Characters before each text, and of all. */
   let before: Float64Array | null = null;

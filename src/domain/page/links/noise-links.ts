@@ -3,9 +3,9 @@ import { TextSketch } from '../text/text-sketch.ts';
 import { type LinkPlace, linkRatio } from './link-regions.ts';
 
 /**
- * Why a link is taken for noise. `navigation`: in what surrounds content by tag or role; `boilerplate`: by class or id;
- * `link-ratio`: in a part of the page that is mostly links; `family`: its URL is like those of noise links; `deviant`:
- * its URL is unlike its own family.
+ * Why a link counts as noise. `navigation`: in what surrounds content by tag or role; `boilerplate`: by class or id;
+ * `link-ratio`: in a region that is mostly links; `family`: its URL is like those of noise links; `deviant`: its URL is
+ * unlike its own family.
  */
 export const NOISE_REASONS = ['navigation', 'boilerplate', 'link-ratio', 'family', 'deviant'] as const;
 export type NoiseReason = (typeof NOISE_REASONS)[number];
@@ -18,15 +18,15 @@ export interface PlacedLink {
   readonly places: readonly LinkPlace[];
 }
 
-/** Share of a part's text above which its links are noise, or candidates for it. */
+/** Share of anchors in a region's text above which its links are noise, or candidates for it. */
 const MAX_LINK_RATIO = 0.25;
 /** Anchors of more words than this are headlines or sentences. */
 const MAX_LABEL_WORDS = 6;
 
 /**
- * Links around the content, not of it. Anchors whose text stands in the main content are never noise; a URL with
- * several anchors is noise only if all of them are. Measured on labelled pages in bench/RESULTS.md.
- * @param mainText `null`: none was found, so that only what surrounds by tag or role is noise
+ * Links around the content. Anchors whose text stands in the main content are never noise; a URL with several anchors
+ * is noise only if all of them are. Measured on labelled pages in bench/RESULTS.md.
+ * @param mainText `null`: none was found, so that only surrounding tags and roles make noise
  */
 export function noiseLinks(links: readonly PlacedLink[], mainText: string | null): Map<string, NoiseReason> {
   const noise = new Map<string, NoiseReason>();
@@ -40,7 +40,7 @@ export function noiseLinks(links: readonly PlacedLink[], mainText: string | null
   return noise;
 }
 
-/** The reason of the first place; `null` when one place is none of noise. */
+/** The reason of the first place; `null` when one of the places is none of noise. */
 function sharedReason(places: readonly LinkPlace[], anchor: string, hasMain: boolean): NoiseReason | null {
   let first: NoiseReason | null = null;
   for (const place of places) {
@@ -61,9 +61,9 @@ function reasonOf(place: LinkPlace, anchor: string, hasMain: boolean): NoiseReas
 
 const wordsOf = (text: string): number => (text === '' ? 0 : text.split(' ').length);
 
-/** A page of which more links than this share would go is an index: its links are what it is for. */
+/** A page that would lose more than this share of its links is an index: its links are its content. */
 const INDEX_SHARE = 0.7;
-/** Noise samples that families are compared with. */
+/** Most noise samples that families are compared with. */
 const MAX_SAMPLES = 24;
 
 /**

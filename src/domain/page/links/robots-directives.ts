@@ -8,11 +8,12 @@ const WITH_VALUE = new Set(['unavailable_after', 'max-snippet', 'max-image-previ
 const NAMED = /^\s*([\w-]+)\s*:(.*)$/s;
 
 /**
- * What the contents of robots `meta` elements and the `X-Robots-Tag` header forbid, taken together. `none` is both. A
- * name before a colon in the header limits what follows it in its line to that agent; of those, only `agent` counts.
+ * Directives of the robots `meta` elements and the `X-Robots-Tag` header, taken together. `none` is both. In the
+ * header, the name of an agent before a colon limits the rest of its line to that agent; of named agents, only `agent`
+ * counts.
  *
- * @param header lines of the field, one a line
- * @param agent our own name, lower case
+ * @param header one field per line
+ * @param agent name of our agent, lower case
  */
 export function robotsDirectives(
   metas: readonly string[],

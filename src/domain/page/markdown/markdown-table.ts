@@ -1,15 +1,15 @@
 import { isElement, type PageNode } from '../page-node.ts';
 
-/** What makes of a table a means of layout: it is then written as its parts. */
+/** Elements that make a table one of layout: it is then written as its parts. */
 const NOT_IN_CELLS = new Set('table ul ol pre blockquote h1 h2 h3 h4 h5 h6'.split(' '));
-/** Empty cells that spans may add to a table; a page can ask for millions with a few bytes. */
+/** Most empty cells that spans add to a table; a page can ask for millions with a few bytes. */
 const MAX_SPANNED = 20_000;
 
-/** A table that is being read, cell by cell. */
+/** Collects a table cell by cell. */
 export class MarkdownTable {
   readonly node: PageNode;
   private readonly rows: string[][] = [];
-  /** In how many of the next rows each column belongs to a cell from above. */
+  /** Number of following rows in which each column belongs to a cell from above. */
   private held: number[] = [];
   private spanned = 0;
 
@@ -23,8 +23,8 @@ export class MarkdownTable {
   }
 
   /**
-   * A cell that spans columns or rows is written in its first place; the others stay empty, so that what follows stands
-   * below its own heading.
+   * A cell that spans columns or rows is written in its first place; the others stay empty, so that later cells stay
+   * below their headings.
    */
   addCell({ attribs }: PageNode, text: string): void {
     const row = this.rows.at(-1);
@@ -40,8 +40,8 @@ export class MarkdownTable {
   }
 
   /**
-   * Rows without text are left out. Short ones stay short: one wide row among thousands would make a page of millions
-   * of cells.
+   * Rows without text are left out. Short rows stay short: padding thousands of rows to one wide row would make a page
+   * of millions of cells.
    */
   lines(): string[] {
     const rows = this.rows.filter((cells) => cells.some((cell) => cell !== ''));
@@ -63,8 +63,8 @@ const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const spanOf = (written: string | undefined): number => Number.parseInt(written ?? '1', 10) || 1;
 
 /**
- * At least two columns, and no block in its cells that a line could not hold. Looks no further than the first such
- * block.
+ * Whether a table holds data: at least two columns, and no block in its cells that does not fit in a line. Stops at the
+ * first such block.
  */
 export function isOfData(table: PageNode): boolean {
   const open = [...(table.children ?? [])];

@@ -7,7 +7,7 @@ const BLOCKS = new Set(
   ),
 );
 const SPANS: Readonly<Record<string, string>> = { strong: '**', b: '**', em: '*', i: '*', code: '`' };
-/** Lists and quotations are indented so deep at most. */
+/** Deepest indentation of lists and quotations. */
 const MAX_DEPTH = 8;
 
 /** Makes an `href` absolute; `null`: it is no link to follow. */
@@ -15,7 +15,7 @@ export type LinkResolver = (href: string) => string | null;
 
 interface Container {
   readonly node: PageNode;
-  /** Before the first line that is written in it, and before all others. */
+  /** Prefix of its first line, and of all others. */
   readonly first: string;
   readonly rest: string;
   isBegun: boolean;
@@ -24,12 +24,12 @@ interface Container {
 interface Span {
   readonly node: PageNode;
   readonly mark: string;
-  /** Target of a link; `null` of others, and once the next link has ended it. */
+  /** Target of a link; `null` for other spans, and for a link ended by the next one. */
   href: string | null;
   start: number;
 }
 
-/** Markdown that grows with a walk over a page. */
+/** Writes Markdown while a page is walked. */
 export class MarkdownText {
   private readonly resolve: LinkResolver;
   private readonly parts: string[] = [];
@@ -242,7 +242,7 @@ const escapedText = (text: string): string =>
     .replace(/&(?=#?\w{1,32};)/g, '\\&')
     .replace(/!(?=\\\[)/g, '\\!');
 
-/** What means something at the beginning of a line only. */
+/** Escapes characters that are markup at the beginning of a line. */
 const escapedStart = (line: string): string =>
   line
     .replace(/^(#{1,6}(?=\s|$)|[-+](?=\s|$)|[-=~]{3,}|[-=]+(?=\s*$)|:?-+(?=:?\s*(?:\||$))|\|)/, '\\$1')

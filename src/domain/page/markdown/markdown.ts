@@ -4,13 +4,13 @@ import { OUTLINE_LIMITS, type Outline, outlineOf } from '../content/text-blocks.
 import { isElement, type PageNode } from '../page-node.ts';
 import { type LinkResolver, MarkdownText } from './markdown-text.ts';
 
-/** Main content shorter than this, characters, is not believed: the page then gives all its text. */
+/** Main content shorter than this, characters, is distrusted: all text of the page is written. */
 const LEAST_CONTENT = 80;
 
 /**
  * The main content of a page as Markdown (CommonMark 0.31 with the tables of GitHub): headings, paragraphs, lists,
- * quotations, code, tables, links and emphasis. What the page wrote itself is escaped, so that none of it becomes
- * markup. Empty for a page without text.
+ * quotations, code, tables, links and emphasis. Text of the page is escaped, so that it cannot become markup. Empty for
+ * a page without text.
  */
 export function createMarkdown(): (root: PageNode, resolve: LinkResolver) => string {
   const mainContent = createMainContent();
@@ -27,12 +27,12 @@ export function createMarkdown(): (root: PageNode, resolve: LinkResolver) => str
   };
 }
 
-/** All but what the page hides. */
+/** All blocks that the page shows. */
 function shownBlocks({ blocks, elements }: Outline): boolean[] {
   return blocks.map(({ path }) => path.every((at) => ((elements[at]?.signs ?? 0) & (HIDDEN | NOSCRIPT)) === 0));
 }
 
-/** Without recursion, as deep as a page may nest. */
+/** Walks the page without recursion, as it may nest to any depth. */
 function write(root: PageNode, texts: ReadonlySet<PageNode>, resolve: LinkResolver): string {
   const out = new MarkdownText(resolve);
   const open: { readonly node: PageNode; next: number }[] = [{ node: root, next: 0 }];

@@ -3,15 +3,15 @@ import { TABLES, tableKeyOf } from './fingerprint-tables.ts';
 const KEYS = 65_536;
 
 /**
- * Rows of fingerprints in four tables, each by 16 of their 64 bits, whose buckets have their places from the start
- * because all rows that may enter are known. Plain arrays, so that threads can share them: 32 bytes a row beside its
- * fingerprint, and two words a bucket.
+ * Four tables of fingerprint rows, each keyed by 16 of the 64 bits. All rows that may be inserted are known beforehand,
+ * so buckets have fixed places. Plain arrays, so that threads can share them: 32 bytes a row beside its fingerprint,
+ * and two words a bucket.
  */
 export interface BucketTables {
-  /** Where each bucket begins, and where what has entered ends; table after table. */
+  /** Start of each bucket, and end of its inserted rows; table after table. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  /** By place: the half that the table does not go by, which tells most, and the row. */
+  /** By place: the half outside the table's key, which filters best, and the row. */
   readonly others: Int32Array;
   readonly rows: Int32Array;
 }
@@ -23,8 +23,8 @@ export interface FingerprintColumns {
 }
 
 /**
- * Room for tables of up to `capacity` rows; {@link layOut} comes next.
- * @param allocate makes room for so many words
+ * Allocates tables of up to `capacity` rows; call {@link layOut} next.
+ * @param allocate allocates so many words
  */
 export function makeTables(
   capacity: number,
@@ -38,7 +38,7 @@ export function makeTables(
   };
 }
 
-/** Empties the tables and keeps places for the first `size` rows. */
+/** Empties the tables and reserves places for the first `size` rows. */
 export function layOut({ starts, ends }: BucketTables, { high, low }: FingerprintColumns, size: number): void {
   starts.fill(0);
   for (let row = 0; row < size; row++) {
@@ -53,7 +53,7 @@ export function layOut({ starts, ends }: BucketTables, { high, low }: Fingerprin
   ends.set(starts);
 }
 
-/** A row that has its places enters; each at most once. */
+/** Inserts a row with reserved places; each at most once. */
 export function enter({ ends, others, rows }: BucketTables, { high, low }: FingerprintColumns, row: number): void {
   const [itsHigh, itsLow] = [high[row]!, low[row]!];
   for (let table = 0; table < TABLES; table++) {
@@ -64,8 +64,8 @@ export function enter({ ends, others, rows }: BucketTables, { high, low }: Finge
 }
 
 /**
- * Appends the rows that may be within three bits of a fingerprint: none that is gets lost (of four parts one is then
- * the same), few that are not come along, and a row may come up to four times.
+ * Appends the rows that may be within three bits of a fingerprint. Misses none (of four parts one is then equal), adds
+ * few others, and may add a row up to four times.
  */
 export function collectNear(tables: BucketTables, high: number, low: number, found: number[]): void {
   const { starts, ends, others, rows } = tables;
@@ -80,8 +80,8 @@ export function collectNear(tables: BucketTables, high: number, low: number, fou
 }
 
 /**
- * {@link collectNear} for all of some tables against all of others, bucket by bucket: several times quicker, since
- * neighbours in memory are read together.
+ * {@link collectNear} for all rows of one set of tables against another, bucket by bucket: several times faster, by
+ * reading memory in order.
  */
 export function visitNear(a: BucketTables, b: BucketTables, onNear: (rowOfA: number, rowOfB: number) => void): void {
   for (let bucket = 0; bucket < TABLES * KEYS; bucket++) {

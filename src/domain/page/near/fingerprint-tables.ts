@@ -14,7 +14,7 @@ export function parseFingerprint(hex: string): Fingerprint {
   return { high: Number.parseInt(hex.slice(0, 8), 16), low: Number.parseInt(hex.slice(8), 16) };
 }
 
-/** How many bits two fingerprints differ in. */
+/** Hamming distance of two fingerprints. */
 export function fingerprintDistance(a: Fingerprint, b: Fingerprint): number {
   return setBits(a.high ^ b.high) + setBits(a.low ^ b.low);
 }
@@ -22,23 +22,23 @@ export function fingerprintDistance(a: Fingerprint, b: Fingerprint): number {
 /** Tables, one for each 16 bits of a fingerprint. */
 export const TABLES = 4;
 
-/** The largest distance at which no pair is missed: of four parts one is then the same (pigeonhole). */
+/** The largest distance without misses: of four parts one is then equal (pigeonhole). */
 export const MAX_EXACT_DISTANCE = TABLES - 1;
 
-/** Part of a fingerprint that a table goes by, 0 to 65535. */
+/** Key of a fingerprint in a table, 0 to 65535. */
 export function tableKey({ high, low }: Fingerprint, table: number): number {
   return tableKeyOf(high, low, table);
 }
 
-/** {@link tableKey} of halves, signed or not. */
+/** {@link tableKey} of the two halves, signed or not. */
 export function tableKeyOf(high: number, low: number, table: number): number {
   const half = table < 2 ? high : low;
   return table % 2 === 0 ? half >>> 16 : half & 0xffff;
 }
 
 /**
- * The fingerprint with the part of a table swapped to the front, 16 hex digits: what a sorted table of the published
- * system holds. Swapping again gives the fingerprint back.
+ * The fingerprint with the part of a table swapped to the front, 16 hex digits, as in a sorted table of the published
+ * system. Swapping again restores it.
  */
 export function permuted(hex: string, table: number): string {
   const parts = hex.match(/.{4}/g) ?? [];
@@ -51,7 +51,7 @@ export interface Neighbour {
   readonly distance: number;
 }
 
-/** Numbers of a bucket: one half, the other half, id, again and again. */
+/** Entries of a bucket: one half, the other half, id. */
 interface Bucket {
   items: Uint32Array;
   length: number;
@@ -59,13 +59,12 @@ interface Bucket {
 
 const FIELDS = 3;
 
-/** The half that a table does not go by tells most: it stands first. */
-const goesByHigh = (table: number): boolean => table < 2;
+/** Whether the key of a table is of the high half. The other half stands first in an entry, as it filters best. */
+const isKeyedByHigh = (table: number): boolean => table < 2;
 
 /**
- * Fingerprints in memory, found again within {@link MAX_EXACT_DISTANCE} bits without a miss: four tables, each by 16 of
- * the 64 bits (G. S. Manku, A. Jain, A. Das Sarma, Detecting near-duplicates for web crawling, 2007). About 60 bytes
- * each.
+ * Fingerprints in memory, searched exactly within {@link MAX_EXACT_DISTANCE} bits: four tables, each keyed by 16 of the
+ * 64 bits (G. S. Manku, A. Jain, A. Das Sarma, Detecting near-duplicates for web crawling, 2007). About 60 bytes each.
  */
 export class FingerprintTables {
   readonly #tables: readonly Map<number, Bucket>[] = Array.from({ length: TABLES }, () => new Map());
@@ -88,7 +87,7 @@ export class FingerprintTables {
         larger.set(bucket.items);
         bucket.items = larger;
       }
-      const isByHigh = goesByHigh(table);
+      const isByHigh = isKeyedByHigh(table);
       bucket.items[bucket.length] = isByHigh ? fingerprint.low : fingerprint.high;
       bucket.items[bucket.length + 1] = isByHigh ? fingerprint.high : fingerprint.low;
       bucket.items[bucket.length + 2] = id;
@@ -98,7 +97,7 @@ export class FingerprintTables {
 
   /**
    * All within a distance of at most {@link MAX_EXACT_DISTANCE}, each once, in no order.
-   * @param wanted ids that count; default: all
+   * @param wanted accepts ids; default: all
    */
   near(fingerprint: Fingerprint, distance: number, wanted?: (id: number) => boolean): Neighbour[] {
     const found: Neighbour[] = [];
@@ -108,7 +107,7 @@ export class FingerprintTables {
     return found;
   }
 
-  /** The nearest; of several the one added first. */
+  /** The nearest; at equal distance the one added first. */
   nearest(fingerprint: Fingerprint, distance: number, wanted?: (id: number) => boolean): Neighbour | null {
     let best: Neighbour | null = null;
     this.#visit(fingerprint, distance, (id, own) => {
@@ -126,7 +125,7 @@ export class FingerprintTables {
       const bucket = buckets.get(tableKey(fingerprint, table));
       if (bucket === undefined) continue;
       const { items, length } = bucket;
-      const isByHigh = goesByHigh(table);
+      const isByHigh = isKeyedByHigh(table);
       const mine = isByHigh ? fingerprint.low : fingerprint.high;
       const other = isByHigh ? fingerprint.high : fingerprint.low;
       for (let i = 0; i < length; i += FIELDS) {
@@ -146,7 +145,7 @@ export class FingerprintTables {
   }
 }
 
-/** Whether two fingerprints with these differing bits met in an earlier table already. */
+/** Whether two fingerprints with these differing bits share a bucket of an earlier table. */
 function sharesEarlier(highBits: number, lowBits: number, table: number): boolean {
   if (table > 0 && highBits >>> 16 === 0) return true;
   if (table > 1 && (highBits & 0xffff) === 0) return true;

@@ -13,16 +13,16 @@ import { setBits } from './hamming.ts';
 /** Pages in the order of preference, in columns. */
 export interface RowBlock extends FingerprintColumns {
   readonly size: number;
-  /** Numbers of scopes; fingerprints stand under the masks of theirs. */
+  /** Ids of scopes; the fingerprints are masked by scope. */
   readonly scope: Int32Array;
   /** Lengths of the texts, characters. */
   readonly chars: Int32Array;
 }
 
-/** What a row repeats: distance and number of a representative in one number, the nearer the less. */
+/** The nearest representative of a row: distance and number packed in one number, the nearer the less. */
 export type Nearest = number;
 export const NOTHING_NEAR: Nearest = 0xffff_ffff;
-/** Representatives that can be numbered. */
+/** Most representatives. */
 export const MOST_LEADERS = 2 ** 30 - 1;
 
 export const nearestOf = (distance: number, leader: number): Nearest => distance * 2 ** 30 + leader;
@@ -32,8 +32,8 @@ export const distanceOf = (nearest: Nearest): number => Math.floor(nearest / 2 *
 /**
  * Compares representatives of earlier blocks with the rows of a block.
  * @param tables all rows of the block
- * @param leaders from number `first` on
- * @param onNear row and what it may repeat, for each that is near, perhaps several times
+ * @param leaders representatives, numbered from `first`
+ * @param onNear called with a row and a near representative, perhaps several times for one
  */
 export function matchLeaders(
   block: RowBlock,
@@ -53,14 +53,14 @@ export function matchLeaders(
 }
 
 /**
- * Gives each row of a block the representative that it repeats. Rows are compared with representatives alone, since
- * chains of small differences would otherwise join what has nothing in common, and a million equal pages would be
- * compared with each other.
- * @param tables with room for the block; what they hold is of no use afterwards
- * @param nearest by row: the nearest representative of earlier blocks; told for all of the block on return
+ * Assigns each row of a block the representative that it repeats. Rows are compared with representatives alone:
+ * otherwise chains of small differences would join unrelated pages, and a million equal pages would be compared with
+ * each other.
+ * @param tables scratch tables with the capacity of the block
+ * @param nearest by row: the nearest representative of earlier blocks on entry, of all blocks on return
  * @param leads whether a row may become a representative
- * @param leaders how many there were before
- * @returns the rows that became representatives, numbered from `leaders` on
+ * @param leaders number of earlier representatives
+ * @returns the rows that became representatives, numbered from `leaders`
  */
 export function groupRows(
   block: RowBlock,
@@ -89,7 +89,7 @@ export function groupRows(
   return fresh;
 }
 
-/** More than any two differ by: rows of different scopes, or of texts of different lengths. */
+/** Above any real distance: rows of different scopes, or of texts of different lengths. */
 const APART = 65;
 
 function distanceBetween(a: RowBlock, i: number, b: RowBlock, j: number): number {

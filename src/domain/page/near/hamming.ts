@@ -1,4 +1,4 @@
-/** How many bits of a word of 32 are 1. */
+/** Number of 1 bits of a 32-bit word. */
 export function setBits(value: number): number {
   let v = value - ((value >>> 1) & 0x55555555);
   v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);

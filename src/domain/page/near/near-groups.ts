@@ -6,16 +6,16 @@ export interface GroupingOptions {
   /** Whether two pages may be of one group, by their numbers; default: any. */
   readonly sameScope?: (a: number, b: number) => boolean;
   /**
-   * Only pages for which it holds may be representatives of others; the rest is not compared among itself (the
-   * published protocol: a new batch against the old library). Default: all.
+   * Pages that may be representatives; the others are not compared among each other (the published protocol: a new
+   * batch against the old library). Default: all.
    */
   readonly leads?: (page: number) => boolean;
 }
 
 /**
- * Gives each page the representative that it repeats. Pages come in the order of preference: one that is near no
- * representative becomes one. Each is compared with representatives alone, since chains of small differences would
- * otherwise join what has nothing in common.
+ * Assigns each page the representative that it repeats. Pages come in the order of preference: one without a near
+ * representative becomes one. Pages are compared with representatives alone, since chains of small differences would
+ * join unrelated pages.
  * @param fingerprintOf of a page, by its number
  * @returns by page: representative and distance, for those that repeat one
  */
@@ -25,7 +25,7 @@ export function nearGroups(
   { distance, sameScope, leads }: GroupingOptions,
 ): Map<number, Neighbour> {
   const representatives = new FingerprintTables();
-  // Tables prefer the least number: representatives are numbered as they come, not as their pages are.
+  // Tables prefer the smallest id: representatives are numbered in the order of preference, not by page.
   const leaders: number[] = [];
   const repeats = new Map<number, Neighbour>();
   for (const page of order) {

@@ -7,18 +7,18 @@ export interface DimensionWeights {
   readonly title: number;
   readonly keywords: number;
   readonly text: number;
-  /** Anchors of blocks of links on the theme of the page, where the main content has such. */
+  /** Anchors of the topic blocks, where the main content has such. */
   readonly topic: number;
 }
 
 export const DIMENSION_WEIGHTS: DimensionWeights = Object.freeze({ title: 3, keywords: 2, text: 1, topic: 1 });
 
-/** How {@link pageDimensions} chooses texts; part of the name of every signature made from them. */
+/** Version of the choice of texts; part of the name of every signature made from them. */
 export const DIMENSIONS_VERSION = 2;
 
 /**
- * The texts that a page is signed by: title, keywords, the steady part of its content ({@link signedText}) and topic
- * anchors.
+ * The texts that make the signature of a page: title, keywords, the steady part of its content ({@link signedText}) and
+ * topic anchors.
  */
 export function pageDimensions(
   page: {
@@ -39,7 +39,7 @@ export function pageDimensions(
   ].filter(({ text, weight }) => text !== '' && weight > 0);
 }
 
-/** Where blocks of links are content of their own, their text does not count a second time. */
+/** The text of topic blocks is not counted a second time. */
 const mainBlocks = (blocks: readonly PageBlock[]): string =>
   blocks
     .filter(({ type }) => type === 'main')

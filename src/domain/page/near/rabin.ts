@@ -1,12 +1,12 @@
 /**
  * Rabin fingerprints of 64 bits: the bytes as a polynomial over GF(2), modulo an irreducible polynomial of degree 64
- * (M. O. Rabin 1981; A. Z. Broder 1993). Constant and byte order are those of Apache Avro's `CRC-64-AVRO`, where the
- * non-zero start value tells apart inputs that differ in leading zero bytes only.
+ * (M. O. Rabin 1981; A. Z. Broder 1993). Constant and byte order are those of Apache Avro's `CRC-64-AVRO`, whose
+ * non-zero start value distinguishes inputs that differ in leading zero bytes only.
  *
  * JavaScript has no fast 64-bit integer, so a fingerprint is a pair of 32-bit lanes, `high` and `low`.
  */
 
-/** The fingerprint of nothing, and the reflected polynomial. */
+/** The fingerprint of no bytes, and the reflected polynomial. */
 export const RABIN_EMPTY_HIGH = 0xc15d213a | 0;
 export const RABIN_EMPTY_LOW = 0xa4d7a795 | 0;
 

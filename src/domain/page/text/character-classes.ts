@@ -1,4 +1,4 @@
-/** What a code point is to the word scanner. */
+/** Classes of code points for the word scanner. */
 export const SEPARATOR = 0;
 /** Letter, mark or digit of a script that puts spaces between words. */
 export const SPACED = 1;

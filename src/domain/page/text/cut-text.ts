@@ -1,7 +1,4 @@
-/**
- * The first `length` units of a text, one less where that would cut a character in two: half of one is no text, and no
- * UTF-8.
- */
+/** The first `length` UTF-16 units of a text, one less where that would split a surrogate pair. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);

@@ -1,4 +1,4 @@
-/** Scripts that say nearly all of the language, and the language most pages in them have. */
+/** Scripts that nearly determine the language, and the main language of each. */
 const SCRIPTS: readonly (readonly [string, RegExp])[] = [
   ['ja', /[\u3041-\u30ff]/g],
   ['ko', /[\uac00-\ud7a3]/g],
@@ -16,7 +16,7 @@ const SCRIPTS: readonly (readonly [string, RegExp])[] = [
   ['latin', /[a-z\u00c0-\u024f]/gi],
 ];
 
-/** Words that hardly a sentence of the language does without, as few as possible of them shared. */
+/** Function words in nearly every sentence of a language, with few shared between languages. */
 const LATIN: Readonly<Record<string, string>> = {
   en: 'the and of to is that for with was this are not have from you by an be which',
   de: 'der die das und ist nicht mit ein eine den dem von zu auf für auch sich im werden sind',
@@ -48,12 +48,12 @@ const CYRILLIC: Readonly<Record<string, string>> = {
 const SAMPLE_CHARS = 6_000;
 const LEAST_LETTERS = 20;
 const LEAST_WORDS = 5;
-/** Share of the words of a text that must be such words, and by how much the second language must have fewer. */
+/** Least share of function words in a text, and the least lead over the second language. */
 const LEAST_SHARE = 0.1;
 const MARGIN = 1.15;
 
 /**
- * The language of a text, as a two-letter code (ISO 639-1), where its script or its commonest words leave little doubt;
+ * The language of a text as a two-letter code (ISO 639-1), where its script or its function words leave little doubt;
  * else `null`.
  */
 export function guessLanguage(text: string): string | null {

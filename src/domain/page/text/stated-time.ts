@@ -3,8 +3,8 @@ const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 const ISO_LOCAL = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
 
 /**
- * A time that a page states, as ISO 8601 in UTC; `null` for one that is no date with a year, or lies beyond 1970 to
- * 9999. Without a zone it is taken for UTC.
+ * A date or time on a page as ISO 8601 in UTC; `null` for an unreadable one, one without a year, or one outside of 1970
+ * to 9999. Without a zone it counts as UTC.
  */
 export function statedTime(written: string | null): string | null {
   if (written === null || !/\d{4}/.test(written)) return null;

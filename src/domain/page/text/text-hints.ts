@@ -1,8 +1,8 @@
 import type { TextShape } from './text-shape.ts';
 
 /**
- * What short texts say of themselves, in the languages of many pages: labels that belong to the page and not to its
- * content. A text in another language says nothing, which is what most texts say.
+ * Hints of short texts that belong to the page and not to its content: labels in the languages of many pages. Most
+ * texts, and all in other languages, give no hint.
  */
 export const TAIL = 1;
 export const ACTION = 1 << 1;
@@ -10,7 +10,7 @@ export const IMPRINT = 1 << 2;
 export const CREDIT = 1 << 3;
 export const PRICE = 1 << 4;
 
-/** Beginnings of texts, divided by bars; one that ends in a space ends where its word does. */
+/** Beginnings of texts, separated by bars. One that ends in a space must end a word. */
 const BEGINNINGS: readonly (readonly [number, string])[] = [
   // Under these, or beside them, stands what belongs to other pages, to the author or to the readers.
   [

@@ -1,6 +1,6 @@
-/** What the characters of a text tell without reading it. */
+/** Statistics of the characters of a text. */
 export interface TextShape {
-  /** Length as it reads: a character of Chinese or Japanese says about as much as three letters. */
+  /** Visual width: a Chinese or Japanese character counts as three letters. */
   readonly width: number;
   readonly digits: number;
   /** Marks that end or divide sentences, Latin and full-width. */
@@ -16,9 +16,7 @@ const DIGIT = 1;
 const FEED = 2;
 const MARK = 3;
 const WIDE = 4;
-/**
- * By character code; few pages have other characters than the first 128, so that the rest of the table costs nothing.
- */
+/** By character code. Few pages use characters beyond the first 128, so the rest of the table is seldom touched. */
 const KINDS = characterKinds();
 
 function characterKinds(): Uint8Array {

@@ -3,12 +3,13 @@ const GRAM = 4;
 /** White space that is more than single spaces. */
 const UNFOLDED = /\s{2,}|[^\S ]/g;
 
-/** A text to look others up in, whatever their case, all white space as one space. */
+/** A text for substring lookups, ignoring case, with all white space as single spaces. */
 export const foldCase = (text: string): string => text.replace(UNFOLDED, ' ').toLowerCase();
 
 /**
- * Says quickly, for most texts that do not stand in another, that they do not: by the hashes of all runs of four
- * characters. Case and the kind of white space do not matter. The text itself is folded only when a run of hashes fits.
+ * A filter for substring queries, by the hashes of all runs of four characters: most texts that are no substring are
+ * refused by it. Ignores case and the kind of white space. The text itself is normalised only when all hashes of a
+ * query match.
  */
 export class TextSketch {
   readonly #text: string;
@@ -51,7 +52,7 @@ export class TextSketch {
     }
   }
 
-  /** {@link #add} of the folded text, which need not be made for that. `false`: there is more than ASCII in it. */
+  /** {@link #add} of the normalised text, without making it. `false`: it is not all ASCII. */
   #addAscii(text: string): boolean {
     const seen = this.#seen;
     let window = 0;

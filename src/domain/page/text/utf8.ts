@@ -1,4 +1,4 @@
-/** UTF-8 (RFC 3629) for loops that must not make strings. Reading expects valid input. */
+/** UTF-8 (RFC 3629) for loops that must not allocate strings. Reading expects valid input. */
 
 /** Bytes of the code point that begins with this byte. */
 export function lengthFromLead(lead: number): number {

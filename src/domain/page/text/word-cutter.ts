@@ -3,7 +3,7 @@ import { createWordScanner, type WordScanner } from './word-scan.ts';
 /** Words of a text in order, lower case; stop words left out where a set of them is given. */
 export type WordCutter = (text: string, stopWords?: ReadonlySet<string>) => string[];
 
-/** {@link createWordScanner} with strings for words, for where they are compared or shown. */
+/** {@link createWordScanner} with strings for words, for comparing and showing them. */
 export function createWordCutter(scanner: WordScanner = createWordScanner()): WordCutter {
   const decoder = new TextDecoder();
   return (text, stopWords) => {

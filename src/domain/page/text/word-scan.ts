@@ -1,7 +1,7 @@
 import { createCharacterBlocks, SEPARATOR, SPACED, UNSPACED } from './character-classes.ts';
 import { codePointAt, lengthFromLead, putCodePoint } from './utf8.ts';
 
-/** The words of a text in order, lower-cased, as UTF-8 without anything between them. */
+/** The words of a text in order, in lower case, as UTF-8 without separators. */
 export interface WordList {
   readonly bytes: Uint8Array;
   /** End of each word in `bytes`; the next one begins there. */
@@ -10,11 +10,11 @@ export interface WordList {
 }
 
 export interface WordScanner {
-  /** Cuts a text into words. The answer is valid until the next call: its arrays are used again. */
+  /** Splits a text into words. The result is valid until the next call, which reuses its arrays. */
   scan(text: string): WordList;
 }
 
-/** Cuts a text of an unspaced script into words, with whatever stands between them as pieces of their own. */
+/** Splits a text of an unspaced script into words; text between words comes as separate pieces. */
 export type TextCutter = (text: string) => Iterable<string>;
 
 interface Buffers {
@@ -25,19 +25,19 @@ interface Buffers {
 }
 
 /**
- * Longest piece given to the segmenter, UTF-8 bytes: 400 characters of most such scripts. Longer ones take longer a
- * character.
+ * Longest piece given to the segmenter, UTF-8 bytes: 400 characters of most such scripts. Its time per character grows
+ * with the length.
  */
 const SEGMENT_BYTES = 1200;
 /** Buffers for a longer text are not kept. */
 const KEPT_LENGTH = 1 << 18;
 
 /**
- * Words of scripts with spaces are the runs of letters, marks and digits, found by a plain scan; Chinese, Japanese,
- * Thai and the like are cut by `Intl.Segmenter`, whose dictionary comes with the ICU of the runtime. So `don't` is two
+ * Words of scripts with spaces are runs of letters, marks and digits, found by a plain scan; Chinese, Japanese, Thai
+ * and the like are split by `Intl.Segmenter`, whose dictionary comes with the ICU of the runtime. So `don't` is two
  * words, whichever apostrophe it has, and `3.14` is two.
  *
- * `cut` takes the segmenter's place, and then belongs to the name of every signature made from the words.
+ * `cut` replaces the segmenter; it must then be part of the name of every signature made from the words.
  *
  * The scan runs over UTF-8 because reading a typed array is several times as fast as `charCodeAt`.
  */
@@ -70,7 +70,7 @@ export function createWordScanner(cut?: TextCutter): WordScanner {
     endWord();
   };
 
-  /** Cuts the stretch without spaced words that begins at `from` into words; returns its end. */
+  /** Splits the run without spaced words that begins at `from`; returns its end. */
   const segment = (from: number, length: number): number => {
     endWord();
     const { source } = buffers;
