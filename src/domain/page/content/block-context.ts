@@ -2,17 +2,20 @@ import { TAIL, textHints } from '../text/text-hints.ts';
 import type { PageShape } from './page-shape.ts';
 import type { Outline } from './text-blocks.ts';
 
-/** What features need to know of each block beyond its neighbours. */
+/** Context of a block beyond its neighbours, for the features. */
 export interface BlockContext {
   /** See text-hints.ts. */
   readonly hints: Uint8Array;
-  /** Blocks of the page with the same text, as far as its beginning tells, itself included. */
+  /** Blocks of the page with the same text (compared by its beginning), itself included. */
   readonly copies: Float64Array;
-  /** Blocks since the last label that announces a tail, and to the nearest long text before and behind; bounded. */
+  /**
+   * Number of blocks since the last label that announces a tail, and to the nearest long text before and after;
+   * bounded.
+   */
   readonly sinceTail: Float64Array;
   readonly sinceLong: Float64Array;
   readonly untilLong: Float64Array;
-  /** Share of the page's long texts that stands before it, and behind it. */
+  /** Share of the page's long texts before it, and after it. */
   readonly longBefore: Float64Array;
   readonly longAfter: Float64Array;
   /** Width of the text outside links from its heading to the next. */
@@ -22,7 +25,7 @@ export interface BlockContext {
 const FAR = 30;
 const LONG = 120;
 
-/** Texts that begin alike for so long are taken for the same. */
+/** Texts with an equal beginning of this length count as equal. */
 const BEGIN = 80;
 
 export function blockContext({ blocks }: Outline, { shapes, isShown }: PageShape): BlockContext {

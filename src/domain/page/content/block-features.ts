@@ -18,16 +18,16 @@ import type { Outline, TextBlock } from './text-blocks.ts';
 export const announcesTail = ({ heading, text }: TextBlock): boolean =>
   heading > 0 && (textHints(text, { width: text.length, digits: 0 }) & TAIL) !== 0;
 
-/** Blocks on either side that make up the neighbourhood, and what each of them counts at most. */
+/** Number of neighbours on either side, and the bound of each one's width. */
 const NEAR = 5;
 const NEAR_WIDTH = 400;
-/** Of whole numbers, which are most of what is asked for. */
+/** Logarithms of whole numbers, the common case. */
 const LOGS = Float64Array.from({ length: 4_096 }, (_, value) => Math.log2(1 + value));
 const log = (value: number): number => (value < LOGS.length ? LOGS[value | 0]! : Math.log2(1 + value));
 
 /**
- * A row of {@link FEATURES} for each block: what it is, what stands beside it, what it lies in, and what the page is.
- * @param allocate gives an array of so many zeros, which becomes the rows
+ * A row of {@link FEATURES} for each block: the block, its neighbours, its ancestors, and the page.
+ * @param allocate gives a zeroed array of so many numbers, which becomes the rows
  */
 export function blockFeatures(
   outline: Outline,

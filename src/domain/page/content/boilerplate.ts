@@ -13,23 +13,24 @@ const ROLES = new Set(
     ' ',
   ),
 );
-/** Whole words of class and id that stand for what surrounds content. */
+/** Whole words of class and id that mark surroundings of the content. */
 const SURROUND =
   /(?:^|[-_ ])(?:nav|navbar|navigation|menu|submenu|megamenu|breadcrumbs?|crumbs?|footer|foot|sidebar|side-?bar|sidenav|rail|cookies?|consent|gdpr|banner|masthead|topbar|toolbar|share|sharing|sharebar|social|follow|related|recommended|recommendations|recirc|more-?stories|read-?more|also-?like|newsletter|subscribe|subscription|signup|sign-?up|login|sign-?in|popup|modal|overlay|lightbox|advert|adverts|advertisement|ads|adslot|sponsor|sponsored|promo|promos|promotion|pagination|pager|paging|widget|widgets|skip|skip-?link|sr-?only|visually-?hidden|screen-?reader|tags|taglist|tag-?cloud|byline-?share|print|tools|outbrain|taboola|disqus|author-?bio|flash|tooltip|dropdown|search-?form|searchform|language|lang-?switcher|copyright|legal|backtotop|ticker|trending|popular|most-?read)(?:$|[-_ ])/;
 const CONTENT =
   /(?:^|[-_ ])(?:article-?body|articlebody|post-?body|entry-?content|post-?content|article-?content|story-?body|main-?content|maincontent|content-?body|markdown-?body|prose|mw-?parser-?output)(?:$|[-_ ])/;
 
-/** What an element is by its name and attributes alone. */
+/** Judgement of an element by its name and attributes alone. */
 export type ElementClass = 'silent' | 'surround' | 'content' | 'plain' | 'perhaps-surround';
 
 export type Classifier = (node: PageNode) => ElementClass;
 
-/** Class and id attributes remembered: those of many pages of a few sites. */
+/** Class and id attributes cached: those of many pages of a few sites. */
 const MAX_MEANINGS = 20_000;
 
 /**
- * For any number of pages: what a class name means is worked out once, since the pages of a site use few of them often.
- * @param concealed whether what only shows without scripts counts: the whole content of some applications
+ * Reusable for any number of pages. The meaning of a class name is cached, since the pages of a site use few of them
+ * often.
+ * @param concealed whether content shown only without scripts counts: the whole content of some applications
  */
 export function createClassifier(concealed: boolean): Classifier {
   const meaning = memoized(meaningOf, MAX_MEANINGS);

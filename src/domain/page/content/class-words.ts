@@ -1,6 +1,6 @@
 /**
- * What the words of class and id say of an element, as bits. They are no more than hints: what a page calls `content`
- * may hold its menu. The words are those that site authors of all languages use, in English.
+ * Hints of the words of class and id about an element, as bits. They are only hints: an element called `content` may
+ * hold the menu. Site authors of all languages use these English words.
  */
 export const NAVIGATION = 1;
 export const FOOT = 1 << 1;
@@ -73,7 +73,7 @@ const BITS: ReadonlyMap<string, number> = WORDS.reduce((bits, [bit, words]) => {
   return bits;
 }, new Map<string, number>());
 
-/** Longer lists of classes say nothing more. */
+/** Longer lists of classes give no further hints. */
 const MAX_CHARS = 300;
 
 /** @param words class and id as written: `SideBar entry-content` has the words side, bar, entry, content */

@@ -2,8 +2,8 @@ import { CONTENT_BASE, CONTENT_TREES } from './content-trees.ts';
 
 /** Splits of a tree, and its leaves: all trees are full, of depth 4. */
 export const TREE_DEPTH = 4;
-// Not `2 ** TREE_DEPTH`: V8 keeps powers as floating-point numbers, which made places of {@link logitsOf} such too and
-// it half as fast.
+// Not `2 ** TREE_DEPTH`: V8 keeps powers as floating-point numbers, so positions in {@link logitsOf} became such too
+// and its speed halved.
 export const TREE_SPLITS = 15;
 export const TREE_LEAVES = 16;
 
@@ -40,13 +40,13 @@ export function readTrees(base: number, lines: readonly string[]): BoostedTrees 
   return { base, features, thresholds, leaves, count };
 }
 
-/** Rows that go down a tree side by side: while one waits for its value, the processor goes on with the others. */
+/** Rows that descend a tree side by side: while one waits for memory, the processor goes on with the others. */
 const ABREAST = 4;
 
 /**
- * Logits of rows of `columns` values. Tree by tree, not row by row, so that a tree stays in the processor's cache;
- * steps are arithmetic without branches, since which way a row takes can hardly be foreseen, and are written out, as
- * calls or a loop would double their cost.
+ * Logits of rows of `columns` values. Runs tree by tree, so that a tree stays in the processor's cache. The steps are
+ * arithmetic without branches, since directions can hardly be predicted, and are unrolled, as calls or a loop would
+ * double their cost.
  */
 export function logitsOf(trees: BoostedTrees, rows: Float32Array, columns: number): Float64Array {
   const { base, features, thresholds, leaves, count } = trees;
@@ -103,5 +103,5 @@ export function logitsOf(trees: BoostedTrees, rows: Float32Array, columns: numbe
   return logits;
 }
 
-/** The trees that ship. */
+/** The trees of this release. */
 export const contentTrees = (): BoostedTrees => readTrees(CONTENT_BASE, CONTENT_TREES);

@@ -2,22 +2,22 @@ import { memoized } from '../../memoized.ts';
 import type { PageNode } from '../page-node.ts';
 import { BODY, bitsOfClassWords, COMMENT, FOOT, NAVIGATION, POST, PRODUCT, SIDE } from './class-words.ts';
 
-/** Further signs of an element, beside those of its class words. */
+/** Signs of an element beside those of its class words. */
 export const HIDDEN = 1 << 16;
-/** Shown where scripts do not run. */
+/** Shown only without scripts. */
 export const NOSCRIPT = 1 << 17;
-/** Its name or role, not only its class, calls it surroundings. */
+/** Surroundings by name or role, not only by class. */
 export const SURROUND = 1 << 18;
-/** Its name or role calls it content. */
+/** Content by name or role. */
 export const CONTENT = 1 << 19;
 export const ARTICLE = 1 << 20;
 export const ASIDE = 1 << 21;
 export const TABLE = 1 << 22;
 export const LIST = 1 << 23;
 export const HEADER = 1 << 24;
-/** Class words that stand for content of one kind or another. */
+/** Class words of content of one kind or another. */
 export const BODY_SIGNS = BODY | POST | PRODUCT;
-/** Nothing inside is text of the page. */
+/** Its text is not text of the page. */
 export const SILENT = 1 << 30;
 
 const SIGNS_OF_NAME: ReadonlyMap<string, number> = new Map([
@@ -59,15 +59,15 @@ const SIGNS_OF_PROPERTY: ReadonlyMap<string, number> = new Map([
 /** A style attribute that hides its element. */
 export const HIDING_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
-/** What an element is by its name and attributes alone. */
+/** Signs of an element, from its name and attributes alone. */
 export type SignReader = (node: PageNode) => number;
 
-/** Class and id attributes remembered: those of many pages of a few sites. */
+/** Class and id attributes cached: those of many pages of a few sites. */
 const MAX_MEANINGS = 20_000;
-/** Class and id together say nothing more beyond. */
+/** Characters of class and id that are read. */
 const MAX_WORDS = 300;
 
-/** What a class name means is worked out once: the pages of a site use few of them often. */
+/** The meaning of a class name is cached: the pages of a site use few of them often. */
 export function createSignReader(): SignReader {
   const meaningOf = memoized(bitsOfClassWords, MAX_MEANINGS);
   return ({ name = '', attribs }) => {
@@ -101,7 +101,7 @@ export function createSignReader(): SignReader {
           break;
       }
     }
-    // Those of the whole page tell of its layout.
+    // Classes of the whole page describe its layout.
     if ((classes === '' && id === '') || name === 'body' || name === 'html') return signs;
     if (classes.length + id.length >= MAX_WORDS) return signs | meaningOf(`${classes} ${id}`.slice(0, MAX_WORDS));
     return signs | (classes === '' ? 0 : meaningOf(classes)) | (id === '' ? 0 : meaningOf(id));

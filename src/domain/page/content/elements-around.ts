@@ -1,22 +1,22 @@
 import type { PageShape } from './page-shape.ts';
 import type { Outline } from './text-blocks.ts';
 
-/** What features need to know of each element. */
+/** Context of an element, for the features. */
 export interface ElementsAround {
   /** Share of the page's plain text, and of its own text in links. */
   readonly shares: Float64Array;
   readonly densities: Float64Array;
-  /** List entries and quotations around its content, itself included. */
+  /** Number of list entries and quotations around its content, itself included. */
   readonly items: Int32Array;
   readonly quotes: Int32Array;
   /** The widest element around its content that is not most of the page; -1: none. */
   readonly parts: Int32Array;
   /** Whether it is the container or in it. */
   readonly isInside: Uint8Array;
-  /** What the elements that look like it and have its parent hold together, and its place among them. */
+  /** Together, the siblings that look like it, and its position among them. */
   readonly groups: readonly (Group | undefined)[];
   readonly groupAt: Int32Array;
-  /** Elements from it up to the nearest that holds half of the page's text. */
+  /** Number of elements from it up to the nearest with half of the page's text. */
   readonly trunk: Int32Array;
 }
 
@@ -43,7 +43,7 @@ export function elementsAround(
   const groupAt = new Int32Array(length);
   const trunk = new Int32Array(length);
   const known = new Map<number, Group>();
-  // Elements stand behind those around them.
+  // Elements come after their ancestors.
   for (let at = 0; at < length; at++) {
     const element = elements[at]!;
     const { parent, name } = element;

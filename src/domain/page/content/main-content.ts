@@ -10,8 +10,8 @@ import { type PageShape, pageShape } from './page-shape.ts';
 import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
 
 /**
- * What is found on a page; part of the name of every signature made from it, so it moves with each change of that, new
- * trees above all.
+ * Version of the extraction; part of the name of every signature made from it, so it changes with every change of the
+ * result, new trees above all.
  */
 export const CONTENT_VERSION = 3;
 
@@ -19,25 +19,24 @@ export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
   readonly text: string;
   readonly outline: Outline;
-  /** Which blocks belong to it. */
+  /** Whether each block belongs to it. */
   readonly isMain: readonly boolean[];
   /**
-   * How surely each block belongs to it, 0 to 1: its probability, less where it stands in what calls itself an advert,
-   * an aside or the like.
+   * Probability of each block to belong to it, 0 to 1, lowered inside elements marked as an advert, an aside or the
+   * like.
    */
   readonly certainty: Float64Array;
 }
 
-/** How much of the judgement of a block in a repeated element (a card, a post) is that of its fellows in the others. */
+/** Weight of the fellow blocks in the probability of a block of a repeated element (a card, a post). */
 const FELLOWS = 0.7;
-/** Fewer are no pattern. */
+/** Least number of fellow blocks. */
 const LEAST_FELLOWS = 3;
 
 /**
- * The main content of a page: every block gets a probability from what it is, what it stands beside, what it lies in
- * and what the page is ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`); blocks
- * that repeat each other are judged together; then those are taken that make the expected F1 of the page's words
- * largest.
+ * The main content of a page. Each block gets a probability from its own features, its neighbours, its ancestors and
+ * the page ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`). Blocks that repeat
+ * each other are judged together. Then the blocks are taken that maximise the expected F1 of the page's words.
  */
 export function createMainContent(trees: BoostedTrees = contentTrees()): (root: PageNode) => MainContent {
   const signsOf = createSignReader();
@@ -51,7 +50,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
     const chances = withoutComments(outline, page, withoutOthers(outline, context, likely));
     const isMain = mostLikely(page, chances);
     for (const [i, block] of outline.blocks.entries()) {
-      // What it announces is gone.
+      // Its announced part is gone.
       if (isMain[i] && isMain[i + 1] === false && announcesTail(block)) isMain[i] = false;
     }
     const text = outline.blocks
@@ -62,10 +61,10 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
   };
 }
 
-/** The scratch rows grow up to this: the values of some hundred blocks. */
+/** Size limit of the reused rows: the values of some hundred blocks. */
 const KEPT_VALUES = 65_536;
 
-/** The same zeros for every page: memory outside of the heap costs more to get than to clear. */
+/** Reused for every page: allocating memory outside of the heap costs more than clearing it. */
 function scratchRows(): (values: number) => Float32Array {
   let scratch = new Float32Array(0);
   return (values) => {
@@ -103,17 +102,17 @@ function blockChances(outline: Outline, page: PageShape, rows: Float32Array, tre
   return chances;
 }
 
-/** Likelihood left to it. */
+/** Probability left to it. */
 const ELSEWHERE = 0.2;
 const MOSTLY_LINK = 0.6;
 
 /**
- * Links that the page itself announces as those of other pages: a line between paragraphs ("Also read: ..."), and what
- * stands under a heading such as "Related news". Both are too rare among labelled pages to be learnt.
+ * Links that the page announces as links to other pages: a line between paragraphs ("Also read: ..."), and the part
+ * under a heading such as "Related news". Both are too rare among labelled pages to be learnt.
  */
 function withoutOthers({ blocks }: Outline, { hints }: BlockContext, chances: Float64Array): Float64Array {
   const left = chances.slice();
-  /** Level of the heading that announced them; 0: none did. */
+  /** Level of the announcing heading; 0: none. */
   let tail = 0;
   for (let i = 0; i < left.length; i++) {
     const { text, linkChars, heading } = blocks[i]!;
@@ -126,12 +125,12 @@ function withoutOthers({ blocks }: Outline, { hints }: BlockContext, chances: Fl
   return left;
 }
 
-/** An article has at least so much text, as wide as it reads. */
+/** Least width of the text of an article. */
 const LEAST_ARTICLE = 300;
 
 /**
- * What readers say below an article is none of it, on forums it is the content; of long discussions the trees know too
- * few. So a page that declares itself an article, is no forum and has a text beside its comments loses these.
+ * Comments below an article are not its content; on forums they are. The trees know too few long discussions. So a page
+ * that declares itself an article, is no forum and has a text beside its comments loses these.
  */
 function withoutComments(
   { blocks, elements, kinds }: Outline,
@@ -154,18 +153,14 @@ function withoutComments(
 
 const SURROUNDINGS = ADVERT | OVERLAY | RELATED | SURROUND | ASIDE;
 
-/**
- * The trees take an advert within an article for what it mostly is to readers of text: a little noise in much content.
- */
+/** The trees mostly keep an advert within an article, as readers of text do: a little noise in much content. */
 const certaintyOf = ({ blocks }: Outline, { signsOf }: PageShape, chances: Float64Array): Float64Array =>
   chances.map((chance, i) => {
     const around = signsOf[blocks[i]?.path.at(-1) ?? -1] ?? 0;
     return (around & SURROUNDINGS) === 0 ? chance : chance / 2;
   });
 
-/**
- * Number of the group of each block, a hash: blocks at the same place of elements that repeat each other; -1: in none.
- */
+/** Group of each block, as a hash: blocks at the same place of elements that repeat each other; -1: none. */
 function fellowsOf({ blocks, elements }: Outline, { repeatedOf }: PageShape): Int32Array {
   const fellows = new Int32Array(blocks.length);
   for (let i = 0; i < blocks.length; i++) {
@@ -189,9 +184,9 @@ function fellowsOf({ blocks, elements }: Outline, { repeatedOf }: PageShape): In
 const mixed = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193) ^ (hash >>> 15);
 
 /**
- * The blocks to take, likeliest first, as long as the expected F1 grows: 2 x expected words found / (words taken +
- * expected words of the content). Where a page leaves no doubt that takes what is likelier than not, and more where
- * much is in doubt.
+ * The blocks to take, most probable first, as long as the expected F1 grows: 2 x expected words found / (words taken +
+ * expected words of the content). On a clear page that takes the blocks above one half, and more where much is in
+ * doubt.
  */
 function mostLikely({ shapes }: PageShape, chances: Float64Array): boolean[] {
   const order = [...chances.keys()].sort((a, b) => (chances[b] as number) - (chances[a] as number));

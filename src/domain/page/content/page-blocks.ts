@@ -3,7 +3,7 @@ import { HIDDEN, NOSCRIPT } from './element-signs.ts';
 import type { MainContent } from './main-content.ts';
 import type { OutlineElement } from './text-blocks.ts';
 
-/** The blocks of a page as reports and signatures know them; what it hides is left out unless it is content. */
+/** The blocks of a page for reports and signatures; hidden blocks are left out unless they are content. */
 export function pageBlocks({ outline, isMain, certainty }: MainContent, max: number): PageBlock[] {
   const { blocks, elements } = outline;
   const isHidden = hiddenElements(elements);
@@ -25,7 +25,7 @@ export function pageBlocks({ outline, isMain, certainty }: MainContent, max: num
   return listed;
 }
 
-/** Whether each element or one around it hides what is inside. */
+/** Whether each element or an ancestor hides its content. */
 function hiddenElements(elements: readonly OutlineElement[]): Uint8Array {
   const isHidden = new Uint8Array(elements.length);
   for (let at = 0; at < elements.length; at++) {
@@ -36,16 +36,16 @@ function hiddenElements(elements: readonly OutlineElement[]): Uint8Array {
 }
 
 interface Place {
-  /** Elements from the outermost, those of one name in a row told once: `body>div*3>p`. */
+  /** Names of the elements from the outermost, runs of one name counted: `body>div*3>p`. */
   readonly path: string;
-  /** The path without its last row of one name, and how many there are in that. */
+  /** The path without its last run of one name, and the length of that run. */
   readonly before: string;
   readonly name: string;
   readonly row: number;
-  /** Among the places of the page. */
+  /** Position among the places of the page. */
   readonly position: number;
   readonly inside: Map<string, Place>;
-  /** Blocks told of. */
+  /** Number of blocks so far. */
   blocks: number;
 }
 
@@ -59,12 +59,12 @@ const placeIn = (before: string, name: string, row: number, position = 0): Place
   blocks: 0,
 });
 
-/** Names the blocks of a page by the elements around them. Elements with the same names around them are one place. */
+/** Names the blocks of a page by their ancestors. Elements with the same names of ancestors are one place. */
 class Places {
   private readonly elements: readonly OutlineElement[];
   private readonly root = placeIn('', '', 0);
   private readonly places: Place[] = [this.root];
-  /** Of each element the position of its place; 0: not looked for yet. */
+  /** Position of each element's place; 0: not looked up yet. */
   private readonly placeOf: Int32Array;
 
   constructor(elements: readonly OutlineElement[]) {

@@ -1,6 +1,6 @@
 import type { PageNode } from '../page-node.ts';
 
-/** What a page declares itself to be (JSON-LD, Open Graph). */
+/** Kinds that pages declare (JSON-LD, Open Graph). */
 export interface PageKinds {
   readonly article: boolean;
   readonly product: boolean;
@@ -15,12 +15,12 @@ export interface KindReader {
 
 const TYPE = /"@type"\s*:\s*\[?\s*"([A-Za-z]{1,40})"/g;
 const MAX_JSON_CHARS = 50_000;
-/** Programs that make forums, and what forums call themselves. */
+/** Forum software, and names of forums. */
 const FORUM =
   /\b(?:discourse|phpbb|xenforo|vbulletin|nodebb|mybb|flarum|lemmy|invision community|ips community|simple machines|smf|vanilla|forums?|message board|xf|forum-\w+|viewtopic|showthread|论坛|社区|フォーラム)\b|论坛|掲示板/i;
 const POST = /\b(?:single-post|single-article|article-page|post-template)\b/i;
 
-/** Reads the elements that show nothing (scripts with JSON-LD, `meta`), and `html` and `body`. */
+/** Reads the elements without visible text (scripts with JSON-LD, `meta`), and `html` and `body`. */
 export function createKindReader(): KindReader {
   const types = new Set<string>();
   let isForum = false;

@@ -2,11 +2,11 @@ import { type TextShape, textShape } from '../text/text-shape.ts';
 import { ARTICLE, BODY_SIGNS, CONTENT, HIDDEN, NOSCRIPT, SURROUND } from './element-signs.ts';
 import type { Outline, OutlineElement, TextBlock } from './text-blocks.ts';
 
-/** What the blocks of a page amount to, element by element. */
+/** Sums of the blocks of a page, by element. */
 export interface PageShape {
   readonly shapes: readonly TextShape[];
   readonly isShown: Uint8Array;
-  /** Width of the text outside links that is shown, of the page and below each element. */
+  /** Width of the visible text outside links, of the page and below each element. */
   readonly plain: number;
   readonly plainOf: Float64Array;
   readonly linked: number;
@@ -15,17 +15,12 @@ export interface PageShape {
   /** Long blocks with few links. */
   readonly longBlocks: number;
   /**
-   * Class words and signs of each element and of all around it, without the names of those too large to be relied on.
+   * Class words and signs of each element and its ancestors, without class words of elements too large to be reliable.
    */
   readonly signsOf: Int32Array;
-  /**
-   * Of each element and those around it, the one that most repeats itself (a card, a post, an entry); -1: none does.
-   */
+  /** Of each element and its ancestors, the one repeated most (a card, a post, an entry); -1: none. */
   readonly repeatedOf: Int32Array;
-  /**
-   * The element that holds the content: one that says so, else the deepest that holds most plain text. -1: the whole
-   * page.
-   */
+  /** The container of the content: a marked one, else the deepest with most plain text. -1: the whole page. */
   readonly container: number;
   /** The first and the last block in it. */
   readonly containerFirst: number;
@@ -33,7 +28,7 @@ export interface PageShape {
 }
 
 const LONG = 120;
-/** What calls itself a menu and holds this share of the page's text is none. */
+/** A menu by name with this share of the page's text is none. */
 const MOST_OF_A_SURROUND = 0.4;
 const LASTING = HIDDEN | NOSCRIPT | CONTENT | ARTICLE | BODY_SIGNS;
 const CONTAINER = new Set('main article section div td body form center'.split(' '));
@@ -96,7 +91,7 @@ export function pageShape({ blocks, elements }: Outline): PageShape {
   };
 }
 
-/** Lines, rows and cells repeat themselves in any text. */
+/** Lines, rows and cells are repeated in any text. */
 const NO_ENTRY = new Set(['p', 'tr', 'td']);
 const LEAST_ALIKE = 3;
 
@@ -125,7 +120,7 @@ function containerOf(
     if (!CONTAINER.has(name) || ((inherited[at] ?? 0) & (SURROUND | HIDDEN | NOSCRIPT)) !== 0) continue;
     const isDeclared = (signs & CONTENT) !== 0;
     if ((plainOf[at] ?? 0) < (isDeclared ? DECLARED_SHARE : CONTAINER_SHARE) * plain) continue;
-    // What is declared wins over what merely holds much; of either, the deepest.
+    // A declared container wins over a large one; of either kind, the deepest.
     const rank = depth + (isDeclared ? 1_000 : 0);
     if (rank > bestRank) {
       best = at;

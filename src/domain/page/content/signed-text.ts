@@ -1,20 +1,19 @@
 import type { PageBlock } from '../page-block.ts';
 
-/** What is certain must be this share of the main content, or all of that is signed. */
+/** Certain blocks must be this share of the main content, or all of it is signed. */
 const LEAST_CERTAIN = 0.3;
-/** What is prose must be this share of the rest, or lines of all kinds are signed. */
+/** Prose must be this share of the rest, or lines of all kinds are signed. */
 const LEAST_PROSE = 0.6;
 /** Blocks whose odds to be content are this many times below those of the typical one are left out. */
 const DOUBT = 5;
 
 /**
- * What is signed of a page: of its main content, or of all its text where none was found, the part that stays when
- * nothing was edited.
+ * The signed text of a page: the part of its main content (or of all its text without one) that stays when nothing was
+ * edited.
  *
- * Extraction must take doubtful blocks to lose nothing; a signature must leave them out, or another advert makes
- * another page. So blocks that are less certain than the rest do not count, nor do lines without sentences: bylines,
- * dates, counters, teasers, captions. Where that leaves too little, as on lists, product pages and tables, everything
- * counts.
+ * Extraction takes doubtful blocks to lose nothing; a signature leaves them out, or another advert makes another page.
+ * So blocks less certain than the rest are skipped, and lines without sentences: bylines, dates, counters, teasers,
+ * captions. Where that leaves too little, as on lists, product pages and tables, everything is signed.
  */
 export function signedText(page: {
   readonly mainText: string | null;
@@ -29,10 +28,7 @@ export function signedText(page: {
   return prose.length >= LEAST_PROSE * content.length ? prose : content;
 }
 
-/**
- * Blocks of the main content that are about as certain as the typical one; all of them where nobody has said how
- * certain they are.
- */
+/** Blocks of the main content about as certain as the typical one; all of them without probabilities. */
 export function certainBlocks(blocks: readonly PageBlock[]): readonly PageBlock[] {
   const main = blocks.filter(({ type }) => type === 'main');
   const least = oddsOf(typicalCertainty(main)) / DOUBT;
@@ -56,9 +52,9 @@ function typicalCertainty(blocks: readonly PageBlock[]): number {
   return 0;
 }
 
-/** Longer lines are prose even without an end. */
+/** Longer lines are prose even without a full stop. */
 const LONG_LINE = 200;
-/** Shorter ones are none. */
+/** Shorter lines are no prose. */
 const LEAST_LINE = 15;
 const LEAST_WIDE_LINE = 8;
 /** A short line with digits holds a date, a price or a count as a rule. */
@@ -66,7 +62,7 @@ const SHORT_LINE = 40;
 
 const codesOf = (characters: string): ReadonlySet<number> =>
   new Set([...characters].map((character) => character.codePointAt(0) as number));
-/** Ends of sentences in the scripts of today, and what may stand behind them. */
+/** Ends of sentences in current scripts, and the characters that may follow them. */
 const ENDS = codesOf('.!?…:;。！？．：；।۔؟։።។။།');
 const CLOSERS = codesOf('"\'”’»)]」』）】');
 

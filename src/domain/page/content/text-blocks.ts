@@ -8,11 +8,11 @@ export interface TextBlock {
   readonly text: string;
   readonly linkChars: number;
   readonly links: number;
-  /** 1 to 6 of a heading, else 0. */
+  /** Heading level 1 to 6, else 0. */
   readonly heading: number;
-  /** Name of the element that holds it: `p`, `li`, `td`, `div`. */
+  /** Name of its parent element: `p`, `li`, `td`, `div`. */
   readonly tag: string;
-  /** Elements around it, outermost first; positions in {@link Outline.elements}. */
+  /** Ancestors, outermost first; positions in {@link Outline.elements}. */
   readonly path: readonly number[];
 }
 
@@ -20,14 +20,14 @@ export interface OutlineElement {
   readonly name: string;
   /** Its own signs: class words and element signs. */
   readonly signs: number;
-  /** Position of the element around it; -1: none. */
+  /** Position of the parent element; -1: none. */
   readonly parent: number;
   readonly depth: number;
   /** Equal for elements of one name and class. */
   readonly looks: number;
   /** Elements of the same parent that look like it, itself included. */
   alike: number;
-  /** Of all text below that is shown, and of its links, characters. */
+  /** Characters of all visible text below it, and of its links. */
   chars: number;
   linkChars: number;
   blocks: number;
@@ -46,7 +46,7 @@ export interface OutlineLimits {
 
 export const OUTLINE_LIMITS: OutlineLimits = Object.freeze({ maxBlocks: 20_000, maxChars: 2_000_000 });
 
-/** Elements that begin a block of their own: the level of a heading, 0 of all others. */
+/** Elements that begin a block: the level of a heading, 0 for others. */
 const BLOCKS: ReadonlyMap<string, number> = new Map(
   'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav noscript ol p pre section summary table tbody tfoot thead tr td th ul'
     .split(' ')
@@ -55,15 +55,15 @@ const BLOCKS: ReadonlyMap<string, number> = new Map(
 /** White space that is more than single spaces. */
 const UNFOLDED = /[\t-\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]| {2}/;
 
-/** What to do when an open element ends. */
+/** Actions at the end of an open element. */
 const PLAIN = 0;
 const ANCHOR = 1;
 const BLOCK = 2;
 const CLOSED = -1;
 
 /**
- * One walk over the DOM, without recursion: a hostile page may nest as deep as it likes. `onText` is told to which
- * block a text belongs.
+ * One walk over the DOM, without recursion: a hostile page may nest to any depth. `onText` receives each text and its
+ * block.
  */
 export function outlineOf(
   root: PageNode,
@@ -106,10 +106,10 @@ class OutlineWalk {
   /** By class, then by name. */
   private readonly looks = new Map<string | undefined, Map<string, number>>();
   private looksCount = 0;
-  /** Block elements around, and the heading that each of them stands for. */
+  /** Block elements around the current node, and the heading level of each. */
   private readonly path: number[] = [];
   private readonly headings: number[] = [];
-  /** How many of them hide what is inside. */
+  /** Number of open elements that hide their content. */
   private hiding = 0;
   private current = '';
   private linkChars = 0;
@@ -123,7 +123,7 @@ class OutlineWalk {
     this.signsOf = signsOf;
   }
 
-  /** Blocks that are whole: the position of the one at work. */
+  /** Number of complete blocks: the position of the current one. */
   get finished(): number {
     return this.blocks.length;
   }
@@ -138,7 +138,7 @@ class OutlineWalk {
       return;
     }
     const body = UNFOLDED.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
-    // What is not what it was before was white space.
+    // A difference is white space.
     const isApart = data.charCodeAt(0) !== trimmed.charCodeAt(0);
     if (this.current === '') this.current = body;
     else this.current += this.wantsSpace || isApart ? ` ${body}` : body;
@@ -147,7 +147,7 @@ class OutlineWalk {
     this.wantsSpace = data.charCodeAt(data.length - 1) !== trimmed.charCodeAt(trimmed.length - 1);
   }
 
-  /** What is to be done at its end; `CLOSED`: what is inside is not to be read. */
+  /** The action at its end; `CLOSED`: its content is skipped. */
   enter(node: PageNode): number {
     const { name = '' } = node;
     const signs = this.signsOf(node);
@@ -191,7 +191,7 @@ class OutlineWalk {
   end(): Outline {
     this.flush();
     const { blocks, elements } = this;
-    // What an element holds was counted for the innermost around a text; those around it stand before it.
+    // Text was counted for the innermost element; ancestors come before it.
     for (let at = elements.length - 1; at >= 0; at--) {
       const element = elements[at]!;
       if (element.parent < 0) continue;
@@ -243,7 +243,7 @@ class OutlineWalk {
   }
 }
 
-/** Counts the elements of each parent that look like each. */
+/** Counts the siblings that look like each element. */
 function countAlike(elements: readonly OutlineElement[]): void {
   const groups = new Map<number, number>();
   const counts: number[] = [];

@@ -1,9 +1,9 @@
 import type { PageNode } from '../page-node.ts';
 import { tagClassOf } from './tag-classes.ts';
 
-/** A block is pooled when it passes one of the two. */
+/** Thresholds; a block is pooled when it passes one of the two. */
 export interface BlockThresholds {
-  /** Code points of its trimmed text nodes, without what stands in pooled blocks and titles below. */
+  /** Code points of its trimmed text nodes, without pooled blocks and titles below. */
   readonly maxLooseChars: number;
   readonly maxLooseLevels: number;
 }
@@ -11,16 +11,16 @@ export interface BlockThresholds {
 export const BLOCK_THRESHOLDS: BlockThresholds = Object.freeze({ maxLooseChars: 100, maxLooseLevels: 5 });
 
 export interface PageSegment {
-  /** `title`: a title or heading; `block`: one that passed a threshold; `residual`: what is left at the root. */
+  /** `title`: a title or heading; `block`: one that passed a threshold; `residual`: the rest at the root. */
   readonly kind: 'title' | 'block' | 'residual';
   /** The element, and its name; the root for the residual block. */
   readonly node: PageNode;
   readonly name: string;
-  /** Names of the elements around it and its own, outermost first, the last eight. */
+  /** Names of its ancestors and its own, outermost first, the last eight. */
   readonly path: readonly string[];
   /** White space folded, a line per block or level tag. */
   readonly text: string;
-  /** Code points of the trimmed text nodes, those within links too. */
+  /** Code points of the trimmed text nodes, links included. */
   readonly chars: number;
   readonly anchorText: string;
   readonly anchorChars: number;
@@ -28,16 +28,16 @@ export interface PageSegment {
   readonly levels: number;
 }
 
-/** What `meta` elements say of the page; the first of a kind counts. */
+/** Metadata from `meta` elements; the first of a kind counts. */
 export interface StatedFacts {
   readonly keywords: string | null;
   readonly description: string | null;
-  /** When the page says it was published or changed, as written. */
+  /** Stated time of publication or change, as written. */
   readonly time: string | null;
 }
 
 export interface PageSegments {
-  /** In post-order: what lies within another stands before it. */
+  /** In post-order: inner blocks come first. */
   readonly segments: readonly PageSegment[];
   readonly stated: StatedFacts;
 }
@@ -50,7 +50,7 @@ const TIME_NAMES = new Set(
   ),
 );
 
-/** Text that no block has taken yet, on its way up. */
+/** Text not yet in a block, on its way up. */
 interface Loose {
   text: string;
   anchors: string;
@@ -69,11 +69,11 @@ interface Open {
 const nothing = (): Loose => ({ text: '', anchors: '', chars: 0, anchorChars: 0, links: 0, levels: 0 });
 
 /**
- * Cuts a page into blocks, from the leaves up (CN101645082A, steps A1 to A4): titles are blocks of their own, a block
- * tag whose loose text or level tags pass a threshold is pooled with all of it, anything else hands what it holds to
- * its parent. The patent's queue may meet a parent before its last child; here a parent is judged once, after all of
- * them, and text of a pooled block does not count again above. What is left at the root is the residual block. One
- * walk, no recursion, time in proportion to the page.
+ * Segments a page into blocks, from the leaves up (CN101645082A, steps A1 to A4). Titles are blocks of their own; a
+ * block tag whose loose text or level tags pass a threshold is pooled with all of it; any other tag passes its content
+ * to its parent. The patent's queue may meet a parent before its last child; here a parent is judged once, after all of
+ * them, and text of a pooled block is not counted again above. The rest at the root is the residual block. One walk, no
+ * recursion, linear time.
  */
 export function segmentPage(root: PageNode, thresholds: BlockThresholds = BLOCK_THRESHOLDS): PageSegments {
   const segments: PageSegment[] = [];

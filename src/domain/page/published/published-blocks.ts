@@ -12,8 +12,8 @@ export interface PublishedContent {
 }
 
 /**
- * Blocks, labels and content of a page as the patent has them: {@link segmentPage}, then {@link publishedTypes} on all
- * but titles.
+ * Blocks, labels and content of a page by the patent: {@link segmentPage}, then {@link publishedTypes} on all but
+ * titles.
  */
 export function publishedContent(
   root: PageNode,

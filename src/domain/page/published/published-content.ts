@@ -15,8 +15,8 @@ export const TOPIC_ANCHORS = 0.7;
 
 /**
  * The published rule for the main content of a page (CN101645082A, module 230): the block with the longest text is
- * main, and so is each that shares more than 0.3 of the words of the smaller of the two with it; of these, what is
- * links to more than 0.7 stands for the topic; the rest is noise. Of equally long blocks the first counts.
+ * main, and so is each that shares more than 0.3 of the words of the smaller of the two with it. Of these, blocks with
+ * more than 0.7 of their text in links are topic blocks. The rest is noise. Of equally long blocks the first counts.
  */
 export function publishedTypes(blocks: readonly LabelledBlock[]): BlockType[] {
   const largest = blocks.reduce(
@@ -31,7 +31,7 @@ export function publishedTypes(blocks: readonly LabelledBlock[]): BlockType[] {
   });
 }
 
-/** Common words, each as often as both have it, by the words of the smaller list; 0 when one is empty. */
+/** Share of common words (with multiplicity) in the smaller list; 0 when one is empty. */
 export function wordOverlap(a: readonly string[], b: readonly string[]): number {
   const [smaller, larger] = a.length <= b.length ? [a, b] : [b, a];
   if (smaller.length === 0) return 0;
