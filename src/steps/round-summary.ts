@@ -1,4 +1,4 @@
-import { type Rejections, sumOfRejections } from '../domain/url/canonical/rejections.ts';
+import { type Rejections, sumOfRejections } from '../domain/crawl/discovery/rejections.ts';
 import { type FailureKind, sumOfFailures } from './counters/failures.ts';
 import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
 import type { FetchSummary, ReadmitSummary, StoppedBy, UpdateSummary } from './summaries.ts';

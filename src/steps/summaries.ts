@@ -1,6 +1,6 @@
 /** What each step answers: counts, as they appear under `--json` (a fixed contract). */
 
-import type { Rejections } from '../domain/url/canonical/rejections.ts';
+import type { Rejections } from '../domain/crawl/discovery/rejections.ts';
 import type { FailureKind } from './counters/failures.ts';
 import type { LayerSummary } from './counters/layers.ts';
 

@@ -1,4 +1,4 @@
-import { countRejection, rejectionKind } from '../domain/url/canonical/rejections.ts';
+import { countRejection, rejectionKind } from '../domain/crawl/discovery/rejections.ts';
 import { NO_SKIP_SINK, type SkipSink } from './counters/skip-notes.ts';
 
 /** What the steps need of the URL plugins: canonical form, normalisers, filters, in one call. */

@@ -1,4 +1,4 @@
-import { isWithinLast } from '../../domain/within-last.ts';
+import { isWithinLast } from '../../domain/time.ts';
 import { sweepOrphans } from '../../steps/update/orphans.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../domain/crawl/discovery/link-rules.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { murmur3 } from '../../domain/url/bloom/hash.ts';
+import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import { NO_SKIP_SINK, type SkipSink } from '../../steps/counters/skip-notes.ts';
 import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { appendLine, lastLines } from '../../adapters/files/line-log.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 import { type Addends, addTo, zeroSums } from '../../domain/running-sums.ts';
+import { HOUR_MS } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
@@ -50,7 +51,7 @@ export interface RoundSample {
 
 const MAX_BYTES = 16 * 1024 ** 2;
 const BYTES_PER_ENTRY = 1_536;
-const SAMPLE_EVERY_MS = 3_600_000;
+const SAMPLE_EVERY_MS = HOUR_MS;
 
 const fileIn = (dir: string): string => join(dir, 'reports', 'rounds.jsonl');
 

@@ -1,4 +1,5 @@
 import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { limitPerDay } from './fetch-budget.ts';
 
@@ -6,7 +7,6 @@ import { limitPerDay } from './fetch-budget.ts';
 const PRICE = 'schedule.price';
 /** Weight of a round in the moving average. */
 const GAIN = 0.1;
-const DAY_MS = 86_400_000;
 
 export interface VisitPrice {
   /** The policy with the price and the longest interval under the budget in force. */

@@ -2,7 +2,7 @@ import { type PageChange, pageChange, pageDropped } from '../../domain/crawl/cha
 import { judgeHint, withoutHint } from '../../domain/crawl/discovery/sitemap-hint.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { type Settled, type SettlePolicy, settle } from '../../domain/crawl/states/settle.ts';
+import { type SettlePolicy, settle, type Transition } from '../../domain/crawl/states/settle.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 import type { SegmentInfo } from '../../ports/segment-store.ts';
@@ -77,7 +77,7 @@ interface KnownVisit extends JoinedRecord {
 
 /** `datum`: the page as it is to be stored. */
 interface JudgedVisit extends KnownVisit {
-  readonly settled: Settled;
+  readonly settled: Transition;
   readonly datum: CrawlDatum;
 }
 
@@ -124,7 +124,7 @@ async function judge(run: UpdateRun, draft: Draft, visits: readonly KnownVisit[]
   return settled.map((visit, i) => ({ ...visit, datum: visited[i]! }));
 }
 
-function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed, previous }: KnownVisit): Settled {
+function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed, previous }: KnownVisit): Transition {
   const { outcome, host } = fetched;
   const target = redirectTarget(run.links, fetched, previous, found, tally);
   const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;

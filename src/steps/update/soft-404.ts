@@ -1,10 +1,10 @@
 import {
-  type AnswerToNothing,
-  answerToNothing,
   asSoft404,
-  isAddressOfNothing,
-  isLikeNothing,
-} from '../../domain/crawl/change/soft-404.ts';
+  isLikeMissingPage,
+  isMissingPageUrl,
+  type MissingPage,
+  missingPageOf,
+} from '../../domain/crawl/states/soft-404.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { HostObservation } from '../../ports/segment-store.ts';
 import type { JoinedRecord } from './joined-records.ts';
@@ -18,17 +18,17 @@ export async function withSoft404(db: CrawlDb, chunk: readonly JoinedRecord[]): 
   const hosts = [...new Set(chunk.map(({ fetched }) => fetched.host))];
   const rows = await db.hostRows(hosts);
   const nothing = new Map(hosts.map((host, i) => [host, rows[i]?.facts.nothing ?? null]));
-  const observations = new Map<JoinedRecord, AnswerToNothing>();
-  const probes = chunk.filter(({ fetched }) => isAddressOfNothing(fetched.url));
+  const observations = new Map<JoinedRecord, MissingPage>();
+  const probes = chunk.filter(({ fetched }) => isMissingPageUrl(fetched.url));
   if (probes.length === 0 && [...nothing.values()].every((answer) => answer === null)) return chunk;
   for (const record of probes) {
-    const answer = answerToNothing(record.fetched.outcome, record.parsed?.outcome ?? null);
+    const answer = missingPageOf(record.fetched.outcome, record.parsed?.outcome ?? null);
     observations.set(record, answer);
     nothing.set(record.fetched.host, answer);
   }
   const alike = chunk.filter(
     ({ fetched, parsed }) =>
-      !isAddressOfNothing(fetched.url) && isLikeNothing(parsed?.outcome ?? null, nothing.get(fetched.host) ?? null),
+      !isMissingPageUrl(fetched.url) && isLikeMissingPage(parsed?.outcome ?? null, nothing.get(fetched.host) ?? null),
   );
   const known = await db.getMany(alike.map(({ fetched }) => fetched.url));
   for (const [i, record] of alike.entries()) {
@@ -49,7 +49,7 @@ export async function withSoft404(db: CrawlDb, chunk: readonly JoinedRecord[]): 
     const isSoft =
       outcome.kind === 'success' &&
       alike.includes(record) &&
-      isLikeNothing(parsed?.outcome ?? null, nothing.get(fetched.host) ?? null);
+      isLikeMissingPage(parsed?.outcome ?? null, nothing.get(fetched.host) ?? null);
     return isSoft ? { parsed: null, fetched: { ...fetched, outcome: asSoft404(outcome) } } : record;
   });
 }

@@ -1,4 +1,4 @@
-import type { Settled } from '../../domain/crawl/states/settle.ts';
+import type { Transition } from '../../domain/crawl/states/settle.ts';
 
 /** Counters of `updatedb` that are plain numbers, in the order of `--json`, and sums that it needs beside them. */
 export const emptyTally = () => ({
@@ -26,7 +26,7 @@ export const emptyTally = () => ({
 /** What one chunk adds to the counters; kept apart until the chunk is written. */
 export type Tally = ReturnType<typeof emptyTally>;
 
-type Verdict = Settled['verdict'];
+type Verdict = Transition['verdict'];
 
 /** The counter of each verdict; `null`: none. */
 const COUNTER_OF = {
@@ -42,7 +42,7 @@ const COUNTER_OF = {
 } as const satisfies Record<Verdict, keyof Tally | null>;
 
 /** Counts a visit by its verdict. */
-export function countVisit(tally: Tally, { verdict, distance, worth }: Settled): void {
+export function countVisit(tally: Tally, { verdict, distance, worth }: Transition): void {
   if (worth !== undefined) {
     tally.visits++;
     tally.worth += worth;
@@ -64,5 +64,5 @@ export const isLayerCounter = (verdict: Verdict): verdict is 'new' | 'modified' 
   verdict === 'new' || verdict === 'modified' || verdict === 'unchanged' || verdict === 'gone';
 
 /** Whether a visit has shown what the page is like now. */
-export const isAnswer = ({ verdict }: Settled): boolean =>
+export const isAnswer = ({ verdict }: Transition): boolean =>
   verdict === 'new' || verdict === 'modified' || verdict === 'unchanged';
