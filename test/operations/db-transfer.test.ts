@@ -6,7 +6,7 @@ import { mergeDatum } from '../../src/domain/crawl/states/merge-datum.ts';
 import { dumpLines, importLines, readDump } from '../../src/operations/transfer/db-transfer.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
-import { anyDatum } from '../adapters/leveldb/arbitrary-datum.ts';
+import { anyDatum } from '../adapters/rows/arbitrary-datum.ts';
 import { changeOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';
 
 const NOW = 1_800_000_000_000;

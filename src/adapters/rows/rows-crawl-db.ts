@@ -18,8 +18,6 @@ import type {
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { ChangingQuery, IndexName, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
-import type { BatchWriter } from './batch-writer.ts';
-import { readChanges } from './change-log.ts';
 import {
   dueRange,
   FORMAT_VERSION_FACT,
@@ -39,6 +37,8 @@ import { isIndexedState, markRange } from './indexes/index-rows.ts';
 import { spreadView } from './indexes/spread-cells.ts';
 import { hostView } from './indexes/tallies.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts';
+import type { BatchWriter } from './writing/batch-writer.ts';
+import { readChanges } from './writing/change-log.ts';
 
 export interface CrawlDbParts {
   readonly rows: Rows;

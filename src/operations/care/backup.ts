@@ -9,7 +9,7 @@ import {
   filesBelow,
   filesFromLast,
 } from '../../adapters/files/care/backup-files.ts';
-import { LOCK, lockFolder } from '../../adapters/files/folder-lock.ts';
+import { LOCK, lockFolder } from '../../adapters/files/locks/folder-lock.ts';
 import { copyRows, digestRows } from '../../adapters/leveldb/copy-rows.ts';
 import { DB_FORMAT_VERSION, openLevelRows, openStoredRows } from '../../adapters/leveldb/crawl-db.ts';
 import { removeHolder } from '../../adapters/leveldb/holder.ts';

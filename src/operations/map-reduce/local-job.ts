@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { ownFolder } from '../../adapters/files/own-folder.ts';
+import { ownFolder } from '../../adapters/files/locks/own-folder.ts';
 import { linesOfFile } from '../../adapters/files/sorting/external-sort.ts';
 import { mergeSorted } from '../../adapters/files/sorting/merge-sorted.ts';
 import { murmur3 } from '../../domain/url/hash/murmur3.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ownFolder, ownPartial } from '../../../src/adapters/files/own-folder.ts';
+import { ownFolder, ownPartial } from '../../../src/adapters/files/locks/own-folder.ts';
 
 /** Of a process that has ended. */
 const gonePid = (): number => spawnSync(process.execPath, ['--version']).pid;

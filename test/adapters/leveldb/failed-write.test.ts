@@ -1,8 +1,8 @@
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { crawlDbError } from '../../../src/adapters/leveldb/level-errors.ts';
-import { BatchWriter } from '../../../src/adapters/rows/batch-writer.ts';
 import type { Rows } from '../../../src/adapters/rows/rows.ts';
+import { BatchWriter } from '../../../src/adapters/rows/writing/batch-writer.ts';
 import type { CrawlDbBatch } from '../../../src/ports/crawl-db.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { temporaryDir } from './temporary-db.ts';

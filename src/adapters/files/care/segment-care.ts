@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
 import type { Report } from '../../../ports/state-care.ts';
-import { copyFolder } from '../copy-folder.ts';
 import { onFile } from '../file-errors.ts';
-import { LOCK } from '../folder-lock.ts';
+import { LOCK } from '../locks/folder-lock.ts';
 import { readFrames } from '../segments/frame-reader.ts';
 import { FETCH_LIST, FETCHED, INFO, isFinished, readMark, writeMark } from '../segments/segment-folder.ts';
 import { isWarcName } from '../warc/warc-writer.ts';
+import { copyFolder } from './copy-folder.ts';
 import { type Salvaged, salvageSegment } from './salvage-segment.ts';
 import { verifySegment } from './verify-segment.ts';
 

@@ -5,7 +5,7 @@ import type { Log } from '../../../ports/log.ts';
 import type { FetchItem, NewSegment, Segment, SegmentInfo, SegmentStore } from '../../../ports/segment-store.ts';
 import { syncFolder } from '../durable-file.ts';
 import { onFile } from '../file-errors.ts';
-import { lockFolder } from '../folder-lock.ts';
+import { lockFolder } from '../locks/folder-lock.ts';
 import type { WarcOptions } from '../warc/warc-writer.ts';
 import { BitSet } from './bit-set.ts';
 import { FrameLog } from './frame-log.ts';

@@ -3,7 +3,7 @@ import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { FetchedRecord, WireResponse } from '../../../ports/segment-store.ts';
 import { damagedAt } from '../file-errors.ts';
-import type { FolderLock } from '../folder-lock.ts';
+import type { FolderLock } from '../locks/folder-lock.ts';
 import { type WarcOptions, WarcWriter, warcMember, warcSizes } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
 import { FrameLog } from './frame-log.ts';

@@ -1,6 +1,6 @@
 import { constants, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCK } from '../folder-lock.ts';
+import { LOCK } from '../locks/folder-lock.ts';
 import { shareFile } from '../share-file.ts';
 import { INFO, isFinished, readMark } from './segment-folder.ts';
 

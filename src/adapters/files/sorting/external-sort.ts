@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ownFolder } from '../own-folder.ts';
+import { ownFolder } from '../locks/own-folder.ts';
 import { mergeSorted } from './merge-sorted.ts';
 
 export interface ExternalSortOptions {

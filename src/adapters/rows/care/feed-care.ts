@@ -1,9 +1,9 @@
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Report } from '../../../ports/state-care.ts';
-import { endsOfRows, readEnds } from '../change-log.ts';
 import { allChanges, decodeChange, decodeEnds, encodeEnds, FEED_ENDS_KEY } from '../codecs/change-rows.ts';
 import { type Rows, readRange } from '../rows.ts';
+import { endsOfRows, readEnds } from '../writing/change-log.ts';
 
 /** Holds the entries of the change feed against its ends. Gaps are no fault: trimming and repairs leave them. */
 export async function verifyFeed(rows: Rows, report: Report): Promise<number> {

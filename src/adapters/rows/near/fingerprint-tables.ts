@@ -8,11 +8,11 @@ import {
 import { prefixRange, urlFromKey } from '../../../domain/url/canonical/url-key.ts';
 import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../../ports/fingerprint-tables.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { RecordChange, RecordWatcher } from '../batch-writer.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
 import { type Rows, readMany, readRange } from '../rows.ts';
-import type { RowSink } from '../staged-batch.ts';
+import type { RecordChange, RecordWatcher } from '../writing/batch-writer.ts';
+import type { RowSink } from '../writing/staged-batch.ts';
 import {
   bucketKeys,
   digestOf,

@@ -8,10 +8,10 @@ import { DIGEST_NAME, DIGEST_WORDS, digestUrls } from '../../../domain/url/hash/
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter, SeenFilterStats } from '../../../ports/seen-filter.ts';
 import { crawlDbError } from '../../leveldb/level-errors.ts';
-import type { NewUrlWatcher } from '../batch-writer.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { keysOfRange, type Rows } from '../rows.ts';
-import type { RowSink } from '../staged-batch.ts';
+import type { NewUrlWatcher } from '../writing/batch-writer.ts';
+import type { RowSink } from '../writing/staged-batch.ts';
 import { loadSeenTree } from './seen-load.ts';
 import { bitsKey, encodeBits, encodeSet, encodeTree, SEEN_TREE_KEY, setKey } from './seen-rows.ts';
 import { readSet } from './seen-sets.ts';

@@ -3,10 +3,10 @@ import { digestUrls } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter, SeenFilterStats, SharedSeenFilter } from '../../../ports/seen-filter.ts';
 import { crawlDbError } from '../../leveldb/level-errors.ts';
-import type { NewUrlWatcher } from '../batch-writer.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { keysOfRange, type Rows } from '../rows.ts';
-import type { RowSink } from '../staged-batch.ts';
+import type { NewUrlWatcher } from '../writing/batch-writer.ts';
+import type { RowSink } from '../writing/staged-batch.ts';
 
 /** Which filter elsewhere has all URLs of this db, and how many digests it had been given by then. */
 export const SHARED_MARK_KEY = `${ROW.seen}r`;

@@ -1,6 +1,6 @@
-import type { Log } from '../../ports/log.ts';
-import { COUNTERS_KEY, ROW, rowRange } from './codecs/keys.ts';
-import { existMany, type Rows } from './rows.ts';
+import type { Log } from '../../../ports/log.ts';
+import { COUNTERS_KEY, ROW, rowRange } from '../codecs/keys.ts';
+import { existMany, type Rows } from '../rows.ts';
 import type { RowSink } from './staged-batch.ts';
 
 /** There while an import is under way: part of a crawl db would look like a whole one. */

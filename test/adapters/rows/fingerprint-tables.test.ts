@@ -28,7 +28,7 @@ import {
   type NearStorePlan,
   signed,
 } from '../../contracts/fingerprint-tables.contract.ts';
-import { SILENT, temporaryDir } from './temporary-db.ts';
+import { SILENT, temporaryDir } from '../leveldb/temporary-db.ts';
 
 async function openStore(dir: string, near: NearStorePlan) {
   const db = await openLevelCrawlDb({ dir, log: SILENT, near });

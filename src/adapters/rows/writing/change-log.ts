@@ -4,8 +4,8 @@ import {
   type FeedBatch,
   type FeedEnds,
   NO_FEED,
-} from '../../domain/crawl/change/change-feed.ts';
-import type { ChangeQuery } from '../../ports/change-feed.ts';
+} from '../../../domain/crawl/change/change-feed.ts';
+import type { ChangeQuery } from '../../../ports/change-feed.ts';
 import {
   allChanges,
   changeKey,
@@ -15,8 +15,8 @@ import {
   encodeChange,
   encodeEnds,
   FEED_ENDS_KEY,
-} from './codecs/change-rows.ts';
-import { keysOfRange, type Rows, readMany, readRange } from './rows.ts';
+} from '../codecs/change-rows.ts';
+import { keysOfRange, type Rows, readMany, readRange } from '../rows.ts';
 import type { RowSink } from './staged-batch.ts';
 
 /** Keys removed per window of a trim. */

@@ -8,7 +8,7 @@ import { digestUrls } from '../../../src/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { SeenFilter } from '../../../src/ports/seen-filter.ts';
 import { seenFilterContract } from '../../contracts/seen-filter.contract.ts';
-import { SILENT, temporaryDir } from './temporary-db.ts';
+import { SILENT, temporaryDir } from '../leveldb/temporary-db.ts';
 
 seenFilterContract('leveldb', async (plan) => {
   const db = await openLevelCrawlDb({ dir: await temporaryDir(), log: SILENT, seenFilter: plan });

@@ -6,7 +6,7 @@ import { CRAWL_STATES, type CrawlDatum, newDatum, type Visit } from '../../../sr
 import type { ChangeQuery } from '../../../src/ports/change-feed.ts';
 import { type CrawlDb, type CrawlDbBatch, NO_HOST_FACTS } from '../../../src/ports/crawl-db.ts';
 import { changeOf, contentOf, listOf } from '../../contracts/crawl-db-exam.ts';
-import { openAt, temporaryDir } from './temporary-db.ts';
+import { openAt, temporaryDir } from '../leveldb/temporary-db.ts';
 
 /** Few URLs, segments and times, so that everything meets everything. */
 const URLS = [

@@ -1,6 +1,6 @@
 import { constants, copyFileSync, linkSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { onFile } from './file-errors.ts';
+import { onFile } from '../file-errors.ts';
 
 /**
  * Copies a folder with all below it, before something is put right in it.

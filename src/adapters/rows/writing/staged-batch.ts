@@ -1,11 +1,10 @@
-import { isNewUrl } from '../../domain/crawl/revisit/due.ts';
-import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { urlKey } from '../../domain/url/canonical/url-key.ts';
-import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
-import type { RecordChange } from './batch-writer.ts';
-import { type DuePlace, dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from './codecs/keys.ts';
-import { decodeRecord, encodeRecord } from './codecs/record-codec.ts';
-import type { LeaseRow } from './codecs/row-codecs.ts';
+import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { urlKey } from '../../../domain/url/canonical/url-key.ts';
+import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../../ports/crawl-db.ts';
+import { type DuePlace, dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from '../codecs/keys.ts';
+import { decodeRecord, encodeRecord } from '../codecs/record-codec.ts';
+import type { LeaseRow } from '../codecs/row-codecs.ts';
 import {
   decodeDue,
   decodeLease,
@@ -14,11 +13,12 @@ import {
   encodeLinks,
   encodeSegment,
   isSameDue,
-} from './codecs/row-codecs.ts';
-import { EMPTY_VALUE, indexRowsOf } from './indexes/index-rows.ts';
-import { SpreadChange } from './indexes/spread-cells.ts';
-import { TallyChange } from './indexes/tallies.ts';
-import { type Rows, readMany } from './rows.ts';
+} from '../codecs/row-codecs.ts';
+import { EMPTY_VALUE, indexRowsOf } from '../indexes/index-rows.ts';
+import { SpreadChange } from '../indexes/spread-cells.ts';
+import { TallyChange } from '../indexes/tallies.ts';
+import { type Rows, readMany } from '../rows.ts';
+import type { RecordChange } from './batch-writer.ts';
 
 /** What a batch is written to: LevelDB's own batch. */
 export interface RowSink {

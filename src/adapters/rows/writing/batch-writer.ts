@@ -1,16 +1,16 @@
-import type { FeedEnds } from '../../domain/crawl/change/change-feed.ts';
-import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { CrawlError } from '../../domain/errors.ts';
-import type { CrawlDbBatch, CrawlDbCounters } from '../../ports/crawl-db.ts';
-import { crawlDbError } from '../leveldb/level-errors.ts';
+import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import type { CrawlDbBatch, CrawlDbCounters } from '../../../ports/crawl-db.ts';
+import { crawlDbError } from '../../leveldb/level-errors.ts';
+import { COUNTERS_KEY, hostKey } from '../codecs/keys.ts';
+import type { StoredCounters, StoredHost } from '../codecs/row-codecs.ts';
+import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from '../codecs/row-codecs.ts';
+import { type Cells, cellKey, encodeCount, readCells } from '../indexes/spread-cells.ts';
+import { countersView, HostRowCache } from '../indexes/tallies.ts';
+import { type Rows, readMany } from '../rows.ts';
 import { readEnds, stageFeed } from './change-log.ts';
-import { COUNTERS_KEY, hostKey } from './codecs/keys.ts';
-import type { StoredCounters, StoredHost } from './codecs/row-codecs.ts';
-import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from './codecs/row-codecs.ts';
 import { IMPORT_CUT_SHORT, stageImporting } from './half-import.ts';
-import { type Cells, cellKey, encodeCount, readCells } from './indexes/spread-cells.ts';
-import { countersView, HostRowCache } from './indexes/tallies.ts';
-import { type Rows, readMany } from './rows.ts';
 import { type RowSink, readsOf, StagedBatch } from './staged-batch.ts';
 
 /** Adds rows of its own to every batch that brings URLs the crawl db did not have. */

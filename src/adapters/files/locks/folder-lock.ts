@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { CrawlError } from '../../domain/errors.ts';
-import { errnoOf, fileError } from './file-errors.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import { errnoOf, fileError } from '../file-errors.ts';
 import { isProcessGone } from './process-gone.ts';
 
 export const LOCK = 'writer.lock';
