@@ -5,8 +5,8 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLevelRows } from '../src/adapters/leveldb/crawl-db.ts';
-import { LevelFingerprintTables } from '../src/adapters/rows/near/fingerprint-tables.ts';
+import { openLevelRows } from '../src/adapters/leveldb/open-rows.ts';
+import { RowsFingerprintTables } from '../src/adapters/rows/near/fingerprint-tables.ts';
 import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
 import { FingerprintTables, parseFingerprint } from '../src/domain/page/near/fingerprint-tables.ts';
 import { hostOf } from '../src/domain/url/canonical/url-key.ts';
@@ -32,7 +32,7 @@ async function benchScope(
   const next = seeded(5);
   const dir = await mkdtemp(join(tmpdir(), 'incrawl-near-'));
   const rows = await openLevelRows({ dir: join(dir, 'db'), log: silent });
-  const tables = new LevelFingerprintTables(rows, {
+  const tables = new RowsFingerprintTables(rows, {
     scope,
     minChars: 200,
     scopeOf: scope === 'host' ? hostOf : () => '',

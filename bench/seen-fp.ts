@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
-import { LevelSeenFilter } from '../src/adapters/rows/seen/seen-filter.ts';
+import { RowsSeenFilter } from '../src/adapters/rows/seen/seen-filter.ts';
 import { planGrowingBloom } from '../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../src/domain/url/hash/url-digest.ts';
 
@@ -23,8 +23,8 @@ export async function benchSeenFp(
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-seen-'));
   const plan = planGrowingBloom({ urls: 100_000, bitsPerLeaf: 2 ** 20, falsePositiveRate: RATE });
   const rows = new Level<string, Buffer>(join(dir, 'db'), { valueEncoding: 'buffer' });
-  const opened = (urls: number): LevelSeenFilter =>
-    new LevelSeenFilter({ rows, log: silent, plan, exclusive: (task) => task(), urls: () => urls });
+  const opened = (urls: number): RowsSeenFilter =>
+    new RowsSeenFilter({ rows, log: silent, plan, exclusive: (task) => task(), urls: () => urls });
   try {
     let filter = opened(0);
     const absent = digestUrls(urls(2e9, 2e9 + ABSENT));

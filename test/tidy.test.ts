@@ -47,7 +47,7 @@ const ALLOWED: Record<Room, readonly Room[]> = {
   domain: [],
   ports: ['domain'],
   steps: ['domain', 'ports'],
-  rows: ['ports', 'domain', 'leveldb'],
+  rows: ['ports', 'domain'],
   leveldb: ['rows', 'ports', 'domain'],
   http: ['ports', 'domain'],
   files: ['ports', 'domain'],

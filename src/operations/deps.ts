@@ -1,4 +1,4 @@
-import type { LevelCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
+import type { RowsCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import type { Exporter } from '../plugin-host/api/exporter-api.ts';
@@ -68,7 +68,7 @@ export interface PageAccess {
 
 /** An open crawl db with what is kept in memory beside it. */
 export interface Store {
-  readonly db: LevelCrawlDb;
+  readonly db: RowsCrawlDb;
   readonly seen: SeenUrls;
   readonly seedHosts: Set<string>;
   /** Counts of query strings by path; kept from one updatedb to the next. */

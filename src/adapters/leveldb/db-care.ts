@@ -5,11 +5,11 @@ import { Level } from 'level';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/findings.ts';
 import type { Report, RowCounts } from '../../ports/state-care.ts';
+import { type LevelCrawlDbOptions, openLevelRows } from '../leveldb/open-rows.ts';
 import { isHalfRepaired } from '../rows/care/half-repaired.ts';
 import { type RepairedRows, repairRows } from '../rows/care/repair-rows.ts';
 import { verifyRows } from '../rows/care/verify-rows.ts';
 import type { Rows } from '../rows/rows.ts';
-import { type LevelCrawlDbOptions, openLevelRows } from './crawl-db.ts';
 import { removeHolder } from './holder.ts';
 import { crawlDbError } from './level-errors.ts';
 

@@ -45,29 +45,29 @@ export interface CrawlDbParts {
   readonly writer: BatchWriter;
   /** What has to be done while the lock is still held. */
   readonly beforeUnlock: () => Promise<void>;
-  /** Another process may write meanwhile: what is kept in memory is read anew for each question. */
-  readonly isLooking: boolean;
+  /** Another process may write meanwhile: what is kept in memory is read again for each question. */
+  readonly isReadOnly: boolean;
   /** Holds all URLs of the db; `null` when the db is opened without. */
   readonly seenFilter: SeenFilter | null;
   /** Finds pages by their signatures; `null` when the db is opened without. */
   readonly fingerprints: FingerprintTables | null;
 }
 
-/** The crawl db on LevelDB, or on rows of its kind; made by `openLevelCrawlDb` and `openCrawlDbOn`. */
-export class LevelCrawlDb implements CrawlDb {
+/** The crawl db on rows, wherever they are stored; made by `openCrawlDbOn`. */
+export class RowsCrawlDb implements CrawlDb {
   readonly #rows: Rows;
   readonly #writer: BatchWriter;
   readonly #beforeUnlock: () => Promise<void>;
-  readonly #isLooking: boolean;
+  readonly #isReadOnly: boolean;
   #closing: Promise<void> | null = null;
   readonly seenFilter: SeenFilter | null;
   readonly fingerprints: FingerprintTables | null;
 
-  constructor({ rows, writer, beforeUnlock, isLooking, seenFilter, fingerprints }: CrawlDbParts) {
+  constructor({ rows, writer, beforeUnlock, isReadOnly, seenFilter, fingerprints }: CrawlDbParts) {
     this.#rows = rows;
     this.#writer = writer;
     this.#beforeUnlock = beforeUnlock;
-    this.#isLooking = isLooking;
+    this.#isReadOnly = isReadOnly;
     this.seenFilter = seenFilter;
     this.fingerprints = fingerprints;
   }
@@ -161,12 +161,12 @@ export class LevelCrawlDb implements CrawlDb {
   }
 
   async spread(): Promise<Spread> {
-    await this.#lookAgain();
+    await this.#refreshed();
     return spreadView(await this.#writer.spread());
   }
 
   async counters(): Promise<CrawlDbCounters> {
-    await this.#lookAgain();
+    await this.#refreshed();
     return this.#writer.counters();
   }
 
@@ -242,12 +242,12 @@ export class LevelCrawlDb implements CrawlDb {
   }
 
   async *changes(query: ChangeQuery = {}): AsyncGenerator<ChangeRow, void, undefined> {
-    await this.#lookAgain();
+    await this.#refreshed();
     yield* readChanges(this.#rows, this.#writer.feedEnds(), query);
   }
 
   async feedEnds(): Promise<FeedEnds> {
-    await this.#lookAgain();
+    await this.#refreshed();
     return this.#writer.feedEnds();
   }
 
@@ -257,8 +257,8 @@ export class LevelCrawlDb implements CrawlDb {
     return this.#closing;
   }
 
-  async #lookAgain(): Promise<void> {
-    if (this.#isLooking) await this.#writer.refresh();
+  async #refreshed(): Promise<void> {
+    if (this.#isReadOnly) await this.#writer.refresh();
   }
 
   async #close(): Promise<void> {

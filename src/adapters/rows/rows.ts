@@ -1,14 +1,12 @@
 import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
 import type { OrderedRows, RowSnapshot } from '../../ports/ordered-rows.ts';
-import { crawlDbError } from '../leveldb/level-errors.ts';
 
-/** LevelDB, or rows of its kind that lie elsewhere. */
 export type Rows = OrderedRows;
 export type Snapshot = RowSnapshot;
 
-export const snapshotOf = (rows: Rows): Snapshot => opened(() => rows.snapshot());
+export const snapshotOf = (rows: Rows): Snapshot => rows.snapshot();
 
-/** Keys per call into LevelDB: enough to hide the cost of the call, few enough not to hold up other calls for long. */
+/** Keys per call into the storage: enough to hide the cost of the call, few enough not to hold up other calls. */
 const READ_WINDOW = 1_000;
 
 /** Bytes that an iterator reads ahead. */
@@ -33,12 +31,8 @@ async function inKeyOrder<T>(keys: readonly string[], read: (window: string[]) =
   const answers = new Array<T>(keys.length);
   for (let start = 0; start < order.length; start += READ_WINDOW) {
     const window = order.slice(start, start + READ_WINDOW);
-    try {
-      const values = await read(window.map((i) => keys[i]!));
-      for (let i = 0; i < window.length; i++) answers[window[i]!] = values[i]!;
-    } catch (error) {
-      throw crawlDbError(error);
-    }
+    const values = await read(window.map((i) => keys[i]!));
+    for (let i = 0; i < window.length; i++) answers[window[i]!] = values[i]!;
   }
   return answers;
 }
@@ -56,10 +50,10 @@ export async function* readRange(
 ): AsyncGenerator<[string, Buffer][], void, undefined> {
   if (limit <= 0) return;
   const options = { ...bounds(range), limit: Number.isFinite(limit) ? limit : -1, reverse };
-  const iterator = opened(() => rows.iterator(options));
+  const iterator = rows.iterator(options);
   try {
     for (;;) {
-      const batch = await nextRows(iterator);
+      const batch = await iterator.nextv(READ_WINDOW);
       if (batch.length === 0) return;
       yield batch;
     }
@@ -70,11 +64,11 @@ export async function* readRange(
 
 /** The keys of a range as of now, in windows; the values are not transferred. */
 export async function* keysOfRange(rows: Rows, range: KeyRange, window: number): AsyncGenerator<string[]> {
-  const iterator = opened(() => rows.keys(bounds(range)));
+  const iterator = rows.keys(bounds(range));
   try {
     let keys: string[] = [];
     for (;;) {
-      const read = await nextRows(iterator);
+      const read = await iterator.nextv(READ_WINDOW);
       for (const key of read) keys.push(key);
       if (keys.length >= window || (read.length === 0 && keys.length > 0)) {
         yield keys;
@@ -97,15 +91,9 @@ export interface KeyCursor {
 }
 
 export function openKeys(rows: Rows, { from, to }: KeyRange, snapshot: Snapshot): KeyCursor {
-  const iterator = opened(() => rows.keys({ gte: from, lt: to, snapshot }));
+  const iterator = rows.keys({ gte: from, lt: to, snapshot });
   return {
-    async next(count) {
-      try {
-        return await iterator.nextv(count);
-      } catch (error) {
-        throw crawlDbError(error);
-      }
-    },
+    next: (count) => iterator.nextv(count),
     seek: (key) => iterator.seek(key),
     close: () => iterator.close(),
   };
@@ -113,11 +101,11 @@ export function openKeys(rows: Rows, { from, to }: KeyRange, snapshot: Snapshot)
 
 /** Number of rows in a range; the values are not transferred. */
 export async function countRange(rows: Rows, range: KeyRange): Promise<number> {
-  const iterator = opened(() => rows.keys(bounds(range)));
+  const iterator = rows.keys(bounds(range));
   let count = 0;
   try {
     for (;;) {
-      const { length } = await nextRows(iterator);
+      const { length } = await iterator.nextv(READ_WINDOW);
       if (length === 0) return count;
       count += length;
     }
@@ -128,20 +116,4 @@ export async function countRange(rows: Rows, range: KeyRange): Promise<number> {
 
 function bounds({ from, to }: KeyRange) {
   return { gte: from, lt: to, highWaterMarkBytes: READ_AHEAD_BYTES };
-}
-
-function opened<T>(open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    throw crawlDbError(error);
-  }
-}
-
-async function nextRows<T>(iterator: { nextv(size: number): Promise<T[]> }): Promise<T[]> {
-  try {
-    return await iterator.nextv(READ_WINDOW);
-  } catch (error) {
-    throw crawlDbError(error);
-  }
 }

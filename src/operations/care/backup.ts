@@ -11,8 +11,9 @@ import {
 } from '../../adapters/files/care/backup-files.ts';
 import { LOCK, lockFolder } from '../../adapters/files/locks/folder-lock.ts';
 import { copyRows, digestRows } from '../../adapters/leveldb/copy-rows.ts';
-import { DB_FORMAT_VERSION, openLevelRows, openStoredRows } from '../../adapters/leveldb/crawl-db.ts';
 import { removeHolder } from '../../adapters/leveldb/holder.ts';
+import { openLevelRows, openStoredRows } from '../../adapters/leveldb/open-rows.ts';
+import { DB_FORMAT_VERSION } from '../../adapters/rows/format.ts';
 import type { Rows } from '../../adapters/rows/rows.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { packageVersion } from '../../config/package-version.ts';

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
-import { openCrawlDbOn } from '../../adapters/leveldb/crawl-db.ts';
 import { connectRedis, type RedisClient } from '../../adapters/redis/connect.ts';
 import { crawlDbId, isCrawlDbWhole } from '../../adapters/redis/crawl-db-id.ts';
 import { evictionPolicy } from '../../adapters/redis/eviction.ts';
 import { RedisRows } from '../../adapters/redis/rows.ts';
 import { WriteLease } from '../../adapters/redis/write-lease.ts';
-import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
+import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
@@ -38,7 +38,7 @@ export interface SharedDbOptions {
  * process writes it for too long, `redis-unreachable`, `config-invalid` when directory and Redis do not belong
  * together.
  */
-export async function openSharedDb(options: SharedDbOptions): Promise<LevelCrawlDb> {
+export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlDb> {
   const { config, dir, log, signal } = options;
   const { redis: url, name, leaseMs } = config.cluster;
   if (url === '') throw noServer(dir);
@@ -59,7 +59,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<LevelCrawl
     const filter = mayWrite ? await configuredFilter(config) : undefined;
     const db = await openCrawlDbOn(new RedisRows({ redis, name, lease }), {
       name: `"${name}" in Redis`,
-      isLooking: !mayWrite,
+      isReadOnly: !mayWrite,
       log,
       ...(filter === undefined ? {} : { seenFilter: filter }),
       ...(near === null ? {} : { near }),
@@ -153,7 +153,7 @@ function requireSame(mark: ClusterMark, dir: string, name: string, id: string | 
 }
 
 /** Marks a directory that is to belong to the crawl db just opened. */
-async function requireOwn(db: LevelCrawlDb, dir: string, name: string, id: string | null): Promise<void> {
+async function requireOwn(db: RowsCrawlDb, dir: string, name: string, id: string | null): Promise<void> {
   const mark = readClusterMark(dir);
   if (mark !== null) return requireSame(mark, dir, name, id);
   if (id === null) throw lostData(dir, name);

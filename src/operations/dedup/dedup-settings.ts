@@ -1,5 +1,5 @@
 import type { NearPlan } from '../../adapters/rows/near/fingerprint-tables.ts';
-import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { Config } from '../../config/schema.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
@@ -22,7 +22,7 @@ function scopesOf(scope: Config['dedup']['scope']): (url: string) => string {
 }
 
 /** What updatedb tells repeats by. */
-export function repeatDeps(config: Config, db: LevelCrawlDb): Pick<RepeatDeps, 'tables' | 'scopeOf'> | null {
+export function repeatDeps(config: Config, db: RowsCrawlDb): Pick<RepeatDeps, 'tables' | 'scopeOf'> | null {
   const { fingerprints } = db;
   return fingerprints === null ? null : { tables: fingerprints, scopeOf: scopesOf(config.dedup.scope) };
 }

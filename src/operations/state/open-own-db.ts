@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -16,7 +16,7 @@ export interface OwnDbOptions {
 }
 
 /** The crawl db in a directory, with filter and tables of signatures as configured. */
-export async function openOwnDb({ config, dir, log, clock }: OwnDbOptions): Promise<LevelCrawlDb> {
+export async function openOwnDb({ config, dir, log, clock }: OwnDbOptions): Promise<RowsCrawlDb> {
   const { cacheBytes, writeBufferBytes } = config.db;
   const filter = await configuredFilter(config);
   const near = nearPlan(config);

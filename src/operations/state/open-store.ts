@@ -1,4 +1,4 @@
-import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
 import { admissionGates } from '../../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS } from '../../ports/seen-urls.ts';
@@ -29,7 +29,7 @@ export async function openStore(deps: StoreDeps, { access, signal, snapshotDir }
   const { dir, config, plugins, segments } = deps;
   const { clock, log } = deps.runtime;
   const isShared = snapshotDir === undefined && isInRedis(config, dir);
-  const db: LevelCrawlDb = isShared
+  const db: RowsCrawlDb = isShared
     ? await (await import('../cluster/open-shared-db.ts')).openSharedDb({ config, dir, log, access, signal })
     : await openOwnDb({ config, dir: snapshotDir ?? dir, log, clock });
   try {

@@ -1,6 +1,6 @@
 import { connectRedis } from '../../adapters/redis/connect.ts';
 import { RedisSeenFilter } from '../../adapters/redis/seen-filter.ts';
-import type { LevelCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import { createSeenUrls } from '../../adapters/rows/seen/seen-urls.ts';
 import type { Config } from '../../config/schema.ts';
 import { type BloomPlan, planGrowingBloom } from '../../domain/url/bloom/bloom-sizing.ts';
@@ -20,7 +20,7 @@ export async function configuredFilter({ seen }: Config): Promise<BloomPlan | Sh
   return new RedisSeenFilter({ redis: await connectRedis(seen.redis), name: seen.redisName, plan });
 }
 
-export function openSeenUrls({ seen }: Config, db: LevelCrawlDb, log: Log): SeenUrls {
+export function openSeenUrls({ seen }: Config, db: RowsCrawlDb, log: Log): SeenUrls {
   const { cacheSize, trust } = seen;
   return createSeenUrls({
     hasMany: (urls) => db.hasMany(urls),

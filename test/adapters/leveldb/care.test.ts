@@ -2,8 +2,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, wr
 import { join } from 'node:path';
 import { Level } from 'level';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openLevelCrawlDb, openLevelRows } from '../../../src/adapters/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { repairDb, verifyDb } from '../../../src/adapters/leveldb/db-care.ts';
+import { openLevelRows } from '../../../src/adapters/leveldb/open-rows.ts';
 import { changeKey, FEED_ENDS_KEY } from '../../../src/adapters/rows/codecs/change-rows.ts';
 import {
   COUNTERS_KEY,
@@ -281,12 +282,18 @@ describe('verify and repair of the crawl db', () => {
       .filter((name) => ending.test(name))
       .map((name) => join(dir, name));
 
+  /** All rows into tables. */
+  async function compact(dir: string): Promise<void> {
+    const level = new Level(dir) as unknown as Level & { compactRange(a: string, b: string): Promise<void> };
+    await level.open();
+    await level.compactRange('a', 'z');
+    await level.close();
+  }
+
   it('files of LevelDB that are lost or cut short are rebuilt, from a copy that is kept', async () => {
     const copy = copyOf();
     // Everything into tables first, so that there is something left when the list of them is lost.
-    const rows = await openLevelRows({ dir: copy.dir, log });
-    await (rows as unknown as Level & { compactRange(a: string, b: string): Promise<void> }).compactRange('a', 'z');
-    await rows.close();
+    await compact(copy.dir);
     for (const file of tableFiles(copy.dir, /^MANIFEST/)) truncateSync(file, 20);
     expect(kindsOf(await findingsOf(copy))).toEqual(['db-unopenable']);
     expect(await repaired(copy)).toMatchObject({ records: 60, rebuilt: true });
@@ -296,9 +303,7 @@ describe('verify and repair of the crawl db', () => {
 
   it('without its file CURRENT a db is no new one: nothing is deleted, and it is rebuilt', async () => {
     const copy = copyOf();
-    const rows = await openLevelRows({ dir: copy.dir, log });
-    await (rows as unknown as Level & { compactRange(a: string, b: string): Promise<void> }).compactRange('a', 'z');
-    await rows.close();
+    await compact(copy.dir);
     const tables = tableFiles(copy.dir, /\.ldb$/);
     rmSync(join(copy.dir, 'CURRENT'));
     await expect(openLevelCrawlDb({ dir: copy.dir, log })).rejects.toMatchObject({ code: 'db-corrupt' });
@@ -310,9 +315,7 @@ describe('verify and repair of the crawl db', () => {
 
   it('what stood in a table that is lost is lost, the rest is sound again', async () => {
     const copy = copyOf();
-    const rows = await openLevelRows({ dir: copy.dir, log });
-    await (rows as unknown as Level & { compactRange(a: string, b: string): Promise<void> }).compactRange('a', 'z');
-    await rows.close();
+    await compact(copy.dir);
     // Younger rows go into another table.
     const db = await openLevelCrawlDb({ dir: copy.dir, log });
     const datum = newDatum({ url: 'https://later.example/', now: 1_700_000_000_000, intervalMs: 1_000 });

@@ -1,6 +1,7 @@
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { crawlDbError } from '../../../src/adapters/leveldb/level-errors.ts';
+import { LevelRows } from '../../../src/adapters/leveldb/level-rows.ts';
 import type { Rows } from '../../../src/adapters/rows/rows.ts';
 import { BatchWriter } from '../../../src/adapters/rows/writing/batch-writer.ts';
 import type { CrawlDbBatch } from '../../../src/ports/crawl-db.ts';
@@ -25,8 +26,7 @@ describe('a write that fails', () => {
     isFull = false;
     const level = new Level<string, Buffer>(await temporaryDir(), { valueEncoding: 'buffer' });
     await level.open();
-    rows = level;
-    const open: () => { write(options: object): Promise<void> } = rows.batch.bind(rows);
+    const open: () => { write(options: object): Promise<void> } = level.batch.bind(level);
     const failing = () => {
       const batch = open();
       const write = batch.write.bind(batch);
@@ -36,7 +36,8 @@ describe('a write that fails', () => {
       };
       return batch;
     };
-    Object.assign(rows, { batch: failing });
+    Object.assign(level, { batch: failing });
+    rows = new LevelRows(level);
     writer = await BatchWriter.open(rows);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { RedisSeenFilter } from '../../../src/adapters/redis/seen-filter.ts';
-import type { LevelCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
+import type { RowsCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
 import { createSeenUrls } from '../../../src/adapters/rows/seen/seen-urls.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
@@ -14,7 +14,7 @@ import { NO_REDIS, startRedis } from './redis-server.ts';
 const PLAN = planGrowingBloom({ urls: 400, bitsPerLeaf: 8_192, falsePositiveRate: 0.01 });
 const url = (n: number): string => numbered(n, n + 1)[0] as string;
 
-const write = (db: LevelCrawlDb, urls: readonly string[]): Promise<void> =>
+const write = (db: RowsCrawlDb, urls: readonly string[]): Promise<void> =>
   db.write({
     puts: urls.map((each) => ({ datum: newDatum({ url: each, now: 0, intervalMs: 1_000 }), previous: null })),
   });
@@ -32,11 +32,11 @@ describe.skipIf(NO_REDIS !== null)(
         info: (text: string) => messages.push(text),
         warn: (text: string) => messages.push(text),
       };
-      const open = async (): Promise<LevelCrawlDb> => {
+      const open = async (): Promise<RowsCrawlDb> => {
         const filter = new RedisSeenFilter({ redis: await connectRedis(server.url), name: 'crawl', plan: PLAN });
         return openLevelCrawlDb({ dir, log, seenFilter: filter });
       };
-      const chainOf = (db: LevelCrawlDb) =>
+      const chainOf = (db: RowsCrawlDb) =>
         createSeenUrls({
           hasMany: (urls) => db.hasMany(urls),
           filter: db.seenFilter as NonNullable<typeof db.seenFilter>,

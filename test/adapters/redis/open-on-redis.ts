@@ -1,8 +1,8 @@
-import { openCrawlDbOn } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { RedisRows } from '../../../src/adapters/redis/rows.ts';
 import { WriteLease } from '../../../src/adapters/redis/write-lease.ts';
-import type { LevelCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
+import { openCrawlDbOn } from '../../../src/adapters/rows/open-crawl-db.ts';
+import type { RowsCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';
 
 /** Rows that may be written. */
@@ -11,6 +11,6 @@ export async function openRows(url: string, name: string, leaseMs = 30_000, wait
   return new RedisRows({ redis, name, lease: await WriteLease.take({ redis, name, leaseMs, waitMs }) });
 }
 
-export async function openOnRedis(url: string, name: string, leaseMs?: number): Promise<LevelCrawlDb> {
+export async function openOnRedis(url: string, name: string, leaseMs?: number): Promise<RowsCrawlDb> {
   return openCrawlDbOn(await openRows(url, name, leaseMs), { name, log: SILENT });
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCrawlDbOn } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { redisError } from '../../../src/adapters/redis/redis-errors.ts';
 import { RedisRows } from '../../../src/adapters/redis/rows.ts';
 import { WriteLease } from '../../../src/adapters/redis/write-lease.ts';
+import { openCrawlDbOn } from '../../../src/adapters/rows/open-crawl-db.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import type { RowIterator } from '../../../src/ports/ordered-rows.ts';
 import { contentOf } from '../../contracts/crawl-db-exam.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openLevelCrawlDb, openLevelRows } from '../../../src/adapters/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { repairDb, verifyDb } from '../../../src/adapters/leveldb/db-care.ts';
+import { openLevelRows } from '../../../src/adapters/leveldb/open-rows.ts';
 import { createMemoryCrawlDb } from '../../../src/adapters/memory/crawl-db.ts';
 import { createMemoryFingerprintTables } from '../../../src/adapters/memory/fingerprint-tables.ts';
 import { ROW, rowRange } from '../../../src/adapters/rows/codecs/keys.ts';

@@ -1,7 +1,7 @@
 import { Level } from 'level';
 import { describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
-import type { LevelCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
+import type { RowsCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { type BloomPlan, planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../../../src/domain/url/hash/url-digest.ts';
@@ -42,14 +42,14 @@ function reported(): Reported {
   return { messages, log: { debug() {}, info: say, warn: say, error: say } };
 }
 
-async function opened(dir: string, plan: BloomPlan | null = PLAN, log: Log = SILENT): Promise<LevelCrawlDb> {
+async function opened(dir: string, plan: BloomPlan | null = PLAN, log: Log = SILENT): Promise<RowsCrawlDb> {
   return openLevelCrawlDb({ dir, log, ...(plan === null ? {} : { seenFilter: plan }) });
 }
 
-const write = (db: LevelCrawlDb, urls: readonly string[]): Promise<void> =>
+const write = (db: RowsCrawlDb, urls: readonly string[]): Promise<void> =>
   db.write({ puts: urls.map((url) => ({ datum: newDatum({ url, now: 0, intervalMs: 1_000 }), previous: null })) });
 
-async function missing(db: LevelCrawlDb, urls: readonly string[]): Promise<number> {
+async function missing(db: RowsCrawlDb, urls: readonly string[]): Promise<number> {
   const answers = await (db.seenFilter as SeenFilter).probe(digestUrls(urls));
   return answers.filter((each) => each === 0).length;
 }

@@ -1,7 +1,7 @@
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { ROW, rowRange } from '../codecs/keys.ts';
-import { LevelFingerprintTables, type NearPlan, nearFact } from '../near/fingerprint-tables.ts';
+import { type NearPlan, nearFact, RowsFingerprintTables } from '../near/fingerprint-tables.ts';
 import { BUCKETS, DUPLICATES, duplicateKey, NEAR_FACT_KEY, NearBucket } from '../near/near-rows.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
@@ -13,7 +13,7 @@ import { isFinding, storedRecord } from './stored-record.ts';
 export async function checkNear(rows: Rows, plan: NearPlan, report: Report): Promise<void> {
   const [fact] = await readMany(rows, [NEAR_FACT_KEY]);
   if (fact?.toString() !== nearFact(plan)) return;
-  const tables = new LevelFingerprintTables(rows, plan);
+  const tables = new RowsFingerprintTables(rows, plan);
   let entries = 0;
   let duplicates = 0;
   for await (const batch of readRange(rows, rowRange(ROW.record))) {
@@ -41,7 +41,7 @@ export async function checkNear(rows: Rows, plan: NearPlan, report: Report): Pro
 /** How many entries the records ask for. */
 async function checkPlaces(
   rows: Rows,
-  tables: LevelFingerprintTables,
+  tables: RowsFingerprintTables,
   data: readonly CrawlDatum[],
   report: Report,
 ): Promise<number> {

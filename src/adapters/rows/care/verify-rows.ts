@@ -33,7 +33,7 @@ import { checkRecords } from './verify-records.ts';
 
 /**
  * Holds every row against the rows that go with it. Memory for a window of rows, whatever the size of the db; nothing
- * is written. Rejects with `db-corrupt` where LevelDB itself cannot read on.
+ * is written. Rejects with `db-corrupt` where the storage itself cannot read on.
  */
 export async function verifyRows(rows: Rows, report: Report, near?: NearPlan): Promise<RowCounts> {
   const segments = await checkSegments(rows, report);

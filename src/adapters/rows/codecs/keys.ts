@@ -2,7 +2,7 @@ import type { KeyRange } from '../../../domain/url/canonical/url-key.ts';
 import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../../../domain/url/canonical/url-key.ts';
 
 /**
- * One LevelDB for all: a letter says what a row is, text keys in UTF-8 sort as they read.
+ * One key space for all: a letter says what a row is, text keys in UTF-8 sort as they read.
  *
  * | key | row |
  * |---|---|

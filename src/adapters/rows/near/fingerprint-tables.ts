@@ -11,8 +11,7 @@ import type { Log } from '../../../ports/log.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
 import { type Rows, readMany, readRange } from '../rows.ts';
-import type { RecordChange, RecordWatcher } from '../writing/batch-writer.ts';
-import type { RowSink } from '../writing/staged-batch.ts';
+import type { RecordChange, RecordWatcher, RowSink } from '../writing/row-watchers.ts';
 import {
   bucketKeys,
   digestOf,
@@ -47,10 +46,10 @@ export async function openFingerprintTables(
   rows: Rows,
   plan: NearPlan | null,
   log: Log,
-): Promise<{ readonly tables: LevelFingerprintTables | null; readonly watcher: RecordWatcher | null }> {
+): Promise<{ readonly tables: RowsFingerprintTables | null; readonly watcher: RecordWatcher | null }> {
   const [stored] = await readMany(rows, [NEAR_FACT_KEY]);
   if (plan === null) return { tables: null, watcher: stored === undefined ? null : VOIDING };
-  const tables = new LevelFingerprintTables(rows, plan);
+  const tables = new RowsFingerprintTables(rows, plan);
   if (stored?.toString() !== nearFact(plan)) {
     await clearTables(rows);
     await fill(rows, tables, log);
@@ -72,7 +71,7 @@ export async function clearTables(rows: Rows): Promise<void> {
   await rows.clear({ gte: from, lt: to });
 }
 
-async function fill(rows: Rows, tables: LevelFingerprintTables, log: Log): Promise<void> {
+async function fill(rows: Rows, tables: RowsFingerprintTables, log: Log): Promise<void> {
   let changes: RecordChange[] = [];
   let records = 0;
   const flush = async (): Promise<void> => {
@@ -91,7 +90,7 @@ async function fill(rows: Rows, tables: LevelFingerprintTables, log: Log): Promi
 }
 
 /** Tables in the rows of the crawl db; moved in the batches that write its records. */
-export class LevelFingerprintTables implements FingerprintTables, RecordWatcher {
+export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   readonly #rows: Rows;
   readonly #plan: NearPlan;
 

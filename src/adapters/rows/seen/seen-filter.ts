@@ -7,16 +7,15 @@ import { DigestList } from '../../../domain/url/hash/digest-list.ts';
 import { DIGEST_NAME, DIGEST_WORDS, digestUrls } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter, SeenFilterStats } from '../../../ports/seen-filter.ts';
-import { crawlDbError } from '../../leveldb/level-errors.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
+import { rowFault } from '../row-fault.ts';
 import { keysOfRange, type Rows } from '../rows.ts';
-import type { NewUrlWatcher } from '../writing/batch-writer.ts';
-import type { RowSink } from '../writing/staged-batch.ts';
+import type { NewUrlWatcher, RowSink } from '../writing/row-watchers.ts';
 import { loadSeenTree } from './seen-load.ts';
 import { bitsKey, encodeBits, encodeSet, encodeTree, SEEN_TREE_KEY, setKey } from './seen-rows.ts';
 import { readSet } from './seen-sets.ts';
 
-export interface LevelSeenFilterOptions {
+export interface RowsSeenFilterOptions {
   readonly rows: Rows;
   readonly log: Log;
   /** For a filter that has to be made. One that is stored keeps its own, unless m or f are others. */
@@ -31,7 +30,7 @@ export interface LevelSeenFilterOptions {
 const REBUILD_WINDOW = 50_000;
 
 /**
- * The filter of a crawl db on LevelDB: bits in memory, everything else in rows of the same db. Digests of new URLs are
+ * The filter of seen URLs in the rows of a crawl db: bits in memory, everything else in rows. Digests of new URLs are
  * written in the batch of their records, so that a crash cannot part the two. A leaf's bits are stored now and then;
  * what came after is put in again when the filter is loaded, which happens with the first question or the first new
  * URL.
@@ -39,8 +38,8 @@ const REBUILD_WINDOW = 50_000;
  * What was purged stays in the bits and costs a read when it is met again; once most of the digests are of such URLs,
  * the filter is made anew.
  */
-export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
-  readonly #options: LevelSeenFilterOptions;
+export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
+  readonly #options: RowsSeenFilterOptions;
   #tree: BloomTree | null = null;
   #splits = 0;
   #growths = 0;
@@ -51,7 +50,7 @@ export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
   #isComplete = true;
   #fault: CrawlError | null = null;
 
-  constructor(options: LevelSeenFilterOptions) {
+  constructor(options: RowsSeenFilterOptions) {
     this.#options = options;
   }
 
@@ -235,31 +234,9 @@ export class LevelSeenFilter implements SeenFilter, NewUrlWatcher {
       await stage(native);
       await native.write();
     } catch (error) {
-      throw crawlDbError(error);
+      throw rowFault(error);
     } finally {
       await native.close();
     }
   }
-}
-
-/**
- * A filter that is not in use is not told of new URLs. Without the row that vouches for it, it is made anew when it is
- * used again.
- * @param watcher the one in use
- * @param unused keys of the rows of the others
- */
-export async function forgetting(
-  rows: Rows,
-  watcher: NewUrlWatcher | null,
-  unused: readonly string[],
-): Promise<NewUrlWatcher | null> {
-  const stored = await rows.hasMany([...unused]);
-  const stale = unused.filter((_, i) => stored[i]);
-  if (stale.length === 0) return watcher;
-  return {
-    stage: async (sink, urls) => {
-      for (const key of stale) sink.del(key);
-      await watcher?.stage(sink, urls);
-    },
-  };
 }

@@ -2,11 +2,9 @@ import type { CrawlError } from '../../../domain/errors.ts';
 import { digestUrls } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter, SeenFilterStats, SharedSeenFilter } from '../../../ports/seen-filter.ts';
-import { crawlDbError } from '../../leveldb/level-errors.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { keysOfRange, type Rows } from '../rows.ts';
-import type { NewUrlWatcher } from '../writing/batch-writer.ts';
-import type { RowSink } from '../writing/staged-batch.ts';
+import type { NewUrlWatcher, RowSink } from '../writing/row-watchers.ts';
 
 /** Which filter elsewhere has all URLs of this db, and how many digests it had been given by then. */
 export const SHARED_MARK_KEY = `${ROW.seen}r`;
@@ -90,11 +88,7 @@ export class SharedFilterKeeper implements SeenFilter, NewUrlWatcher {
     for await (const keys of keysOfRange(rows, rowRange(ROW.record), REBUILD_WINDOW)) {
       await filter.add(digestUrls(keys.map(urlOfRow)));
     }
-    try {
-      await rows.put(SHARED_MARK_KEY, Buffer.from(JSON.stringify(await filter.mark())));
-    } catch (error) {
-      throw crawlDbError(error);
-    }
+    await rows.put(SHARED_MARK_KEY, Buffer.from(JSON.stringify(await filter.mark())));
     this.#isWhole = true;
   }
 }

@@ -1,40 +1,24 @@
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
-import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../../ports/crawl-db.ts';
-import { crawlDbError } from '../../leveldb/level-errors.ts';
 import { COUNTERS_KEY, hostKey } from '../codecs/keys.ts';
 import type { StoredCounters, StoredHost } from '../codecs/row-codecs.ts';
 import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from '../codecs/row-codecs.ts';
 import { type Cells, cellKey, encodeCount, readCells } from '../indexes/spread-cells.ts';
 import { countersView, HostRowCache } from '../indexes/tallies.ts';
+import { rowFault } from '../row-fault.ts';
 import { type Rows, readMany } from '../rows.ts';
 import { readEnds, stageFeed } from './change-log.ts';
 import { IMPORT_CUT_SHORT, stageImporting } from './half-import.ts';
-import { type RowSink, readsOf, StagedBatch } from './staged-batch.ts';
-
-/** Adds rows of its own to every batch that brings URLs the crawl db did not have. */
-export interface NewUrlWatcher {
-  stage(sink: RowSink, urls: readonly string[]): Promise<void>;
-}
-
-/** A record as a batch leaves it, and as it was; `null`: there is, or was, none. */
-export interface RecordChange {
-  readonly before: CrawlDatum | null;
-  readonly after: CrawlDatum | null;
-}
-
-/** Adds rows of its own to every batch that changes records. */
-export interface RecordWatcher {
-  stage(sink: RowSink, changes: readonly RecordChange[]): Promise<void>;
-}
+import type { NewUrlWatcher, RecordWatcher } from './row-watchers.ts';
+import { readsOf, StagedBatch } from './staged-batch.ts';
 
 /** Host rows kept between batches; about half a kilobyte each. */
 const CACHED_HOSTS = 8_192;
 
 /**
- * Writes batches one after the other, in the order of the calls. Counters in memory move only after LevelDB has taken
- * the batch. A failed write may still be found on disk later, so nothing is known after one: the writer then refuses
+ * Writes batches one after the other, in the order of the calls. Counters in memory move only after the storage has
+ * taken the batch. A failed write may still be found on disk later, so nothing is known after one: the writer then refuses
  * all further batches until the db is opened again, which reads what really happened.
  */
 export class BatchWriter {
@@ -82,7 +66,7 @@ export class BatchWriter {
       try {
         await this.#apply(batch, durable);
       } catch (error) {
-        throw crawlDbError(error);
+        throw rowFault(error);
       }
     });
     this.#last = written.catch(() => undefined);
@@ -176,7 +160,7 @@ export class BatchWriter {
     try {
       await write();
     } catch (error) {
-      const failure = crawlDbError(error);
+      const failure = rowFault(error);
       if (failure instanceof CrawlError) this.#failure = failure;
       throw failure;
     }

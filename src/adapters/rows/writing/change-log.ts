@@ -17,7 +17,7 @@ import {
   FEED_ENDS_KEY,
 } from '../codecs/change-rows.ts';
 import { keysOfRange, type Rows, readMany, readRange } from '../rows.ts';
-import type { RowSink } from './staged-batch.ts';
+import type { RowSink } from './row-watchers.ts';
 
 /** Keys removed per window of a trim. */
 const TRIM_WINDOW = 1_000;

@@ -1,7 +1,7 @@
 import type { Log } from '../../../ports/log.ts';
 import { COUNTERS_KEY, ROW, rowRange } from '../codecs/keys.ts';
 import { existMany, type Rows } from '../rows.ts';
-import type { RowSink } from './staged-batch.ts';
+import type { RowSink } from './row-watchers.ts';
 
 /** There while an import is under way: part of a crawl db would look like a whole one. */
 const IMPORTING_KEY = `${ROW.meta}importing`;

@@ -18,13 +18,7 @@ import { EMPTY_VALUE, indexRowsOf } from '../indexes/index-rows.ts';
 import { SpreadChange } from '../indexes/spread-cells.ts';
 import { TallyChange } from '../indexes/tallies.ts';
 import { type Rows, readMany } from '../rows.ts';
-import type { RecordChange } from './batch-writer.ts';
-
-/** What a batch is written to: LevelDB's own batch. */
-export interface RowSink {
-  put(key: string, value: Buffer): unknown;
-  del(key: string): unknown;
-}
+import type { RecordChange, RowSink } from './row-watchers.ts';
 
 /** What has to be read before a batch can be staged. */
 export interface StagedReads {

@@ -1,0 +1,110 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Level } from 'level';
+import { CrawlError } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { checkFormat, FOREIGN, hasFormat, isForeign, migrate, writeFormat } from '../rows/format.ts';
+import type { CrawlDbFeatures } from '../rows/open-crawl-db.ts';
+import type { Rows } from '../rows/rows.ts';
+import { TABLE } from './db-snapshot.ts';
+import { isHeldBriefly, lockedError, writeHolder } from './holder.ts';
+import { crawlDbError, isLocked } from './level-errors.ts';
+import { LevelRows } from './level-rows.ts';
+
+export interface LevelCrawlDbOptions extends CrawlDbFeatures {
+  /**
+   * Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db.
+   */
+  readonly dir: string;
+  /** Time since when the db is held; default: the system's. */
+  readonly clock?: Clock;
+  /** Cache of uncompressed blocks, bytes; default 32 MiB. */
+  readonly cacheBytes?: number;
+  /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 4 MiB. */
+  readonly writeBufferBytes?: number;
+  /** The db is closed again at once: others who find it locked wait for it instead of giving up. */
+  readonly isBrief?: boolean;
+}
+
+/**
+ * The rows themselves, to verify or repair them; closing them releases the lock. Rejects as `openLevelCrawlDb` does,
+ * but not for a repair that was cut short, and with `usage-invalid` for some other LevelDB: there is nothing to repair
+ * in it.
+ * @param isRebuilt LevelDB has just rebuilt the db from its tables, and may have lost the format row. Records hold
+ *   their versions themselves, and the rest is made from them.
+ */
+export function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): Promise<Rows> {
+  return openChecked(options, async (rows) => {
+    if (isRebuilt && !(await hasFormat(rows))) await writeFormat(rows);
+    await migrate(rows, await checkFormat(rows, options.dir), options.log);
+  });
+}
+
+/** As {@link openLevelRows}, but in the format in which they are stored, which may be an older one. */
+export function openStoredRows(options: LevelCrawlDbOptions): Promise<Rows> {
+  return openChecked(options, (rows) => checkFormat(rows, options.dir));
+}
+
+async function openChecked(options: LevelCrawlDbOptions, prepare: (rows: Rows) => Promise<unknown>): Promise<Rows> {
+  const rows = await openUnchecked(options);
+  try {
+    if (await isForeign(rows)) throw new CrawlError('usage-invalid', `${options.dir} ${FOREIGN}`);
+    await prepare(rows);
+    await noteHolder(options);
+    return rows;
+  } catch (error) {
+    await rows.close();
+    throw crawlDbError(error);
+  }
+}
+
+/** Only for the message that other processes print, so a failure is logged and the db is opened all the same. */
+export async function noteHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Promise<void> {
+  try {
+    await writeHolder(dir, clock?.now() ?? Date.now(), isBrief);
+  } catch (error) {
+    log.warn('the file that names the holder of the crawl db could not be written', { dir, error: String(error) });
+  }
+}
+
+/** Attempts on a db that is held for a moment only, and the pause between them, ms. */
+const BRIEF_TRIES = 20;
+const BRIEF_PAUSE_MS = 50;
+
+/**
+ * Every read looks into the write buffer, and into each of the up to three files of the first level, which are as
+ * large: with 16 MB a read costs a third more, and what writing saves by it is lost in asking.
+ */
+const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/** Takes the lock. What the rows mean is not looked at. */
+export async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
+  refuseWithoutCurrent(dir);
+  for (let tries = 1; ; tries++) {
+    const db = new Level<string, Buffer>(dir, {
+      keyEncoding: 'utf8',
+      valueEncoding: 'buffer',
+      cacheSize: cacheBytes ?? 32 * 1024 * 1024,
+      writeBufferSize: writeBufferBytes ?? WRITE_BUFFER_BYTES,
+    });
+    try {
+      await db.open();
+      return new LevelRows(db);
+    } catch (error) {
+      if (!isLocked(error)) throw crawlDbError(error);
+      if (tries >= BRIEF_TRIES || !(await isHeldBriefly(dir))) throw await lockedError(dir, error);
+      await delay(BRIEF_PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Where the file CURRENT is missing, LevelDB takes the folder for a new db and deletes the tables that lie in it. A db
+ * that is just being made has no table before it has that file.
+ */
+function refuseWithoutCurrent(dir: string): void {
+  if (!existsSync(dir) || existsSync(join(dir, 'CURRENT')) || !readdirSync(dir).some((name) => TABLE.test(name)))
+    return;
+  throw new CrawlError('db-corrupt', `the crawl db is damaged: ${dir} has tables, but no file CURRENT`);
+}

@@ -1,0 +1,65 @@
+import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import type { Log } from '../../ports/log.ts';
+import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
+import { refuseHalfRepaired } from './care/half-repaired.ts';
+import { checkFormat, migrate } from './format.ts';
+import { type NearPlan, openFingerprintTables } from './near/fingerprint-tables.ts';
+import { rowFault } from './row-fault.ts';
+import type { Rows } from './rows.ts';
+import { RowsCrawlDb } from './rows-crawl-db.ts';
+import { openSeenFilter } from './seen/open-seen-filter.ts';
+import { BatchWriter } from './writing/batch-writer.ts';
+import { takeBackHalfImport } from './writing/half-import.ts';
+
+/** The parts of a crawl db that are kept only when asked for. */
+export interface CrawlDbFeatures {
+  readonly log: Log;
+  /**
+   * Keeps a filter of all URLs, as `seenFilter` of the db: one of its own, or one that lives elsewhere; default: none.
+   */
+  readonly seenFilter?: BloomPlan | SharedSeenFilter;
+  /** Keeps tables of the signatures, as `fingerprints` of the db; default: none. */
+  readonly near?: NearPlan;
+}
+
+export interface CrawlDbOnRowsOptions extends CrawlDbFeatures {
+  /** What messages call the db. */
+  readonly name: string;
+  /** For reading, while another process may write. */
+  readonly isReadOnly?: boolean;
+  readonly onOpen?: () => Promise<void>;
+  /** While the rows can still be written. */
+  readonly onClose?: () => Promise<void>;
+}
+
+/**
+ * Opens a crawl db on rows that no other process writes as long as it is open, and closes them with it. Rows that
+ * cannot be opened as a crawl db are closed at once; rejects then with `CrawlError`: `db-version`, `db-corrupt`, or
+ * what the storage says.
+ */
+export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): Promise<RowsCrawlDb> {
+  const { name, log, isReadOnly = false, onOpen = async () => {}, onClose = async () => {} } = options;
+  try {
+    await refuseHalfRepaired(rows, name);
+    await migrate(rows, await checkFormat(rows, name), log);
+    if (!isReadOnly) await takeBackHalfImport(rows, name, log);
+    const writer = await BatchWriter.open(rows);
+    await onOpen();
+    log.debug('crawl db opened', { name, ...writer.counters() });
+    const seen = await openSeenFilter(rows, writer, options.seenFilter ?? null, log);
+    writer.newUrls = seen.watcher;
+    const { tables, watcher } = await openFingerprintTables(rows, options.near ?? null, log);
+    writer.records = watcher;
+    return new RowsCrawlDb({
+      rows,
+      writer,
+      beforeUnlock: onClose,
+      isReadOnly,
+      seenFilter: seen.filter,
+      fingerprints: tables,
+    });
+  } catch (error) {
+    await rows.close();
+    throw rowFault(error);
+  }
+}
