@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createWeightedLru } from '../../src/adapters/http/robots/weighted-lru.ts';
 import { HostRowCache } from '../../src/adapters/rows/indexes/tallies.ts';
 import { memoized } from '../../src/domain/memoized.ts';
+import { Lru } from '../../src/domain/lru.ts';
 import { ownText } from '../../src/domain/own-text.ts';
 import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
 import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';

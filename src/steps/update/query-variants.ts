@@ -1,4 +1,4 @@
-import { ownText } from '../../domain/own-text.ts';
+import { Lru } from '../../domain/lru.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
 /** What happens to new URLs of a path that has too many queries already. */
@@ -23,7 +23,7 @@ const MAX_PATHS = 20_000;
 export class QueryVariants {
   private readonly db: Pick<CrawlDb, 'scan'>;
   private readonly max: number;
-  private readonly paths = new Map<string, { count: number; isExact: boolean }>();
+  private readonly paths = new Lru<{ count: number; isExact: boolean }>({ entries: MAX_PATHS });
 
   /** @param max queries of one path; 0: no limit */
   constructor(db: Pick<CrawlDb, 'scan'>, max: number) {
@@ -47,7 +47,7 @@ export class QueryVariants {
     if (!known.isExact && known.count >= Math.min(COUNTED_FROM, this.max)) {
       known = { count: Math.max(known.count, await this.stored(path)), isExact: true };
     }
-    this.remember(path, { ...known, count: Math.min(known.count + 1, this.max + 1) });
+    this.paths.set(path, { ...known, count: Math.min(known.count + 1, this.max + 1) });
     return known.count >= this.max;
   }
 
@@ -55,13 +55,5 @@ export class QueryVariants {
     let count = 0;
     for await (const _ of this.db.scan({ prefix: `${path}?`, limit: this.max })) count++;
     return count;
-  }
-
-  private remember(path: string, known: { count: number; isExact: boolean }): void {
-    this.paths.delete(path);
-    this.paths.set(ownText(path), known);
-    if (this.paths.size <= MAX_PATHS) return;
-    const oldest = this.paths.keys().next();
-    if (!oldest.done) this.paths.delete(oldest.value);
   }
 }

@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { Lru } from '../../../domain/lru.ts';
 import { isUrl } from '../../../domain/url/canonical/is-url.ts';
 import { type AllowList, createAllowList } from './allow-list.ts';
 import { isBadPort } from './bad-ports.ts';
@@ -61,14 +62,15 @@ const KEPT_ORIGINS = 1_000;
  * The answer hangs on scheme, host and port alone, so it is worked out once for each; exceptions are told every time.
  */
 function byOrigin(allowed: AllowList, onException: (address: string) => void): AddressGuard['refusal'] {
-  const kept = new Map<string, { readonly refusal: string | null; readonly exceptions: readonly string[] }>();
+  const kept = new Lru<{ readonly refusal: string | null; readonly exceptions: readonly string[] }>({
+    entries: KEPT_ORIGINS,
+  });
   return (url) => {
     const origin = `${url.protocol}//${url.host}`;
     let answer = kept.get(origin);
     if (answer === undefined) {
       const exceptions: string[] = [];
       answer = { refusal: refusalOf(url, allowed, (address) => exceptions.push(address)), exceptions };
-      if (kept.size >= KEPT_ORIGINS) kept.clear();
       kept.set(origin, answer);
     }
     for (const address of answer.exceptions) onException(address);

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { quietUntil } from '../../../domain/crawl/revisit/host-turn.ts';
+import { Lru } from '../../../domain/lru.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { HostLanes, LaneTurn } from '../../../ports/host-lanes.ts';
 import { createAbortWatch } from '../exchange/abort-watch.ts';
@@ -30,7 +31,7 @@ class QueuedHostLanes implements HostLanes {
   readonly #options: HostLanesOptions;
   readonly #time: SteadyTime;
   readonly #lanes = new Map<string, HostLane>();
-  readonly #delays = new Map<string, number>();
+  readonly #delays = new Lru<number>({ entries: MAX_KEPT_DELAYS });
   readonly #resting = new RestingHosts();
   readonly #deps: LaneTaskDeps;
   #size = 0;
@@ -56,11 +57,8 @@ class QueuedHostLanes implements HostLanes {
   }
 
   setDelay(host: string, delayMs: number): void {
-    this.#delays.delete(host);
-    if (delayMs !== this.#options.defaultDelayMs) {
-      this.#delays.set(host, delayMs);
-      if (this.#delays.size > MAX_KEPT_DELAYS) this.#delays.delete(this.#delays.keys().next().value ?? '');
-    }
+    if (delayMs === this.#options.defaultDelayMs) this.#delays.delete(host);
+    else this.#delays.set(host, delayMs);
     const rest = this.#resting.get(host);
     if (rest !== undefined) rest.delayMs = delayMs;
     this.#lanes.get(host)?.setDelay(delayMs);
@@ -69,9 +67,11 @@ class QueuedHostLanes implements HostLanes {
   pauseUntil(host: string, clockTime: number): void {
     const at = clockTime + this.#time.behindMs();
     const lane = this.#lanes.get(host);
-    if (lane !== undefined) return lane.pauseUntil(at);
-    const rest = { lastEndAt: null, delayMs: 0, ...this.#resting.get(host), pausedUntil: at };
-    this.#resting.put(host, rest, this.#time.now());
+    if (lane !== undefined) lane.pauseUntil(at);
+    else {
+      const rest = { lastEndAt: null, delayMs: 0, ...this.#resting.get(host), pausedUntil: at };
+      this.#resting.put(host, rest, this.#time.now());
+    }
   }
 
   get size(): number {

@@ -137,8 +137,10 @@ export class LaneTask<T> implements LaneTurn {
     this.#state = 'cancelled';
     this.#lane.waiting--;
     this.#lane.wake();
-    if (this.#awaited !== null) return this.#awaited.refuse(reason);
-    this.#deps.onLeave(this.#lane);
-    this.#reject(reason);
+    if (this.#awaited !== null) this.#awaited.refuse(reason);
+    else {
+      this.#deps.onLeave(this.#lane);
+      this.#reject(reason);
+    }
   };
 }

@@ -1,11 +1,11 @@
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
+import { Lru } from '../../../domain/lru.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Robots, RobotsStore, RobotsVerdict, StoredRobots } from '../../../ports/robots.ts';
 import { fetchRobots, type NextTurn, type RobotsAnswer } from './robots-fetch.ts';
 import { createOriginRules, type OriginRules } from './robots-verdicts.ts';
-import { createWeightedLru } from './weighted-lru.ts';
 
 export interface RobotsOptions {
   readonly protocol: FetchProtocol;
@@ -42,7 +42,7 @@ interface CachedOrigin {
  */
 export function createRobots(options: RobotsOptions): Robots {
   const { protocol, store, clock, log } = options;
-  const cache = createWeightedLru<CachedOrigin>(MEMORY);
+  const cache = new Lru<CachedOrigin>(MEMORY);
   const underWay = new Map<string, Promise<CachedOrigin>>();
   const traffic = { requests: 0, receivedBytes: 0 };
 

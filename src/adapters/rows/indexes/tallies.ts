@@ -1,5 +1,4 @@
 import type { CrawlState } from '../../../domain/crawl/states/datum.ts';
-import { ownText } from '../../../domain/own-text.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDbCounters, HostFacts, HostRow, StateCounts } from '../../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../../ports/crawl-db.ts';
@@ -67,29 +66,6 @@ export class TallyChange {
       counters: { tally: sum(counters.tally, this.#all), hosts: active, leased: counters.leased + this.#leased },
       hosts,
     };
-  }
-}
-
-/** Rows of the hosts written last, so that a batch seldom has to read any. */
-export class HostRowCache {
-  readonly #rows = new Map<string, StoredHost | null>();
-  readonly #capacity: number;
-
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
-
-  /** `null`: known to have no row; `undefined`: not cached. */
-  get(host: string): StoredHost | null | undefined {
-    return this.#rows.get(host);
-  }
-
-  set(host: string, row: StoredHost | null): void {
-    this.#rows.delete(host);
-    this.#rows.set(ownText(host), row);
-    if (this.#rows.size <= this.#capacity) return;
-    const oldest = this.#rows.keys().next();
-    if (!oldest.done) this.#rows.delete(oldest.value);
   }
 }
 

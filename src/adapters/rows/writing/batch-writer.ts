@@ -1,11 +1,12 @@
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../../domain/errors.ts';
+import { Lru } from '../../../domain/lru.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../../ports/crawl-db.ts';
 import { COUNTERS_KEY, hostKey } from '../codecs/keys.ts';
 import type { StoredCounters, StoredHost } from '../codecs/row-codecs.ts';
 import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from '../codecs/row-codecs.ts';
 import { type Cells, cellKey, encodeCount, readCells } from '../indexes/spread-cells.ts';
-import { countersView, HostRowCache } from '../indexes/tallies.ts';
+import { countersView } from '../indexes/tallies.ts';
 import { rowFault } from '../row-fault.ts';
 import { type Rows, readMany } from '../rows.ts';
 import { readEnds, stageFeed } from './change-log.ts';
@@ -23,7 +24,8 @@ const CACHED_HOSTS = 8_192;
  */
 export class BatchWriter {
   readonly #rows: Rows;
-  readonly #hosts = new HostRowCache(CACHED_HOSTS);
+  /** `null`: known to have no row. */
+  readonly #hosts = new Lru<StoredHost | null>({ entries: CACHED_HOSTS });
   #counters: StoredCounters;
   /** Read when first needed. */
   #spread: Promise<Cells> | null = null;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createWeightedLru } from '../../../src/adapters/http/robots/weighted-lru.ts';
+import { Lru } from '../../src/domain/lru.ts';
 
 it('forgets what was not asked for the longest, by number and by weight', () => {
-  const lru = createWeightedLru<string>({ entries: 3, weight: 10 });
+  const lru = new Lru<string>({ entries: 3, weight: 10 });
   for (const key of ['a', 'b', 'c']) lru.set(key, key, 1);
   lru.get('a');
   lru.set('d', 'd', 1);
