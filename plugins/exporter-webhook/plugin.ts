@@ -1,6 +1,13 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addressOf, definePlugin, deliver, type ExportDocument, type RemovedPage } from 'incrawl/plugin';
+import {
+  addressOf,
+  definePlugin,
+  deliver,
+  type ExportDocument,
+  type RemovedPage,
+  webhookHeaders,
+} from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({
@@ -33,9 +40,10 @@ export default definePlugin<'exporter', Options>({
     ...(given.url === undefined && { needsPlace: 'a URL' }),
     open: ({ place, software }) => {
       const url = addressOf(place, given.url).href;
-      const key = keyOf(process.env[given.secretEnv]);
-      if (key === null) host.log.warn(`messages go unsigned: ${given.secretEnv} signs them`);
+      const secret = process.env[given.secretEnv] || null;
+      if (secret === null) host.log.warn(`messages go unsigned: ${given.secretEnv} signs them`);
       const deps = { now: host.now, random: Math.random, sleep: (ms: number) => delay(ms) };
+      const sender = { userAgent: software, secret };
       const run = randomUUID();
       let message = 0;
       let pages: string[] = [];
@@ -47,7 +55,7 @@ export default definePlugin<'exporter', Options>({
         const body = `{"pages":[${pages.join(',')}],"deleted":[${deleted.join(',')}]}`;
         [pages, deleted, bytes] = [[], [], 0];
         const id = `${run}-${++message}`;
-        await deliver({ ...given, url, body, headers: (at) => headersOf({ id, at, body, key, software }) }, deps);
+        await deliver({ ...given, url, body, headers: (at) => webhookHeaders({ id, at, body }, sender) }, deps);
       }
 
       async function add(list: 'pages' | 'deleted', entry: ExportDocument | RemovedPage): Promise<void> {
@@ -62,29 +70,3 @@ export default definePlugin<'exporter', Options>({
     },
   }),
 });
-
-const keyOf = (secret: string | undefined): Buffer | null => {
-  if (secret === undefined || secret === '') return null;
-  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
-};
-
-/** As "Standard Webhooks" has it (https://www.standardwebhooks.com): HMAC-SHA256 over id, time and body. */
-function headersOf(message: {
-  readonly id: string;
-  readonly at: number;
-  readonly body: string;
-  readonly key: Buffer | null;
-  readonly software: string;
-}): Record<string, string> {
-  const { id, at, body, key, software } = message;
-  const seconds = String(Math.floor(at / 1_000));
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': software,
-    'webhook-id': id,
-    'webhook-timestamp': seconds,
-  };
-  if (key === null) return headers;
-  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
-  return { ...headers, 'webhook-signature': `v1,${signature}` };
-}

@@ -1,32 +1,25 @@
 import { createHmac } from 'node:crypto';
-import { parseRetryAfter } from '../../domain/crawl/headers/http-date.ts';
-import type { Delivery, Webhook, WebhookMessage } from '../../ports/webhook.ts';
+import { retryAfterMs } from '../../domain/delivery/retry-pause.ts';
+import { type Hmac, type WebhookSender, webhookHeaders } from '../../domain/delivery/standard-webhooks.ts';
+import type { Delivery, Webhook } from '../../ports/webhook.ts';
 
-export interface WebhookOptions {
+export interface WebhookOptions extends WebhookSender {
   readonly url: string;
-  /** Signs messages; `null`: they go unsigned. Text, or `whsec_` and base64. */
-  readonly secret: string | null;
-  readonly userAgent: string;
+  /** For one attempt, ms. */
   readonly timeoutMs: number;
 }
 
+const hmac: Hmac = (key, text) => createHmac('sha256', key).update(text).digest('base64');
+
 /**
- * Sends messages by POST, signed as "Standard Webhooks" has it (https://www.standardwebhooks.com): HMAC-SHA256 over id,
- * time and body in the header `webhook-signature`, for which receivers have libraries. Redirects are not followed: a
- * body that was meant for one address goes to no other.
+ * Sends messages by POST, signed where there is a secret. Redirects are not followed: a body that was meant for one
+ * address goes to no other.
  */
-export function createWebhook({ url, secret, userAgent, timeoutMs }: WebhookOptions): Webhook {
-  const key = secret === null ? null : keyOf(secret);
+export function createWebhook({ url, timeoutMs, ...sender }: WebhookOptions): Webhook {
   return {
     async deliver(message, signal) {
-      const headers: Record<string, string> = {
-        'content-type': 'application/json',
-        'user-agent': userAgent,
-        'webhook-id': message.id,
-        'webhook-timestamp': secondsOf(message),
-      };
-      if (key !== null) headers['webhook-signature'] = signature(key, message);
-      // Joined signals do not keep what they are made of: a limit that nobody else holds is lost with the next garbage
+      const headers = webhookHeaders(message, sender, hmac);
+      // `AbortSignal.any` holds its sources weakly: a limit without another reference is lost with the next garbage
       // collection.
       const limit = AbortSignal.timeout(timeoutMs);
       try {
@@ -37,7 +30,7 @@ export function createWebhook({ url, secret, userAgent, timeoutMs }: WebhookOpti
           redirect: 'manual',
           signal: AbortSignal.any([signal, limit]),
         });
-        // What a receiver has to say beside its status is of no use, and may be without end.
+        // Only the status is used, and the body may be endless.
         await answer.body?.cancel();
         return outcomeOf(answer, message.at);
       } catch (error) {
@@ -48,25 +41,12 @@ export function createWebhook({ url, secret, userAgent, timeoutMs }: WebhookOpti
   };
 }
 
-/** `v1,` and the signature in base64. */
-function signature(key: Buffer, message: WebhookMessage): string {
-  const hmac = createHmac('sha256', key).update(`${message.id}.${secondsOf(message)}.${message.body}`);
-  return `v1,${hmac.digest('base64')}`;
-}
-
-const secondsOf = ({ at }: WebhookMessage): string => String(Math.floor(at / 1_000));
-
-const keyOf = (secret: string): Buffer =>
-  secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
-
 function outcomeOf(answer: Response, now: number): Delivery {
   const { status } = answer;
   if (status >= 200 && status < 300) return { isTaken: true, status };
-  const retryAfter = answer.headers.get('retry-after');
-  const retryAt = retryAfter === null ? null : parseRetryAfter(retryAfter, now);
   const reason = status >= 300 && status < 400 ? `status ${status}: redirects are not followed` : `status ${status}`;
-  const retryAfterMs = retryAt === null ? null : Math.max(0, retryAt - now);
-  return { isTaken: false, status, reason, retryAfterMs, isFinal: status === 410 };
+  const askedMs = retryAfterMs(answer.headers.get('retry-after'), now);
+  return { isTaken: false, status, reason, retryAfterMs: askedMs, isFinal: status === 410 };
 }
 
 function reasonOf(error: unknown): string {

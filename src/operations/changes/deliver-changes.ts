@@ -1,4 +1,5 @@
 import type { Webhook, WebhookCursor } from '../../ports/webhook.ts';
+import { retryPauseMs } from '../domain/delivery/retry-pause.ts';
 
 export interface DeliveryDeps {
   readonly webhook: Webhook;
@@ -92,8 +93,9 @@ async function untilTaken(
     if (answer.isTaken) return { attempts, failed: null };
     const { status, reason, isFinal } = answer;
     if (isFinal || attempts > retries || signal.aborted) return { attempts, failed: { status, reason, isFinal } };
-    const backoffMs = FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 30) * (0.5 + deps.random() / 2);
-    const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(backoffMs, answer.retryAfterMs ?? 0));
+    const { retryAfterMs } = answer;
+    const terms = { attempt: attempts - 1, firstMs: FIRST_PAUSE_MS, longestMs: MAX_PAUSE_MS, retryAfterMs };
+    const pauseMs = retryPauseMs(terms, deps.random);
     deps.onRetry(reason, pauseMs);
     await deps.sleep(pauseMs, signal);
   }

@@ -77,5 +77,6 @@ export {
   pauseMs,
 } from '../exporting/deliver.ts';
 export { type FileTree, isFolder, openFileTree } from '../exporting/file-tree.ts';
+export { webhookHeaders } from '../exporting/webhook-message.ts';
 export { loadJieba } from '../loading/jieba.ts';
 export { createStopWords, type StopWords } from '../loading/stop-words.ts';

@@ -1,4 +1,4 @@
-import { parseRetryAfter } from '../../domain/crawl/headers/http-date.ts';
+import { retryAfterMs, retryPauseMs } from '../../domain/delivery/retry-pause.ts';
 
 export interface DeliveryOptions {
   readonly url: string;
@@ -42,7 +42,7 @@ export const isPassing = (status: number): boolean => status === 408 || status =
 
 /** Doubling pauses, half of each at random, so that many senders do not come at once. */
 export function pauseMs(attempt: number, firstPauseMs: number, random: () => number): number {
-  return Math.min(MAX_PAUSE_MS, firstPauseMs * 2 ** attempt) * (0.5 + random() / 2);
+  return retryPauseMs({ attempt, firstMs: firstPauseMs, longestMs: MAX_PAUSE_MS, retryAfterMs: null }, random);
 }
 
 /**
@@ -56,8 +56,9 @@ export async function deliver(options: DeliveryOptions, deps: DeliveryDeps = WOR
     if ('status' in outcome && outcome.status >= 200 && outcome.status < 300) return outcome;
     const mayPass = 'fault' in outcome || isPassing(outcome.status);
     if (!mayPass || attempt >= options.retries) throw new Error(reasonOf(options.url, outcome, attempt + 1));
-    const asked = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
-    await deps.sleep(Math.min(MAX_PAUSE_MS, Math.max(asked, pauseMs(attempt, options.firstPauseMs, deps.random))));
+    const asked = 'retryAfterMs' in outcome ? outcome.retryAfterMs : null;
+    const terms = { attempt, firstMs: options.firstPauseMs, longestMs: MAX_PAUSE_MS, retryAfterMs: asked };
+    await deps.sleep(retryPauseMs(terms, deps.random));
   }
 }
 
@@ -67,10 +68,8 @@ async function attemptOf({ url, headers, body, timeoutMs }: DeliveryOptions, at:
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const answer = await fetch(url, { method: 'POST', headers: headers(at), body, redirect: 'manual', signal });
-    const retryAfter = answer.headers.get('retry-after');
-    const retryAt = retryAfter === null ? null : parseRetryAfter(retryAfter, at);
-    const retryAfterMs = retryAt === null ? null : Math.max(0, retryAt - at);
-    return { status: answer.status, text: await textOf(answer), retryAfterMs };
+    const asked = retryAfterMs(answer.headers.get('retry-after'), at);
+    return { status: answer.status, text: await textOf(answer), retryAfterMs: asked };
   } catch (error) {
     if (!(error instanceof Error)) return { fault: String(error) };
     if (error.name === 'TimeoutError') return { fault: `no answer within ${timeoutMs} ms` };
