@@ -1,10 +1,12 @@
 export interface AbortWatch {
-  /** Calls back once when the signal aborts; the answer ends the watch. The signal must not be aborted yet. */
+  /**
+   * Calls back once when the signal aborts; the returned function ends the watch. The signal must not be aborted yet.
+   */
   watch(signal: AbortSignal, onAbort: (reason: unknown) => void): () => void;
 }
 
 /**
- * Thousands of waiting tasks on one AbortSignal by a single listener: `addEventListener` walks the list of all
+ * Watches an AbortSignal for thousands of waiting tasks with one listener: `addEventListener` walks the list of all
  * listeners on each call, which is quadratic for a whole window of tasks.
  */
 export function createAbortWatch(): AbortWatch {

@@ -1,6 +1,6 @@
 import { CrawlError } from '../../../domain/errors.ts';
 
-/** Without credentials and fragment, neither of which is sent. Throws `CrawlError('url-invalid')`. */
+/** A URL without credentials and fragment, neither of which is sent. Throws `CrawlError('url-invalid')`. */
 export function bareUrl(text: string): URL {
   let url: URL;
   try {

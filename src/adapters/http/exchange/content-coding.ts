@@ -3,9 +3,9 @@ import { CrawlError } from '../../../domain/errors.ts';
 
 export interface DecodedBody {
   readonly body: Uint8Array;
-  /** More would have come out than was allowed, or the coded data ended too soon. */
+  /** The output reached its limit, or the coded data ended too soon. */
   readonly truncated: boolean;
-  /** The coded data ended too soon, though it was taken for whole. */
+  /** The coded data ended too soon although the body was received completely. */
   readonly isTorn: boolean;
 }
 
@@ -13,7 +13,7 @@ type Coding = 'gzip' | 'deflate' | 'br';
 
 /** More codings than this are an attack rather than a page. */
 const MAX_CODINGS = 2;
-/** Above this many coded bytes the work is left to zlib's own threads; below, it is cheaper done at once. */
+/** Above this many coded bytes zlib's own threads decode; below, decoding synchronously is cheaper. */
 const SYNC_LIMIT = 256 * 1024;
 
 const CODINGS: ReadonlyMap<string, Coding> = new Map([
@@ -23,18 +23,14 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ['br', 'br'],
 ]);
 
-/**
- * Codings that there are (IANA's registry, and those in use beside it) and that are not undone, since nobody asks for
- * them.
- */
+/** Codings of IANA's registry, and others in use, that are not supported: no request accepts them. */
 const OTHER_CODINGS: ReadonlySet<string> = new Set(
   'aes128gcm bzip2 compress dcb dcz exi lzma pack200-gzip sdch x-bzip2 x-compress xz zstd'.split(' '),
 );
 
 /**
- * Codings of a Content-Encoding field in the order applied. Throws `CrawlError('content-undecodable')` where one cannot
- * be undone. Any other word is no coding (servers write "utf-8", "none", "binary"), so there is nothing to undo, as in
- * browsers.
+ * Codings of a Content-Encoding field in the order applied. Throws `CrawlError('content-undecodable')` for one that is
+ * not supported. Any other word is no coding (servers write "utf-8", "none", "binary") and is ignored, as in browsers.
  */
 export function contentCodings(field: string | undefined): readonly Coding[] {
   if (field === undefined) return [];
@@ -52,9 +48,9 @@ export function contentCodings(field: string | undefined): readonly Coding[] {
 }
 
 /**
- * Undoes the codings, last applied first. No step puts out more than `maxBytes`, so a few bytes that swell without end
- * cost bounded work and memory. What a cut body can still give is given, also of one of which nothing but its own end
- * shows that it is cut.
+ * Decodes a body, the coding applied last first. No step puts out more than `maxBytes`, so a decompression bomb costs
+ * bounded work and memory. Of a body that was cut, all that can be decoded is returned, also where only its missing end
+ * shows the cut.
  */
 export async function decodeBody(
   wire: Uint8Array,
@@ -99,7 +95,7 @@ async function undo(coding: Coding, data: Uint8Array, maxBytes: number, isCut: b
   }
 }
 
-/** Stops the decoder as soon as the limit is reached. */
+/** Stops the decoder at the limit. */
 function decodeByStream(
   decoder: zlib.Gunzip | zlib.BrotliDecompress,
   data: Uint8Array,
@@ -123,7 +119,7 @@ function decodeByStream(
   });
 }
 
-/** With these a decoder that runs out of data gives what it has instead of an error. */
+/** With these options a decoder that runs out of data returns its output so far instead of an error. */
 function optionsOf(coding: Coding, isCut: boolean): zlib.ZlibOptions & zlib.BrotliOptions {
   if (!isCut) return {};
   return { finishFlush: coding === 'br' ? zlib.constants.BROTLI_OPERATION_FLUSH : zlib.constants.Z_SYNC_FLUSH };
@@ -146,15 +142,15 @@ function streamDecoder(coding: Coding, data: Uint8Array, isCut: boolean): zlib.G
 }
 
 /**
- * `deflate` means the zlib format (RFC 9110 section 8.4.1.2), but some servers send the bare stream. RFC 1950 section
- * 2.2.
+ * `deflate` means the zlib format (RFC 9110 section 8.4.1.2; header: RFC 1950 section 2.2), but some servers send the
+ * bare DEFLATE stream.
  */
 function hasZlibHeader(data: Uint8Array): boolean {
   const [cmf = 0, flags = 0] = data;
   return (cmf & 0x0f) === 8 && cmf >> 4 <= 7 && (cmf * 256 + flags) % 31 === 0;
 }
 
-/** A body with an ArrayBuffer of its own can be handed to a worker without dragging a shared pool along. */
+/** A body in an ArrayBuffer of its own, which can be transferred to a worker without the shared pool. */
 export function owned(body: Uint8Array): Uint8Array {
   if (body.byteLength === body.buffer.byteLength) return body;
   const copy = Buffer.allocUnsafeSlow(body.byteLength);

@@ -5,23 +5,24 @@ import type { ConnectionPool } from '../guard/connection-pools.ts';
 export interface GotClientOptions {
   /** Sent with every request, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Longest header section of an answer, bytes. */
+  /** Maximum header section of a response, bytes. */
   readonly maxHeaderBytes: number;
-  /** Longest wait for name resolution, connection and TLS handshake, each, ms. */
+  /** Timeout of name resolution, connection and TLS handshake, each, ms. */
   readonly connectTimeoutMs: number;
-  /** Longest wait for the head of the answer once the request has been sent, ms. */
+  /** Timeout of the response head once the request has been sent, ms. */
   readonly headTimeoutMs: number;
 }
 
 /**
- * Sends a request and answers got's stream of it, which got fills from the next turn on. `headers` by lower-case name.
+ * Sends a request and returns got's stream of it, which emits from the next turn of the event loop on. `headers` by
+ * lower-case name.
  */
 export type GotClient = (url: URL, method: 'GET' | 'HEAD', headers: Readonly<Record<string, string>>) => Request;
 
 /**
- * Requests through got at the least price. got copies prepared options in a third of the time that it takes to merge
- * given ones, so there is one set for each method, of which a request changes URL and headers: got copies them before
- * it returns.
+ * Requests through got at the lowest cost. got copies prepared options in a third of the time that merging given ones
+ * takes. So there is one set for each method, in which a request changes URL and headers; got copies them before it
+ * returns.
  */
 export function createGotClient(options: GotClientOptions, pool: ConnectionPool): GotClient {
   const { connectTimeoutMs } = options;
@@ -60,9 +61,8 @@ export function createGotClient(options: GotClientOptions, pool: ConnectionPool)
 }
 
 /**
- * What `node:http` is to know of a request, in place of got's own list: that one has thirty fields, nearly all of them
- * undefined, which Node copies three times on the way to the socket. It took more time than all else that is done for a
- * request.
+ * The request options for `node:http`, in place of got's own list. That one has thirty fields, nearly all undefined,
+ * which Node copies three times on the way to the socket; it took more time than everything else in a request.
  */
 function nativeRequestOptions(this: Options): HttpsRequestOptions {
   const { agent, url } = this;

@@ -8,21 +8,21 @@ import { type HttpProtocolOptions, protocolSettings } from './protocol-options.t
 
 interface Clients {
   readonly guarded: GotClient;
-  /** For hosts that the address guard has been told of by name. */
+  /** For hosts that the operator named as exceptions of the address guard. */
   readonly named: GotClient;
 }
 
 /**
- * The `http:` and `https:` protocol on got. Every time limit is a real one (timers of the machine, not of the Clock
- * port): sockets do not live in simulated time.
+ * The `http:` and `https:` protocol on got. Time limits use timers of the machine, not the Clock port: sockets do not
+ * live in simulated time.
  *
- * Throws `CrawlError('config-invalid')` for an entry of `allowAddresses` that cannot be read.
+ * Throws `CrawlError('config-invalid')` for an invalid entry of `allowAddresses`.
  */
 export function createGotProtocol(options: HttpProtocolOptions): FetchProtocol {
   const settings = protocolSettings(options);
   const pools = createConnectionPools(settings);
   let clients: Clients | null = null;
-  // With the first request: got takes a sixth of the start of a command, and most commands fetch nothing.
+  // Loaded with the first request: got takes a sixth of the start-up of a command, and most commands fetch nothing.
   const load = async (): Promise<Clients> => {
     const { createGotClient } = await import('./got-client.ts');
     clients ??= { guarded: createGotClient(settings, pools.guarded), named: createGotClient(settings, pools.named) };

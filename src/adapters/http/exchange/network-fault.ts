@@ -17,19 +17,19 @@ const CONNECT = new Set([
 ]);
 const BROKEN = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 /**
- * Also the names that Node has for what OpenSSL finds in certificates; `UNSPECIFIED` is what it calls the rest, such as
- * a key that is too weak.
+ * Node's names for faults that OpenSSL finds in certificates; `UNSPECIFIED` is any other fault, such as a key that is
+ * too weak.
  */
 const TLS =
   /^(ERR_SSL|ERR_TLS|CERT_|CRL_|ERROR_IN_C|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|(HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED|EPROTO)$)/;
-/** Phases of got's own time limits, all of them before the head of the answer. */
+/** Phases of got's own timeouts, all before the head of the response. */
 const PHASES: Readonly<Record<string, ErrorCode>> = {
   lookup: 'dns-failed',
   connect: 'connect-failed',
   secureConnect: 'tls-failed',
 };
 
-/** The stable code for whatever got, node:http, node:tls or a resolver reported; the original stays as `cause`. */
+/** The stable code for an error of got, node:http, node:tls or a resolver, which stays as `cause`. */
 export function networkFault(error: unknown): CrawlError {
   if (error instanceof CrawlError) return error;
   const chain = chainOf(error);
@@ -43,7 +43,7 @@ export function networkFault(error: unknown): CrawlError {
 
 type Link = Error & { readonly code?: unknown; readonly event?: unknown; readonly errors?: unknown };
 
-/** The error, its causes, and the attempts that an AggregateError (several addresses tried) is made of. */
+/** The error, its causes, and the attempts within an AggregateError (several addresses tried). */
 function chainOf(error: unknown): Link[] {
   const chain: Link[] = [];
   const pending = [error];

@@ -1,31 +1,31 @@
-/** What both transports for `http:` and `https:` are told. */
+/** Options of both transports for `http:` and `https:`. */
 export interface HttpProtocolOptions {
   readonly userAgent: string;
   /** Accept-Language to be sent; none by default. */
   readonly acceptLanguage?: string;
-  /** Longest header section of an answer, bytes. Default 32 KiB. */
+  /** Maximum header section of a response, bytes. Default 32 KiB. */
   readonly maxHeaderBytes?: number;
-  /** Longest wait for name resolution, connection and TLS handshake, each, ms. Default 10 s. */
+  /** Timeout of name resolution, connection and TLS handshake, each, ms. Default 10 s. */
   readonly connectTimeoutMs?: number;
-  /** Longest wait for the head of the answer once the request has been sent, ms. Default 20 s. */
+  /** Timeout of the response head once the request has been sent, ms. Default 20 s. */
   readonly headTimeoutMs?: number;
-  /** Longest pause between two pieces of a body, ms. Default 20 s. */
+  /** Timeout between two chunks of a body, ms. Default 20 s. */
   readonly stallTimeoutMs?: number;
-  /** What the address guard lets through besides public hosts: host names, `host:port`, IP addresses, CIDR ranges. */
+  /** Exceptions of the address guard beside public hosts: host names, `host:port`, IP addresses, CIDR ranges. */
   readonly allowAddresses?: readonly string[];
-  /** Connections to one host and port. Default 8: how many are used is up to the lanes. */
+  /** Maximum connections to one host and port. Default 8: the host lanes decide how many are used. */
   readonly maxSockets?: number;
-  /** Idle connections over all hosts. Default 256. */
+  /** Maximum idle connections over all hosts. Default 256. */
   readonly maxIdleSockets?: number;
 }
 
-/** The options with their defaults, and what follows from them. */
+/** The options with their defaults, and values derived from them. All timeouts of an exchange are here. */
 export interface HttpProtocolSettings {
   /** Sent with every request, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly maxHeaderBytes: number;
   readonly connectTimeoutMs: number;
-  /** Of a host with several addresses, each but the last is tried for no longer, ms. */
+  /** Timeout of each address but the last of a host with several, ms. */
   readonly attemptTimeoutMs: number;
   readonly headTimeoutMs: number;
   readonly stallTimeoutMs: number;
@@ -33,7 +33,7 @@ export interface HttpProtocolSettings {
   readonly maxSockets: number;
   readonly maxIdleSockets: number;
   /**
-   * An idle connection is closed after this time, ms; they outlive the usual crawl delays of 5 to 10 s, so that the
+   * Idle connections are closed after this time, ms. It is longer than the usual crawl delays of 5 to 10 s, so that the
    * next page finds one.
    */
   readonly idleTimeoutMs: number;
@@ -52,8 +52,8 @@ export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSett
     },
     maxHeaderBytes: options.maxHeaderBytes ?? 32 * 1024,
     connectTimeoutMs,
-    // Node gives an address up after 250 ms and does not come back to it: too soon for half the globe, a lost packet,
-    // or a busy event loop.
+    // Node's default, 250 ms without a second try, is too short for half the globe, a lost packet, or a busy event
+    // loop.
     attemptTimeoutMs: Math.ceil(connectTimeoutMs / 4),
     headTimeoutMs: options.headTimeoutMs ?? 20_000,
     stallTimeoutMs: options.stallTimeoutMs ?? 20_000,

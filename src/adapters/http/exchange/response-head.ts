@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { joinedFields } from '../../../domain/crawl/headers/header-fields.ts';
 import type { ResponseHead } from '../../../ports/fetch-protocol.ts';
 
-/** Reads the head of an answer that `node:http` took apart. */
+/** The head of a response that `node:http` has parsed. */
 export function responseHead(response: IncomingMessage): ResponseHead {
   return {
     status: response.statusCode ?? 0,
@@ -14,21 +14,21 @@ export function responseHead(response: IncomingMessage): ResponseHead {
   };
 }
 
-/** Fields by lower-case name from names and values in turn, as they came. */
+/** Fields by lower-case name, from alternating names and values as received. */
 export function headersOf(rawHeaders: readonly string[]): Record<string, string> {
   const headers = joinedFields(rawHeaders);
   if (headers.location !== undefined) headers.location = utf8Where(headers.location);
   return headers;
 }
 
-/** Bytes of the head as it came: status line, fields, and the empty line. */
+/** Bytes of the head as received: status line, fields, and the empty line. */
 export function headBytes(head: ResponseHead): number {
   let bytes = `HTTP/${head.httpVersion} ${head.status} ${head.statusText}\r\n\r\n`.length;
   for (const text of head.rawHeaders) bytes += text.length + 2;
   return bytes;
 }
 
-/** Answers to HEAD and some statuses have no body whatever their headers say (RFC 9112 section 6.3). */
+/** Responses to HEAD, and those of some statuses, have no body whatever their headers say (RFC 9112 section 6.3). */
 export function hasNoBody(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 205 || status === 304;
 }

@@ -9,12 +9,10 @@ export interface UndiciConnectionOptions {
   readonly idleTimeoutMs: number;
 }
 
-/**
- * As much of the beginning of an answer as holds its first line, also behind stray line ends, which parsers pass over.
- */
+/** Bytes of a response that are kept to find its status line, also behind stray line ends, which parsers skip. */
 const START_BYTES = 128;
 
-/** One connection, with a client of undici to itself, so that the socket behind an answer is known. */
+/** One connection, with an undici client of its own, so that the socket behind a response is known. */
 export class UndiciConnection {
   readonly origin: string;
   readonly client: UndiciClient;
@@ -22,12 +20,10 @@ export class UndiciConnection {
   /** Exchanges that its socket has served. */
   served = 0;
   private socket: Socket | null = null;
-  /** The first bytes received since {@link expectAnswer}. */
+  /** The first bytes received since {@link expectResponse}. */
   private start = '';
 
-  /**
-   * `url` is any URL of the origin. `onLost` is told when the socket is gone, for whatever reason but {@link destroy}.
-   */
+  /** `url` is any URL of the origin. `onLost` is called when the socket is gone, for any reason but {@link destroy}. */
   constructor(origin: string, url: URL, isNamed: boolean, options: UndiciConnectionOptions, onLost: () => void) {
     this.origin = origin;
     const { idleTimeoutMs } = options;
@@ -41,13 +37,13 @@ export class UndiciConnection {
     this.client = new options.client(origin, {
       pipelining: 1,
       maxHeaderSize: options.maxHeaderBytes,
-      // The exchange has limits of time of its own.
+      // The exchange has timeouts of its own.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: idleTimeoutMs,
       keepAliveMaxTimeout: idleTimeoutMs,
       keepAliveTimeoutThreshold: 1_000,
-      // Asked again when the server closes the connection between two exchanges.
+      // Called again when the server closes the connection between two exchanges.
       connect: (_options, done) => {
         this.served = 0;
         this.socket = options.makeSocket(target, (fault, socket) => {
@@ -77,25 +73,24 @@ export class UndiciConnection {
     return this.socket?.readableEnded === true || this.wasReset;
   }
 
-  /** Forgets the answer before. */
-  expectAnswer(): void {
+  /** Forgets the response before. */
+  expectResponse(): void {
     this.start = '';
   }
 
-  /** Whether anything has come since {@link expectAnswer}. */
-  get hasAnswered(): boolean {
+  /** Whether any byte has come since {@link expectResponse}. */
+  get hasResponse(): boolean {
     return this.start !== '';
   }
 
-  /** As in the first line that came; undici does not tell. */
+  /** The version in the status line, which undici does not report. */
   get httpVersion(): string {
     return /HTTP\/(\d\.\d)/.exec(this.start)?.[1] ?? '1.1';
   }
 
   /**
-   * The reason as it was sent, in Latin-1 as `node:http` has it; undici decodes it as UTF-8, and loses the front of one
-   * that came in two packets. `null` where the first line is that of another status (early hints), or is not to be seen
-   * as a whole.
+   * The reason phrase as it was sent, in Latin-1 as from `node:http`: undici decodes it as UTF-8, and loses the front
+   * of one that came in two packets. `null` where the first line has another status (early hints), or is incomplete.
    */
   reasonOf(status: number): string | null {
     const [, code, reason] = /HTTP\/\d\.\d (\d{3})(?: ([^\r\n]*))?\r?\n/.exec(this.start) ?? [];
@@ -108,7 +103,7 @@ export class UndiciConnection {
     this.socket?.destroy();
   }
 
-  /** undici takes what has come by `read()`, so that is where it can be looked at. */
+  /** undici consumes the socket by `read()`, so the bytes are seen there. */
   private watchStart(socket: Socket): void {
     const { read } = socket;
     socket.read = (size?: number) => {

@@ -3,9 +3,9 @@ import { UndiciConnection, type UndiciConnectionOptions } from './undici-connect
 
 export interface UndiciConnectionsOptions extends UndiciConnectionOptions {
   readonly guard: AddressGuard;
-  /** Connections to one origin. */
+  /** Maximum connections to one origin. */
   readonly maxSockets: number;
-  /** Idle connections over all origins; the one idle for longest is closed for the next. */
+  /** Maximum idle connections over all origins; the longest idle one is closed for the next. */
   readonly maxIdleSockets: number;
 }
 
@@ -13,7 +13,7 @@ type Use = (connection: UndiciConnection) => void;
 
 interface OriginRow {
   readonly url: URL;
-  /** The one used last at the end. */
+  /** The one used last is at the end. */
   readonly idle: UndiciConnection[];
   readonly waiting: Use[];
   /** Idle or in use. */
@@ -21,13 +21,13 @@ interface OriginRow {
 }
 
 /**
- * Kept connections by origin. Whether the operator named a host hangs on host and port, so a connection that only a
- * named host may have never serves another.
+ * Kept connections by origin. The operator's exceptions depend on host and port, so a connection that only a named host
+ * may have never serves another host.
  */
 export class UndiciConnections {
   private readonly options: UndiciConnectionsOptions;
   private readonly rows = new Map<string, OriginRow>();
-  /** Over all origins, the one idle for longest first. */
+  /** Over all origins, the longest idle first. */
   private readonly idle = new Set<UndiciConnection>();
 
   constructor(options: UndiciConnectionsOptions) {
@@ -35,8 +35,8 @@ export class UndiciConnections {
   }
 
   /**
-   * Hands over the connection used last, or a new one: at once, or when there are enough, as soon as one is given back.
-   * The answer takes a wish back that still waits.
+   * Hands over the connection used last, or a new one: at once, or when the maximum is reached, as soon as one is given
+   * back. The returned function cancels a request that still waits.
    */
   acquire(url: URL, use: Use): () => void {
     const { origin } = url;
@@ -57,7 +57,7 @@ export class UndiciConnections {
     return () => {};
   }
 
-  /** Takes a connection back, whatever has become of it. */
+  /** Takes a connection back, whatever its state. */
   release(connection: UndiciConnection): void {
     const row = this.rows.get(connection.origin);
     if (row === undefined) return;
@@ -76,10 +76,7 @@ export class UndiciConnections {
     }
   }
 
-  /**
-   * Closes what lies idle to this origin: where a server has closed one connection, it has probably closed those used
-   * before.
-   */
+  /** Closes the idle connections to this origin: a server that has closed one has probably closed the older ones. */
   closeIdleTo(url: URL): void {
     this.closeIdle([...(this.rows.get(url.origin)?.idle ?? [])]);
   }
@@ -102,7 +99,7 @@ export class UndiciConnections {
     row.open++;
     const isNamed = this.options.guard.isNamed(row.url);
     const connection = new UndiciConnection(origin, row.url, isNamed, this.options, () => {
-      // One in use is noticed when it is given back.
+      // One in use is handled when it is given back.
       if (this.idle.has(connection)) this.closeIdle([connection]);
     });
     return connection;

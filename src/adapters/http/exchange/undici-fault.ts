@@ -1,7 +1,7 @@
 import { CrawlError, type ErrorCode } from '../../../domain/errors.ts';
 import { networkFault } from './network-fault.ts';
 
-/** By name: undici's parser leaves the codes of most of its errors out. */
+/** By name: most errors of undici's parser have no code. */
 const NAMES: Readonly<Record<string, ErrorCode>> = {
   HTTPParserError: 'protocol-error',
   HeadersOverflowError: 'headers-too-large',
@@ -11,15 +11,15 @@ const NAMES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * The stable code for what undici reports; the original stays as `cause`. `hasPeerLeft`: the server ended or reset the
- * connection, so that what the parser then misses is a consequence.
+ * The stable code for an error of undici, which stays as `cause`. `hasPeerLeft`: the server ended or reset the
+ * connection; parser errors are a consequence of that.
  */
 export function undiciFault(error: Error, hasPeerLeft: boolean): CrawlError {
   const { name, message } = error;
   const code = NAMES[name];
   if (code === 'protocol-error' && hasPeerLeft) return new CrawlError('fetch-aborted', message, { cause: error });
   if (code !== undefined) return new CrawlError(code, message, { cause: error });
-  // An answer nobody asked for, 100 Continue, or 101 Switching Protocols.
+  // An unrequested response, 100 Continue, or 101 Switching Protocols.
   if (name === 'SocketError' && message.startsWith('bad ')) {
     return new CrawlError('protocol-error', `${message}: the server sent what it was not asked for`, { cause: error });
   }

@@ -9,10 +9,10 @@ import { UndiciConnections } from './undici-connections.ts';
 import { UndiciExchange } from './undici-exchange.ts';
 
 /**
- * The `http:` and `https:` protocol on undici: what the one on got does, for a third to a half of the CPU time a
- * request. Time limits are real ones here too.
+ * The `http:` and `https:` protocol on undici: the same as the one on got, for a third to a half of the CPU time a
+ * request. Time limits use timers of the machine here too.
  *
- * Rejects with `CrawlError('config-invalid')` for an entry of `allowAddresses` that cannot be read.
+ * Rejects with `CrawlError('config-invalid')` for an invalid entry of `allowAddresses`.
  */
 export async function createUndiciProtocol(options: HttpProtocolOptions): Promise<FetchProtocol> {
   const settings = protocolSettings(options);

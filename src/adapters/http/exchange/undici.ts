@@ -5,9 +5,8 @@ export type UndiciClient = Client;
 export type UndiciClientClass = new (origin: string, options: Client.Options) => UndiciClient;
 
 /**
- * The one module of undici that is used. The package's own entry loads fetch, caches and mocks as well, which takes
- * five times as long, and puts a dispatcher of its own beneath the `fetch` of Node. The version is pinned, so the path
- * holds.
+ * The only module of undici in use. The package's own entry also loads fetch, caches and mocks, which takes five times
+ * as long, and installs a dispatcher beneath the `fetch` of Node. The version is pinned, so the path holds.
  */
 const MODULE = 'undici/lib/dispatcher/client.js';
 

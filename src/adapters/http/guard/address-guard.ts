@@ -8,16 +8,16 @@ import { isMetadataAddress, isPublicAddress } from './special-addresses.ts';
 
 /** Keeps requests away from private, reserved and metadata addresses (server-side request forgery). */
 export interface AddressGuard {
-  /** Why this URL must not be requested, as far as can be told before its host is resolved; else `null`. */
+  /** Reason why this URL must not be requested, as far as known before its host is resolved; else `null`. */
   refusal(url: URL): string | null;
-  /** Whether the operator named the host, so that its addresses are not judged (metadata excepted). */
+  /** Whether the operator named the host: then its addresses are not checked (metadata excepted). */
   isNamed(url: URL): boolean;
-  /**
-   * `dns.lookup` that keeps the addresses which may be connected to, and fails with {@link BLOCKED} when none is left.
-   */
+  /** `dns.lookup` that returns the permitted addresses only, and fails with {@link BLOCKED} when none is left. */
   readonly lookup: LookupFunction;
   readonly lookupNamed: LookupFunction;
-  /** Whether a connection to this address may be used; `isNamed` as above. What the lookups let through is. */
+  /**
+   * Whether a connection to this address may be used; `isNamed` as above. True for all addresses that `lookup` returns.
+   */
   permits(address: string, isNamed: boolean): boolean;
 }
 
@@ -27,8 +27,8 @@ export const BLOCKED = 'ERR_ADDRESS_BLOCKED';
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 /**
- * The guard with its exceptions ({@link createAllowList} tells their forms). `onException` hears of each address that
- * was let through although it is not plainly public.
+ * The guard with the operator's exceptions, in the forms of {@link createAllowList}. `onException` is called with each
+ * address that is permitted although it is not public.
  */
 export function createAddressGuard(
   allow: readonly string[],
@@ -49,17 +49,18 @@ export function createAddressGuard(
 
 /**
  * Whether the guard refuses the URL by its text alone: scheme, port, literal address in any spelling, names that always
- * mean this machine. Text that is no absolute URL is refused as well. Other names are judged once resolved.
+ * mean this machine. Text that is no absolute URL is refused as well. Other names are checked once resolved.
  */
 export function isAddressBlocked(url: string, allow: readonly string[] = []): boolean {
   return !isUrl(url) || createAddressGuard(allow).refusal(new URL(url)) !== null;
 }
 
-/** Origins whose answers are kept; a crawl visits few at a time. */
+/** Origins whose verdicts are kept; a crawl visits few at a time. */
 const KEPT_ORIGINS = 1_000;
 
 /**
- * The answer hangs on scheme, host and port alone, so it is worked out once for each; exceptions are told every time.
+ * The verdict depends on scheme, host and port alone, so it is computed once for each; exceptions are reported every
+ * time.
  */
 function byOrigin(allowed: AllowList, onException: (address: string) => void): AddressGuard['refusal'] {
   const kept = new Lru<{ readonly refusal: string | null; readonly exceptions: readonly string[] }>({

@@ -3,13 +3,13 @@ import { CrawlError } from '../../../domain/errors.ts';
 import { isUrl } from '../../../domain/url/canonical/is-url.ts';
 import { canonicalAddress, isMetadataAddress } from './special-addresses.ts';
 
-/** What the operator lets through the address guard. */
+/** The operator's exceptions of the address guard. */
 export interface AllowList {
   /**
    * Whether the host was named (alone, or with this port): then it may have any address but those of cloud metadata.
    */
   hasHost(hostname: string, port: number): boolean;
-  /** Whether host and port were named together, which also opens a port that is refused otherwise. */
+  /** Whether host and port were named together, which also permits a blocked port. */
   hasHostAndPort(hostname: string, port: number): boolean;
   /** Whether the address was named or lies in a range that was. */
   hasAddress(address: string): boolean;
@@ -18,8 +18,8 @@ export interface AllowList {
 const EXPECTED = 'expected a host name, host:port, an IP address or a CIDR range such as 127.0.0.0/8';
 
 /**
- * Reads entries: `intranet.example`, `localhost:8080`, `10.1.2.3`, `[::1]:8080`, `127.0.0.0/8`, `fd00::/8`.
- * Throws `CrawlError('config-invalid')` that quotes the entry.
+ * Parses entries: `intranet.example`, `localhost:8080`, `10.1.2.3`, `[::1]:8080`, `127.0.0.0/8`, `fd00::/8`. Throws
+ * `CrawlError('config-invalid')` that quotes the entry.
  */
 export function createAllowList(entries: readonly string[]): AllowList {
   const hosts = new Set<string>();
@@ -64,7 +64,7 @@ function addRange(ranges: BlockList, text: string, entry: string): void {
 const plain = (hostname: string): string => hostname.replace(/\.$/, '');
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-/** As the URL parser writes it, so that spellings of one host are one entry. */
+/** In the spelling of the URL parser, so that all spellings of a host are one entry. */
 function hostnameOf(host: string): string | null {
   const url = isUrl(`http://${host}/`) ? new URL(`http://${host}/`) : null;
   return url === null || url.hostname === '' || url.pathname !== '/' || url.username !== ''

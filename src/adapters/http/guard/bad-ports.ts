@@ -1,6 +1,6 @@
 /**
- * Ports of other protocols that a crafted URL could be made to speak to: the "bad port" list of the WHATWG Fetch
- * standard, section 2.9. A page served there can only be crawled when the operator names host and port.
+ * Ports of other protocols that a crafted URL could reach: the "bad port" list of the WHATWG Fetch standard, section
+ * 2.9. A page served there can be crawled only when the operator names host and port.
  */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,

@@ -8,13 +8,13 @@ import { createAddressGuard } from './address-guard.ts';
 export interface ConnectionPoolOptions {
   /** Exceptions of the address guard: host names, `host:port`, IP addresses, CIDR ranges. */
   readonly allowAddresses: readonly string[];
-  /** Connections to one host and port. */
+  /** Maximum connections to one host and port. */
   readonly maxSockets: number;
-  /** Idle connections over all hosts; the one idle for longest is closed for the next. */
+  /** Maximum idle connections over all hosts; the longest idle one is closed for the next. */
   readonly maxIdleSockets: number;
-  /** An idle connection is closed after this time, ms. */
+  /** Idle connections are closed after this time, ms. */
   readonly idleTimeoutMs: number;
-  /** Of a host with several addresses, each but the last is tried for no longer, ms. */
+  /** Timeout of each address but the last of a host with several, ms. */
   readonly attemptTimeoutMs: number;
 }
 
@@ -24,25 +24,25 @@ export interface ConnectionPool {
 }
 
 export interface ConnectionPools {
-  /** Why this URL must not be requested; `null` when only its resolved addresses can tell. */
+  /** Reason why this URL must not be requested; `null` when it depends on the resolved addresses. */
   refusal(url: URL): string | null;
-  /** For hosts the operator did not name, and for those that he did. */
+  /** For hosts that the operator did not name, and for those that were named. */
   readonly guarded: ConnectionPool;
   readonly named: ConnectionPool;
   isNamed(url: URL): boolean;
   closeIdle(): void;
 }
 
-/** The agent's list of exceptions starts anew beyond this number; live exceptions are added again when next met. */
+/** The agent's list of exceptions is cleared beyond this number; live exceptions are added again when next met. */
 const MAX_EXCEPTIONS = 1000;
 
 /**
- * Keep-alive connections behind two checks. Our own guard judges the URL and every resolved address, with the
+ * Keep-alive connections behind two checks. Our own guard checks the URL and every resolved address, with the
  * operator's exceptions; request-filtering-agent then refuses to connect to anything but global unicast and the
  * exceptions that the guard reports, at the one place where sockets are made. An address must pass both.
  */
 export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
-  // The agents keep this very array, so an address added here is known to them at once.
+  // The agents hold this very array, so an address added here takes effect at once.
   const exceptions: string[] = [];
   const guard = createAddressGuard(options.allowAddresses, (address) => {
     if (exceptions.includes(address)) return;
@@ -81,7 +81,7 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
   };
 }
 
-/** Bounds what idle connections cost in file descriptors: `http.Agent` has a limit per host only. */
+/** Bounds the file descriptors of idle connections: `http.Agent` has a limit per host only. */
 function createIdleSockets(limit: number): { countIn<A extends HttpAgent>(agent: A): A; closeAll(): void } {
   const idle = new Set<Duplex>();
   const closeOldest = (): void => {

@@ -12,18 +12,17 @@ export interface SocketTarget {
 }
 
 /**
- * Connects. `done` is called once, with a socket over which requests can be sent, or with what came in between. The
- * answer is the socket to destroy when it is wanted no more.
+ * Connects. `done` is called once, with a connected socket or with the fault. Returns the socket to destroy when it is
+ * no longer wanted.
  */
 export type SocketMaker = (target: SocketTarget, done: (fault: Error | null, socket: Socket | null) => void) => Socket;
 
 type Phase = 'lookup' | 'connect' | 'secureConnect';
 
 /**
- * Sockets behind two checks: the resolved addresses before one is connected to, and the address that a connection has
- * led to before a byte is sent over it. Resolution, connection and TLS handshake each end after `timeoutMs` with an
- * error whose `event` is the phase. Where a name has several addresses, each but the last is tried for no longer than
- * `attemptTimeoutMs`.
+ * Sockets behind two checks: the resolved addresses before the connection, and the connected address before a byte is
+ * sent. Resolution, connection and TLS handshake each end after `timeoutMs` with an error whose `event` is the phase.
+ * Where a name has several addresses, each but the last is tried for no longer than `attemptTimeoutMs`.
  */
 export function createSocketMaker(guard: AddressGuard, timeoutMs: number, attemptTimeoutMs: number): SocketMaker {
   const sessions = createTlsSessions();
@@ -44,9 +43,9 @@ export function createSocketMaker(guard: AddressGuard, timeoutMs: number, attemp
       clearTimeout(timer);
       timer = setTimeout(() => settle(timedOut(phase, target, timeoutMs), null), timeoutMs);
     };
-    // Stays attached, so that no late error of the socket goes without a listener.
+    // The listener stays attached, so that a late error of the socket does not end the process.
     const onError = (fault: Error): void => settle(fault, null);
-    const onClose = (): void => settle(new Error('the connection was given up'), null);
+    const onClose = (): void => settle(new Error('the connection was aborted'), null);
 
     const tcp = connect({
       host: hostname,
@@ -82,7 +81,7 @@ function timedOut(phase: Phase, { hostname, port }: SocketTarget, timeoutMs: num
   return Object.assign(new Error(text), { code: 'ETIMEDOUT', event: phase });
 }
 
-/** Sessions kept for resumption, which spares most of a handshake; `https.Agent` keeps as many. */
+/** TLS sessions kept for resumption, which saves most of a handshake; `https.Agent` keeps as many. */
 const MAX_SESSIONS = 100;
 
 function createTlsSessions(): { connect(socket: Socket, target: SocketTarget): Socket } {
@@ -103,7 +102,7 @@ function createTlsSessions(): { connect(socket: Socket, target: SocketTarget): S
         socket,
         host: hostname,
         ALPNProtocols: ['http/1.1'],
-        // An address is no server name (RFC 6066 section 3), and names go without the dot at their end.
+        // An IP address is no server name (RFC 6066 section 3), and names are sent without a trailing dot.
         servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : '',
         ...(session === undefined ? {} : { session }),
       });

@@ -20,7 +20,7 @@ const BLOCKED_V4: readonly (readonly [string, number])[] = [
 ];
 
 /**
- * Within global unicast (2000::/3) not meant for the public: protocol assignments with Teredo and ORCHID,
+ * Ranges within global unicast (2000::/3) that are not public: protocol assignments with Teredo and ORCHID,
  * documentation.
  */
 const BLOCKED_V6: readonly (readonly [string, number])[] = [
@@ -30,8 +30,8 @@ const BLOCKED_V6: readonly (readonly [string, number])[] = [
 ];
 
 /**
- * Where clouds hand out credentials to whoever asks from inside: AWS (EC2, ECS, EKS), Alibaba, Oracle, Azure, Google.
- * Let through only where the operator has named the very address.
+ * Metadata services of clouds, which give credentials to any process inside: AWS (EC2, ECS, EKS), Alibaba, Oracle,
+ * Azure, Google. Permitted only where the operator has named the very address.
  */
 const METADATA = new Set([
   '169.254.169.254',
@@ -50,7 +50,7 @@ for (const [net, prefix] of BLOCKED_V4) blockedV4.addSubnet(net, prefix, 'ipv4')
 const blockedV6 = new BlockList();
 for (const [net, prefix] of BLOCKED_V6) blockedV6.addSubnet(net, prefix, 'ipv6');
 
-/** Whether an IP address (text, any spelling) belongs to a public host. Anything that is no address does not. */
+/** Whether an IP address (text, any spelling) belongs to a public host; false for other text. */
 export function isPublicAddress(address: string): boolean {
   if (isMetadataAddress(address)) return false;
   const family = isIP(address);
@@ -70,7 +70,7 @@ export function isMetadataAddress(address: string): boolean {
   return METADATA.has(inner ?? canonicalIPv6(address));
 }
 
-/** The IPv4 address that an IPv6 address stands for: mapped (RFC 4291), NAT64 (RFC 6052), 6to4 (RFC 3056). */
+/** The IPv4 address within an IPv6 address: mapped (RFC 4291), NAT64 (RFC 6052), 6to4 (RFC 3056). */
 export function embeddedIPv4(address: string): string | null {
   const groups = groupsOf(address);
   const [a, b, c, d, e, f, g, h] = groups;
@@ -81,7 +81,7 @@ export function embeddedIPv4(address: string): string | null {
   return null;
 }
 
-/** Comparable text of a valid address; zones dropped, mapped IPv4 written as IPv4. */
+/** Canonical text of a valid address: without zone, mapped IPv4 written as IPv4. */
 export function canonicalAddress(address: string): string {
   if (isIP(address) !== 6) return address;
   const groups = groupsOf(address);

@@ -9,10 +9,7 @@ export interface RobotsCheck {
   readonly rule: RobotsDecision['rule'];
 }
 
-/**
- * What this text of a robots.txt says to `agent` (a product token, or a User-Agent that begins with one) about a URL or
- * path.
- */
+/** The verdict of a robots.txt on a URL or path for `agent` (a product token, or a User-Agent that begins with one). */
 export function checkRobots({ robots, agent, url }: { robots: string; agent: string; url: string }): RobotsCheck {
   const parsed = parseRobots(robots, agent);
   const base = 'http://origin.invalid';
@@ -21,9 +18,7 @@ export function checkRobots({ robots, agent, url }: { robots: string; agent: str
   return { allowed, crawlDelay: parsed.crawlDelay, sitemaps: absolute(parsed.sitemaps, origin), rule };
 }
 
-/**
- * Sitemaps must be absolute URLs; those that are not are resolved as if they were links. Unusable ones are left out.
- */
+/** Sitemaps must be absolute URLs; relative ones are resolved like links, invalid ones are left out. */
 export function absolute(sitemaps: readonly string[], origin: string): string[] {
   return sitemaps.flatMap((sitemap) => {
     if (/^https?:\/\//i.test(sitemap)) return isUrl(sitemap) ? [sitemap] : [];

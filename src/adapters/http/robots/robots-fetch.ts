@@ -7,13 +7,13 @@ import type { Exchange, FetchProtocol, ResponseHead } from '../../../ports/fetch
 import { MAX_ROBOTS_BYTES } from './robots-lines.ts';
 import { decodeRobots } from './robots-text.ts';
 
-/** What asking for robots.txt came to (RFC 9309 section 2.3.1). */
-export type RobotsAnswer =
-  /** There is one. */
+/** Access result of a robots.txt (RFC 9309 section 2.3.1). */
+export type RobotsAccess =
+  /** The file. */
   | { readonly kind: 'found'; readonly text: string; readonly status: number }
-  /** There is none, which allows everything. */
+  /** There is no file: everything is allowed. */
   | { readonly kind: 'none'; readonly status: number | null }
-  /** Nobody can tell, which forbids everything for now. `restUntil`: the host asked for a rest, ms since the epoch. */
+  /** Unreachable: everything is disallowed for now. `restUntil`: end of a Retry-After, ms since the epoch. */
   | {
       readonly kind: 'unreachable';
       readonly status: number | null;
@@ -26,17 +26,17 @@ export interface RobotsTraffic {
   receivedBytes: number;
 }
 
-/** Waits until the host may be asked once more. */
+/** Waits for the host's next turn. */
 export type NextTurn = () => Promise<void>;
 
 const MAX_REDIRECTS = 5;
 const HEADERS = { accept: 'text/plain,*/*;q=0.8' };
 
 /**
- * Asks an origin for its robots.txt. Up to five redirects are followed, each by an exchange of its own, also to other
- * hosts; the answer counts for the origin that was asked first. More of them, or one that leads nowhere, count as
- * "none", as RFC 9309 lets crawlers do. A redirect within the host waits for the host's next turn. Never rejects for
- * what a server or the network does.
+ * Fetches the robots.txt of an origin. Up to five redirects are followed, each by an exchange of its own, also to other
+ * hosts; the result counts for the first origin. More redirects, or one without a valid target, count as "none", as RFC
+ * 9309 allows. A redirect within the host waits for the host's next turn. Never rejects because of a server or the
+ * network.
  */
 export async function fetchRobots(
   protocol: FetchProtocol,
@@ -45,7 +45,7 @@ export async function fetchRobots(
   traffic: RobotsTraffic,
   clock: Clock,
   nextTurn: NextTurn,
-): Promise<RobotsAnswer> {
+): Promise<RobotsAccess> {
   let url = `${origin}/robots.txt`;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const isOwn = hostOf(url) === hostOf(origin);
@@ -57,7 +57,7 @@ export async function fetchRobots(
         url,
         method: 'GET',
         headers: HEADERS,
-        // One more than is read tells a file that is cut from one that just fits.
+        // One byte more than is parsed, so that a cut file differs from one that just fits.
         maxBodyBytes: MAX_ROBOTS_BYTES + 1,
         timeoutMs,
       });
@@ -68,15 +68,15 @@ export async function fetchRobots(
     const { head } = exchange;
     const { status, headers } = head;
     if (status >= 200 && status <= 299) {
-      // What it would have forbidden is not known.
+      // The rest might have disallowed the URL.
       if (exchange.brokenOff) {
         return { kind: 'unreachable', status, reason: 'it broke off before its end', restUntil: null };
       }
       return { kind: 'found', text: decodeRobots(exchange.body ?? new Uint8Array(0)), status };
     }
     if (status < 300 || status > 399) {
-      // What another host asks for is no matter of this one.
-      return answerToRefusal(status, isOwn ? restAskedFor(head, clock.now()) : null);
+      // A Retry-After of another host does not concern this one.
+      return accessOnRefusal(status, isOwn ? restAskedFor(head, clock.now()) : null);
     }
     const target = redirectTarget(headers.location, url);
     if (target === null) return { kind: 'none', status };
@@ -85,8 +85,8 @@ export async function fetchRobots(
   return { kind: 'none', status: null };
 }
 
-/** 429 is a server in distress, not one without rules. */
-function answerToRefusal(status: number, restUntil: number | null): RobotsAnswer {
+/** 429 means an overloaded server, not one without rules. */
+function accessOnRefusal(status: number, restUntil: number | null): RobotsAccess {
   if (status >= 400 && status <= 499 && status !== 429) return { kind: 'none', status };
   return { kind: 'unreachable', status, reason: `status ${status}`, restUntil };
 }
@@ -96,10 +96,9 @@ function restAskedFor({ status, headers }: ResponseHead, now: number): number | 
   return retryAfter !== undefined && (status === 429 || status === 503) ? parseRetryAfter(retryAfter, now) : null;
 }
 
-function answerToFailure(error: unknown, hop: number): RobotsAnswer {
+function answerToFailure(error: unknown, hop: number): RobotsAccess {
   if (!(error instanceof CrawlError)) throw error;
-  // The guard refuses every page of this origin as well, and says so in terms that help more than "robots.txt
-  // unreachable".
+  // The guard refuses every page of this origin as well, with a more useful reason than "robots.txt unreachable".
   if (error.code === 'address-blocked' && hop === 0) return { kind: 'none', status: null };
   return { kind: 'unreachable', status: null, reason: `${error.code}: ${error.message}`, restUntil: null };
 }

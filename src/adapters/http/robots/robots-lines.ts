@@ -1,6 +1,6 @@
 import { closestName } from '../../../domain/closest-name.ts';
 
-/** What a line of robots.txt says. */
+/** A field of robots.txt. */
 export type RobotsField = 'user-agent' | 'allow' | 'disallow' | 'crawl-delay' | 'sitemap';
 
 export interface RobotsLine {
@@ -8,11 +8,11 @@ export interface RobotsLine {
   readonly value: string;
   /** Counted from 1. */
   readonly line: number;
-  /** As written, without comment and outer white space. */
+  /** As written, without comment and surrounding white space. */
   readonly text: string;
 }
 
-/** More is not looked at (RFC 9309 section 2.5), bytes. */
+/** Maximum size parsed, bytes (RFC 9309 section 2.5). */
 export const MAX_ROBOTS_BYTES = 500 * 1024;
 
 const FIELDS: Readonly<Record<string, RobotsField>> = {
@@ -22,22 +22,19 @@ const FIELDS: Readonly<Record<string, RobotsField>> = {
   crawldelay: 'crawl-delay',
   sitemap: 'sitemap',
 };
-/**
- * Names long enough that a slip of the pen can be told from another word. Never `allow`: a wrong guess there opens a
- * site.
- */
-const FORGIVEN = ['useragent', 'disallow'];
-/** `user agent`, `Crawl_Delay`: the parts of a name are sometimes parted otherwise. */
+/** Names that are recognised with a typing error. Never `allow`: a wrong guess there would open a site. */
+const GUESSED = ['useragent', 'disallow'];
+/** `user agent`, `Crawl_Delay`: the words of a name are sometimes separated otherwise. */
 const WITH_COLON = /^([a-z][a-z _-]{2,20}?)\s*:(.*)$/is;
 const WITHOUT_COLON = /^(user[ _-]?agent|[a-z][a-z_-]{2,20})\s+(\S.*)$/is;
-/** Files made by HTML editors end their lines so. */
+/** A tag at the end of a line, as in files made by HTML editors. */
 const TRAILING_TAG = /<\/?[a-z]+\s*\/?>$/i;
-/** The rest of a longer line is not looked at: no URL that is matched is that long. */
+/** Longer lines are cut: no URL that is matched is that long. */
 const MAX_LINE_LENGTH = 16_384;
-/** Names that are compared letter by letter, per file. */
+/** Comparisons of misspelt names, per file. */
 const MAX_GUESSES = 1000;
 
-/** The lines that mean something, in order. Unknown lines, comments and HTML are passed over. */
+/** The lines with a known field, in order. Unknown fields, comments and HTML are skipped. */
 export function robotsLines(text: string): RobotsLine[] {
   const lines: RobotsLine[] = [];
   const guesses = { left: MAX_GUESSES };
@@ -54,7 +51,7 @@ export function robotsLines(text: string): RobotsLine[] {
 const withinLimit = (text: string): string =>
   text.length <= MAX_ROBOTS_BYTES ? text : withoutTornLine(text.slice(0, MAX_ROBOTS_BYTES));
 
-/** Of a text that was cut. A rule that the cut went through would be a wider one, so it is left out. */
+/** A cut text without its last, incomplete line: a rule that was cut would match more than it should. */
 export function withoutTornLine(text: string): string {
   return text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
@@ -82,6 +79,6 @@ function fieldNamed(name: string, guesses: { left: number }): RobotsField | null
   const field = FIELDS[key];
   if (field !== undefined) return field;
   if (key.length < 7 || key.length > 11 || guesses.left-- <= 0) return null;
-  const meant = closestName(key, FORGIVEN);
+  const meant = near(key, GUESSED);
   return meant === undefined || meant[0] !== key[0] ? null : (FIELDS[meant] ?? null);
 }

@@ -1,18 +1,20 @@
 /**
  * One spelling for paths and rules, so that the matcher may compare character by character (RFC 9309 section 2.2.2):
  * octets that need no encoding are decoded, all others are encoded, hexadecimal digits are upper case. `*` and `$` are
- * metacharacters of rules; where they stand for themselves they are written `%2A` and `%24`.
+ * metacharacters of rules; as literal characters they are written `%2A` and `%24`.
  */
 
-/** Unreserved, and the reserved characters that URLs carry as they are. Everything else is compared in encoded form. */
+/**
+ * Unreserved characters, and the reserved ones that URLs carry as they are. All others are compared in encoded form.
+ */
 const AS_IS = /^[A-Za-z0-9\-._~!()*+,/:;=?@&$]*$/;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 const TO_ENCODE = /%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!()*+,/:;=?@&$%]/gu;
 
-/** Longest part of a URL that is matched: an attacker's rules cost work in proportion to it. */
+/** Maximum length of a URL that is matched: rules of an attacker cost work in proportion to it. */
 const MAX_URL_LENGTH = 2048;
 
-/** Path and query of a URL as the matcher compares them. */
+/** Path and query of a URL in the spelling that the matcher compares. */
 export function comparablePath(pathAndQuery: string): string {
   const fragment = pathAndQuery.indexOf('#');
   const path = (fragment === -1 ? pathAndQuery : pathAndQuery.slice(0, fragment)).slice(0, MAX_URL_LENGTH);
@@ -20,7 +22,7 @@ export function comparablePath(pathAndQuery: string): string {
   return literal(oneSpelling(rooted));
 }
 
-/** Pattern of a rule as the matcher compares it; runs of `*` mean what one of them means. */
+/** Pattern of a rule in the spelling that the matcher compares; a run of `*` is the same as one. */
 export function comparablePattern(pattern: string): string {
   const isAnchored = pattern.endsWith('$');
   const spelled = oneSpelling(isAnchored ? pattern.slice(0, -1) : pattern)
@@ -44,8 +46,8 @@ function oneSpelling(text: string): string {
 }
 
 /**
- * Of one character outside the set above. `encodeURIComponent` leaves a quote as it is and throws at half a surrogate
- * pair.
+ * Encodes one character outside the set above. `encodeURIComponent` leaves a quote as it is and throws on half a
+ * surrogate pair.
  */
 const percentEncoded = (char: string): string =>
   char === "'" ? '%27' : encodeURIComponent(char.replace(/\p{Surrogate}/u, '\uFFFD'));

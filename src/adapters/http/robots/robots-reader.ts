@@ -2,13 +2,13 @@ import { type RobotsLine, robotsLines } from './robots-lines.ts';
 import { createRuleMatcher } from './robots-matcher.ts';
 import { comparablePath, comparablePattern } from './robots-path.ts';
 
-/** What one robots.txt says to one crawler. */
+/** The rules of one robots.txt for one crawler. */
 export interface ParsedRobots {
-  /** About a path with its query, beginning with `/`. */
+  /** Verdict on a path with its query, beginning with `/`. */
   decide(pathAndQuery: string): RobotsDecision;
-  /** False when every path is allowed, so that nobody need ask. */
+  /** False when every path is allowed, so that no path has to be matched. */
   readonly hasRules: boolean;
-  /** Seconds, clamped to a day; `null` when none was asked for that makes sense. */
+  /** Crawl-delay in seconds, at most a day; `null` without a valid one. */
   readonly crawlDelay: number | null;
   /** As written; each once. */
   readonly sitemaps: readonly string[];
@@ -34,16 +34,14 @@ interface Group {
 const MAX_CRAWL_DELAY_S = 86_400;
 const MAX_SITEMAPS = 1000;
 /**
- * Characters of rules with `*`, all together. Beyond it such rules are cut at their first `*`: matching them costs work
- * per URL.
+ * Characters of all rules with `*` together. Rules beyond are cut at their first `*`: matching them costs work per URL.
  */
 const MAX_WILDCARD_CHARS = 64 * 1024;
 const ALLOWED: RobotsDecision = Object.freeze({ allowed: true, rule: null });
 
 /**
- * Reads robots.txt per RFC 9309 for the crawler of this product token. The reader finds the groups that speak to it and
- * writes their rules anew in one spelling; robots-parser then matches them. Never throws: what cannot be read is passed
- * over.
+ * Parses robots.txt by RFC 9309 for the crawler of this product token. It selects the groups of the token and rewrites
+ * their rules in one spelling; robots-parser then matches them. Never throws: invalid lines are skipped.
  */
 export function parseRobots(text: string, productToken: string): ParsedRobots {
   const lines = robotsLines(text);
@@ -66,8 +64,8 @@ export function parseRobots(text: string, productToken: string): ParsedRobots {
 }
 
 /**
- * Groups that name the token, or else those for all. A named group without rules allows everything: it does not fall
- * back.
+ * Groups that name the token, or else those for `*`. A named group without rules allows everything: there is no
+ * fallback to `*`.
  */
 function groupsFor(lines: readonly RobotsLine[], productToken: string): Group[] {
   const token = productToken.trim().split(/[\s/]/)[0]?.toLowerCase() ?? '';
@@ -77,9 +75,9 @@ function groupsFor(lines: readonly RobotsLine[], productToken: string): Group[] 
 }
 
 /**
- * Agents are gathered until a rule comes; sitemaps, delays and unknown lines between them end nothing. Rules before the
- * first agent speak to nobody. A delay belongs to the agents since the delay before, or after rules to the whole group,
- * which is why a group may come out as several with the same rules.
+ * Collects agents until a rule comes; sitemaps, delays and unknown lines between them end nothing. Rules before the
+ * first agent belong to no group. A delay belongs to the agents since the delay before, or after rules to the whole
+ * group, which is why one group may be returned as several with the same rules.
  */
 function groupsOf(lines: readonly RobotsLine[]): Group[] {
   const groups: Group[] = [];
@@ -120,8 +118,8 @@ const agentsIn = (value: string): string[] =>
     .map((agent) => agent.trim());
 
 /**
- * RFC 9309 wants the whole product token; it ends where a version, a space or a comment in parentheses begins. A `*`
- * within, as in `foo*bot`, stands for any characters, though no standard says so.
+ * RFC 9309 requires the whole product token; it ends where a version, a space or a comment in parentheses begins. A `*`
+ * within, as in `foo*bot`, matches any characters, though no standard says so.
  */
 function namesToken(agent: string, token: string): boolean {
   const name = agent.split(/[\s/;(]/)[0] ?? '';
@@ -142,7 +140,7 @@ function crawlDelayIn(value: string): number | null {
   return found === undefined ? null : Math.min(Number(found.replace(',', '.')), MAX_CRAWL_DELAY_S);
 }
 
-/** A rule without a value says nothing; one that begins neither with `/` nor with `*` can match no path. */
+/** Rules without a value are skipped; so are those that begin neither with `/` nor with `*`, which match no path. */
 function preparedRules(lines: readonly RobotsLine[]): Rule[] {
   const rules: Rule[] = [];
   const seen = new Set<RobotsLine>();
@@ -155,7 +153,7 @@ function preparedRules(lines: readonly RobotsLine[]): Rule[] {
     if (pattern.includes('*')) {
       wildcardChars += pattern.length;
       if (wildcardChars > MAX_WILDCARD_CHARS) {
-        // Wider than meant, which only a disallow may be.
+        // Cut, the rule matches more than it should, which only a disallow may.
         if (allowed) continue;
         pattern = pattern.slice(0, pattern.indexOf('*') + 1);
       }

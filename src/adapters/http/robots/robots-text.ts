@@ -1,8 +1,8 @@
 import { MAX_ROBOTS_BYTES, withoutTornLine } from './robots-lines.ts';
 
 /**
- * Text of a robots.txt as it came, cut at 500 KiB. UTF-8 as RFC 9309 wants it; UTF-16 where a byte order mark says so;
- * Latin-1 where the bytes are no UTF-8, so that their rules still match what they were written for.
+ * Text of a robots.txt as received, cut at 500 KiB: UTF-8 as in RFC 9309; UTF-16 with a byte order mark; Latin-1 where
+ * the bytes are not valid UTF-8, so that their rules still match.
  */
 export function decodeRobots(bytes: Uint8Array): string {
   if (bytes.length > MAX_ROBOTS_BYTES) return withoutTornLine(textOf(bytes.subarray(0, MAX_ROBOTS_BYTES), true));
@@ -14,7 +14,7 @@ function textOf(data: Uint8Array, isCut: boolean): string {
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(data);
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(data);
   try {
-    // A character that the cut went through is no fault of the file.
+    // A character that was cut is not a fault of the file.
     return new TextDecoder('utf-8', { fatal: true }).decode(data, { stream: isCut });
   } catch {
     return Buffer.from(data).toString('latin1');

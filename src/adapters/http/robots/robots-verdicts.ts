@@ -13,9 +13,8 @@ export interface VerdictOptions {
 }
 
 /**
- * Verdicts of one origin from what is stored of its robots.txt. Without a copy whose text counts (`hasCopy`) everything
- * is denied for now. There are as many verdict objects as rules, made when first met, so that asking about a page costs
- * no memory.
+ * Verdicts of one origin from its stored robots.txt. Without a usable copy (`hasCopy`) everything is disallowed for
+ * now. There is one verdict object per rule, made on first use, so that a verdict on a page costs no memory.
  */
 export function createOriginRules(
   origin: string,

@@ -4,31 +4,33 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Robots, RobotsStore, RobotsVerdict, StoredRobots } from '../../../ports/robots.ts';
-import { fetchRobots, type NextTurn, type RobotsAnswer } from './robots-fetch.ts';
+import { fetchRobots, type NextTurn, type RobotsAccess } from './robots-fetch.ts';
 import { createOriginRules, type OriginRules } from './robots-verdicts.ts';
 
 export interface RobotsOptions {
   readonly protocol: FetchProtocol;
-  /** Copies that outlive the process; none by default. */
+  /** Persistent copies; none by default. */
   readonly store?: RobotsStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** The name that robots.txt is asked about: letters, `_` and `-`. */
+  /** Product token matched against robots.txt: letters, `_` and `-`. */
   readonly productToken: string;
-  /** Longest Crawl-delay taken for meant, ms. */
+  /** Longest plausible Crawl-delay, ms. */
   readonly maxCrawlDelayMs: number;
-  /** Beyond that: `obey` visits at the host's own pace, `skip` leaves the host out. */
+  /** For a longer one: `obey` visits at the configured pace of the host, `skip` leaves the host out. */
   readonly crawlDelayPolicy: 'obey' | 'skip';
-  /** Deadline of one exchange, ms. */
+  /** Timeout of one exchange, ms. */
   readonly timeoutMs: number;
 }
 
-/** RFC 9309 section 2.4: a copy should not be used for longer. */
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** A copy should not be used for longer (RFC 9309 section 2.4). */
 const FRESH_MS = DAY_MS;
-/** While robots.txt cannot be had, the last usable copy goes on for this long (RFC 9309 section 2.3.1.4). */
+/** While robots.txt is unreachable the last usable copy is used for this long (RFC 9309 section 2.3.1.4). */
 const STALE_MS = 30 * DAY_MS;
 const RETRY_MS = 10 * MINUTE_MS;
-/** Kept in memory: origins, and characters of their files together; what is longest unused makes room. */
+/** Kept in memory: origins, and characters of their files together; least recently used out first. */
 const MEMORY = { entries: 10_000, weight: 32 * 1024 * 1024 };
 
 interface CachedOrigin {
@@ -38,7 +40,7 @@ interface CachedOrigin {
 }
 
 /**
- * {@link Robots}: robots.txt of each origin, fetched once a day at most, read once, and asked without cost after that.
+ * {@link Robots}: the robots.txt of each origin is fetched once a day at most, parsed once, and then kept in memory.
  */
 export function createRobots(options: RobotsOptions): Robots {
   const { protocol, store, clock, log } = options;
@@ -51,7 +53,7 @@ export function createRobots(options: RobotsOptions): Robots {
     return cached === undefined || !isFresh(cached) ? undefined : cached;
   }
 
-  /** A clock that was put back must not keep a copy for ever. */
+  /** A clock that was set back must not keep a copy for ever. */
   const isFresh = ({ expiresAt, stored }: CachedOrigin): boolean =>
     expiresAt > clock.now() && stored.fetchedAt <= clock.now();
 
@@ -123,8 +125,8 @@ export function createRobots(options: RobotsOptions): Robots {
   };
 }
 
-/** An answer that tells nothing keeps the text that the last usable one gave. */
-function storedFrom(answer: RobotsAnswer, known: StoredRobots | undefined, now: number): StoredRobots {
+/** An unreachable file keeps the text of the last usable copy. */
+function storedFrom(answer: RobotsAccess, known: StoredRobots | undefined, now: number): StoredRobots {
   if (answer.kind === 'unreachable') {
     const { status, reason: fault, restUntil } = answer;
     const entry = { text: known?.text ?? '', status, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
@@ -134,7 +136,7 @@ function storedFrom(answer: RobotsAnswer, known: StoredRobots | undefined, now: 
   return { text, status: answer.status, fetchedAt: now, usableAt: now };
 }
 
-/** URLs come canonical, so their origin is a matter of the first slash after the host. */
+/** URLs are canonical, so the origin ends at the first slash after the host. */
 function originOf(url: string): string {
   const end = url.indexOf('/', url.indexOf('//') + 2);
   const origin = end === -1 ? url : url.slice(0, end);

@@ -3,15 +3,14 @@ import type { Exchange, ExchangeRequest, ResponseHead } from '../../../ports/fet
 import { contentCodings, decodeBody, owned } from './content-coding.ts';
 import { hasNoBody, headBytes } from './response-head.ts';
 
-/** What becomes of a body: read; passed over, since there is none by definition; or dropped, however long it is. */
+/** How a body is handled: `read`; `none` (there is none by definition); `drop` (discarded, however long it is). */
 export type BodyPlan = 'read' | 'none' | 'drop';
 
 /**
- * The answer of one exchange while it comes in, whatever the transport: the limits of time, what the head decides, the
- * body up to its limit, its decoding, the account. It settles once; what a transport reports afterwards changes
- * nothing.
+ * The response of one exchange while it comes in, for either transport: time limits, the decision on the head, the body
+ * up to its limit, its decoding, the byte counts. It settles once; later reports of the transport change nothing.
  */
-export class Answer {
+export class IncomingResponse {
   /** `null` until it has come. */
   head: ResponseHead | null = null;
   isSettled = false;
@@ -22,7 +21,7 @@ export class Answer {
   private readonly cut: () => void;
   private readonly startedAt = performance.now();
   private readonly deadlineAt: number;
-  /** When the present phase lasts too long, and what is said then. */
+  /** End of the present phase by `performance.now()`, and the fault that is reported then. */
   private phaseEndsAt = Number.POSITIVE_INFINITY;
   private phaseFault = '';
   private phaseMs = 0;
@@ -33,10 +32,7 @@ export class Answer {
   private resolve: (exchange: Exchange) => void = () => {};
   private reject: (error: unknown) => void = () => {};
 
-  /**
-   * `cut` ends what the transport does for the exchange; it may be called more than once, and when nothing is left to
-   * end.
-   */
+  /** `cut` ends the exchange on the side of the transport. It may be called more than once, and after the end. */
   constructor(request: ExchangeRequest, stallTimeoutMs: number, cut: () => void) {
     this.request = request;
     this.stallTimeoutMs = stallTimeoutMs;
@@ -44,7 +40,7 @@ export class Answer {
     this.deadlineAt = this.startedAt + request.timeoutMs;
   }
 
-  /** Sends the request, unless it has been given up already. May be called once. */
+  /** Sends the request, unless the exchange was aborted. May be called once. */
   receive(send: () => void): Promise<Exchange> {
     return new Promise((resolve, reject) => {
       this.resolve = resolve;
@@ -57,12 +53,12 @@ export class Answer {
     });
   }
 
-  /** The request is on its way: from now on its head is waited for no longer than `timeoutMs`. */
+  /** The request was sent: the head must come within `timeoutMs`. */
   awaitHead(timeoutMs: number): void {
     this.enterPhase(timeoutMs, 'no answer');
   }
 
-  /** Says what to do with the body; `null` when the head ends the exchange with a failure. */
+  /** Decides how the body is handled; `null` when the head ends the exchange with a failure. */
   onHead(head: ResponseHead): BodyPlan | null {
     if (this.isSettled) return null;
     this.head = head;
@@ -76,7 +72,7 @@ export class Answer {
     return this.plan;
   }
 
-  /** Something of the body has come, or may come from now on. */
+  /** Bytes of the body have come, or may come from now on. */
   onProgress(): void {
     this.enterPhase(this.stallTimeoutMs, 'the body stalled');
   }
@@ -90,19 +86,19 @@ export class Answer {
     void this.deliver('limit');
   }
 
-  /** The body that was read is whole. */
+  /** The body was read to its end. */
   onEnd(): void {
     void this.deliver(null);
   }
 
-  /** The body is none, or was dropped after as many bytes. */
+  /** There was no body, or it was discarded after so many bytes. */
   onNoBody(droppedBytes: number): void {
     if (this.isSettled) return;
     this.wireBytes = droppedBytes;
     this.succeed(null, null, false, false);
   }
 
-  /** What came of a body that broke off is worth more than nothing; nothing is a failure. */
+  /** The body broke off. The bytes received so far are delivered; without any, the exchange fails. */
   onPrematureEnd(fault: CrawlError | null): void {
     if (this.isSettled) return;
     this.cut();
@@ -110,10 +106,7 @@ export class Answer {
     else this.fail(fault ?? new CrawlError('fetch-aborted', 'the connection broke off before the body'));
   }
 
-  /**
-   * The transport has failed; which matters no more where the head has come and no body is wanted. A drop ends by
-   * itself.
-   */
+  /** The transport failed. After the head of a response whose body is not read this has no effect. */
   onFault(fault: CrawlError): void {
     if (this.plan === 'none') this.onNoBody(0);
     else if (this.plan === 'read' && fault.code === 'fetch-aborted') this.onPrematureEnd(fault);
@@ -136,7 +129,7 @@ export class Answer {
     return hasNoBody(this.request.method, head.status) ? 'none' : decision;
   }
 
-  /** `cutBy`: what kept the rest of the body away, `null` where it is whole. */
+  /** `cutBy`: the reason why the body is incomplete; `null`: it is complete. */
   private async deliver(cutBy: 'limit' | 'connection' | null): Promise<void> {
     if (this.isSettled || this.head === null) return;
     this.release();
@@ -170,7 +163,7 @@ export class Answer {
     });
   }
 
-  /** From here on nothing the network does matters to the outcome. */
+  /** Ends timer and watch. The outcome is decided. */
   private release(): void {
     this.isSettled = true;
     clearTimeout(this.timer);
@@ -179,7 +172,7 @@ export class Answer {
 
   private readonly onAbort = (): void => {
     const { signal } = this.request;
-    this.fail(new CrawlError('fetch-aborted', 'the exchange was given up', { cause: signal?.reason }));
+    this.fail(new CrawlError('fetch-aborted', 'the exchange was aborted', { cause: signal?.reason }));
   };
 
   private enterPhase(timeoutMs: number, fault: string): void {
@@ -190,8 +183,8 @@ export class Answer {
   }
 
   /**
-   * One timer for all limits. It looks at them when it fires, which may be too early, and is only ever moved nearer: so
-   * phases that are as long as the one before, as they mostly are, leave it where it is.
+   * One timer for all limits. It checks them when it fires, which may be too early, and is only ever moved nearer: a
+   * phase as long as the one before, the usual case, leaves it where it is.
    */
   private armTimer(dueAt: number): void {
     clearTimeout(this.timer);
