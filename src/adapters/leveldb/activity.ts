@@ -1,11 +1,12 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Files that every write to the db touches or replaces. */
+/** Files that every write to the db changes or replaces. */
 const WRITTEN = /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/;
 
 /**
- * Two equal stamps: nobody has written to the db between them. Needs no lock. An empty text: there is no db.
+ * A stamp of the db's files. Equal stamps: the db was not written between them. Needs no lock. Empty text: there is no
+ * db.
  * @param dir folder of the LevelDB files
  */
 export async function activityStamp(dir: string): Promise<string> {

@@ -11,8 +11,8 @@ export interface CopiedRows {
 }
 
 /**
- * Everything in the db as of now, into a new LevelDB folder, through the reader: what cannot be read fails here, not at
- * the restore.
+ * Copies all rows as of now into a new LevelDB folder, through the reader: unreadable rows fail here, not at the
+ * restore.
  */
 export async function copyRows(rows: Rows, to: string): Promise<CopiedRows> {
   const copy = new Level<string, Buffer>(to, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
@@ -28,7 +28,7 @@ export async function copyRows(rows: Rows, to: string): Promise<CopiedRows> {
   }
 }
 
-/** The digest of a copy, to be held against the one of the original. */
+/** The digest of a copy, to be compared with that of the original. */
 export function digestRows(rows: Rows): Promise<CopiedRows> {
   return digested(rows, async () => {});
 }

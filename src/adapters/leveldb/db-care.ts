@@ -13,12 +13,12 @@ import type { Rows } from '../rows/rows.ts';
 import { removeHolder } from './holder.ts';
 import { crawlDbError } from './level-errors.ts';
 
-/** On Node `Level` is `ClassicLevel`, of which its types tell only what browsers have too. */
+/** On Node `Level` is `ClassicLevel`; its types have only what browsers have too. */
 const levelDb = Level as unknown as { repair(location: string): Promise<void> };
 
 /**
  * Verifies the rows of a crawl db; `null` when there is none, or when LevelDB cannot read it (which is reported).
- * Nothing is written but what every opening writes. Rejects with `db-locked` and `db-version`.
+ * Writes no more than every opening does. Rejects with `db-locked` and `db-version`.
  */
 export async function verifyDb(options: LevelCrawlDbOptions, report: Report): Promise<RowCounts | null> {
   if (!existsSync(options.dir)) return null;
@@ -47,7 +47,7 @@ export interface RepairedDb extends RepairedRows {
 }
 
 /**
- * Repairs what {@link verifyDb} finds. What is taken out is kept in `quarantine`; the state of records is never
+ * Repairs the findings of {@link verifyDb}. Removed rows are kept in `quarantine`; the state of records is never
  * changed.
  */
 export async function repairDb(
@@ -67,7 +67,7 @@ export async function repairDb(
       await closeRows(first, options.dir);
     }
   }
-  // LevelDB moves tables that it cannot read out of the way; the copy keeps what it would have left out.
+  // LevelDB moves unreadable tables aside; the copy keeps them.
   await cp(options.dir, join(quarantine, 'db'), { recursive: true });
   try {
     await levelDb.repair(options.dir);

@@ -2,26 +2,26 @@ import { constants, copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 
-/** Tries while who holds the db makes and removes files. */
+/** Attempts while the holder of the db makes and removes files. */
 const TRIES = 100;
 
-/** Tables are written once. The other files that the state of a db consists of grow. */
+/** Tables are written once. The other files of a db grow. */
 export const TABLE = /^\d+\.(?:ldb|sst)$/;
 const GROWING = /^(?:\d+\.log|MANIFEST-\d+|CURRENT)$/;
 
 /**
- * The db in `from` as it is at this moment, as a LevelDB of its own in `to`: what is done there does not touch the
- * original, of which nothing is opened for writing, not even its lock. Another process may hold it and write meanwhile:
- * what it has acknowledged is there.
+ * Copies the db in `from` as it is at this moment into `to`, a LevelDB of its own. Nothing of the original is opened
+ * for writing, not even its lock. Another process may hold it and write meanwhile: all acknowledged writes are in the
+ * copy.
  *
- * No file is changed but by being written on, and each step of LevelDB that rests on several files makes or removes
- * one. So a copy during which the names stayed the same is one that a crash at this moment would have left, which
- * LevelDB opens (https://github.com/google/leveldb/blob/main/doc/impl.md).
+ * Files only grow, and each step of LevelDB that depends on several files makes or removes one. So a copy during which
+ * the names stayed the same is one that a crash at this moment would have left, which LevelDB opens
+ * (https://github.com/google/leveldb/blob/main/doc/impl.md).
  *
  * LevelDB takes numbers for new tables from the newest log on, and a table that was just made may not be in the
- * manifest yet: such ones are copied, or the copy could write over them.
+ * manifest yet: such tables are copied, not shared, since the copy could overwrite them.
  *
- * Throws `db-locked` when it never stays the same for long enough.
+ * Throws `db-locked` when the names never stay the same for long enough.
  * @param share makes a second name for a file that is never written again
  */
 export function snapshotDb(from: string, to: string, share: (from: string, to: string) => void): void {
@@ -34,7 +34,7 @@ export function snapshotDb(from: string, to: string, share: (from: string, to: s
   throw new CrawlError('db-locked', `the crawl db ${from} is being written too fast to be copied; try again`);
 }
 
-/** Logs first: what they have lost meanwhile stands in tables, which a manifest that is read later names. */
+/** Logs first: rows that leave a log meanwhile are in tables, which a manifest that is read later names. */
 function filesOf(dir: string): string[] {
   const names = readdirSync(dir).filter((name) => TABLE.test(name) || GROWING.test(name));
   const order = (name: string): number => (name.endsWith('.log') ? 0 : TABLE.test(name) ? 2 : 1);

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 
 /**
- * Who holds the crawl db, for the message that the next process prints. The lock itself is LevelDB's and dies with its
+ * The process that holds the crawl db, for the message of the next one. The lock itself is LevelDB's and dies with its
  * process; this file may outlive it and is never taken for the lock.
  */
 interface Holder {
@@ -12,7 +12,7 @@ interface Holder {
   readonly host: string;
   /** ISO 8601. */
   readonly since: string;
-  /** It reads a little and is gone: worth waiting for. */
+  /** It will close the db in a moment: worth waiting for. */
   readonly brief?: true;
 }
 
@@ -34,8 +34,7 @@ export async function removeHolder(dir: string): Promise<void> {
 }
 
 /**
- * Whether who holds the db will be done in a moment. A holder that has not said who it is has only just come, or is
- * just going.
+ * Whether the holder will close the db in a moment. A holder without a file has only just opened it, or is closing it.
  */
 export async function isHeldBriefly(dir: string): Promise<boolean> {
   const holder = await readHolder(dir);
@@ -47,7 +46,7 @@ export async function lockedError(dir: string, cause: unknown): Promise<CrawlErr
   const holder = await readHolder(dir);
   const who =
     holder === null || isDead(holder)
-      ? 'another process, which has not said yet who it is'
+      ? 'another process'
       : `process ${holder.pid} on ${holder.host} since ${holder.since}`;
   return new CrawlError('db-locked', `the crawl db ${dir} is held by ${who}; one process at a time can open it`, {
     cause,
@@ -65,7 +64,7 @@ async function readHolder(dir: string): Promise<Holder | null> {
   }
 }
 
-/** Left by a process of this machine that is gone. Of another machine's processes nothing can be known. */
+/** Left by a process of this machine that has ended. Processes of other machines are not known. */
 function isDead(holder: Holder): boolean {
   if (holder.host !== hostname()) return false;
   try {

@@ -1,13 +1,14 @@
 import { CrawlError } from '../../domain/errors.ts';
 
 const DISK_FULL = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i;
-/** LevelDB reports a table or manifest that somebody deleted or emptied as an I/O error. */
+/** LevelDB reports a table or manifest that was deleted or truncated as an I/O error. */
 const DAMAGED = /Corruption|No such file or directory|\.ldb: Invalid argument/;
 
 const UNWRITABLE = /Permission denied|Read-only file system|Operation not permitted|EACCES|EROFS|EPERM/i;
 
 /**
- * What LevelDB says, in terms of the crawl. A programmer's mistake (`TypeError`) and a `CrawlError` stay what they are.
+ * An error of LevelDB as a `CrawlError` of the crawl db. A programmer's mistake (`TypeError`) and a `CrawlError` stay
+ * as they are.
  */
 export function crawlDbError(error: unknown): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
@@ -25,7 +26,7 @@ export function crawlDbError(error: unknown): Error {
   if (codes.includes('LEVEL_CORRUPTION') || DAMAGED.test(text)) {
     return new CrawlError('db-corrupt', `the crawl db is damaged: ${text}`, { cause: error });
   }
-  // With something beneath, the same codes mean that opening failed.
+  // With a cause, the same codes mean that opening failed.
   if (chain.length === 1 && (codes[0] === 'LEVEL_DATABASE_NOT_OPEN' || codes[0] === 'LEVEL_ITERATOR_NOT_OPEN')) {
     return new CrawlError('internal', 'the crawl db was used after it had been closed', { cause: error });
   }
@@ -36,7 +37,7 @@ export function isLocked(error: unknown): boolean {
   return causes(error).some((each) => codeOf(each) === 'LEVEL_LOCKED');
 }
 
-/** The error and what lies beneath it, outermost first. */
+/** The error and its causes, outermost first. */
 function causes(error: unknown): Error[] {
   const chain: Error[] = [];
   for (let each = error; each instanceof Error; each = each.cause) chain.push(each);

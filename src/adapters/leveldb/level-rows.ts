@@ -4,7 +4,7 @@ import { crawlDbError } from './level-errors.ts';
 
 /** The rows of an open LevelDB. Its errors come as `CrawlError`; see {@link crawlDbError}. */
 export class LevelRows implements OrderedRows {
-  /** Typed by what is used of it: its snapshots are those that it gives. */
+  /** Typed as the port: the snapshots that it is given are its own. */
   readonly #db: OrderedRows;
 
   constructor(db: Level<string, Buffer>) {

@@ -5,16 +5,16 @@ import { FORMAT_VERSION_FACT, ROW, rowRange } from './codecs/keys.ts';
 import { type Rows, readRange } from './rows.ts';
 
 /**
- * Layout of all rows; a change that older versions cannot read raises it. 2: new URLs have an index of their own. 3:
- * digests of new URLs are written with their records, which older versions would leave out. 4: so are the rows of
- * further indexes, counts, and the tables of signatures. 5: due rows hold the time of the last failed visit, and the
- * interval that an operator has fixed.
+ * Version of the layout of all rows. A change that older versions cannot read raises it. 2: new URLs have a due index
+ * of their own. 3: digests of new URLs are written with their records, which older versions would leave out. 4: so are
+ * the rows of further indexes, counts, and the tables of signatures. 5: due rows hold the time of the last failed
+ * visit, and the interval that an operator has fixed.
  */
 export const DB_FORMAT_VERSION = 5;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
-/** Why rows are left alone; follows the name of the db. */
+/** Reason why rows are not touched; follows the name of the db. */
 export const FOREIGN = 'holds a LevelDB that is not a crawl db; "incrawl repair" leaves it as it is';
 
 const hasAny = async (rows: Rows): Promise<boolean> => (await rows.keys({ limit: 1 }).all()).length > 0;
@@ -40,7 +40,7 @@ export async function checkFormat(rows: Rows, name: string): Promise<number> {
   if (stored === undefined) {
     if (await isForeign(rows)) throw new CrawlError('db-corrupt', `${name} ${FOREIGN}`);
     if (await hasAny(rows)) {
-      throw new CrawlError('db-corrupt', `the crawl db ${name} is damaged: the row that tells its format is missing`);
+      throw new CrawlError('db-corrupt', `the crawl db ${name} is damaged: the row with its format version is missing`);
     }
     await writeFormat(rows);
     return DB_FORMAT_VERSION;
@@ -62,7 +62,7 @@ export async function checkFormat(rows: Rows, name: string): Promise<number> {
 /** Brings an older db up to date. A run that is killed half way is repeated at the next start. */
 export async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
   if (version === DB_FORMAT_VERSION) return;
-  log.warn('the crawl db is being brought to a new format', { from: version, to: DB_FORMAT_VERSION });
+  log.warn('the crawl db is being migrated to a new format', { from: version, to: DB_FORMAT_VERSION });
   if (version < 5) await (await import('./indexes/rebuild-due-index.ts')).rebuildDueIndex(rows);
   if (version < 4) await (await import('./indexes/rebuild-indexes.ts')).rebuildIndexes(rows);
   await writeFormat(rows);

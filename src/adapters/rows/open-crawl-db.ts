@@ -9,40 +9,40 @@ import type { Rows } from './rows.ts';
 import { RowsCrawlDb } from './rows-crawl-db.ts';
 import { openSeenFilter } from './seen/open-seen-filter.ts';
 import { BatchWriter } from './writing/batch-writer.ts';
-import { takeBackHalfImport } from './writing/half-import.ts';
+import { undoHalfImport } from './writing/half-import.ts';
 
 /** The parts of a crawl db that are kept only when asked for. */
 export interface CrawlDbFeatures {
   readonly log: Log;
   /**
-   * Keeps a filter of all URLs, as `seenFilter` of the db: one of its own, or one that lives elsewhere; default: none.
+   * Keeps a filter of seen URLs, as `seenFilter` of the db: in its own rows, or a shared one elsewhere; default: none.
    */
   readonly seenFilter?: BloomPlan | SharedSeenFilter;
-  /** Keeps tables of the signatures, as `fingerprints` of the db; default: none. */
+  /** Keeps the tables of signatures, as `fingerprints` of the db; default: none. */
   readonly near?: NearPlan;
 }
 
 export interface CrawlDbOnRowsOptions extends CrawlDbFeatures {
-  /** What messages call the db. */
+  /** Name of the db in messages. */
   readonly name: string;
   /** For reading, while another process may write. */
   readonly isReadOnly?: boolean;
   readonly onOpen?: () => Promise<void>;
-  /** While the rows can still be written. */
+  /** Called while the rows can still be written. */
   readonly onClose?: () => Promise<void>;
 }
 
 /**
- * Opens a crawl db on rows that no other process writes as long as it is open, and closes them with it. Rows that
- * cannot be opened as a crawl db are closed at once; rejects then with `CrawlError`: `db-version`, `db-corrupt`, or
- * what the storage says.
+ * Opens a crawl db on rows that no other process writes while it is open, and closes them with it. Rows that cannot be
+ * opened as a crawl db are closed at once. Rejects with `CrawlError`: `db-version`, `db-corrupt`, or an error of the
+ * storage.
  */
 export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): Promise<RowsCrawlDb> {
   const { name, log, isReadOnly = false, onOpen = async () => {}, onClose = async () => {} } = options;
   try {
     await refuseHalfRepaired(rows, name);
     await migrate(rows, await checkFormat(rows, name), log);
-    if (!isReadOnly) await takeBackHalfImport(rows, name, log);
+    if (!isReadOnly) await undoHalfImport(rows, name, log);
     const writer = await BatchWriter.open(rows);
     await onOpen();
     log.debug('crawl db opened', { name, ...writer.counters() });

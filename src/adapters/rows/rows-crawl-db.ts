@@ -43,17 +43,17 @@ import { readChanges } from './writing/change-log.ts';
 export interface CrawlDbParts {
   readonly rows: Rows;
   readonly writer: BatchWriter;
-  /** What has to be done while the lock is still held. */
+  /** Called while the lock is still held. */
   readonly beforeUnlock: () => Promise<void>;
-  /** Another process may write meanwhile: what is kept in memory is read again for each question. */
+  /** Another process may write meanwhile, so state in memory is read again for each call. */
   readonly isReadOnly: boolean;
-  /** Holds all URLs of the db; `null` when the db is opened without. */
+  /** Filter of all URLs of the db; `null`: opened without. */
   readonly seenFilter: SeenFilter | null;
-  /** Finds pages by their signatures; `null` when the db is opened without. */
+  /** Tables of signatures; `null`: opened without. */
   readonly fingerprints: FingerprintTables | null;
 }
 
-/** The crawl db on rows, wherever they are stored; made by `openCrawlDbOn`. */
+/** The crawl db on rows of any storage; made by `openCrawlDbOn`. */
 export class RowsCrawlDb implements CrawlDb {
   readonly #rows: Rows;
   readonly #writer: BatchWriter;
@@ -133,7 +133,7 @@ export class RowsCrawlDb implements CrawlDb {
     }
   }
 
-  /** A few more than the query asks for, from an index where one serves. */
+  /** Superset of the records asked for, from an index where there is one. */
   #candidates(query: ScanQuery): AsyncGenerator<CrawlDatum, void, undefined> {
     const { state, failing = false, limit, meter } = query;
     const range = scanRange(query);
@@ -221,7 +221,7 @@ export class RowsCrawlDb implements CrawlDb {
     for await (const batch of readRange(this.#rows, rowRange(ROW.segment))) {
       for (const [key, bytes] of batch) segments.push(decodeSegment(key.slice(ROW.segment.length), bytes));
     }
-    // Rows come by id, which decides between equal times.
+    // Rows are in the order of ids, which decides between equal times.
     return segments.sort((a, b) => a.createdAt - b.createdAt);
   }
 
@@ -279,7 +279,7 @@ function leaseView(url: string, bytes: Uint8Array): Lease {
   return { url, segment, dueAt };
 }
 
-/** Host, domain and prefix narrow each other down. */
+/** Intersection of host, domain and prefix. */
 function scanRange({ host, domain, prefix }: ScanQuery): KeyRange | undefined {
   const ranges: KeyRange[] = [];
   if (host !== undefined) ranges.push(hostRange(host));

@@ -38,8 +38,8 @@ async function inKeyOrder<T>(keys: readonly string[], read: (window: string[]) =
 }
 
 /**
- * The rows of a range as of now, in batches. The iterator is closed however the consumer leaves.
- * @param limit most rows
+ * The rows of a range as of now, in batches. The iterator is closed however the loop ends.
+ * @param limit maximum number of rows
  * @param reverse the last row first
  */
 export async function* readRange(
@@ -81,11 +81,11 @@ export async function* keysOfRange(rows: Rows, range: KeyRange, window: number):
   }
 }
 
-/** The keys of a range, in key order; whoever opens it closes it. */
+/** A cursor over the keys of a range, in key order; must be closed. */
 export interface KeyCursor {
   /** The next keys, none at the end. */
   next(count: number): Promise<string[]>;
-  /** Goes on at the first key that is not before `key`. */
+  /** Moves to the first key at or after `key`. */
   seek(key: string): void;
   close(): Promise<void>;
 }

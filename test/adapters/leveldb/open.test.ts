@@ -51,7 +51,7 @@ describe('the lock', () => {
     const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
     try {
       await once(child.stdout, 'data');
-      await expect(openAt(dir)).rejects.toEqual(coded('db-locked', 'has not said yet'));
+      await expect(openAt(dir)).rejects.toEqual(coded('db-locked', 'is held by another process'));
       await writeFile(
         holderFile(dir),
         JSON.stringify({ pid: child.pid, host: hostname(), since: '2025-01-02T03:04:05Z' }),

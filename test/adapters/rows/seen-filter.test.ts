@@ -98,7 +98,7 @@ describe('the filter of a crawl db', () => {
     const first = reported();
     const db = await opened(dir, PLAN, first.log);
     expect(await missing(db, pages(0, 1_000))).toBe(0);
-    expect(first.messages).toEqual([expect.stringMatching(/is made from the crawl db.*there is none/)]);
+    expect(first.messages).toEqual([expect.stringMatching(/is rebuilt from the crawl db.*there is none/)]);
     await db.close();
     const without = await opened(dir, null);
     await write(without, pages(1_000, 1_010));
@@ -194,7 +194,7 @@ describe('the filter of a crawl db', () => {
     for (let at = 3_000; at < 6_000; at += 100) await write(again, pages(at, at + 100));
     const answer = await missing(again, pages(0, 6_000)).catch(String);
     expect(String(answer)).toContain('has lost rows');
-    expect(messages).toEqual([expect.stringContaining('the crawl db is asked instead')]);
+    expect(messages).toEqual([expect.stringContaining('the crawl db is read instead')]);
     await again.close();
     const healed = await opened(dir);
     expect(await missing(healed, pages(0, 6_000))).toBe(0);

@@ -5,7 +5,7 @@ import { allChanges, decodeChange, decodeEnds, encodeEnds, FEED_ENDS_KEY } from 
 import { type Rows, readRange } from '../rows.ts';
 import { endsOfRows, readEnds } from '../writing/change-log.ts';
 
-/** Holds the entries of the change feed against its ends. Gaps are no fault: trimming and repairs leave them. */
+/** Checks the entries of the change feed against its ends. Gaps are no fault: trimming and repairs leave them. */
 export async function verifyFeed(rows: Rows, report: Report): Promise<number> {
   const kept = await endsOrNull(rows, report);
   let [entries, outside] = [0, 0];
@@ -36,13 +36,13 @@ async function endsOrNull(rows: Rows, report: Report): Promise<FeedEnds | null> 
   }
 }
 
-/** Throws at a row of the feed that cannot be read. */
+/** Throws for an unreadable row of the feed. */
 export function readFeedRow(key: string, bytes: Buffer): void {
   if (key === FEED_ENDS_KEY) decodeEnds(bytes);
   else decodeChange(key, bytes);
 }
 
-/** Makes the ends anew from what can be read; the newest number never falls, so that none is given twice. */
+/** Rebuilds the ends from the readable entries; the newest number never falls, so that no number is given twice. */
 export async function renewEnds(rows: Rows): Promise<void> {
   const ends = await endsOfRows(rows, await readEnds(rows));
   if (ends.last > 0) await rows.put(FEED_ENDS_KEY, encodeEnds(ends));

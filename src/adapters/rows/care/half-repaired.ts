@@ -2,7 +2,7 @@ import { CrawlError } from '../../../domain/errors.ts';
 import { ROW } from '../codecs/keys.ts';
 import { existMany, type Rows } from '../rows.ts';
 
-/** There while a repair is under way. Who opens the db meanwhile, after a crash of the repair, is told so. */
+/** Present while a repair is under way. After a crash of the repair it keeps the db from opening. */
 export const REPAIRING_KEY = `${ROW.meta}repairing`;
 
 /** Whether a repair was begun and not ended. */

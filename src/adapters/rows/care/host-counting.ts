@@ -9,7 +9,7 @@ export interface CountedHost {
 }
 
 /**
- * Counts records per host and state. Records come in key order, in which those of a host lie together, so one host is
+ * Counts records per host and state. Records come in key order, in which those of a host are adjacent, so one host is
  * in memory.
  */
 export class HostCounting {
@@ -18,7 +18,7 @@ export class HostCounting {
   #host: string | null = null;
   #tally: number[] = [];
 
-  /** The host that ended with this record, if one did. */
+  /** The host whose last record came before this one, if any. */
   add(datum: CrawlDatum): CountedHost | null {
     const host = hostOf(datum.url);
     const ended = host === this.#host ? null : this.end();

@@ -23,20 +23,19 @@ import { REPAIRING_KEY } from './half-repaired.ts';
 import { type CountedHost, HostCounting } from './host-counting.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
 
-/** A row that is taken out of the db; resolves when a copy is safely kept. */
+/** Keeps rows that are removed from the db; resolves when the copy is on disk. */
 export type Quarantine = (rows: readonly { key: string; value: Buffer; why: string }[]) => Promise<void>;
 
 export interface RepairedRows {
   readonly records: number;
-  /** Taken out, kept in the quarantine. */
+  /** Rows moved to the quarantine. */
   readonly quarantined: number;
   readonly leasesEnded: number;
 }
 
 /**
- * Makes everything that follows from the records anew: due index, leases, counters; rows that cannot be read or that
- * belong to nothing go to the quarantine. Records themselves are never changed. Killed half way, it has to be begun
- * again, and can be.
+ * Rebuilds all that follows from the records: due index, leases, counters. Unreadable and stray rows go to the
+ * quarantine. Records are never changed. Killed half way, the repair must be repeated, and can be.
  */
 export async function repairRows(rows: Rows, quarantine: Quarantine, report: Report): Promise<RepairedRows> {
   await rows.put(REPAIRING_KEY, Buffer.from('1'), { sync: true });
@@ -69,7 +68,7 @@ interface RepairDeps {
   readonly report: Report;
 }
 
-/** Moves rows that `read` throws at to the quarantine; with `needsRecord`, also those whose URL has no record. */
+/** Moves rows at which `read` throws to the quarantine; with `needsRecord`, also those whose URL has no record. */
 async function sift(
   { rows, quarantine, report }: RepairDeps,
   kind: RowKind,
@@ -106,7 +105,7 @@ function whyNot(read: () => unknown): string | null {
   }
 }
 
-/** Ends leases of URLs without a record, and of segments that the db does not know or is done with. */
+/** Ends leases of URLs without a record, and of segments that are unknown or done. */
 async function endStrayLeases({ rows, report }: RepairDeps): Promise<number> {
   const segments = new Set<string>();
   for await (const batch of readRange(rows, rowRange(ROW.segment))) {
@@ -131,7 +130,7 @@ async function endStrayLeases({ rows, report }: RepairDeps): Promise<number> {
   return ended;
 }
 
-/** `rebuildDueIndex` renews what leases keep for generate; here follows the time of the next visit. */
+/** Sets the time of the next visit in leases; `rebuildDueIndex` renews the due rows within them. */
 async function renewLeases(rows: Rows): Promise<void> {
   for await (const batch of readRange(rows, rowRange(ROW.lease))) {
     const records = await readMany(
@@ -148,7 +147,7 @@ async function renewLeases(rows: Rows): Promise<void> {
   }
 }
 
-/** Writes host rows and counters anew. Facts of hosts stay. */
+/** Rebuilds host rows and counters. Facts of hosts stay. */
 async function countAgain(rows: Rows): Promise<number> {
   const counting = new HostCounting();
   for await (const batch of readRange(rows, rowRange(ROW.host))) {

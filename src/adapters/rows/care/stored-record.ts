@@ -5,7 +5,7 @@ import { urlKey } from '../../../domain/url/canonical/url-key.ts';
 import { dueKey, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
 
-/** The record of a row, or what is wrong with it. */
+/** The record of a row, or the fault found in it. */
 export function storedRecord(rowKey: string, bytes: Buffer): CrawlDatum | Finding {
   const key = rowKey.slice(1);
   let datum: CrawlDatum;
@@ -31,7 +31,7 @@ export function isFinding(stored: CrawlDatum | Finding): stored is Finding {
   return 'kind' in stored;
 }
 
-/** Key of the due row that the record asks for while nobody has leased it; `null`: none. */
+/** Key of the due row of a record that is not leased; `null`: none. */
 export function dueRowOf(datum: CrawlDatum): string | null {
   const { nextFetchAt, score, url } = datum;
   return nextFetchAt === null ? null : dueKey({ dueAt: nextFetchAt, isNew: isNewUrl(datum), score }, urlKey(url));

@@ -9,7 +9,7 @@ import { countRange, existMany, type Rows, readMany, readRange } from '../rows.t
 import { isFinding, storedRecord } from './stored-record.ts';
 
 /**
- * Holds the indexes of states, failing and changing pages, and the counts by depth, type and time against the records.
+ * Checks the indexes of states, failing and changing pages, and the counts by depth, type and time against the records.
  */
 export class IndexChecking {
   readonly #cells: Cells = new Map();
@@ -34,7 +34,7 @@ export class IndexChecking {
     }
   }
 
-  /** After all records: what is left over. */
+  /** After all records: reports the rows left over. */
   async end(rows: Rows, report: Report): Promise<void> {
     const kinds = [ROW.changing, ROW.mark] as const;
     let count = 0;
@@ -78,7 +78,7 @@ async function reportStrays(rows: Rows, kind: typeof ROW.changing | typeof ROW.m
     for (const [i, [row]] of batch.entries()) {
       const [key, bytes] = [keys[i]!, records[i]];
       const stored = bytes === undefined ? null : storedRecord(ROW.record + key, bytes);
-      // What cannot be read has been reported as a record.
+      // An unreadable record has been reported as such.
       if (stored !== null && isFinding(stored)) continue;
       if (stored !== null && indexRowsOf(stored, key).includes(row)) continue;
       const detail = stored === null ? 'there is no such record' : 'its record has changed since';

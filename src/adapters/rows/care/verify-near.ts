@@ -7,8 +7,8 @@ import { countRange, existMany, type Rows, readMany, readRange } from '../rows.t
 import { isFinding, storedRecord } from './stored-record.ts';
 
 /**
- * Holds the tables of signatures against the records. Tables with another plan are made anew at the next start, so
- * nothing is asked of them.
+ * Checks the tables of signatures against the records. Tables with another plan are rebuilt at the next start, so they
+ * are not checked.
  */
 export async function checkNear(rows: Rows, plan: NearPlan, report: Report): Promise<void> {
   const [fact] = await readMany(rows, [NEAR_FACT_KEY]);
@@ -38,7 +38,7 @@ export async function checkNear(rows: Rows, plan: NearPlan, report: Report): Pro
   differ('duplicates', duplicates, await countRange(rows, DUPLICATES));
 }
 
-/** How many entries the records ask for. */
+/** Number of entries that follow from the records. */
 async function checkPlaces(
   rows: Rows,
   tables: RowsFingerprintTables,
@@ -64,7 +64,7 @@ async function checkPlaces(
       held.isDuplicate === entry.isDuplicate;
     if (isRight || (held === null && bucket.leftOut > 0) || missing === url) continue;
     missing = url;
-    report({ kind: 'near-missing', subject: url, detail: 'pages near it are not told' });
+    report({ kind: 'near-missing', subject: url, detail: 'it is missing from the tables of signatures' });
   }
   return asked.length;
 }
@@ -76,7 +76,7 @@ async function checkDuplicates(rows: Rows, data: readonly CrawlDatum[], report: 
     asked.map(({ url, target }) => duplicateKey(target!, url)),
   );
   for (const [i, { url, target }] of asked.entries()) {
-    if (!found[i]) report({ kind: 'near-missing', subject: url, detail: `not told as a duplicate of ${target}` });
+    if (!found[i]) report({ kind: 'near-missing', subject: url, detail: `missing from the duplicates of ${target}` });
   }
   return asked.length;
 }

@@ -41,7 +41,7 @@ export async function checkRecords(
   return { counting, expectedDue };
 }
 
-/** Looks the due rows of records up; how many of them are there. */
+/** Looks up the due rows of records; returns how many there are. */
 async function checkDueOf(
   rows: Rows,
   data: readonly CrawlDatum[],
@@ -93,7 +93,7 @@ async function checkTallies(rows: Rows, counted: readonly CountedHost[], report:
   }
 }
 
-/** `null` for a row that cannot be read; reading the hosts says so. */
+/** `null` for an unreadable row, which the check of the hosts reports. */
 function hostTally(host: string, bytes: Buffer): readonly number[] | null {
   try {
     return decodeHost(host, bytes).tally;

@@ -32,8 +32,8 @@ import { checkNear } from './verify-near.ts';
 import { checkRecords } from './verify-records.ts';
 
 /**
- * Holds every row against the rows that go with it. Memory for a window of rows, whatever the size of the db; nothing
- * is written. Rejects with `db-corrupt` where the storage itself cannot read on.
+ * Checks every row against the rows that belong to it. Takes memory for a window of rows, whatever the size of the db;
+ * nothing is written. Rejects with `db-corrupt` where the storage itself cannot read on.
  */
 export async function verifyRows(rows: Rows, report: Report, near?: NearPlan): Promise<RowCounts> {
   const segments = await checkSegments(rows, report);
@@ -41,7 +41,7 @@ export async function verifyRows(rows: Rows, report: Report, near?: NearPlan): P
   const { counting, expectedDue } = await checkRecords(rows, indexes, report);
   await indexes.end(rows, report);
   const due = (await countRange(rows, rowRange(ROW.due))) + (await countRange(rows, rowRange(ROW.dueNew)));
-  // As many rows as the records ask for, and all of those found, leaves none over.
+  // As many due rows as expected, and all expected ones found: there is no other.
   if (due !== expectedDue) for (const kind of [ROW.due, ROW.dueNew]) await checkDue(rows, kind, report);
   const leases = await checkLeases(rows, segments, report);
   const links = await checkLinks(rows, report);
@@ -61,7 +61,7 @@ export async function verifyRows(rows: Rows, report: Report, near?: NearPlan): P
   };
 }
 
-/** Entries that no record asks for: looked for only when the numbers say that there are some. */
+/** Reports due rows without a matching record; called only when the counts differ. */
 async function checkDue(rows: Rows, kind: RowKind, report: Report): Promise<void> {
   for await (const batch of readRange(rows, rowRange(kind))) {
     const entries = batch.flatMap(([key, bytes]) => {
@@ -137,7 +137,7 @@ async function checkLinks(rows: Rows, report: Report): Promise<number> {
   return links;
 }
 
-/** Hosts with records were held against them before; here are those that count URLs and have none. */
+/** Hosts with records were checked before. These count URLs and have none. */
 async function checkHosts(rows: Rows, report: Report): Promise<void> {
   for await (const batch of readRange(rows, rowRange(ROW.host))) {
     for (const [key, bytes] of batch) {
@@ -180,7 +180,7 @@ async function checkSegments(rows: Rows, report: Report): Promise<Map<string, Se
   return states;
 }
 
-/** First letters that no kind of row has. */
+/** Reports rows whose first letter is no known kind. */
 async function checkKinds(rows: Rows, report: Report): Promise<void> {
   const known = new Set<string>([...Object.values(ROW), COUNTERS_KEY]);
   let after: string | null = null;

@@ -5,8 +5,7 @@ const BLOCK_BYTES = 9;
 const IS_MAIN = 0x80;
 
 /**
- * Blocks as one run of bytes, then the paths that changed, then the volatile ones; lists without an entry at the end
- * are left away.
+ * Blocks as one byte string, then the paths that changed, then the volatile ones; empty lists at the end are left out.
  */
 export function packBlocks(memory: BlockMemory | null): unknown[] | null {
   if (memory === null) return null;

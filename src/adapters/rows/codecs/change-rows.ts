@@ -23,10 +23,10 @@ const KINDS = Object.freeze([
 
 const NUMBER_OF_KIND = new Map<ChangeKind, number>(KINDS.map((kind, i) => [kind, i]));
 
-/** Hexadecimal digits of a number in a key: at a thousand changes a second they last for 8,900 years. */
+/** Hexadecimal digits of a number in a key: enough for 8,900 years at a thousand changes a second. */
 const SEQ_DIGITS = 12;
 
-/** The row that tells the ends of the feed. */
+/** Row with the ends of the feed. */
 export const FEED_ENDS_KEY = ROW.change;
 
 export function changeKey(seq: number): string {
@@ -39,12 +39,12 @@ export function seqOfKey(key: string): number {
   return Number.parseInt(digits, 16);
 }
 
-/** Entries with numbers from `from` up to and with `through`. */
+/** Entries with numbers from `from` to `through`, both included. */
 export function changeRange(from: number, through: number): KeyRange {
   return { from: changeKey(Math.max(0, from)), to: changeKey(Math.max(0, through + 1)) };
 }
 
-/** All entries, whatever the ends say. */
+/** All entries, also those outside the stored ends. */
 export function allChanges(): KeyRange {
   return { from: `${ROW.change}0`, to: prefixRange(ROW.change).to };
 }

@@ -2,7 +2,7 @@ import type { KeyRange } from '../../../domain/url/canonical/url-key.ts';
 import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../../../domain/url/canonical/url-key.ts';
 
 /**
- * One key space for all: a letter says what a row is, text keys in UTF-8 sort as they read.
+ * One key space for all: a letter gives the kind of a row, text keys in UTF-8 sort as they read.
  *
  * | key | row |
  * |---|---|
@@ -43,21 +43,21 @@ export type RowKind = (typeof ROW)[keyof typeof ROW];
 
 export const COUNTERS_KEY = 'c';
 
-/** Name of the fact that tells the format version of the db. */
+/** Name of the fact with the format version of the db. */
 export const FORMAT_VERSION_FACT = 'formatVersion';
 
 /** Hexadecimal digits of a time in a key: 48 bits of milliseconds last to the year 10,889. */
 const TIME_DIGITS = 12;
 const TIME_MAX = 2 ** 48 - 1;
 
-/** Sortable text of a time. A fraction of a millisecond counts as a whole one: no entry is due before its time. */
+/** Sortable text of a time. A fraction of a millisecond is rounded up: no entry is due before its time. */
 export function timeKey(at: number): string {
   return Math.min(Math.max(Math.ceil(at), 0), TIME_MAX)
     .toString(16)
     .padStart(TIME_DIGITS, '0');
 }
 
-/** Where a URL stands in the due index. */
+/** Place of a URL in the due index. */
 export interface DuePlace {
   readonly dueAt: number;
   readonly isNew: boolean;

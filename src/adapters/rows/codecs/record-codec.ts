@@ -7,9 +7,9 @@ import { pack, unpack } from './pack.ts';
 import { packVisits, unpackVisits } from './visit-codec.ts';
 
 /**
- * Version of the tuple below, its first element. What was written once is read for ever: a change of the tuple raises
- * the version and adds a migration from the one before. A field put at its end, `null` in records without it, raises
- * the format of the db alone.
+ * Version of the tuple below, its first element. Every version ever written stays readable: a change of the tuple
+ * raises the version and adds a migration from the one before. A field added at its end, `null` in records without it,
+ * raises the format of the db alone.
  */
 export const RECORD_VERSION = 1;
 
@@ -48,7 +48,9 @@ export function stateOfNumber(number: unknown): CrawlState {
   return state;
 }
 
-/** Tuple without its absent end. Fields that only a visit sets stand last, so a new URL takes about 40 bytes. */
+/**
+ * Tuple without absent values at its end. Fields that only a visit sets stand last, so a new URL takes about 40 bytes.
+ */
 export function encodeRecord(datum: CrawlDatum): Buffer {
   const { validators, schedule } = datum;
   const tuple = [
@@ -165,7 +167,7 @@ function lastErrorOf(tuple: readonly [string, string, number] | null): LastError
 
 const HEX = /^(?:[0-9a-f]{2})+$/;
 
-/** Half the size; a text that is not lower-case hexadecimal stays as it is. */
+/** Halves the size; text that is not lower-case hexadecimal stays as it is. */
 function hexToBytes(hex: string | null): Buffer | string | null {
   return hex !== null && HEX.test(hex) ? Buffer.from(hex, 'hex') : hex;
 }
@@ -175,7 +177,7 @@ function bytesToHex(stored: Uint8Array | string | null): string | null {
   return Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength).toString('hex');
 }
 
-/** Names and values in turn, not a map: any name is safe then, `__proto__` too. */
+/** Alternating names and values, not a map: any name is safe then, `__proto__` too. */
 function packMetadata(metadata: Readonly<Record<string, MetadataValue>>): unknown[] | null {
   let flat: unknown[] | null = null;
   for (const name of Object.keys(metadata)) {

@@ -24,7 +24,7 @@ type DueTuple = readonly [
 const IS_NEW = 1;
 const IS_FIXED = 2;
 
-/** What a due row holds beside its key: all that generate asks of a URL. */
+/** Value of a due row: all that generate needs of a URL. */
 export function encodeDue(datum: CrawlDatum): Buffer {
   const { state, score, depth, intervalMs, lastFetchAt, failures, isNew, isFixed, belief, weight, unansweredAt } =
     dueFacts(datum);
@@ -135,7 +135,7 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
   return pack([tally, tuple]);
 }
 
-/** The end of a row, left out where there is nothing to tell. */
+/** The end of a host row, left out where all its values are absent. */
 function rarelySet({ nothing, restUntil }: HostFacts): [] | [AnswerTuple] | [AnswerTuple | null, number] {
   const answer: AnswerTuple | null =
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars];
@@ -200,8 +200,8 @@ export function decodeSegment(id: string, bytes: Uint8Array): SegmentRow {
 }
 
 /**
- * Outlinks as lines of text, those on the page's own origin without it. Most links are, so this halves what is by far
- * the largest part of the db, and it takes a third of the time of a list of strings.
+ * Outlinks as lines of text, those on the page's own origin without it. Most links are, so this halves the largest part
+ * of the db by far, and it takes a third of the time of a list of strings.
  */
 export function encodeLinks(url: string, targets: readonly string[]): Buffer {
   const origin = originOf(url);

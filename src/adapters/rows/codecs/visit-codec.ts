@@ -19,8 +19,8 @@ const NUMBER_OF_OUTCOME = new Map<VisitOutcome, number>(OUTCOMES.map((outcome, i
 const FIELDS = 6;
 
 /**
- * The ring of visits as one flat list, since small numbers take few bytes: the time of a visit is told from the one
- * before, and an elapsed time that equals that difference is `true`.
+ * The ring of visits as one flat list, since small numbers take few bytes: each time is relative to the one before, and
+ * an elapsed time that equals this difference is `true`.
  */
 export function packVisits(visits: readonly Visit[]): unknown[] | null {
   if (visits.length === 0) return null;

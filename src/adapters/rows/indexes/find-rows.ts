@@ -10,7 +10,7 @@ import { type ChangingRow, parseChangingKey, urlKeyOfMark } from './index-rows.t
 /** Index rows per look-up of their records. */
 const WINDOW = 500;
 
-/** The records that a range of marks points at, in key order, as of now. */
+/** The records of a range of marks, in key order, as of now. */
 export async function* recordsOfMarks(
   rows: Rows,
   range: KeyRange,
@@ -58,13 +58,10 @@ export async function mostChanging(
   }
 }
 
-/**
- * Rows of one step that are looked at beyond the limit, so that the order within the last step is right where it can
- * be.
- */
+/** Rows of one step that are read beyond the limit, so that the order within the last step is right where possible. */
 const TIES = 300;
 
-/** Of each host only as many rows are read as could be among the highest. */
+/** Reads of each host only as many rows as could be among the highest. */
 async function highestRows(
   rows: Rows,
   snapshot: Snapshot,

@@ -5,9 +5,8 @@ import { hostFromPrefix, hostPrefix, prefixRange } from '../../../domain/url/can
 import { ROW } from '../codecs/keys.ts';
 
 /**
- * Rows without a value that find records by what they are. Only what is rare has any: most records are unfetched or
- * fetched well, and cost nothing here. All rows of a record follow from the record, so they can be made anew at any
- * time.
+ * Index rows without a value. Only rare properties are indexed: most records are unfetched or fetched, and cost nothing
+ * here. All index rows follow from the record, so they can be rebuilt at any time.
  */
 
 /** Letters of the states that have an index; on disk, never reused. */
@@ -23,7 +22,7 @@ const FAILING_MARK = 'f';
 
 export const EMPTY_VALUE: Buffer = Buffer.alloc(0);
 
-/** Whether records in the state can be found without a pass over all. */
+/** Whether records of the state can be found without a scan. */
 export const isIndexedState = (state: CrawlState): boolean => STATE_MARKS[state] !== undefined;
 
 /** The keys of the index rows of a record, given its URL key. */

@@ -5,8 +5,8 @@ import { decodeLease, encodeDue, encodeLease } from '../codecs/row-codecs.ts';
 import { type Rows, readRange } from '../rows.ts';
 
 /**
- * Makes the due index anew from the records: format 1 had one order for all URLs, and older ones shorter rows. Leased
- * URLs stay out of it; the rows that their leases keep are renewed.
+ * Rebuilds the due index from the records: format 1 had one order for all URLs, and older ones shorter rows. Leased
+ * URLs stay out of it; the due rows within their leases are renewed.
  */
 export async function rebuildDueIndex(rows: Rows): Promise<void> {
   for (const kind of [ROW.due, ROW.dueNew]) {

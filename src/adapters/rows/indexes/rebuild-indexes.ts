@@ -6,8 +6,8 @@ import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';
 import { type Cells, cellKey, cellsOf, dueCell, encodeCount } from './spread-cells.ts';
 
 /**
- * Makes the indexes of rare states, failing and changing pages and the counts by depth, type and time anew from the
- * records and leases.
+ * Rebuilds the indexes of rare states, failing and changing pages, and the counts by depth, type and time, from records
+ * and leases.
  */
 export async function rebuildIndexes(rows: Rows): Promise<void> {
   for (const kind of [ROW.changing, ROW.mark, ROW.spread]) {

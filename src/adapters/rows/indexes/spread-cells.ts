@@ -6,8 +6,8 @@ import { type DuePlace, ROW, rowRange } from '../codecs/keys.ts';
 import { type Rows, readRange } from '../rows.ts';
 
 /**
- * Counts by cell: a letter for what is counted, then its value. A row holds its count as decimal text; there is none
- * for 0.
+ * Counts by cell: a letter for the property, then its value. A row holds its count as decimal text; a count of 0 has no
+ * row.
  */
 export type Cells = Map<string, number>;
 
@@ -35,7 +35,7 @@ export function cellsOf(datum: CrawlDatum): string[] {
 /** The cell in which an entry of the due index counts. */
 export const dueCell = ({ isNew, dueAt }: DuePlace): string => (isNew ? CELL.dueNew : CELL.dueKnown) + hourOf(dueAt);
 
-/** How one batch moves the counts. */
+/** Changes of the counts in one batch. */
 export class SpreadChange {
   readonly #cells: Cells = new Map();
 
@@ -49,7 +49,7 @@ export class SpreadChange {
     this.#add(dueCell(place), count);
   }
 
-  /** The cells that move, as they are after the batch. */
+  /** The changed cells with their counts after the batch. */
   after(counts: ReadonlyMap<string, number>): Cells {
     const cells: Cells = new Map();
     for (const [cell, change] of this.#cells) if (change !== 0) cells.set(cell, (counts.get(cell) ?? 0) + change);
@@ -61,7 +61,7 @@ export class SpreadChange {
   }
 }
 
-/** Cheap, and true of most pairs. */
+/** A cheap test that holds for most pairs. */
 function isSameCells(a: CrawlDatum, b: CrawlDatum): boolean {
   return (
     a.depth === b.depth &&
@@ -76,7 +76,7 @@ function isSameCells(a: CrawlDatum, b: CrawlDatum): boolean {
 export const cellKey = (cell: string): string => ROW.spread + cell;
 export const encodeCount = (count: number): Buffer => Buffer.from(String(count));
 
-/** All counts. Throws `db-corrupt` for a row that is none. */
+/** All counts. Throws `db-corrupt` for an invalid row. */
 export async function readCells(rows: Rows): Promise<Cells> {
   const cells: Cells = new Map();
   for await (const batch of readRange(rows, rowRange(ROW.spread))) {

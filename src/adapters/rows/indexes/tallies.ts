@@ -8,7 +8,7 @@ import { NO_TALLY } from '../codecs/row-codecs.ts';
 
 const NO_HOST: StoredHost = Object.freeze({ tally: NO_TALLY, facts: null });
 
-/** How one batch moves the counters; nothing counts before the batch is written. */
+/** Changes of the counters in one batch; they take effect when it is written. */
 export class TallyChange {
   readonly #all = new Array<number>(STATE_COUNT).fill(0);
   readonly #byHost = new Map<string, number[]>();
@@ -44,12 +44,12 @@ export class TallyChange {
     this.#leased += count;
   }
 
-  /** Hosts whose rows have to be known before {@link apply}. */
+  /** Hosts whose rows {@link apply} needs. */
   hosts(): string[] {
     return [...new Set([...this.#byHost.keys(), ...this.#facts.keys()])];
   }
 
-  /** Counters and host rows after the batch; `null` for a host of which nothing is left. */
+  /** Counters and host rows after the batch; `null`: the host row goes. */
   apply(
     counters: StoredCounters,
     stored: ReadonlyMap<string, StoredHost | undefined>,

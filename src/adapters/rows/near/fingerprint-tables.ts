@@ -29,18 +29,18 @@ import {
 export interface NearPlan {
   readonly scope: RepeatScope;
   readonly minChars: number;
-  /** The name of the host or domain that a URL belongs to; one and the same where any page may repeat any other. */
+  /** Name of the host or domain of a URL; the same for all URLs where any page may repeat any other. */
   readonly scopeOf: (url: string) => string;
 }
 
-/** Records per batch while the tables are made. */
+/** Records per batch of a rebuild. */
 const REBUILD_WINDOW = 10_000;
 
 export const nearFact = ({ scope, minChars }: NearPlan): string => `${NEAR_LAYOUT} ${scope} ${minChars}`;
 
 /**
- * The tables of a crawl db as planned: those that are there, or made anew from the records when there are none, or they
- * have another plan. Without a plan nobody keeps them in step: the first write to a record declares them void.
+ * Opens the tables of a crawl db, and rebuilds them from the records when there are none, or they have another plan.
+ * Without a plan they are not kept up to date: the first write to a record marks them as void.
  */
 export async function openFingerprintTables(
   rows: Rows,
@@ -64,7 +64,7 @@ const VOIDING: RecordWatcher = {
   },
 };
 
-/** The next opening makes them anew. The fact goes first: without it nothing of the rest is believed. */
+/** Removes the tables; the next opening rebuilds them. The fact goes first: without it the rest is ignored. */
 export async function clearTables(rows: Rows): Promise<void> {
   await rows.del(NEAR_FACT_KEY);
   const { from, to } = rowRange(ROW.near);
@@ -86,10 +86,10 @@ async function fill(rows: Rows, tables: RowsFingerprintTables, log: Log): Promis
     if (changes.length >= REBUILD_WINDOW) await flush();
   }
   if (changes.length > 0) await flush();
-  if (records > 0) log.info('the tables of signatures were made from the records', { records });
+  if (records > 0) log.info('the tables of signatures were rebuilt from the records', { records });
 }
 
-/** Tables in the rows of the crawl db; moved in the batches that write its records. */
+/** Tables of signatures in rows of the crawl db, updated in the batches that write its records. */
 export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   readonly #rows: Rows;
   readonly #plan: NearPlan;
@@ -158,12 +158,12 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
     }
   }
 
-  /** Moves what the records of a batch say. */
+  /** Stages the changes of a batch. */
   async stage(sink: RowSink, changes: readonly RecordChange[]): Promise<void> {
     const edits: { readonly key: string; readonly edit: (bucket: NearBucket) => void }[] = [];
     for (const { before, after } of changes) {
       stageDuplicate(sink, before, after);
-      // Most visits change neither: places are worked out only where they may differ.
+      // Most visits change no signature: places are computed only where they may differ.
       if (isSignedAlike(before, after)) continue;
       const [left, right] = [this.placeOf(before), this.placeOf(after)];
       if (isSamePlace(left, right)) continue;
@@ -183,7 +183,7 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
     }
   }
 
-  /** Where a record lies, and as what; `null`: nowhere. */
+  /** Buckets and entry of a record; `null`: it is in no bucket. */
   placeOf(datum: CrawlDatum | null): Place | null {
     const signed = datum === null ? null : signedText(datum, this.#plan.minChars);
     if (datum === null || signed === null) return null;
@@ -209,7 +209,7 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   }
 }
 
-/** Where the tables hold a page, and as what. */
+/** Buckets and entry of a page. */
 export interface Place {
   readonly keys: readonly string[];
   readonly entry: NearEntry;
@@ -227,7 +227,7 @@ function isSamePlace(a: Place | null, b: Place | null): boolean {
   );
 }
 
-/** Whether all that a place follows from is the same. */
+/** Whether all inputs of a place are equal. */
 function isSignedAlike(before: CrawlDatum | null, after: CrawlDatum | null): boolean {
   if (before === null || after === null) return before?.signature == null && after?.signature == null;
   return (

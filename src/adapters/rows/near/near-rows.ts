@@ -24,10 +24,10 @@ const BUCKET = `${ROW.near}t`;
 const URL_OF = `${ROW.near}u`;
 const DUPLICATE = `${ROW.near}d`;
 
-/** Of all these rows; what has another one is made anew from the records. */
+/** Layout of these rows. Those of another layout are rebuilt from the records. */
 export const NEAR_LAYOUT = 1;
 
-/** Signatures of a bucket, and duplicates among them: beyond, they are left out and counted. */
+/** Maximum signatures of a bucket, and duplicates among them; further ones are left out and counted. */
 const MAX_ENTRIES = 1_024;
 const MAX_DUPLICATES = 256;
 
@@ -49,12 +49,12 @@ export function digestOf(url: string): Fingerprint {
 const hex = (word: number): string => word.toString(16).padStart(8, '0');
 const digestText = ({ high, low }: Fingerprint): string => hex(high) + hex(low);
 
-/** Pages of different scopes, or with signatures of different kinds, never meet. */
+/** Scope of a bucket key: pages of different scopes, or with signatures of different kinds, never meet. */
 export function scopeText(scope: string, signatureName: string): string {
   return hex(murmur3(`${scope}\n${signatureName}`));
 }
 
-/** Keys of the buckets that a signature lies in, by table. */
+/** Keys of the buckets of a signature, by table. */
 export function bucketKeys(scope: string, fingerprint: Fingerprint): string[] {
   return Array.from({ length: TABLES }, (_, table) => {
     const bits = tableKey(fingerprint, table).toString(16).padStart(4, '0');
@@ -75,11 +75,11 @@ const ENTRY = 20;
 const IS_DUPLICATE = 0x8000_0000;
 const MAX_CHARS = 0x7fff_ffff;
 
-/** A bucket, read and changed in its stored form: layout, number left out, entries. */
+/** A bucket, read and changed in its stored form: layout, number of entries left out, entries. */
 export class NearBucket {
   #bytes: Buffer;
 
-  /** @param stored what cannot be read counts as one left out */
+  /** @param stored bytes that cannot be read count as one entry left out */
   constructor(stored: Buffer | undefined) {
     const isSound = stored !== undefined && stored[0] === NEAR_LAYOUT && (stored.length - HEADER) % ENTRY === 0;
     this.#bytes = isSound ? stored : emptyBucket(stored === undefined ? 0 : 1);
@@ -134,7 +134,7 @@ export class NearBucket {
     this.#bytes = bytes;
   }
 
-  /** What is not there was left out. */
+  /** An absent entry was one left out. */
   remove(digest: Fingerprint): void {
     const at = this.#find(digest);
     if (at === -1) {

@@ -15,8 +15,9 @@ export interface OpenSeenFilter {
 }
 
 /**
- * The filter of seen URLs as planned: in rows of the crawl db, elsewhere, or none (`null`). A filter that is not in use
- * misses new URLs: its row that vouches for it goes with the first of them, so that it is made again when next used.
+ * Opens the filter of seen URLs: in rows of the crawl db, a shared one elsewhere, or none (`null`). A filter that is
+ * not in use misses new URLs. So the first of them removes the row that marks it as complete, and its next use rebuilds
+ * it.
  */
 export async function openSeenFilter(
   rows: Rows,
@@ -41,7 +42,7 @@ export async function openSeenFilter(
 
 /**
  * @param watcher the filter in use
- * @param unused keys of the rows that vouch for the others
+ * @param unused keys of the rows that mark the others as complete
  */
 async function voiding(
   rows: Rows,

@@ -18,25 +18,24 @@ import { readSet } from './seen-sets.ts';
 export interface RowsSeenFilterOptions {
   readonly rows: Rows;
   readonly log: Log;
-  /** For a filter that has to be made. One that is stored keeps its own, unless m or f are others. */
+  /** For a new filter. A stored one keeps its own plan, unless m or f differ. */
   readonly plan: BloomPlan;
-  /** Runs a task when no batch is being written, and none while it runs. */
+  /** Runs a task in turn with the batches. */
   readonly exclusive: <Value>(task: () => Promise<Value>) => Promise<Value>;
   /** Records in the crawl db. */
   readonly urls: () => number;
 }
 
-/** Digests per batch while the filter is made from the records. */
+/** Digests per batch of a rebuild. */
 const REBUILD_WINDOW = 50_000;
 
 /**
  * The filter of seen URLs in the rows of a crawl db: bits in memory, everything else in rows. Digests of new URLs are
- * written in the batch of their records, so that a crash cannot part the two. A leaf's bits are stored now and then;
- * what came after is put in again when the filter is loaded, which happens with the first question or the first new
- * URL.
+ * written in the batch of their records, so that a crash cannot separate the two. A leaf's bits are stored now and
+ * then; later digests are added again when the filter is loaded, with the first probe or the first new URL.
  *
- * What was purged stays in the bits and costs a read when it is met again; once most of the digests are of such URLs,
- * the filter is made anew.
+ * Purged URLs stay in the bits and cost a read when they are met again. Once most digests are of such URLs the filter
+ * is rebuilt.
  */
 export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
   readonly #options: RowsSeenFilterOptions;
@@ -69,8 +68,8 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
   }
 
   /**
-   * Within the writer's turn: rows for the batch that is about to be written. Bits are set before it is, which does no
-   * harm.
+   * Within the writer's turn: stages rows for the batch about to be written. Its bits are set before, which is
+   * harmless.
    */
   async stage(sink: RowSink, urls: readonly string[]): Promise<void> {
     if (this.#fault !== null) return;
@@ -80,9 +79,9 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
       this.#stageFitting(sink, fitting);
     } catch (error) {
       if (!(error instanceof CrawlError) || error.code !== 'internal') throw error;
-      // A fault of the filter must not stop the crawl. Without its tree row it is made anew at the next start.
+      // A fault of the filter must not stop the crawl. Without its tree row it is rebuilt at the next start.
       this.#fault = error;
-      this.#options.log.error('the filter of seen URLs failed; the crawl db is asked instead', {
+      this.#options.log.error('the filter of seen URLs failed; the crawl db is read instead', {
         error: error.message,
       });
       sink.del(SEEN_TREE_KEY);
@@ -109,12 +108,12 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
       for (const [leaf, count] of loaded.unsaved) this.#unsaved.set(leaf, count);
       return loaded.tree;
     }
-    return this.#makeAnew(loaded);
+    return this.#rebuild(loaded);
   }
 
-  async #makeAnew(reason: string): Promise<BloomTree> {
+  async #rebuild(reason: string): Promise<BloomTree> {
     const { rows, log, plan, urls } = this.#options;
-    if (urls() > 0) log.info('the filter of seen URLs is made from the crawl db', { reason, urls: urls() });
+    if (urls() > 0) log.info('the filter of seen URLs is rebuilt from the crawl db', { reason, urls: urls() });
     const { from, to } = rowRange(ROW.seen);
     await rows.clear({ gte: from, lt: to });
     this.#unsaved.clear();
@@ -133,7 +132,7 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
     await this.#inBatch((sink) => this.#makeSpace(digests).then((fitting) => this.#stageFitting(sink, fitting)));
   }
 
-  /** Writes what fits and replaces full leaves until the rest fits as well, which is given back by leaf. */
+  /** Writes the digests that fit, and replaces full leaves until the rest fits as well; returns the rest by leaf. */
   async #makeSpace(digests: Uint32Array): Promise<Map<BloomLeaf, DigestList>> {
     let left = digests;
     for (;;) {
@@ -147,7 +146,7 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
     }
   }
 
-  /** By leaf, as far as there is room. */
+  /** By leaf, up to its capacity. */
   #grouped(digests: Uint32Array): { fitting: Map<BloomLeaf, DigestList>; rest: DigestList } {
     const tree = this.#tree as BloomTree;
     const fitting = new Map<BloomLeaf, DigestList>();
@@ -173,7 +172,7 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
       for (let at = 0; at < digests.length; at += DIGEST_WORDS) put(leaf, digests, at);
       sink.put(setKey(leaf.id, number), encodeSet(digests));
       const unsaved = (this.#unsaved.get(leaf.id) ?? 0) + list.count;
-      // Loading puts in again what is not in the stored bits: an eighth of a leaf at most.
+      // Loading adds the digests that are not in the stored bits: an eighth of a leaf at most.
       if (unsaved > leaf.capacity / 8) this.#stageBits(sink, leaf, number);
       else this.#unsaved.set(leaf.id, unsaved);
     }
@@ -184,12 +183,12 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
     this.#unsaved.set(leaf.id, 0);
   }
 
-  /** One batch takes the old leaf's rows away, writes the new ones', and switches the tree. */
+  /** One batch removes the old leaf's rows, writes the new ones', and switches the tree. */
   async #replace(leaf: BloomLeaf): Promise<void> {
     const tree = this.#tree as BloomTree;
     const { rows, log } = this.#options;
     const { digests, keys } = await readSet(rows, leaf.id);
-    // The bits have them all; what takes their place would deny those that are lost.
+    // The bits hold all digests; the replacement would deny those whose rows are lost.
     if (digests.length / DIGEST_WORDS < leaf.count) {
       throw new CrawlError('internal', 'a URL set of the filter of seen URLs has lost rows');
     }

@@ -11,18 +11,18 @@ export interface LoadedTree {
   readonly tree: BloomTree;
   readonly splits: number;
   readonly growths: number;
-  /** Of the newest set row. */
+  /** Number of the newest set row. */
   readonly number: number;
   /** Per leaf: digests that are not in its stored bits. */
   readonly unsaved: ReadonlyMap<number, number>;
 }
 
-/** Digests beyond twice the URLs of the crawl db that are borne before the filter is made anew. */
+/** Digests tolerated beyond twice the URLs of the crawl db before a rebuild. */
 const SLACK = 10_000;
 
 /**
- * The filter as stored: per leaf its bits, and put in again what came after them. A leaf whose bits cannot be used is
- * filled from its URL set. Gives the reason where the whole filter has to be made anew.
+ * Loads the stored filter: per leaf its bits, and the digests added after them. A leaf whose bits are unusable is
+ * filled from its URL set. Resolves with the reason where the whole filter has to be rebuilt.
  * @param urls records in the crawl db, each of which must be in the filter
  */
 export async function loadSeenTree(rows: Rows, plan: BloomPlan, urls: number, log: Log): Promise<LoadedTree | string> {

@@ -17,9 +17,9 @@ import { pack, unpack } from '../codecs/pack.ts';
  */
 export const SEEN_TREE_KEY = `${ROW.seen}t`;
 
-/** Layout of all of these rows. What has another one is made anew from the records. */
+/** Layout of these rows. Those of another layout are rebuilt from the records. */
 const LAYOUT = 1;
-/** CRC-32 of the rest stands behind the layout. */
+/** The CRC-32 of the rest follows the layout. */
 const CHECKED = 5;
 const BITS_HEADER = CHECKED + 6 + 4;
 
@@ -46,19 +46,19 @@ export const bitsKey = (leaf: number): string => `${ROW.seen}b${leafText(leaf)}`
 export const setKey = (leaf: number, number: number): string => `${ROW.seen}s${leafText(leaf)}${numberText(number)}`;
 export const numberOfSetKey = (key: string): number => Number.parseInt(key.slice(-12), 16);
 
-/** Set rows of a leaf behind the number `after`. */
+/** Set rows of a leaf after the number `after`. */
 export function setRange(leaf: number, after = -1): { from: string; to: string } {
   return { from: setKey(leaf, after + 1), to: `${ROW.seen}s${leafText(leaf + 1)}` };
 }
 
-/** @param isComplete `false` while the filter is being made: should that be cut short, it is begun again */
+/** @param isComplete `false` while the filter is being built: cut short, the build is repeated */
 export function encodeTree(tree: StoredTree, isComplete: boolean): Buffer {
   const { plan, shape, nextId, leaves, splits, growths } = tree;
   const tuple = pack([DIGEST_NAME, isComplete, plan, shape, nextId, leaves, splits, growths]);
   return sealed(Buffer.concat([Buffer.alloc(CHECKED), tuple]));
 }
 
-/** Why not, in words, for what cannot be used. */
+/** The tree, or the reason why it is unusable. */
 export function decodeTree(bytes: Buffer): StoredTree | string {
   if (bytes[0] !== LAYOUT) return `it has layout ${String(bytes[0])}, this incrawl writes ${LAYOUT}`;
   if (!isSealed(bytes)) return 'its tree is damaged';
@@ -74,7 +74,7 @@ export function encodeSet(digests: Uint32Array): Buffer {
   return sealed(bytes);
 }
 
-/** `null` for what is damaged or of another layout. */
+/** `null` for a row that is damaged or has another layout. */
 export function decodeSet(bytes: Buffer): Uint32Array | null {
   if (!isSealed(bytes) || (bytes.length - CHECKED) % 16 !== 0) return null;
   // A copy, since words must lie on a multiple of four.
@@ -90,7 +90,7 @@ export function encodeBits({ upTo, count, bits }: StoredBits): Buffer {
   return sealed(bytes);
 }
 
-/** `null` for what is damaged, of another layout, or has not so many bits. */
+/** `null` for a row that is damaged, or has another layout or size. */
 export function decodeBits(bytes: Buffer, size: number): StoredBits | null {
   if (!isSealed(bytes) || bytes.length !== BITS_HEADER + Math.ceil(size / 8)) return null;
   return {
@@ -100,7 +100,7 @@ export function decodeBits(bytes: Buffer, size: number): StoredBits | null {
   };
 }
 
-/** LevelDB checks its blocks by itself only on request. Releases of Node without `crc32` have 0 in its place. */
+/** A checksum of our own: LevelDB verifies its blocks only on request. Releases of Node without `crc32` write 0. */
 const checksum = (bytes: Buffer): number => zlib.crc32?.(bytes.subarray(CHECKED)) ?? 0;
 
 function sealed(bytes: Buffer): Buffer {

@@ -3,7 +3,7 @@ import { DigestList } from '../../../domain/url/hash/digest-list.ts';
 import { type Rows, readRange } from '../rows.ts';
 import { decodeSet, numberOfSetKey, setRange } from './seen-rows.ts';
 
-/** The digests put into a leaf behind the set row `after`, and the keys of their rows. */
+/** The digests added to a leaf after the set row `after`, and the keys of their rows. */
 export async function readSet(
   rows: Rows,
   leaf: number,

@@ -6,31 +6,30 @@ import type { SeenFilter } from '../../../ports/seen-filter.ts';
 import { NO_SEEN_STATS, type SeenUrls, type SeenUrlsStats } from '../../../ports/seen-urls.ts';
 
 export interface SeenUrlsOptions {
-  /** `CrawlDb.hasMany`: the truth that is asked about whatever cache and filter do not know. */
+  /** `CrawlDb.hasMany`: decides on URLs that cache and filter do not. */
   readonly hasMany: (urls: readonly string[]) => Promise<boolean[]>;
-  /** Default: 65,536 URLs, those asked for most lately. */
+  /** Default: the 65,536 most recently used URLs. */
   readonly cache?: UrlCache;
-  /** Holds every URL of the crawl db: what it does not know is new without a read. Told of new URLs by others. */
+  /** Holds every URL of the crawl db: a URL that it lacks is new without a read. It is updated elsewhere. */
   readonly filter?: Pick<SeenFilter, 'probe'>;
   /**
-   * `bloom`: what the filter takes for seen is not confirmed; it loses as many new URLs as the filter has false
-   * positives.
+   * `bloom`: positives of the filter are not confirmed, which loses as many new URLs as the filter has false positives.
    */
   readonly trust?: 'exact' | 'bloom';
   readonly log?: Log;
 }
 
 /**
- * Cache of hot URLs, then the filter, then batched reads of the crawl db. Exact: only known URLs are cached, and what
- * the filter takes for seen is looked up. While the filter cannot answer, the crawl db is asked instead.
+ * Cache of hot URLs, then the filter, then batched reads of the crawl db. Exact: only known URLs are cached, and
+ * positives of the filter are looked up. While the filter fails, the crawl db is read instead.
  */
 export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
   const { hasMany, cache = new HotUrls(), filter, trust = 'exact', log } = options;
   const counts: { -readonly [Key in keyof SeenUrlsStats]: number } = { ...NO_SEEN_STATS };
-  /** Raised by every removal: what was read before one may be gone and must not be cached after it. */
+  /** Raised by every removal: a URL read before one may be gone, and must not be cached after it. */
   let removals = 0;
 
-  /** Looks up those of `urls` that `positions` name, writes what is found into `known`, gives back how many are not. */
+  /** Looks up the `urls` at `positions`, sets `known` for those found, returns the number of the others. */
   async function lookUp(urls: readonly string[], positions: readonly number[], known: boolean[]): Promise<number> {
     if (positions.length === 0) return 0;
     const before = removals;
@@ -47,14 +46,14 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     return unknown;
   }
 
-  /** What the filter thinks of each; `null`: it cannot answer. */
+  /** Verdict of the filter on each; `null`: it failed. */
   async function filtered(urls: readonly string[]): Promise<Uint8Array | null> {
     if (filter === undefined) return null;
     try {
       return await filter.probe(digestUrls(urls));
     } catch (error) {
       if (counts.filterFaults++ === 0) {
-        log?.warn('the filter of seen URLs does not answer; the crawl db is asked instead', { error: String(error) });
+        log?.warn('the filter of seen URLs failed; the crawl db is read instead', { error: String(error) });
       }
       return null;
     }
@@ -71,7 +70,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     for (let i = 0; i < urls.length; i++) {
       if (perhaps[i] === 0) {
         counts.filterNew++;
-        // Added while the filter was asked.
+        // Added while the filter was read.
         known[i] = cache.has(urls[i] as string);
       } else if (trust === 'exact') asked.push(i);
       else counts.trusted++;
@@ -92,7 +91,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
       counts.cacheHits += urls.length - places.length;
       if (places.length === 0) return answers;
       const missed = places.map((place) => urls[place] as string);
-      // Each once. Whoever asks about many has mostly seen to that.
+      // Each once; callers with many URLs have mostly removed duplicates.
       const distinct = [...new Set(missed)];
       const known = await resolve(distinct);
       if (distinct.length === missed.length) {

@@ -6,7 +6,7 @@ import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { keysOfRange, type Rows } from '../rows.ts';
 import type { NewUrlWatcher, RowSink } from '../writing/row-watchers.ts';
 
-/** Which filter elsewhere has all URLs of this db, and how many digests it had been given by then. */
+/** Epoch of the shared filter that has all URLs of this db, and the number of digests that it had then. */
 export const SHARED_MARK_KEY = `${ROW.seen}r`;
 
 const REBUILD_WINDOW = 20_000;
@@ -20,9 +20,9 @@ export interface SharedFilterOptions {
 }
 
 /**
- * Keeps a filter that lives elsewhere in step with the crawl db: it is given the digests of new URLs before their
- * records are written. If that fails, its mark goes with the same batch, the crawl db is asked about everything from
- * then on, and at the next start the filter is filled again, as it is when it has lost something.
+ * Keeps a shared filter in step with the crawl db: it gets the digests of new URLs before their records are written. If
+ * that fails, the same batch removes its mark, the crawl db is read instead from then on, and the next start fills the
+ * filter again, as it does when the filter has lost digests.
  */
 export class SharedFilterKeeper implements SeenFilter, NewUrlWatcher {
   readonly #options: SharedFilterOptions;
@@ -53,7 +53,7 @@ export class SharedFilterKeeper implements SeenFilter, NewUrlWatcher {
       } catch (error) {
         this.#fault = error as CrawlError;
         this.#options.log.warn(
-          'the filter of seen URLs could not be given new URLs; it is filled again at the next start',
+          'the filter of seen URLs could not take new URLs; it is filled again at the next start',
           {
             error: String(error),
           },

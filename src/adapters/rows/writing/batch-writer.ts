@@ -19,8 +19,8 @@ const CACHED_HOSTS = 8_192;
 
 /**
  * Writes batches one after the other, in the order of the calls. Counters in memory move only after the storage has
- * taken the batch. A failed write may still be found on disk later, so nothing is known after one: the writer then refuses
- * all further batches until the db is opened again, which reads what really happened.
+ * taken the batch. A failed write may still reach the disk, so the state is unknown after one: the writer then refuses
+ * all further batches until the db is opened again, which reads the true state.
  */
 export class BatchWriter {
   readonly #rows: Rows;
@@ -48,7 +48,7 @@ export class BatchWriter {
     return new BatchWriter(rows, await storedCounters(rows), await readEnds(rows));
   }
 
-  /** For who only looks on while another process writes: what was counted by now. */
+  /** Reads the counters again, where another process writes. */
   async refresh(): Promise<void> {
     this.#counters = await storedCounters(this.#rows);
     this.#feed = await readEnds(this.#rows);
@@ -90,7 +90,7 @@ export class BatchWriter {
     return this.#last;
   }
 
-  /** Counts by depth, type, time and so on, as of the last batch; not to be changed. */
+  /** Counts by depth, type, time and so on, as of the last batch; read-only. */
   spread(): Promise<Cells> {
     this.#spread ??= readCells(this.#rows);
     return this.#spread;

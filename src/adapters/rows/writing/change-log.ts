@@ -22,10 +22,7 @@ import type { RowSink } from './row-watchers.ts';
 /** Keys removed per window of a trim. */
 const TRIM_WINDOW = 1_000;
 
-/**
- * Turns what a batch does to the feed into rows of the same batch. Resolves with the ends of the feed once the batch is
- * written.
- */
+/** Stages the rows of a batch for the change feed. Resolves with the ends of the feed once the batch is written. */
 export async function stageFeed(rows: Rows, sink: RowSink, before: FeedEnds, batch: FeedBatch): Promise<FeedEnds> {
   const { rows: added, ends } = extendFeed(before, batch);
   for (const row of added) sink.put(changeKey(row.seq), encodeChange(row));
@@ -43,7 +40,7 @@ export async function readEnds(rows: Rows): Promise<FeedEnds> {
   return bytes === undefined ? NO_FEED : decodeEnds(bytes);
 }
 
-/** Entries that a query asks for. */
+/** The entries of a query. */
 export async function* readChanges(
   rows: Rows,
   ends: FeedEnds,
@@ -58,14 +55,14 @@ export async function* readChanges(
   }
 }
 
-/** The first number between `first` and `last` behind which all entries were noted at `at` or later. */
+/** The lowest number from `first` to `last` after which all entries were noted at `at` or later; by bisection. */
 async function firstNoted(rows: Rows, first: number, last: number, at: number): Promise<number> {
   let low = first;
   let high = last + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const row = await anyRow(rows, middle, high - 1);
-    // Nothing from the middle to the end of what is looked at: a gap.
+    // No entry from the middle on: a gap.
     if (row === null || row.notedAt >= at) high = middle;
     else low = row.seq + 1;
   }
@@ -80,7 +77,7 @@ async function anyRow(rows: Rows, from: number, through: number): Promise<Change
   return null;
 }
 
-/** The ends as the entries tell them; the newest number is never less than `known`. */
+/** The ends of the feed by its entries; the newest number is never less than `known`. */
 export async function endsOfRows(rows: Rows, known: FeedEnds): Promise<FeedEnds> {
   let oldest: ChangeRow | null = null;
   let newest: ChangeRow | null = null;

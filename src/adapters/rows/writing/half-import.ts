@@ -3,10 +3,10 @@ import { COUNTERS_KEY, ROW, rowRange } from '../codecs/keys.ts';
 import { existMany, type Rows } from '../rows.ts';
 import type { RowSink } from './row-watchers.ts';
 
-/** There while an import is under way: part of a crawl db would look like a whole one. */
+/** Present while an import is under way: part of a crawl db would look like a whole one. */
 const IMPORTING_KEY = `${ROW.meta}importing`;
 
-export const IMPORT_CUT_SHORT = 'an import was cut short; the crawl db has to be opened again, which takes it back';
+export const IMPORT_CUT_SHORT = 'an import was cut short; open the crawl db again, which removes its rows';
 
 export function stageImporting(sink: RowSink, isImporting: boolean): void {
   if (isImporting) sink.put(IMPORTING_KEY, Buffer.from('1'));
@@ -14,12 +14,12 @@ export function stageImporting(sink: RowSink, isImporting: boolean): void {
 }
 
 /**
- * Empties a crawl db into which an import was cut short: it was empty before. Killed half way, it begins again at the
- * next start.
+ * Empties a crawl db whose import was cut short: it was empty before. Killed half way, it is repeated at the next
+ * start.
  */
-export async function takeBackHalfImport(rows: Rows, name: string, log: Log): Promise<void> {
+export async function undoHalfImport(rows: Rows, name: string, log: Log): Promise<void> {
   if (!(await existMany(rows, [IMPORTING_KEY]))[0]) return;
-  log.warn('an import was cut short; what it had written is taken back', { name });
+  log.warn('an import was cut short; its rows are removed', { name });
   for (const kind of Object.values(ROW)) {
     if (kind === ROW.meta) continue;
     const { from, to } = rowRange(kind);

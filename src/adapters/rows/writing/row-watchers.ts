@@ -6,18 +6,18 @@ export interface RowSink {
   del(key: string): unknown;
 }
 
-/** Adds rows of its own to every batch that brings URLs the crawl db did not have. */
+/** Adds rows to every batch with URLs that are new to the crawl db. */
 export interface NewUrlWatcher {
   stage(sink: RowSink, urls: readonly string[]): Promise<void>;
 }
 
-/** A record as a batch leaves it, and as it was; `null`: there is, or was, none. */
+/** A record before and after a batch; `null`: there was, or is, none. */
 export interface RecordChange {
   readonly before: CrawlDatum | null;
   readonly after: CrawlDatum | null;
 }
 
-/** Adds rows of its own to every batch that changes records. */
+/** Adds rows to every batch that changes records. */
 export interface RecordWatcher {
   stage(sink: RowSink, changes: readonly RecordChange[]): Promise<void>;
 }

@@ -20,23 +20,23 @@ import { TallyChange } from '../indexes/tallies.ts';
 import { type Rows, readMany } from '../rows.ts';
 import type { RecordChange, RowSink } from './row-watchers.ts';
 
-/** What has to be read before a batch can be staged. */
+/** Rows that must be read before a batch can be staged. */
 export interface StagedReads {
-  /** Leases by URL key; only URLs that are leased. */
+  /** Leases by URL key, of leased URLs only. */
   readonly leases: Map<string, LeaseRow>;
   /** Stored records of the URLs to be deleted, in their order. */
   readonly deleted: readonly (CrawlDatum | null)[];
-  /** Due rows of the entries to be leased, in their order; `undefined` where the entry is not due as told. */
+  /** Due rows of the entries to be leased, in their order; `undefined` where the entry is no longer due at its time. */
   readonly due: readonly (Buffer | undefined)[];
 }
 
-/** @param leased leases in the whole db: without any, none is looked for */
+/** @param leased number of leases in the db: without any, none is looked up */
 export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): Promise<StagedReads> {
   const { puts = [], deletes = [], lease, release } = batch;
   const asked = new Set<string>();
   if (leased > 0) {
     for (const { datum, previous, leasedBy } of puts) {
-      // A record that is new cannot be leased.
+      // A new record cannot be leased.
       if (previous !== null || leasedBy !== undefined) asked.add(datum.url);
     }
     for (const { url } of deletes) asked.add(url);
@@ -67,19 +67,19 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
 }
 
 /**
- * Turns a batch into rows, in the order puts, deletes, links, facts, leases, releases, segments. Keeps one invariant: a
- * record with a `nextFetchAt` has a due row or a lease, never both; a record without one has no due row.
+ * Turns a batch into rows, in the order puts, deletes, links, facts, leases, releases, segments. Invariant: a record
+ * with a `nextFetchAt` has either a due row or a lease; a record without one has no due row.
  */
 export class StagedBatch {
   readonly tallies = new TallyChange();
   readonly spread = new SpreadChange();
-  /** URLs put that had no record before. */
+  /** URLs of puts without a record before. */
   readonly newUrls: string[] = [];
   /** Records put or deleted, in their order. */
   readonly changes: RecordChange[] = [];
   readonly #sink: RowSink;
   readonly #leases: Map<string, LeaseRow>;
-  /** Records that this batch has touched already, as they are now; `null` when deleted. */
+  /** Records that this batch has changed so far; `null`: deleted. */
   readonly #records = new Map<string, CrawlDatum | null>();
   /** Due rows that this batch has put or removed. */
   readonly #due = new Map<string, Buffer | null>();
@@ -161,7 +161,7 @@ export class StagedBatch {
     const row = dueKey(entry, key);
     const staged = this.#due.get(row);
     const due = staged === undefined ? stored : staged;
-    // Taken by somebody else, or due at another time by now: not to be had on these terms.
+    // Leased by another segment, or due at another time by now.
     if (due === undefined || due === null) return;
     this.#dropDue(entry, key);
     this.#putLease(key, { segment, dueAt: entry.dueAt, due });
