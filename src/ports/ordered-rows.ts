@@ -1,6 +1,7 @@
 /**
- * Rows in the byte order of their UTF-8 keys: the store below a crawl db. The methods are those of `level`, so LevelDB
- * serves without a wrapper. Rejects with errors of the store, or `CrawlError`.
+ * Rows in the byte order of their UTF-8 keys: the store below a crawl db. The methods are those of `level`,
+ * and each rejects with a `CrawlError` (`disk-full`, `db-readonly`, `db-corrupt`, ..) whose `cause` is the store's own
+ * error; a `TypeError` is a mistake of the caller.
  */
 export interface OrderedRows {
   get(key: string): Promise<Buffer | undefined>;

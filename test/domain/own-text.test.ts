@@ -2,10 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createWeightedLru } from '../../src/adapters/http/robots/weighted-lru.ts';
-import { HostRowCache } from '../../src/adapters/rows/indexes/tallies.ts';
-import { memoized } from '../../src/domain/memoized.ts';
 import { Lru } from '../../src/domain/lru.ts';
+import { memoized } from '../../src/domain/memoized.ts';
 import { ownText } from '../../src/domain/own-text.ts';
 import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
 import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
@@ -44,8 +42,8 @@ describe('a text of its own', () => {
   const hot = new HotUrls(1_000);
   const weighted = new WeightedUrls(1_000);
   const answer = memoized((text) => text.length, 1_000);
-  const lru = createWeightedLru<number>({ entries: 1_000, weight: 1_000 });
-  const hosts = new HostRowCache(1_000);
+  const lru = new Lru<number>({ entries: 1_000, weight: 1_000 });
+  const hosts = new Lru<null>({ entries: 1_000 });
   const notes = new SkipNotes(1_000);
   const note = (text: string) =>
     notes.note({ url: text, reason: 'robots-denied', by: null, detail: `${text} `.slice(1), from: text.slice(1) });

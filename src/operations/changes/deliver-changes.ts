@@ -1,5 +1,5 @@
+import { retryPauseMs } from '../../domain/delivery/retry-pause.ts';
 import type { Webhook, WebhookCursor } from '../../ports/webhook.ts';
-import { retryPauseMs } from '../domain/delivery/retry-pause.ts';
 
 export interface DeliveryDeps {
   readonly webhook: Webhook;

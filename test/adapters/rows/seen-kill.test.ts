@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../../../src/domain/url/hash/url-digest.ts';
-import { SILENT, temporaryDir } from './temporary-db.ts';
+import { SILENT, temporaryDir } from '../leveldb/temporary-db.ts';
 
 const PLAN = planGrowingBloom({ urls: 400, bitsPerLeaf: 8_192, falsePositiveRate: 0.01 });
 const built = (file: string): string => new URL(`../../../dist/src/${file}`, import.meta.url).href;

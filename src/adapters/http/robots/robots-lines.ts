@@ -79,6 +79,6 @@ function fieldNamed(name: string, guesses: { left: number }): RobotsField | null
   const field = FIELDS[key];
   if (field !== undefined) return field;
   if (key.length < 7 || key.length > 11 || guesses.left-- <= 0) return null;
-  const meant = near(key, GUESSED);
+  const meant = closestName(key, GUESSED);
   return meant === undefined || meant[0] !== key[0] ? null : (FIELDS[meant] ?? null);
 }

@@ -1,5 +1,5 @@
-import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { Lru } from '../../../domain/lru.ts';
+import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import type { Log } from '../../../ports/log.ts';
@@ -23,8 +23,6 @@ export interface RobotsOptions {
   readonly timeoutMs: number;
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /** A copy should not be used for longer (RFC 9309 section 2.4). */
 const FRESH_MS = DAY_MS;
 /** While robots.txt is unreachable the last usable copy is used for this long (RFC 9309 section 2.3.1.4). */
