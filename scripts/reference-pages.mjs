@@ -9,7 +9,7 @@ const built = (path) => import(new URL(`dist/src/${path}`, root).href);
 export async function referencePages() {
   const [{ createProgram }, { commandsPage }, tables, { queryPage }, { asMarkdown }] = await Promise.all(
     [
-      'cli/program/program.js',
+      'cli/commands/all-commands.js',
       'cli/reference/commands.js',
       'cli/reference/tables.js',
       'cli/reference/query.js',

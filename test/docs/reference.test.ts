@@ -23,7 +23,7 @@ describe('docs/reference', () => {
 
 describe('defaults', () => {
   it('of durations carry their unit, since a bare number counts seconds', async () => {
-    const { createProgram } = await import('../../src/cli/program/program.ts');
+    const { createProgram } = await import('../../src/cli/commands/all-commands.ts');
     const { stdout, stderr } = process;
     const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
     const bare = tree.children
@@ -62,7 +62,7 @@ describe('the docs', () => {
 
 describe('README', () => {
   it('names every command', async () => {
-    const { createProgram } = await import('../../src/cli/program/program.ts');
+    const { createProgram } = await import('../../src/cli/commands/all-commands.ts');
     const { stdout, stderr } = process;
     const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 import type { Surroundings } from '../session.ts';
-import type { AddCommand, Program } from './new-program.ts';
+import { type AddCommand, newProgram, type Program } from './program.ts';
 
 /** Commands that are asked often and answer in a moment: they are not to wait until all others are loaded. */
 const QUICK: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
@@ -12,7 +12,6 @@ const QUICK: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
 /** The program with as many commands as the arguments ask for. */
 export async function programFor(surroundings: Surroundings): Promise<Program> {
   const quick = QUICK.get(surroundings.argv[0] ?? '');
-  if (quick === undefined) return (await import('./program.ts')).createProgram(surroundings);
-  const { newProgram } = await import('./new-program.ts');
+  if (quick === undefined) return (await import('../commands/all-commands.ts')).createProgram(surroundings);
   return newProgram(surroundings, [await quick()]);
 }

@@ -1,90 +1,68 @@
-import { addChanges } from '../commands/ask/changes.ts';
-import { addCheck } from '../commands/ask/check.ts';
-import { addDedup, addNear } from '../commands/ask/dedup.ts';
-import { addDiff } from '../commands/ask/diff.ts';
-import { addExplain } from '../commands/ask/explain.ts';
-import { addPlan } from '../commands/ask/plan.ts';
-import { addReaddb } from '../commands/ask/readdb.ts';
-import { addReadseg } from '../commands/ask/readseg.ts';
-import { addServe } from '../commands/ask/serve.ts';
-import { addSimulate } from '../commands/ask/simulate.ts';
-import { addRetry, addSkipped } from '../commands/ask/skipped.ts';
-import { addTop } from '../commands/ask/top.ts';
-import { addBackup, addRestore } from '../commands/care/backup.ts';
-import { addRepair } from '../commands/care/repair.ts';
-import { addSegments } from '../commands/care/segments.ts';
-import { addVerify } from '../commands/care/verify.ts';
-import { addCrawl } from '../commands/crawl/crawl.ts';
-import { addDemo } from '../commands/crawl/demo.ts';
-import { addFetch } from '../commands/crawl/fetch.ts';
-import { addGenerate } from '../commands/crawl/generate.ts';
-import { addInject } from '../commands/crawl/inject.ts';
-import { addParse } from '../commands/crawl/parse.ts';
-import { addSchedule } from '../commands/crawl/schedule.ts';
-import { addSitemap } from '../commands/crawl/sitemap.ts';
-import { addTouch } from '../commands/crawl/touch.ts';
-import { addUpdatedb } from '../commands/crawl/updatedb.ts';
-import { addWork } from '../commands/crawl/work.ts';
-import { addCompletion } from '../commands/setup/completion.ts';
-import { addConfig } from '../commands/setup/config.ts';
-import { addHelp } from '../commands/setup/help.ts';
-import { addInit } from '../commands/setup/init.ts';
-import { addPlugins } from '../commands/setup/plugins.ts';
-import { addExport } from '../commands/transfer/export.ts';
-import { addLinkclusters } from '../commands/transfer/linkclusters.ts';
-import { addMr } from '../commands/transfer/mr.ts';
-import { addExportDb, addImportDb, addMerge, addRepartition } from '../commands/transfer/transfer.ts';
-import type { Surroundings } from '../session.ts';
-import { type AddCommand, newProgram, type Program } from './new-program.ts';
+import { Command } from 'commander';
+import { packageVersion } from '../../config/package-version.ts';
+import { EXIT } from '../exit.ts';
+import { safeLines, shortLines } from '../render/safe-text.ts';
+import { type Handler, openSession, type Surroundings } from '../session.ts';
+import { collect } from './shared-options.ts';
 
-export type { Program, Run } from './new-program.ts';
+/**
+ * Runs a handler for a command, with the session that its options ask for. `when-asked`: the configuration is read when
+ * the handler needs it, or when an option names a file or a value.
+ */
+export type Run = (command: Command, handler: Handler, config?: 'at-once' | 'when-asked') => Promise<void>;
 
-/** The whole command tree. */
-export function createProgram(surroundings: Surroundings): Program {
-  return newProgram(surroundings, COMMANDS);
+export interface Program {
+  readonly command: Command;
+  /** Exit code of the last run. */
+  exitCode(): number;
 }
 
-const COMMANDS: readonly AddCommand[] = [
-  addDemo,
-  addInit,
-  addCrawl,
-  addWork,
-  addInject,
-  addGenerate,
-  addFetch,
-  addParse,
-  addUpdatedb,
-  addSchedule,
-  addSitemap,
-  addTop,
-  addServe,
-  addTouch,
-  addPlan,
-  addSimulate,
-  addReaddb,
-  addReadseg,
-  addExplain,
-  addDiff,
-  addChanges,
-  addSkipped,
-  addRetry,
-  addExport,
-  addDedup,
-  addNear,
-  addLinkclusters,
-  addMr,
-  addVerify,
-  addRepair,
-  addBackup,
-  addRestore,
-  addExportDb,
-  addImportDb,
-  addMerge,
-  addRepartition,
-  addSegments,
-  addCheck,
-  addPlugins,
-  addConfig,
-  addCompletion,
-  addHelp,
-];
+/** Adds a command to the program. */
+export type AddCommand = (program: Command, run: Run) => void;
+
+/** A program of these commands. Parsing rejects with `CommanderError` for wrong usage and for `--help`. */
+export function newProgram(surroundings: Surroundings, commands: readonly AddCommand[]): Program {
+  const { stdout, stderr } = surroundings;
+  let exitCode: number = EXIT.done;
+  const run: Run = async (command, handler, config = 'at-once') => {
+    const session = await openSession(command, surroundings, config);
+    try {
+      exitCode = (await handler(session)) ?? EXIT.done;
+    } finally {
+      await session.close();
+    }
+  };
+
+  const program = new Command('incrawl')
+    .description('Incremental web crawler: learns how often each page changes, fetches only what did, and says why.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, write) => write(shortLines(safeLines(text)).replace(/^error: /, 'incrawl: ')),
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandDescription: (command) => command.description().replace(/\. .*/, '').replace(/\.$/, ''),
+    })
+    .showHelpAfterError('(add --help to the command for its options)')
+    .option('--config <file>', 'configuration file (default: conf/incrawl.yaml, then incrawl.yaml)')
+    .option('--dir <dir>', 'state directory', 'crawldb')
+    .option('--json', 'print one JSON document instead of text for people')
+    .option('-q, --quiet', 'no progress and no notes, only errors')
+    .option('-v, --verbose', 'log in detail; stacks of unexpected errors')
+    .option('-D, --define <key=value>', 'set a configuration key; repeatable', collect)
+    .addHelpText('after', AFTER_HELP);
+  for (const add of commands) add(program, run);
+  return { command: program, exitCode: () => exitCode };
+}
+
+const AFTER_HELP = `
+Examples:
+  incrawl demo                                          a changing site on this machine, crawled for several rounds
+  incrawl crawl https://example.org/ --contact me@example.org --rounds 2
+  incrawl readdb --stats
+
+Exit codes: 0 done, 1 error, 2 usage or configuration, 3 disk full, 4 nothing due (generate), 5 crawl db locked,
+11 stopped by a signal, resumable, 12 failure limit, 13 forced stop.`;

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProgram } from '../../../src/cli/program/program.ts';
+import { createProgram } from '../../../src/cli/commands/all-commands.ts';
 import { BINARY, json, start, workDir } from '../support/binary.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 import { jsonStaying, runStaying } from '../support/staying.ts';

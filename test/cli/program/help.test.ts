@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../../src/cli/program/program.ts';
+import { createProgram } from '../../../src/cli/commands/all-commands.ts';
 
 /** Everything that `--help` prints for a command, the text after the options included. */
 function helpOf(command: Command): string {

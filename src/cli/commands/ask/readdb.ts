@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Run } from '../../program/new-program.ts';
+import type { Run } from '../../program/program.ts';
 import {
   collectList,
   crawlState,

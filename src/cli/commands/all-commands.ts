@@ -1,0 +1,92 @@
+import { type AddCommand, newProgram, type Program } from '../program/program.ts';
+import type { Surroundings } from '../session.ts';
+import { addChanges } from './ask/changes.ts';
+import { addCheck } from './ask/check.ts';
+import { addDiff } from './ask/diff.ts';
+import { addExplain } from './ask/explain.ts';
+import { addLinkclusters } from './ask/linkclusters.ts';
+import { addPlan } from './ask/plan.ts';
+import { addReaddb } from './ask/readdb.ts';
+import { addReadseg } from './ask/readseg.ts';
+import { addServe } from './ask/serve.ts';
+import { addSimulate } from './ask/simulate.ts';
+import { addRetry, addSkipped } from './ask/skipped.ts';
+import { addTop } from './ask/top.ts';
+import { addBackup, addRestore } from './care/backup.ts';
+import { addRepair } from './care/repair.ts';
+import { addSegments } from './care/segments.ts';
+import { addVerify } from './care/verify.ts';
+import { addCrawl } from './crawl/crawl.ts';
+import { addDedup, addNear } from './crawl/dedup.ts';
+import { addDemo } from './crawl/demo.ts';
+import { addFetch } from './crawl/fetch.ts';
+import { addGenerate } from './crawl/generate.ts';
+import { addInject } from './crawl/inject.ts';
+import { addParse } from './crawl/parse.ts';
+import { addSchedule } from './crawl/schedule.ts';
+import { addSitemap } from './crawl/sitemap.ts';
+import { addTouch } from './crawl/touch.ts';
+import { addUpdatedb } from './crawl/updatedb.ts';
+import { addWork } from './crawl/work.ts';
+import { addCompletion } from './setup/completion.ts';
+import { addConfig } from './setup/config.ts';
+import { addHelp } from './setup/help.ts';
+import { addInit } from './setup/init.ts';
+import { addPlugins } from './setup/plugins.ts';
+import { addExport } from './transfer/export.ts';
+import { addMr } from './transfer/mr.ts';
+import { addExportDb, addImportDb, addMerge, addRepartition } from './transfer/transfer.ts';
+
+/**
+ * All commands, in the order in which `incrawl --help` lists them. A new one is a file `GROUP/NAME.ts` beside this one
+ * that exports an `AddCommand`, and a line here.
+ */
+const ALL_COMMANDS: readonly AddCommand[] = [
+  addDemo,
+  addInit,
+  addCrawl,
+  addWork,
+  addInject,
+  addGenerate,
+  addFetch,
+  addParse,
+  addUpdatedb,
+  addSchedule,
+  addSitemap,
+  addTop,
+  addServe,
+  addTouch,
+  addPlan,
+  addSimulate,
+  addReaddb,
+  addReadseg,
+  addExplain,
+  addDiff,
+  addChanges,
+  addSkipped,
+  addRetry,
+  addExport,
+  addDedup,
+  addNear,
+  addLinkclusters,
+  addMr,
+  addVerify,
+  addRepair,
+  addBackup,
+  addRestore,
+  addExportDb,
+  addImportDb,
+  addMerge,
+  addRepartition,
+  addSegments,
+  addCheck,
+  addPlugins,
+  addConfig,
+  addCompletion,
+  addHelp,
+];
+
+/** The program with all its commands. */
+export function createProgram(surroundings: Surroundings): Program {
+  return newProgram(surroundings, ALL_COMMANDS);
+}
