@@ -1,4 +1,4 @@
-/** Exit codes: a contract with scripts, never renumbered. */
+/** Exit codes. Scripts rely on them: they are never renumbered. */
 export const EXIT = {
   done: 0,
   error: 1,
@@ -23,14 +23,14 @@ const EXIT_BY_ERROR: ReadonlyMap<string, number> = new Map([
   ['failure-limit', EXIT.failureLimit],
 ]);
 
-/** An error that is no fault of the program: its message is meant for people and needs no stack. */
+/** An error that is no defect of the program: its message is for people, and needs no stack. */
 export interface ForeseenError extends Error {
   readonly code: string;
 }
 
 /**
- * A `CrawlError` (by shape, not by class: errors also come out of worker threads and plugins), or what the operating
- * system says about a file.
+ * A `CrawlError` (by shape, not by class: errors also come out of worker threads and plugins), or an error of a system
+ * call.
  */
 export function isForeseen(error: unknown): error is ForeseenError {
   if (!(error instanceof Error) || !('code' in error)) return false;

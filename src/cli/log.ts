@@ -8,7 +8,7 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Lines for people; without it one JSON object per line. */
+  /** Text for people; otherwise one JSON object a line. */
   readonly human: boolean;
   readonly color: boolean;
   /** Takes whole lines, with their line ends. */
@@ -18,11 +18,11 @@ export interface LogOptions {
 export type Log = CrawlerOptions['log'];
 
 export interface ClosableLog extends Log {
-  /** Resolves when everything logged has been handed over. */
+  /** Resolves when all records are written. */
   close(): Promise<void>;
 }
 
-/** winston behind the port. All levels go to the one sink, since stdout is for data. */
+/** winston behind the port `Log`. All levels go to one sink, since stdout is for data. */
 export function createLog(options: LogOptions): ClosableLog {
   const sink = new Writable({
     decodeStrings: false,
@@ -39,7 +39,7 @@ export function createLog(options: LogOptions): ClosableLog {
   const at =
     (level: LogLevel) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
-      // Under one key: a field that is called "level" or "message" must not pass for winston's own.
+      // Under one key: a field named "level" or "message" must not replace winston's own.
       logger.log({ level, message, fields: withoutErrors(fields) });
     };
   return {
@@ -78,7 +78,7 @@ function inLine(value: unknown): string {
   return asJson(value);
 }
 
-/** Logging never throws, whatever a plugin hands over (cycles, BigInt). */
+/** Never throws, whatever a plugin logs (cycles, BigInt). */
 function asJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);

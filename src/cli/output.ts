@@ -1,19 +1,19 @@
 import type { Writable } from 'node:stream';
 
-/** stdout: data alone. Small writes are gathered; a reader that went away (`| head -1`) is no error. */
+/** stdout, for data only. Small writes are buffered; a reader that closes the pipe (`| head -1`) is no error. */
 export interface Output {
-  /** Resolves when the reader keeps up again. After the reader has gone it does nothing. */
+  /** Resolves when the stream can take more. Does nothing once the reader has closed the pipe. */
   write(chunk: string | Uint8Array): Promise<void>;
-  /** Hands over what is gathered. */
+  /** Writes the buffer out. */
   flush(): Promise<void>;
-  /** The reader has gone: there is no use in producing more. */
+  /** The reader has closed the pipe: further output would be lost. */
   readonly closed: boolean;
 }
 
-const GATHERED_CHARS = 16_384;
+const BUFFERED_CHARS = 16_384;
 
 export function createOutput(stream: Writable): Output {
-  let gathered = '';
+  let buffered = '';
   let closed = false;
   let failure: Error | null = null;
   const onError = (error: NodeJS.ErrnoException): void => {
@@ -21,7 +21,7 @@ export function createOutput(stream: Writable): Output {
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') failure = error;
   };
   stream.on('error', onError);
-  const handOver = async (chunk: string | Uint8Array): Promise<void> => {
+  const writeOut = async (chunk: string | Uint8Array): Promise<void> => {
     if (chunk.length > 0 && !closed) {
       await new Promise<void>((resolve) => {
         stream.write(chunk, (error) => {
@@ -33,19 +33,19 @@ export function createOutput(stream: Writable): Output {
     if (failure !== null) throw failure;
   };
   const flush = (): Promise<void> => {
-    const text = gathered;
-    gathered = '';
-    return handOver(text);
+    const text = buffered;
+    buffered = '';
+    return writeOut(text);
   };
   return {
     async write(chunk) {
       if (closed) return;
       if (typeof chunk !== 'string') {
         await flush();
-        return handOver(chunk);
+        return writeOut(chunk);
       }
-      gathered += chunk;
-      if (gathered.length >= GATHERED_CHARS) await flush();
+      buffered += chunk;
+      if (buffered.length >= BUFFERED_CHARS) await flush();
     },
     flush,
     get closed() {

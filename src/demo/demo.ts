@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config, Crawler, CrawlerOptions } from '../crawler.ts';
+import { type Config, type Crawler, openCrawler } from '../crawler.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type DemoReport, type DemoSample, type DemoVisit, demoSample, demoVisit, reportLines } from './report.ts';
@@ -9,21 +9,20 @@ import { type DemoServer, startDemoServer } from './server.ts';
 import { seededRandom } from './words.ts';
 
 export interface DemoOptions {
-  /** Told each line of the report. */
+  /** Takes each line of the report. */
   readonly out: (line: string) => void;
   readonly json: boolean;
   /** Visits to the site, at least 1; default 6. */
   readonly rounds?: number;
   readonly seed?: number;
-  /** Leave the crawl db behind. */
+  /** Keep the crawl db afterwards. */
   readonly keep: boolean;
-  readonly openCrawler: (options: CrawlerOptions) => Promise<Crawler>;
   readonly config: Config;
 }
 
 const START = Date.UTC(2026, 0, 1);
 const HOSTS = 3;
-/** Days of the visits; further ones follow four days apart. */
+/** Days of the visits; further visits follow four days apart. */
 const DAYS = [0, 2, 4, 7, 10, 14];
 const SAMPLES: readonly (readonly [string, string])[] = [
   ['/history', 'never changes'],
@@ -31,7 +30,7 @@ const SAMPLES: readonly (readonly [string, string])[] = [
   ['/today', 'a new article every day'],
 ];
 
-/** Time stands still during a visit and jumps between visits. */
+/** Time stands still during a visit, and jumps between visits. */
 class SimulatedClock implements Clock {
   private time = START;
   now(): number {
@@ -43,10 +42,7 @@ class SimulatedClock implements Clock {
   }
 }
 
-/**
- * Serves a changing site on loopback, crawls it on several days of a simulated clock, and reports what was fetched and
- * what was not.
- */
+/** Serves a changing site on loopback, crawls it on several days of a simulated clock, and reports each visit. */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const clock = new SimulatedClock();
   const seed = options.seed ?? 1;
@@ -54,7 +50,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const server = await startDemoServer({ hosts: HOSTS, seed, now: () => clock.now() });
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   try {
-    const crawler = await options.openCrawler({
+    const crawler = await openCrawler({
       config: demoConfig(options.config),
       dir,
       log: silent,
@@ -72,8 +68,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     if (!options.json) {
       options.out(
         options.keep
-          ? `The crawl db is in ${dir}: try  incrawl readdb --stats --dir ${dir}`
-          : 'Next: incrawl init, then incrawl crawl with seeds of your own; --keep leaves the crawl db of the demo behind.',
+          ? `The crawl db is in ${dir}. Try:  incrawl readdb --stats --dir ${dir}`
+          : 'Next: incrawl init, then incrawl crawl with your own seeds. --keep keeps the crawl db of the demo.',
       );
     }
     return report;
@@ -109,7 +105,7 @@ async function visits(
   return { visits: done, samples };
 }
 
-/** As configured, but for a site that is one's own and changes within days. */
+/** The configuration, changed for a local site that changes within days. */
 function demoConfig(config: Config): Config {
   return {
     ...config,

@@ -1,6 +1,6 @@
 import type { CrawlSummary, RecordView } from '../crawler.ts';
 
-/** One visit to the site: all rounds that were due on a day. */
+/** One visit to the site: all rounds of one day. */
 export interface DemoVisit {
   readonly day: number;
   readonly pages: number;
@@ -15,7 +15,7 @@ export interface DemoVisit {
   readonly moved: number;
   readonly requests: number;
   readonly bodyBytes: number;
-  /** What fetching every page in full would have transferred. */
+  /** Transfer of a full fetch of every page. */
   readonly fullBytes: number;
 }
 
@@ -65,7 +65,7 @@ const COLUMNS: readonly (readonly [string, (visit: DemoVisit) => string])[] = [
   ['day', (visit) => String(visit.day)],
   ['due', (visit) => String(visit.pages)],
   ['304', (visit) => String(visit.notModified)],
-  ['by header', (visit) => String(visit.skippedByHeaders)],
+  ['headers', (visit) => String(visit.skippedByHeaders)],
   ['same body', (visit) => String(visit.unchanged)],
   ['new', (visit) => String(visit.new)],
   ['changed', (visit) => String(visit.modified)],
@@ -90,16 +90,16 @@ export function reportLines(report: DemoReport): string[] {
   const full = report.visits.slice(1).reduce((sum, visit) => sum + visit.fullBytes, 0);
   return [
     '',
-    'Each row is one visit to the site, all pages that were due on that day:',
+    'Each row is one visit to the site: all pages due on that day.',
     '',
     line(COLUMNS.map(([title]) => title)),
     ...rows.map(line),
     '',
-    '304: conditional request. by header: Content-Length and Last-Modified equal, body not transferred.',
-    'same body: transferred, but equal. bits: mean Hamming distance of the changed pages, of 64.',
-    `After the first visit: ${kib(bytes)} transferred where fetching everything each time takes ${kib(full)} (${percent(bytes, full)}).`,
+    '304: answer to a conditional request. headers: equal Content-Length and Last-Modified, body not read.',
+    'same body: transferred, but equal. bits: mean signature distance of the changed pages, of 64.',
+    `After the first visit: ${kib(bytes)} transferred; fetching everything takes ${kib(full)} (${percent(bytes, full)}).`,
     '',
-    'How intervals moved (days, after each visit; every page started with 2):',
+    'Intervals in days after each visit (each page starts with 2):',
     '',
     ...report.samples.map((sample) => {
       const intervals = sample.intervals.map((days) => days.toFixed(1)).join(' -> ');

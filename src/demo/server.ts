@@ -5,12 +5,12 @@ import { DemoSite } from './site.ts';
 export interface DemoServer {
   /** `http://127.0.0.1:PORT`, one for each host. */
   readonly origins: readonly string[];
-  /** Body bytes of everything that is there now. */
+  /** Total body bytes of all current pages. */
   bytesOfAll(): number;
   close(): Promise<void>;
 }
 
-/** Serves the hosts of the demo site on loopback, at the time that the simulated clock shows. */
+/** Serves the hosts of the demo site on loopback, at the time of the simulated clock. */
 export async function startDemoServer(options: {
   hosts: number;
   seed: number;

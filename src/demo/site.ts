@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { DAY_MS } from '../domain/time.ts';
 import { paragraph, seededRandom, sentence } from './words.ts';
 
-/** How a page of the demo site lives. */
+/** How a page of the demo site changes. */
 export interface PageLife {
   readonly path: string;
   readonly title: string;
-  /** What people are told of it. */
+  /** For people. */
   readonly story: string;
   /** Days between two versions of the article; infinite: it never changes. */
   readonly everyDays: number;
-  /** How much of the article a new version replaces. */
+  /** The part that a new version replaces. */
   readonly change: 'none' | 'sentence' | 'article' | 'sidebar';
-  /** What the server says about versions. */
+  /** Validators in the response headers. */
   readonly headers: 'etag' | 'date and length' | 'date, no 304' | 'nothing';
   readonly goneFromDay?: number;
   readonly movesOnDay?: number;
@@ -111,7 +111,7 @@ export const MOVED_TO = '/store';
 
 const ROBOTS = 'User-agent: *\nDisallow: /private/\n';
 
-/** One host of the site: what it answers is a pure function of seed, path and time. */
+/** One host of the site. Its answers are a pure function of seed, path and time. */
 export class DemoSite {
   private readonly seed: number;
   private readonly startedAt: number;
@@ -139,7 +139,7 @@ export class DemoSite {
     return conditional(life, body, new Date(versionAt), requestHeaders);
   }
 
-  /** Body bytes of all pages that are there at a time: what fetching everything again would transfer. */
+  /** Total body bytes of all pages at a time: the transfer of a full fetch. */
   bytesOfAll(now: number): number {
     return [...LIVES.map((life) => life.path), MOVED_TO].reduce(
       (sum, path) => sum + Buffer.byteLength(this.answer(path, {}, now).body),

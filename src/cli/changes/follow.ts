@@ -2,16 +2,16 @@ import type { ChangeView } from '../../crawler.ts';
 import type { ChangeReaderOptions } from '../../operations/changes/change-reader.ts';
 import type { ChangesQuery } from '../../operations/changes/changes.ts';
 import { EXIT } from '../exit.ts';
-import { listenForStop } from '../process/stop-signal.ts';
+import { withStopSignal } from '../process/stop-signal.ts';
 import { shortTime } from '../render/columns.ts';
 import { safeText } from '../render/safe-text.ts';
 import { sleepUntil } from '../schedule/sleep-until.ts';
 import type { Session } from '../session.ts';
 
-/** The pause between two looks at the files of the crawl db, ms. */
-export const LOOK_EVERY_MS = 2_000;
+/** Pause between two polls of the change feed, ms. */
+export const POLL_MS = 2_000;
 
-/** Prints what is added to the feed as it comes, until a signal: a line for each change, JSON or for people. */
+/** Prints new entries of the feed until a signal, one line each: JSON, or text for people. */
 export async function follow(
   session: Session,
   reader: ChangeReaderOptions,
@@ -20,38 +20,33 @@ export async function follow(
   asJson: boolean,
 ): Promise<number> {
   const { followChanges, isUnavailable } = await import('../../operations/changes/change-reader.ts');
-  const stop = listenForStop(() => {});
-  const sleep = (signal: AbortSignal): Promise<void> => sleepUntil(Date.now() + LOOK_EVERY_MS, signal);
+  const sleep = (signal: AbortSignal): Promise<void> => sleepUntil(Date.now() + POLL_MS, signal);
   let isReported = false;
   const onUnavailable = (message: string): void => {
-    if (!isReported) session.note(`${message}; its changes are shown when it answers.`);
+    if (!isReported) session.note(`${message}. New changes are shown when it answers.`);
     isReported = true;
   };
-  const start = async (): Promise<number> => {
+  const start = async (signal: AbortSignal): Promise<number> => {
     for (;;) {
       try {
         return await startOf();
       } catch (error) {
-        if (!isUnavailable(error) || stop.signal.aborted) throw error;
+        if (!isUnavailable(error) || signal.aborted) throw error;
         onUnavailable((error as Error).message);
-        await sleep(stop.signal);
+        await sleep(signal);
       }
     }
   };
-  try {
-    for await (const { changes } of followChanges(reader, query, await start(), {
-      signal: stop.signal,
-      sleep,
-      onUnavailable,
-    })) {
+  const print = async (signal: AbortSignal): Promise<void> => {
+    const options = { signal, sleep, onUnavailable };
+    for await (const { changes } of followChanges(reader, query, await start(signal), options)) {
       for (const change of changes) await session.out.write(asJson ? `${JSON.stringify(change)}\n` : lineOf(change));
       await session.out.flush();
       if (session.out.closed) break;
     }
-    return EXIT.done;
-  } finally {
-    stop.release();
-  }
+  };
+  await withStopSignal(() => {}, print);
+  return EXIT.done;
 }
 
 function lineOf({ seq, at, kind, url, distance, target, title }: ChangeView): string {

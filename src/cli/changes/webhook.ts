@@ -2,52 +2,51 @@ import { readFile } from 'node:fs/promises';
 import { CrawlError } from '../../domain/errors.ts';
 import type { WebhookDeliveryOptions, WebhookSummary } from '../../operations/changes/webhook-delivery.ts';
 import { EXIT } from '../exit.ts';
-import { listenForStop } from '../process/stop-signal.ts';
+import { withStopSignal } from '../process/stop-signal.ts';
+import { writeAnswer } from '../program/write-answer.ts';
 import { count } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { Session } from '../session.ts';
 
-/** A secret has no place on a command line, which every user of the machine can read. */
+/** The secret is no option: every user of the machine can read command lines. */
 export const SECRET_VARIABLE = 'INCRAWL_WEBHOOK_SECRET';
 
-/** Tells a webhook what it has not been told yet, and says how far it came. */
-export async function tellWebhook(
+/** Posts undelivered changes to a webhook, and prints a summary. */
+export async function notifyWebhook(
   session: Session,
   options: Omit<WebhookDeliveryOptions, 'dir' | 'withFeed' | 'secret' | 'signal' | 'note'>,
   secretFile: string | undefined,
 ): Promise<number> {
   const { deliverToWebhook } = await import('../../operations/changes/webhook-delivery.ts');
   const secret = await secretOf(session, secretFile);
-  if (secret === null) session.note(`Messages go unsigned: ${SECRET_VARIABLE} or --secret-file signs them.`);
-  const stop = listenForStop(() => {});
-  try {
+  if (secret === null) session.note(`Messages are not signed: set ${SECRET_VARIABLE} or --secret-file.`);
+  const deliver = async (signal: AbortSignal): Promise<number> => {
     const summary = await deliverToWebhook({
       ...options,
       secret,
       dir: session.options.dir,
       withFeed: (use) => session.withReader(use),
-      signal: stop.signal,
+      signal,
       note: (text) => session.note(safeText(text)),
     });
-    await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : textOf(summary));
+    await writeAnswer(session, summary, () => textOf(summary));
     if (summary.failed !== null) return EXIT.error;
-    return stop.signal.aborted && options.follow === undefined ? EXIT.stopped : EXIT.done;
-  } finally {
-    stop.release();
-  }
+    return signal.aborted && options.follow === undefined ? EXIT.stopped : EXIT.done;
+  };
+  return withStopSignal(() => {}, deliver);
 }
 
 async function secretOf(session: Session, file: string | undefined): Promise<string | null> {
   const named = session.surroundings.env[SECRET_VARIABLE];
   if (file === undefined) return named === undefined || named === '' ? null : named;
   const secret = (await readFile(file, 'utf8')).trim();
-  if (secret === '') throw new CrawlError('usage-invalid', `${file} is empty; a secret was expected`);
+  if (secret === '') throw new CrawlError('usage-invalid', `${file} is empty: expected a secret`);
   return secret;
 }
 
 function textOf({ delivered, messages, cursor, failed }: WebhookSummary): string {
-  const reported = `${count(delivered)} changes told in ${count(messages)} messages, up to number ${cursor}.`;
-  if (failed === null) return `${reported}\n`;
-  const next = failed.isFinal ? 'The receiver wants no more.' : 'The next run goes on there.';
-  return `${reported} Then it failed: ${safeText(failed.reason)}. ${next}\n`;
+  const done = `${count(delivered)} changes delivered in ${count(messages)} messages, up to number ${cursor}.`;
+  if (failed === null) return `${done}\n`;
+  const next = failed.isFinal ? 'The receiver refuses further messages.' : 'The next run goes on from there.';
+  return `${done} Then it failed: ${safeText(failed.reason)}. ${next}\n`;
 }

@@ -1,9 +1,6 @@
 import { allCommands, type CommandNode } from './command-tree.ts';
 
-/**
- * Completion for bash 3.2 and later. Sourced by the user's shell, so nothing but names from the command tree goes into
- * it.
- */
+/** Completion for bash 3.2 and later. The user's shell sources it, so it contains only names of the command tree. */
 export function bashCompletion(tree: CommandNode): string {
   const name = tree.name;
   const common = tree.options.flatMap((option) => option.names);
@@ -12,7 +9,7 @@ export function bashCompletion(tree: CommandNode): string {
     return `    ${quoted(node.path.join(' '))}) words=${quoted(words.join(' '))} ;;`;
   });
   const parents = allCommands(tree).filter((node) => node.path.length > 0);
-  return `# bash completion for ${name}: source it, or put it where bash-completion looks
+  return `# bash completion for ${name}: source it, or put it in the folder of bash-completion
 _${name}() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} path= words= word index
   for ((index = 1; index < COMP_CWORD; index++)); do
@@ -39,9 +36,8 @@ const optionNames = (node: CommandNode): string[] =>
     : [...node.options.flatMap(({ names }) => names), '--help'];
 
 /**
- * What comes after an option that takes a value. Options of the program itself are known everywhere. Files are left to
- * readline, by no answer: it quotes their names and goes on below folders. Where none belong, bash is told so from 4.0
- * on.
+ * The values of options. Options of the program itself are valid everywhere. An empty answer leaves file names to
+ * readline, which quotes them and descends into folders; from bash 4.0 on that is turned off where no file is expected.
  */
 function valueCases(tree: CommandNode): string[] {
   return allCommands(tree).flatMap((node) =>

@@ -1,12 +1,12 @@
 import type { Command, Option } from 'commander';
 
-/** The command tree as completion and documentation need it: no behaviour, only names and words. */
+/** The command tree as plain data, for completion and documentation. */
 export interface CommandNode {
   readonly name: string;
-  /** Names from below the program, e.g. `['check', 'url']`; empty for the program itself. */
+  /** Names below the program, such as `['check', 'url']`; empty for the program itself. */
   readonly path: readonly string[];
   readonly description: string;
-  /** As in the usage line, e.g. `[seed...]`. */
+  /** As in the usage line, such as `[seed...]`. */
   readonly arguments: readonly string[];
   readonly options: readonly OptionNode[];
   readonly children: readonly CommandNode[];
@@ -20,7 +20,7 @@ export interface OptionNode {
   readonly takesValue: boolean;
   readonly takesFile: boolean;
   readonly choices: readonly string[];
-  /** As text; `null` without one. */
+  /** The default as text; `null` without one. */
   readonly defaultText: string | null;
 }
 
@@ -53,7 +53,7 @@ function optionNode(option: Option): OptionNode {
   };
 }
 
-/** The node and all below it, depth first. */
+/** The node and all its descendants, depth first. */
 export function allCommands(node: CommandNode): CommandNode[] {
   return [node, ...node.children.flatMap(allCommands)];
 }

@@ -1,9 +1,6 @@
 import { allCommands, type CommandNode, type OptionNode } from './command-tree.ts';
 
-/**
- * Completion for zsh, with descriptions: a `_name` function for a folder of `$fpath`, or to be evaluated after
- * compinit.
- */
+/** Completion for zsh with descriptions: a `_name` function for a folder of `$fpath`, or to evaluate after compinit. */
 export function zshCompletion(tree: CommandNode): string {
   const { name } = tree;
   return `#compdef ${name}
@@ -54,7 +51,7 @@ function valueCases(tree: CommandNode): string[] {
   );
 }
 
-/** `name:description`, as _describe wants it. */
+/** `name:description`, the format of `_describe`. */
 const described = (name: string, description: string): string =>
   quoted(`${name.replaceAll(':', '\\:')}:${description}`);
 

@@ -24,8 +24,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array | string>): Asyn
 }
 
 /**
- * As {@link linesOf}, of a file that is opened with the first line: what is wrong with it is thrown to who reads, and
- * to nobody while nobody does.
+ * As {@link linesOf}, of a file that is opened when the first line is read: a fault of the file rejects that read, and
+ * a file that is never read raises none.
  */
 export async function* linesOfFile(file: string): AsyncGenerator<string> {
   yield* linesOf(createReadStream(file));

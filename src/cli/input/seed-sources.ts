@@ -1,34 +1,33 @@
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { SeedSource } from '../../crawler.ts';
+import type { Session } from '../session.ts';
 import { linesOf, linesOfFile } from './line-reader.ts';
-
-export type SeedArguments = { readonly sources: readonly SeedSource[] } | { readonly error: string };
 
 /**
  * Seeds as named on the command line: `-` is stdin, `scheme://...` a URL, all else a file, or a folder whose `.txt`
- * files are read in the order of their names. Says what is wrong before anything is started.
+ * files are read in the order of their names. Ends the command with a usage error, before any work, where a file cannot
+ * be read.
  */
-export async function seedSources(words: readonly string[], stdin: () => Readable): Promise<SeedArguments> {
+export async function seedSources(session: Session, words: readonly string[]): Promise<readonly SeedSource[]> {
   const sources: SeedSource[] = [];
   const urls = words.filter(isUrl);
   if (urls.length > 0) sources.push({ name: 'command line', lines: urls });
   for (const word of new Set(words.filter((each) => !isUrl(each)))) {
     if (word === '-') {
-      sources.push({ name: 'stdin', lines: linesOf(stdin()) });
+      sources.push({ name: 'stdin', lines: linesOf(session.surroundings.stdin()) });
       continue;
     }
     const kind = await kindOf(word);
-    if (kind === 'absent') return { error: `no such seed file: ${word}${hint(word)}` };
+    if (kind === 'absent') return session.refuse(`no such seed file: ${word}${hint(word)}`);
     const files = kind === 'file' ? [word] : await textFiles(word);
-    if (files.length === 0) return { error: `no *.txt seed files in the folder ${word}` };
+    if (files.length === 0) return session.refuse(`no *.txt seed files in the folder ${word}`);
     for (const file of files) {
-      if (!(await isReadable(file))) return { error: `the seed file ${file} cannot be read: permission denied` };
+      if (!(await isReadable(file))) return session.refuse(`the seed file ${file} cannot be read: permission denied`);
       sources.push({ name: file, lines: linesOfFile(file) });
     }
   }
-  return { sources };
+  return sources;
 }
 
 const isUrl = (word: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(word);

@@ -6,8 +6,8 @@ import { linesOf } from './line-reader.ts';
 export type CheckInput = string | Readonly<Record<string, unknown>>;
 
 /**
- * Answers each line of stdin with one line of JSON, in order and at once, so that a program can hold a conversation. A
- * line that cannot be answered gives an object with `error`, and the stream goes on.
+ * Answers each line of stdin with one line of JSON, in order and without buffering: a program can keep the process open
+ * and ask line by line. A line that fails is answered with an object that has `error`, and the next one is read.
  */
 export async function answerLines(session: Session, answer: (input: CheckInput) => Promise<object>): Promise<void> {
   const { out, surroundings } = session;
@@ -24,7 +24,7 @@ export async function answerLines(session: Session, answer: (input: CheckInput) 
   }
 }
 
-/** A line, or the argument of a command: what begins with `{` or `"` is JSON, all else stands for itself. */
+/** A line, or the argument of a command: a text that begins with `{` or `"` is JSON, all else is the value itself. */
 export function parseInput(line: string): CheckInput {
   const text = line.trim();
   if (!/^[{"]/.test(text)) return text;
@@ -37,7 +37,7 @@ export function parseInput(line: string): CheckInput {
   return value as CheckInput;
 }
 
-/** A text field of an input; `undefined` when it is absent. Throws when it is something else. */
+/** A text field of an input; `undefined` when it is absent. Throws `CrawlError('usage-invalid')` for another type. */
 export function textField(input: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = input[name];
   if (value === undefined || value === null) return undefined;

@@ -4,10 +4,10 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Paths of sockets are short on most systems; a longer one moves into the system's folder for temporary files. */
+/** Longest path of a socket that all systems accept; a longer one moves to the folder for temporary files. */
 const MAX_PATH = 100;
 
-/** Where a process that works on a state directory answers: a Unix socket of its owner, a named pipe on Windows. */
+/** Address of a process that works on a state directory: a Unix socket, a named pipe on Windows. */
 export function socketPath(dir: string, name: string): string {
   const whole = resolve(dir);
   const digest = createHash('sha256').update(whole).digest('hex').slice(0, 16);
@@ -16,7 +16,7 @@ export function socketPath(dir: string, name: string): string {
   return path.length <= MAX_PATH ? path : join(tmpdir(), `incrawl-${name}-${digest}.sock`);
 }
 
-/** Nobody listens there (any more). */
+/** No process listens there (any more). */
 export function isAbsent(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
 }
@@ -25,13 +25,10 @@ export interface LocalSocket {
   close(): Promise<void>;
 }
 
-/** Time to take the answer with when the process ends, ms. */
-const LAST_WORD_MS = 200;
+/** Time for clients to read their answer when the process ends, ms. */
+const DRAIN_MS = 200;
 
-/**
- * Hands every connection to `serve`. Only the owner may connect. A socket that a killed process left behind is taken
- * over.
- */
+/** Hands each connection to `serve`. Only the owner may connect. Replaces a socket that a killed process left. */
 export async function listenLocally(path: string, serve: (socket: Socket) => void): Promise<LocalSocket> {
   if (process.platform !== 'win32') await rm(path, { force: true });
   const connected = new Set<Socket>();
@@ -43,7 +40,7 @@ export async function listenLocally(path: string, serve: (socket: Socket) => voi
   });
   await new Promise<void>((done, reject) => {
     server.once('error', reject);
-    // Nobody but the owner may connect in the moment before the mode is set either.
+    // Closed to others in the moment before the mode is set, too.
     const before = process.umask(0o177);
     server.listen(path, () => done());
     process.umask(before);
@@ -52,11 +49,11 @@ export async function listenLocally(path: string, serve: (socket: Socket) => voi
   return {
     close: () => {
       const closed = new Promise<void>((done) => server.close(() => done()));
-      // Who asked at the last moment, or never reads, does not hold up the end of the process.
+      // A client that never reads must not delay the end of the process.
       for (const socket of connected) socket.destroySoon();
       const timer = setTimeout(() => {
         for (const socket of connected) socket.destroy();
-      }, LAST_WORD_MS);
+      }, DRAIN_MS);
       return closed.finally(() => clearTimeout(timer));
     },
   };

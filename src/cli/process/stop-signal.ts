@@ -1,17 +1,13 @@
 import { EXIT } from '../exit.ts';
 
-export interface StopSignal {
-  /** Aborted by the first SIGINT or SIGTERM. */
-  readonly signal: AbortSignal;
-  /** Gives the signals back to their default. */
-  release(): void;
-}
-
 /**
- * The first SIGINT or SIGTERM asks for an orderly end, the second ends the process at once: all files stay valid either
- * way, only pages in flight are lost.
+ * Runs `use` with a signal that the first SIGINT or SIGTERM aborts, after `onFirst`: an orderly end. The second one
+ * ends the process at once. All files stay valid either way; only pages in flight are lost.
  */
-export function listenForStop(onFirst: () => void): StopSignal {
+export async function withStopSignal<Value>(
+  onFirst: () => void,
+  use: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
   const controller = new AbortController();
   const onSignal = (): void => {
     if (controller.signal.aborted) process.exit(EXIT.forced);
@@ -20,11 +16,13 @@ export function listenForStop(onFirst: () => void): StopSignal {
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  return {
-    signal: controller.signal,
-    release() {
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
-    },
-  };
+  try {
+    return await use(controller.signal);
+  } finally {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
 }
+
+/** The note after the first signal. */
+export const stopNote = (after: string): string => `Stopping after ${after}. A second signal stops at once.`;

@@ -3,11 +3,11 @@ import { packageVersion } from '../../config/package-version.ts';
 import { EXIT } from '../exit.ts';
 import { safeLines, shortLines } from '../render/safe-text.ts';
 import { type Handler, openSession, type Surroundings } from '../session.ts';
-import { collect } from './shared-options.ts';
+import { collect } from './option-values.ts';
 
 /**
- * Runs a handler for a command, with the session that its options ask for. `when-asked`: the configuration is read when
- * the handler needs it, or when an option names a file or a value.
+ * Runs the handler of a command with a session of its options. `when-asked`: the configuration is read when the handler
+ * needs it, or when an option names a file or a value.
  */
 export type Run = (command: Command, handler: Handler, config?: 'at-once' | 'when-asked') => Promise<void>;
 
@@ -17,10 +17,10 @@ export interface Program {
   exitCode(): number;
 }
 
-/** Adds a command to the program. */
+/** Adds a command to the program, with `run` in its action. */
 export type AddCommand = (program: Command, run: Run) => void;
 
-/** A program of these commands. Parsing rejects with `CommanderError` for wrong usage and for `--help`. */
+/** A program with these commands. Parsing rejects with `CommanderError` for wrong usage and for `--help`. */
 export function newProgram(surroundings: Surroundings, commands: readonly AddCommand[]): Program {
   const { stdout, stderr } = surroundings;
   let exitCode: number = EXIT.done;
@@ -46,12 +46,12 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
       showGlobalOptions: true,
       subcommandDescription: (command) => command.description().replace(/\. .*/, '').replace(/\.$/, ''),
     })
-    .showHelpAfterError('(add --help to the command for its options)')
+    .showHelpAfterError('(--help after a command lists its options)')
     .option('--config <file>', 'configuration file (default: conf/incrawl.yaml, then incrawl.yaml)')
     .option('--dir <dir>', 'state directory', 'crawldb')
-    .option('--json', 'print one JSON document instead of text for people')
-    .option('-q, --quiet', 'no progress and no notes, only errors')
-    .option('-v, --verbose', 'log in detail; stacks of unexpected errors')
+    .option('--json', 'print one JSON document instead of text')
+    .option('-q, --quiet', 'print errors only: no progress, no notes')
+    .option('-v, --verbose', 'log in detail, with stacks of unexpected errors')
     .option('-D, --define <key=value>', 'set a configuration key; repeatable', collect)
     .addHelpText('after', AFTER_HELP);
   for (const add of commands) add(program, run);
@@ -60,9 +60,10 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
 
 const AFTER_HELP = `
 Examples:
-  incrawl demo                                          a changing site on this machine, crawled for several rounds
+  incrawl demo                                          crawl a bundled, changing site on this machine
   incrawl crawl https://example.org/ --contact me@example.org --rounds 2
   incrawl readdb --stats
 
-Exit codes: 0 done, 1 error, 2 usage or configuration, 3 disk full, 4 nothing due (generate), 5 crawl db locked,
-11 stopped by a signal, resumable, 12 failure limit, 13 forced stop.`;
+Exit codes: 0 done, 1 error, 2 usage or configuration, 3 disk full,
+4 nothing due (generate), 5 crawl db locked, 11 stopped by a signal (resumable),
+12 failure limit, 13 forced stop.`;

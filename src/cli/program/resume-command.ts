@@ -1,8 +1,8 @@
 import { withoutPassword } from '../../config/redis-url.ts';
 
 /**
- * The command line that goes on where this one was stopped: the same without its seeds, which are in the crawl db by
- * now, and without passwords, since what is shown may end up in a log. Quoted for a POSIX shell.
+ * The command line that resumes a stopped one: the same without its seeds, which are in the crawl db by now, and
+ * without passwords, since the text may end up in a log. Quoted for a POSIX shell.
  */
 export function resumeCommand(argv: readonly string[], seeds: readonly string[]): string {
   const words = [...argv];

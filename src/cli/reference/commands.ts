@@ -7,7 +7,7 @@ export function commandsPage(program: Command): ReferencePage {
   const tree = commandTree(program);
   return {
     title: 'Commands',
-    intro: 'stdout is data, stderr is logs and progress. The options of the program itself go with every command.',
+    intro: 'stdout is data, stderr is logs and progress. Every command takes the options of the program itself.',
     parts: allCommands(tree).map((node) => partOf(node, tree.name, program)),
   };
 }
@@ -16,7 +16,7 @@ function partOf(node: CommandNode, name: string, program: Command): ReferencePar
   return {
     heading: [name, ...node.path, ...node.arguments].join(' '),
     prose: node.description,
-    columns: ['option', 'default', 'does'],
+    columns: ['option', 'default', 'meaning'],
     rows: node.options.map((option) => [
       option.flags,
       option.defaultText ?? '',
@@ -30,13 +30,13 @@ function commandAt(program: Command, path: readonly string[]): Command {
   return path.reduce((command, word) => command.commands.find((each) => each.name() === word) ?? command, program);
 }
 
-/** What `--help` prints after the options: the examples. */
+/** The text of `--help` after the options: the examples. */
 function afterHelp(command: Command): string {
   let text = '';
   const write = (part: string): void => {
     text += part;
   };
-  // Commander makes `addHelpText` out of events, which its types do not tell.
+  // Commander implements `addHelpText` by events, which its types do not show.
   (command as unknown as EventEmitter).emit('afterHelp', { error: false, command, write });
   return text.trim();
 }

@@ -1,6 +1,4 @@
-/**
- * A page of reference, told once and shown twice: as Markdown in `docs/reference` and as text by `incrawl help TOPIC`.
- */
+/** A reference page: Markdown in `docs/reference`, and text from `incrawl help TOPIC`. */
 export interface ReferencePage {
   readonly title: string;
   readonly intro: string;
@@ -12,7 +10,7 @@ export interface ReferencePart {
   readonly prose?: string;
   readonly columns?: readonly string[];
   readonly rows?: readonly (readonly string[])[];
-  /** Shown as it is. */
+  /** Shown verbatim. */
   readonly code?: string;
 }
 
@@ -28,7 +26,7 @@ export function asMarkdown(page: ReferencePage): string {
   return `${[`# ${page.title}`, escaped(page.intro), ...parts].join('\n\n')}\n`;
 }
 
-/** For a terminal: nothing but lines. */
+/** The page for a terminal. */
 export function asText(page: ReferencePage, bold: (text: string) => string): string {
   const parts = page.parts.map((part) =>
     [

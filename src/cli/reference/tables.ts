@@ -13,7 +13,8 @@ export function configurationPage(): ReferencePage {
   return {
     title: 'Configuration',
     intro:
-      'conf/incrawl.yaml or incrawl.yaml, or --config FILE; single values by -D key=value. "incrawl config --origin" shows what is in force, and from where.',
+      'conf/incrawl.yaml or incrawl.yaml, or --config FILE; single values by -D key=value. "incrawl config --origin" ' +
+      'prints the values in effect and their sources.',
     parts: sections.map((section) => ({
       heading: section,
       columns: ['key', 'type', 'default', 'limits', 'meaning'],
@@ -25,9 +26,9 @@ export function configurationPage(): ReferencePage {
 }
 
 const CONSEQUENCES: Readonly<Record<Consequence, string>> = {
-  'retry-later': 'the URL is tried again later, on a schedule of its own',
-  'drop-url': 'recorded; not tried again before its next due date',
-  'pause-host': 'the host is left alone for the rest of the round',
+  'retry-later': 'the URL is tried again later, with growing pauses',
+  'drop-url': 'the error is recorded; no further try before the next visit is due',
+  'pause-host': 'the host is not visited in the rest of the round',
   'stop-crawl': 'the crawl ends',
   refuse: 'nothing was started',
 };
@@ -35,11 +36,11 @@ const CONSEQUENCES: Readonly<Record<Consequence, string>> = {
 export function errorsPage(): ReferencePage {
   return {
     title: 'Errors and exit codes',
-    intro: 'Codes are stable, messages may change. Records and reports name errors by code.',
+    intro: 'Codes are stable; messages may change. Records and reports contain the codes.',
     parts: [
       {
         heading: 'Errors',
-        columns: ['code', 'what the crawl does', 'exit code', 'meaning'],
+        columns: ['code', 'consequence', 'exit code', 'meaning'],
         rows: Object.entries(ERRORS).map(([code, { consequence, text }]) => [
           code,
           CONSEQUENCES[consequence],
@@ -62,20 +63,20 @@ const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
   usage: 'wrong usage or configuration; nothing was started',
   diskFull: 'the disk is full',
   nothingDue: 'nothing is due (generate)',
-  locked: 'another process holds the crawl db; the message names it',
-  stopped: 'stopped by a signal; the same command goes on',
+  locked: 'another process holds the crawl db; the message names the process',
+  stopped: 'stopped by a signal; the same command resumes',
   failureLimit: 'too many failures in a row; the network may be down',
   forced: 'stopped at once by a second signal; files stay valid',
 };
 
 const STATES: Readonly<Record<CrawlState, string>> = {
-  unfetched: 'known, never answered',
-  fetched: 'the last good visit found it new or changed',
-  notmodified: 'the last good visit found it unchanged',
-  redir_temp: 'answers with a temporary redirect; the target is a URL of its own',
+  unfetched: 'known, never fetched',
+  fetched: 'new or changed at the last successful visit',
+  notmodified: 'unchanged at the last successful visit',
+  redir_temp: 'answers with a temporary redirect; the target has a record of its own',
   redir_perm: 'answers with a permanent redirect',
-  gone: 'answers 404 or 410; asked again ever more seldom, then left alone, never forgotten',
-  duplicate: 'repeats another page, which its record names as target',
+  gone: 'answers 404 or 410; visited with growing pauses, in the end no more; the record stays',
+  duplicate: 'near-duplicate of another page, the target of its record',
   orphan: 'no live page links to it any more',
   parse_failed: 'fetched, but could not be parsed',
 };
@@ -84,7 +85,8 @@ export function statesPage(): ReferencePage {
   return {
     title: 'States of a URL',
     intro:
-      'The state is that of the last good visit: a page that fails for now keeps it, and its record tells failures, lastError and httpStatus beside it.',
+      'The state is that of the last successful visit: a page that fails temporarily keeps it, and its record has ' +
+      'failures, lastError and httpStatus.',
     parts: [
       {
         heading: '',
@@ -99,7 +101,7 @@ export function findingsPage(): ReferencePage {
   return {
     title: 'Findings of verify',
     intro:
-      'What "incrawl verify" can find wrong in a state directory, and what "incrawl repair" does about it. Codes are stable.',
+      'Faults that "incrawl verify" finds in a state directory, and their repair by "incrawl repair". Codes are stable.',
     parts: [
       {
         heading: '',
@@ -113,15 +115,15 @@ export function findingsPage(): ReferencePage {
 export function changesPage(): ReferencePage {
   return {
     title: 'Kinds of changes',
-    intro: 'What the change feed tells of pages ("incrawl changes", webhooks). The names are stable.',
+    intro: 'Kinds of entries in the change feed ("incrawl changes", webhooks). The names are stable.',
     parts: [{ heading: '', columns: ['change', 'meaning'], rows: Object.entries(CHANGES).map((row) => [...row]) }],
   };
 }
 
 const STAGES: Readonly<Record<SkipStage, string>> = {
-  found: 'Links that were not let in',
-  selected: 'Due URLs that a round did not take',
-  visited: 'Visits that brought no page',
+  found: 'Links that were filtered out',
+  selected: 'Due URLs that were not selected for a round',
+  visited: 'Visits that failed',
 };
 
 export function skipsPage(): ReferencePage {
@@ -129,7 +131,8 @@ export function skipsPage(): ReferencePage {
   return {
     title: 'Reasons for skipping a URL',
     intro:
-      '"incrawl skipped" lists URLs by these reasons, "incrawl retry" brings those with a record forward. The names are stable.',
+      '"incrawl skipped" lists URLs by these reasons; "incrawl retry" makes those with a record due. The names are ' +
+      'stable.',
     parts: (Object.keys(STAGES) as SkipStage[]).map((stage) => ({
       heading: STAGES[stage],
       columns: ['reason', 'meaning', 'what to do'],

@@ -2,16 +2,16 @@ import { createRequire } from 'node:module';
 
 type Measure = (text: string) => number;
 
-/** Most cells are plain ASCII, perhaps cut: then a character is a cell. */
+/** Most texts are plain ASCII with an ellipsis at most: a character takes one cell. */
 const PLAIN = /^[ -~…]*$/;
 
-/** Nodes before 20.19 cannot load an ES module when it is needed: there it is loaded at once. */
+/** Node before 20.19 cannot `require` an ES module: there it is loaded at once. */
 const canLoadLate = 'require_module' in process.features && process.features.require_module === true;
 let measure: Measure | null = canLoadLate ? null : (await import('string-width')).default;
 
 /**
- * Width in terminal cells. What measures wide characters is loaded by the first of them: its tables of emoji take
- * longer than many an answer.
+ * Width in terminal cells. `string-width` is loaded by the first wide character: loading its emoji tables takes longer
+ * than many commands.
  */
 export function cellWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
@@ -19,5 +19,5 @@ export function cellWidth(text: string): number {
   return measure(text);
 }
 
-/** Whether each character is a cell. */
+/** Whether each character takes one cell. */
 export const isPlain = (text: string): boolean => PLAIN.test(text);

@@ -47,7 +47,7 @@ export const GROUP_COLUMNS: readonly Column<GroupView>[] = [
   { title: 'states', cell: (group) => statesInLine(group.byState) },
 ];
 
-/** Columns of chosen fields, whatever they hold. */
+/** Columns of the fields that `--fields` names. */
 export function fieldColumns(names: readonly string[]): Column<RecordRow>[] {
   return names.map((title, i) => ({ title, max: URL_WIDTH, cell: (row) => fieldText(Object.values(row)[i]) }));
 }
@@ -64,7 +64,7 @@ export const HOST_COLUMNS: readonly Column<HostView>[] = [
   { title: 'states', cell: (row) => statesInLine(row.byState) },
   { title: 'headers', cell: (row) => (row.headersTrusted ? 'trusted' : 'distrusted') },
   { title: 'audits', align: 'right', cell: (row) => count(row.audits) },
-  { title: 'lies', align: 'right', cell: (row) => count(row.lies) },
+  { title: 'wrong', align: 'right', cell: (row) => count(row.lies) },
   { title: 'saved', align: 'right', cell: (row) => bytes(row.bytesSaved) },
   {
     title: 'changes a day',
@@ -96,7 +96,7 @@ export const SKIPPED_COLUMNS: readonly Column<SkippedUrl>[] = [
   { title: 'reason', cell: (entry) => entry.reason },
   { title: 'url', max: URL_WIDTH, cell: (entry) => entry.url },
   { title: 'detail', max: URL_WIDTH, cell: (entry) => [entry.by, entry.detail].filter((each) => each).join(': ') },
-  { title: 'found on', max: URL_WIDTH, cell: (entry) => entry.from ?? '' },
+  { title: 'linked from', max: URL_WIDTH, cell: (entry) => entry.from ?? '' },
 ];
 
 export const SEGMENT_COLUMNS: readonly Column<SegmentView>[] = [

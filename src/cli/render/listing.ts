@@ -1,5 +1,5 @@
+import { csvRow } from '../../domain/export/csv-row.ts';
 import type { Output } from '../output.ts';
-import { csvRow } from './csv.ts';
 import type { Column } from './table.ts';
 
 export const LIST_FORMATS = ['table', 'json', 'jsonl', 'csv'] as const;
@@ -12,9 +12,8 @@ export interface Listing<Row extends object> {
 }
 
 /**
- * Writes rows as they come, in memory bounded whatever their number: a table, one JSON array, JSON lines, or CSV with
- * the fields of the first row as its columns. Stops early when the reader has gone. Resolves with the number of rows
- * written.
+ * Writes rows as a stream, in bounded memory: a table, one JSON array, JSON lines, or CSV whose columns are the fields
+ * of the first row. Stops early when the reader has closed the pipe. Resolves with the number of rows written.
  */
 export async function writeListing<Row extends object>(
   out: Output,

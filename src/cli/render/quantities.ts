@@ -1,6 +1,4 @@
-/**
- * Quantities for people, rounded to what can be taken in at a glance. Machines get the exact figures under `--json`.
- */
+// Quantities for people, rounded to about three digits. `--json` has the exact figures.
 
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
@@ -28,10 +26,10 @@ export function span(seconds: number): string {
   return `${threeDigits(seconds / size)} ${unit}`;
 }
 
-/** Beyond, doubles are not whole tenths any more. */
+/** Above this a double cannot hold tenths exactly. */
 const MOST_GROUPED = 1e14;
 
-/** `0`, `1,234,567`, `12.5`. By hand: making an `Intl.NumberFormat` takes as long as many an answer. */
+/** `0`, `1,234,567`, `12.5`. Without `Intl.NumberFormat`, which takes longer to create than many commands to answer. */
 export function count(value: number): string {
   const tenths = Math.round(Math.abs(value) * 10);
   if (!(tenths < MOST_GROUPED)) return String(value);
@@ -45,7 +43,7 @@ function threeDigits(value: number): string {
   return String(Number(value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2)));
 }
 
-/** `1 host`, `1,204 hosts`: for nouns that take an s. */
+/** `1 host`, `1,204 hosts`: for nouns with a regular plural. */
 export function counted(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 }

@@ -1,30 +1,29 @@
 /**
- * Characters that a terminal obeys instead of showing: C0 and C1 controls, line and paragraph separators, and the marks
- * that turn the reading direction (they can make one URL look like another). What comes from the web is never printed
- * with them.
+ * Characters that a terminal executes instead of showing: C0 and C1 controls, line and paragraph separators, and the
+ * marks of the reading direction (they can make one URL look like another). Text from the web is never printed with
+ * them.
  */
-const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Text from outside, made harmless for a terminal: each such character as a visible escape. */
+/** Text from the web, harmless for a terminal: each control character becomes a visible escape. */
 export function safeText(text: string): string {
-  return text.replace(OBEYED, (char) => {
+  return text.replace(CONTROLS, (char) => {
     const code = char.charCodeAt(0);
     return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
   });
 }
 
-/** The same for text of several lines, whose line breaks and tabs are kept. */
+/** The same for text of several lines: line breaks and tabs stay. */
 export function safeLines(text: string): string {
-  return text.replace(OBEYED, (char) => (char === '\n' || char === '\t' ? char : char === '\r' ? '' : safeText(char)));
+  return text.replace(CONTROLS, (char) =>
+    char === '\n' || char === '\t' ? char : char === '\r' ? '' : safeText(char),
+  );
 }
 
-/** Longest line of a message that is shown whole, characters. */
+/** Longest line of a message that is shown in full, characters. */
 const LONG_LINE = 2_000;
 
-/**
- * Lines of a message, those that somebody else's text has made too long cut in their middle: what was wrong stands at
- * either end.
- */
+/** Cuts long lines of a message (they quote text from outside) in their middle: the fault is named at either end. */
 export function shortLines(text: string): string {
   if (text.length <= LONG_LINE) return text;
   const short = (line: string): string =>

@@ -4,24 +4,21 @@ import { safeText } from './safe-text.ts';
 export interface Column<Row> {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Widest cell shown whole; longer text is cut with an ellipsis. */
+  /** Width of the widest cell shown in full; longer text is cut with an ellipsis. */
   readonly max?: number;
   cell(row: Row): string;
 }
 
 export interface TableWriter<Row> {
-  /** Lines that are ready, each with its line end. */
+  /** Returns finished lines, each with its line end. */
   add(row: Row): string;
   end(): string;
 }
 
-/** Rows looked at before the widths are settled; later rows that are wider push their line out. */
+/** Rows that fix the column widths; a wider cell of a later row pushes the rest of its line to the right. */
 const ROWS_MEASURED = 200;
 
-/**
- * A table as a stream: the widths come from its first rows, so that a dump of any length needs no more memory than
- * those.
- */
+/** A table as a stream: the widths come from its first rows, so that a dump of any length needs bounded memory. */
 export function createTable<Row>(columns: readonly Column<Row>[], bold: (text: string) => string): TableWriter<Row> {
   let measured: string[][] = [];
   let widths: number[] | null = null;
@@ -51,7 +48,7 @@ export function createTable<Row>(columns: readonly Column<Row>[], bold: (text: s
   };
 }
 
-/** A whole table at once. */
+/** A whole table as text. */
 export function table<Row>(
   columns: readonly Column<Row>[],
   rows: Iterable<Row>,

@@ -4,12 +4,10 @@ import type { Log } from '../log.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import { addRound, NO_TOTALS, ROUNDS_SHOWN, type RunStatus, roundCounts } from './run-status.ts';
 
-/**
- * Where the process that crawls on a state directory answers. It holds the crawl db meanwhile, so there is one at most.
- */
+/** Address of the process that crawls on a state directory. It holds the crawl db, so there is one at most. */
 export const runPath = (dir: string): string => socketPath(dir, 'crawl');
 
-/** A run told to whoever connects: its state at once, and again as it changes until they hang up. */
+/** Publishes the state of a run on a socket: to a client that connects, then repeatedly until it disconnects. */
 export interface Announcement {
   progress(progress: CrawlProgress): void;
   round(round: RoundSummary): void;
@@ -25,15 +23,12 @@ export interface AnnounceOptions {
   readonly everyMs?: number;
 }
 
-/** Least time between two lines to the same listener, ms. */
+/** Time between two lines to a listener, ms. */
 const EVERY_MS = 500;
-/** A listener that does not read is told nothing more until it does, bytes. */
+/** A listener with this much unread data gets no further lines until it reads, bytes. */
 const MAX_UNREAD = 65_536;
 
-/**
- * To be called by the process that has the crawl db open. A socket that cannot be opened is logged, and the run goes on
- * without.
- */
+/** Called by the process that holds the crawl db. A socket that cannot be opened is logged, and the run goes on. */
 export async function announceRun(options: AnnounceOptions): Promise<Announcement> {
   const { now = Date.now, everyMs = EVERY_MS } = options;
   const listeners = new Set<Socket>();
@@ -53,7 +48,7 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
     listenLocally(runPath(options.dir), (socket) => {
       listeners.add(socket);
       socket.on('close', () => listeners.delete(socket));
-      // Nothing is asked in words, but what comes must be read for the end to be seen.
+      // Clients send nothing, but only a stream that is read reports its end.
       socket.resume();
       socket.write(line());
     });
@@ -61,7 +56,9 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
   try {
     socket = await listen();
   } catch (error) {
-    options.log.warn('the run cannot be watched: its socket cannot be opened', { error: (error as Error).message });
+    options.log.warn('"incrawl top" and "incrawl serve" cannot show this run: its socket cannot be opened', {
+      error: (error as Error).message,
+    });
   }
   const timer = setInterval(() => {
     if (listeners.size === 0) return;

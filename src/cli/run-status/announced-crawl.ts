@@ -3,7 +3,7 @@ import type { Session } from '../session.ts';
 import { announceRun } from './announce.ts';
 import type { RunStatus } from './run-status.ts';
 
-/** `crawler.crawl`, watched by `incrawl top` and `incrawl serve` meanwhile. */
+/** `crawler.crawl`, published for `incrawl top` and `incrawl serve`. */
 export async function announcedCrawl(
   session: Session,
   crawler: Crawler,

@@ -2,19 +2,19 @@ import { connect } from 'node:net';
 import { isAbsent } from '../process/local-socket.ts';
 import type { RunStatus } from './run-status.ts';
 
-/** No line of a run is longer, characters. */
+/** Longest line of a run, characters. */
 const MAX_LINE = 1_048_576;
-/** A run that says nothing for so long is taken for dead, ms. */
+/** A run without a line for this long counts as dead, ms. */
 const SILENCE_MS = 30_000;
 
 /**
- * Tells what a run says until it ends or the signal comes. Resolves with whether there was one. Rejects with what the
- * operating system says about a socket that may not be read.
+ * Calls `onStatus` for each state of a run until it ends or the signal aborts. Resolves with whether there was a run.
+ * Rejects with the system's error for a socket that may not be read.
  */
 export function followRun(path: string, onStatus: (status: RunStatus) => void, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let waiting = '';
-    let met = false;
+    let hasStatus = false;
     const socket = connect(path);
     const stop = (): void => {
       socket.destroy();
@@ -30,23 +30,23 @@ export function followRun(path: string, onStatus: (status: RunStatus) => void, s
       for (const line of lines) {
         const status = read(line);
         if (status === null) continue;
-        met = true;
+        hasStatus = true;
         onStatus(status);
       }
     });
     let failure: Error | null = null;
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (!met && !isAbsent(error)) failure = error;
+      if (!hasStatus && !isAbsent(error)) failure = error;
     });
     socket.on('close', () => {
       signal?.removeEventListener('abort', stop);
-      if (failure === null) resolve(met);
+      if (failure === null) resolve(hasStatus);
       else reject(failure);
     });
   });
 }
 
-/** What the run says now; `null`: none is going. */
+/** The current state of the run; `null`: none runs. */
 export async function askRun(path: string): Promise<RunStatus | null> {
   const first = new AbortController();
   let answer: RunStatus | null = null;

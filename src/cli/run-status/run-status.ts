@@ -2,7 +2,7 @@ import type { CrawlProgress, RoundCounts, RoundSummary } from '../../crawler.ts'
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 import { type Addends, addTo, zeroSums } from '../../domain/running-sums.ts';
 
-/** What a process that crawls says of itself, one line of JSON each time. Times in ISO 8601. */
+/** State of a process that crawls, sent as a line of JSON. Times in ISO 8601. */
 export interface RunStatus {
   readonly version: 1;
   readonly pid: number;
@@ -13,9 +13,9 @@ export interface RunStatus {
   readonly progress: CrawlProgress | null;
   /** Rounds done so far. */
   readonly roundsDone: number;
-  /** The last of them, oldest first, at most {@link ROUNDS_SHOWN}. */
+  /** The last rounds, oldest first, at most {@link ROUNDS_SHOWN}. */
   readonly rounds: readonly RoundCounts[];
-  /** Sums over all rounds of the run that are done. */
+  /** Sums over all finished rounds of the run. */
   readonly totals: RunTotals;
 }
 

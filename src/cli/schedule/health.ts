@@ -2,20 +2,20 @@ import { rename, stat, writeFile } from 'node:fs/promises';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../log.ts';
 
-/** What the scheduler is doing, for monitors and for `schedule --status`. Times in ISO 8601. */
+/** State of a scheduler, for monitors and for `schedule --status`. Times in ISO 8601. */
 export interface Health {
   readonly pid: number;
   readonly state: 'waiting' | 'running' | 'stopped';
-  /** When this was told. While a run makes progress the file is written again every {@link BEAT_MS}. */
+  /** When this was written. While a run makes progress the file is written again every {@link BEAT_MS}. */
   readonly at: string;
   readonly startedAt: string;
   readonly timetable: string;
   readonly runs: number;
   readonly failedRuns: number;
-  /** Starts that fell into a run that was still going. */
+  /** Starts that fell into an unfinished run, or whose time had passed. */
   readonly skippedStarts: number;
   readonly nextRunAt: string | null;
-  /** The run that is going, as far as it has come; `null` between runs. */
+  /** Progress of the current run; `null` between runs. */
   readonly run: RunningRun | null;
   readonly lastRun: RunReport | null;
 }
@@ -47,20 +47,20 @@ export interface RunReport {
 }
 
 export interface HealthFile {
-  /** The last that was told; `null` before the first. */
+  /** The last reported state; `null` before the first. */
   readonly last: Health | null;
   /**
-   * Rejects with `CrawlError('usage-invalid')` when the first cannot be written; later ones are tried again with the
-   * next.
+   * Writes the file. Rejects with `CrawlError('usage-invalid')` when the first write fails; a later failure is logged,
+   * and the next report writes again.
    */
-  tell(health: Health): Promise<void>;
-  /** Written only when the file is old. */
+  report(health: Health): Promise<void>;
+  /** The same, but written only when the file is older than {@link BEAT_MS}. */
   progress(health: Health): void;
 }
 
 /**
- * Replaced as a whole, so that a monitor never reads half of it. A full disk or a folder that has gone does not end a
- * schedule that has begun.
+ * The file is replaced as a whole, so that a monitor never reads half of it. A full disk or a missing folder does not
+ * end a schedule that has begun.
  */
 export function openHealthFile(file: string, log: Log): HealthFile {
   let last: Health | null = null;
@@ -70,14 +70,14 @@ export function openHealthFile(file: string, log: Log): HealthFile {
   const write = async (health: Health): Promise<void> => {
     const partial = `${file}.${health.pid}.partial`;
     try {
-      // A device or a pipe must stay what it is.
+      // The rename would replace a device or a pipe by a file.
       const found = await stat(file).catch(() => null);
-      if (found !== null && !found.isFile()) throw new Error('it is no regular file');
+      if (found !== null && !found.isFile()) throw new Error('expected a regular file');
       await writeFile(partial, `${JSON.stringify(health, null, 2)}\n`);
       await rename(partial, file);
       hasWritten = true;
     } catch (error) {
-      const message = `the health file ${file} cannot be written: ${(error as Error).message}`;
+      const message = `cannot write the health file ${file}: ${(error as Error).message}`;
       if (!hasWritten) throw new CrawlError('usage-invalid', message, { cause: error });
       log.warn(message);
     }
@@ -92,7 +92,7 @@ export function openHealthFile(file: string, log: Log): HealthFile {
     get last() {
       return last;
     },
-    tell: enqueue,
+    report: enqueue,
     progress(health) {
       last = health;
       if (Math.abs(Date.parse(health.at) - writtenAt) >= BEAT_MS) void enqueue(health);

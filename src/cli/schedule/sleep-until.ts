@@ -1,17 +1,14 @@
 import { HOUR_MS } from '../../domain/time.ts';
 
-/**
- * The longest wait of one timer; further ones follow, so that a clock that was set or a machine that slept is noticed
- * within the hour.
- */
+/** The longest wait of one timer: a clock that was set, or a machine that slept, is noticed within the hour. */
 const MAX_TIMER_MS = HOUR_MS;
 
-/** A clock that is this much behind was set back. Less is what clocks are corrected by all the time, ms. */
+/** A clock that is this much behind was set back, ms. Smaller corrections are normal. */
 export const SET_BACK_MS = 60_000;
 
 /**
- * Resolves at `at`, ms since the epoch, or when the signal comes; also where the clock has been set back meanwhile:
- * `at` was told by another one, and may be years away by now.
+ * Resolves at `at`, ms since the epoch, or when the signal aborts. Resolves early when the clock has been set back: by
+ * the new clock `at` may be years away.
  */
 export async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
   const aheadMs = Date.now() - performance.now();

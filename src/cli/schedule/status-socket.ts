@@ -4,12 +4,12 @@ import type { Log } from '../log.ts';
 import { isAbsent, type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import type { Health } from './health.ts';
 
-/** Where the scheduler of a state directory answers. */
+/** Path of the socket on which the scheduler of a state directory answers. */
 export function statusPath(dir: string): string {
   return socketPath(dir, 'schedule');
 }
 
-/** What a running scheduler says of itself; `null`: none is running. */
+/** The state of the running scheduler; `null`: none runs. */
 export function askStatus(path: string): Promise<Health | null> {
   return new Promise((answer, reject) => {
     const socket = connect(path);
@@ -33,10 +33,10 @@ export function askStatus(path: string): Promise<Health | null> {
   });
 }
 
-/** A client that does not hang up by itself is hung up on, ms. */
+/** A client that keeps the connection open is disconnected after this, ms. */
 const PATIENCE_MS = 5_000;
 
-/** Answers whoever connects with one line of JSON. */
+/** Answers every connection with one line of JSON. */
 export function serveStatus(path: string, health: () => Health | null): Promise<LocalSocket> {
   return listenLocally(path, (socket) => {
     socket.setTimeout(PATIENCE_MS, () => socket.destroy());
@@ -44,29 +44,29 @@ export function serveStatus(path: string, health: () => Health | null): Promise<
   });
 }
 
-/** The place of the one scheduler of a state directory. */
-export interface SchedulerPlace {
+/** Makes a process the one scheduler of a state directory. */
+export interface SchedulerLock {
   /**
-   * Answers there from now on, also where the state directory was replaced since. Called with the crawl db open, which
-   * one process has at a time: of two schedulers that start at once, the second finds the first. Rejects with
-   * `db-locked` when another one answers. Where no socket can be opened (a file system that has none) that is logged,
-   * and nobody answers.
+   * Listens on the status socket, again where the state directory was replaced. Called with the crawl db open, which
+   * one process holds at a time: of two schedulers that start together, the second finds the first. Rejects with
+   * `db-locked` when another one answers. On a file system without sockets the failure is logged, and the lock is not
+   * held.
    */
-  hold(): Promise<void>;
+  acquire(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function schedulerPlace(dir: string, health: () => Health, log: Pick<Log, 'warn'>): SchedulerPlace {
+export function schedulerLock(dir: string, health: () => Health, log: Pick<Log, 'warn'>): SchedulerLock {
   const path = statusPath(dir);
   let socket: LocalSocket | null = null;
   return {
-    async hold() {
+    async acquire() {
       const holder = await askStatus(path);
       if (holder?.pid === health().pid) return;
       if (holder !== null) throw heldBy(holder, dir);
       await socket?.close();
       socket = await serveStatus(path, health).catch((error: Error) => {
-        log.warn('the scheduler cannot be asked for its status: its socket cannot be opened', { error });
+        log.warn('"schedule --status" will not work: the status socket cannot be opened', { error });
         return null;
       });
     },
@@ -77,4 +77,4 @@ export function schedulerPlace(dir: string, health: () => Health, log: Pick<Log,
 }
 
 export const heldBy = (holder: Health, dir: string): CrawlError =>
-  new CrawlError('db-locked', `process ${holder.pid} runs the schedule of ${dir} already`);
+  new CrawlError('db-locked', `process ${holder.pid} already runs a scheduler on ${dir}`);

@@ -2,7 +2,7 @@ import { count } from '../render/quantities.ts';
 import { fieldLines } from '../render/table.ts';
 import type { Health, RunReport } from './health.ts';
 
-/** What a scheduler says of itself, for people. */
+/** The state of a scheduler for people. */
 export function statusText(health: Health): string {
   const { lastRun, run } = health;
   return `${fieldLines([
@@ -22,5 +22,9 @@ export function statusText(health: Health): string {
 /** A run in one line. */
 export function reportLine(report: RunReport): string {
   if (report.error !== null) return `${report.at} failed: ${report.error}`;
-  return `${report.at}: ${report.requests} requests, ${report.new} new, ${report.modified} modified, ${report.unchanged} unchanged, ${report.gone} gone, ${report.failed} failed (${report.stoppedBy})`;
+  const { requests, new: fresh, modified, unchanged, gone, failed } = report;
+  return (
+    `${report.at}: ${requests} requests, ${fresh} new, ${modified} modified, ` +
+    `${unchanged} unchanged, ${gone} gone, ${failed} failed (${report.stoppedBy})`
+  );
 }

@@ -1,16 +1,16 @@
 import { Cron } from 'croner';
 
-/** When runs begin. Pure: asked with a time, it answers with the next one. */
+/** The start times of runs. Pure. */
 export interface Timetable {
   /** The first start after `after`, ms since the epoch; `null`: never again. */
   next(after: number): number | null;
   readonly text: string;
 }
 
-/** Throws an `Error` that says what is wrong with the expression or the zone. */
+/** Throws an `Error` that says why the expression or the zone is invalid. */
 export function cronTimetable(expression: string, zone: string | undefined): Timetable {
   const cron = new Cron(expression, { paused: true, ...(zone === undefined ? {} : { timezone: zone }) });
-  // An unknown zone shows only when it is used.
+  // An unknown zone throws only when it is used.
   cron.nextRun(new Date(0));
   return {
     next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null,
@@ -18,16 +18,16 @@ export function cronTimetable(expression: string, zone: string | undefined): Tim
   };
 }
 
-/** At once, and then at fixed distances from the first start. */
+/** The first start at once, further ones at a fixed distance from it. */
 export function everyTimetable(everyMs: number, startedAt: number, text: string): Timetable {
   return {
-    // Also before the first start: that is where a clock that was set back may stand.
+    // `after` lies before the first start when the clock was set back.
     next: (after) => startedAt + (Math.floor((after - startedAt) / everyMs) + 1) * everyMs,
     text: `every ${text}`,
   };
 }
 
-/** Starts that have passed while a run was going, `from` not counted. */
+/** Number of starts after `from` and up to `until`. */
 export function missedStarts(timetable: Timetable, from: number, until: number): number {
   let missed = 0;
   for (let at = timetable.next(from); at !== null && at <= until && missed < 10_000; at = timetable.next(at)) missed++;

@@ -2,13 +2,11 @@ import { Hono } from 'hono';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
-import type { Checker, Crawler, RoundEntry } from '../../crawler.ts';
-import type { CrawlReader } from '../../operations/questions.ts';
+import type { RoundEntry } from '../../crawler.ts';
 import { isForeseen } from '../exit.ts';
 import { asset } from './assets.ts';
-import { guard, headers } from './guard.ts';
-import type { Shown } from './markup.ts';
-import { markup } from './markup.ts';
+import { type GuardOptions, guard, headers } from './guard.ts';
+import { markup, type Shown } from './markup.ts';
 import { createMetrics } from './metrics.ts';
 import { activityText, layout } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
@@ -17,41 +15,33 @@ import { runSection } from './pages/run.ts';
 import { ROUND_CURVES, speedCurves } from './round-curves.ts';
 import type { RunWatch } from './run-watch.ts';
 import type { Snapshots } from './snapshot.ts';
-import type { StateReader } from './state-reader.ts';
+import type { StateAccess } from './state-access.ts';
 import { addStateRoutes } from './state-routes.ts';
 
-/** What the pages are made from. */
 export interface ServeDeps {
   readonly dir: string;
-  readonly token: string | null;
-  readonly host: string;
-  /** The crawl db opened here, for what changes it. */
-  readonly reader: StateReader;
-  /** Asks the crawl db, or the process that has it. */
-  readonly ask: <Value>(use: (reader: CrawlReader) => Promise<Value>) => Promise<Value>;
+  readonly guarded: GuardOptions;
+  readonly state: StateAccess;
   readonly snapshots: Snapshots;
   readonly watch: RunWatch;
+  /** Ms since the epoch. */
   readonly now: () => number;
+  /** The last rounds, oldest first. */
   readonly rounds: (limit: number) => Promise<RoundEntry[]>;
-  /** For as long as `use` runs: the segments alone, which can be read while a crawl runs. */
-  /** Makes a URL due in the next round. Rejects with `db-locked` while a crawl holds the crawl db. */
-  readonly touch: (url: string) => Promise<unknown>;
-  readonly withSegments: <Value>(use: (crawler: Crawler) => Promise<Value>) => Promise<Value>;
-  readonly withChecker: <Value>(use: (checker: Checker) => Promise<Value>) => Promise<Value>;
-  readonly isLocked: (error: unknown) => boolean;
-  /** Errors that are nobody's fault but ours. */
+  /** Unforeseen errors: defects of this program. */
   readonly onFault: (error: Error) => void;
 }
 
-/** Rounds behind a picture, and behind a curve that can be read off. */
+/** Rounds of a static chart, and of the interactive one that the script draws. */
 const ROUNDS_PICTURED = 240;
 const ROUNDS_DRAWN = 2_000;
-/** Figures on a page may be so old; those for a scraper older, so that it does not open the crawl db each time. */
+/** Greatest age of figures on a page, ms, and for a scraper, which must not open the crawl db each time. */
 const PAGE_AGE_MS = 5_000;
 const SCRAPE_AGE_MS = 60_000;
+/** Older figures are marked as such. */
 const OLD_MS = 120_000;
 const EVENT_EVERY_MS = 1_000;
-/** Views that stay open; more are told to come back later. */
+/** Open event streams; a further one gets 503. */
 const MAX_LISTENERS = 64;
 
 export function createApp(deps: ServeDeps): Hono {
@@ -59,7 +49,7 @@ export function createApp(deps: ServeDeps): Hono {
   const app = new Hono();
   app.use(headers);
   app.get('/healthz', async (c) => c.json(await health(deps)));
-  app.use(guard({ token: deps.token, host: deps.host }));
+  app.use(guard(deps.guarded));
   app.use(csrf());
   app.get('/assets/:name', asset);
 
@@ -77,7 +67,7 @@ export function createApp(deps: ServeDeps): Hono {
     const content = roundsPage(await deps.rounds(ROUNDS_PICTURED));
     return c.html(page({ title: 'Rounds', section: '/rounds', isLive: true, content }));
   });
-  addStateRoutes(app, deps, page);
+  addStateRoutes(app, { state: deps.state, canTouch: deps.guarded.token !== null }, page);
 
   app.get('/data/speed.json', (c) => c.json(speedCurves(watch.speeds)));
   app.get('/data/:name{[a-z]+\\.json}', async (c) => {
@@ -94,9 +84,10 @@ export function createApp(deps: ServeDeps): Hono {
 
   let listeners = 0;
   app.get('/events', (c) => {
-    // Who asks for the head alone reads no stream, and so would never be seen to leave.
+    // A client that asks for the head alone reads no stream: its end would never be noticed.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
-    if (listeners >= MAX_LISTENERS) return c.text('Too many views are open.\n', 503, { 'Retry-After': '30' });
+    if (listeners >= MAX_LISTENERS)
+      return c.text('Too many pages are open on this server. Try again later.\n', 503, { 'Retry-After': '30' });
     listeners++;
     return streamSSE(c, async (stream) => {
       try {
@@ -113,35 +104,38 @@ export function createApp(deps: ServeDeps): Hono {
   app.notFound((c) => c.html(page({ title: 'Not found', content: markup`<p>There is no such page.</p>` }), 404));
   app.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
-    // A crawl db that is damaged, or cannot be reached: nobody's fault here, and its message says what it is.
+    // Such as a damaged crawl db, or one out of reach: the message says enough.
     if (isForeseen(error)) return c.html(page({ title: 'Error', notice: error.message, content: null }), 500);
     deps.onFault(error);
-    return c.html(page({ title: 'Error', content: markup`<p>The page could not be made; the log says why.</p>` }), 500);
+    return c.html(
+      page({ title: 'Error', content: markup`<p>This page failed; the log of "incrawl serve" says why.</p>` }),
+      500,
+    );
   });
   return app;
 }
 
-/** What an open page is told: markup, so that everything from the crawl is escaped in one place. */
+/** The state of the run for an open page, as markup: so everything from the crawl is escaped in one place. */
 function activityEvent({ activity, speeds }: RunWatch): object {
   const { run, state } = activity;
   const last = speeds.at(-1);
   return {
     text: activityText(activity),
     run: run === null ? null : String(runSection(run)),
-    // What else is on the page has changed when this has.
+    // When this changes, the rest of the page has changed too.
     mark: `${state} ${run?.pid ?? ''} ${run?.roundsDone ?? ''} ${speeds.length > 1}`,
     speed: last === undefined ? null : [last[0] / 1_000, Math.round(last[1] * 10) / 10],
   };
 }
 
-/** What is to be said of figures that are not of now. */
+/** The notice over figures that are not current; empty for current ones. */
 function oldFigures(at: number | null, now: number): string {
-  if (at === null) return 'Another process has the crawl db: figures are those of the last round.';
+  if (at === null) return 'Another process holds the crawl db: these figures are from the last round.';
   const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
-  return now - at < OLD_MS ? '' : `Figures of the crawl db are from ${when}: another process has it.`;
+  return now - at < OLD_MS ? '' : `These figures are from ${when}: another process holds the crawl db.`;
 }
 
-/** Whether this process lives, and what it sees. */
+/** The answer of `/healthz`. */
 async function health({ watch, rounds }: ServeDeps): Promise<object> {
   const { state, run, schedule } = watch.activity;
   const last = (await rounds(1)).at(-1);

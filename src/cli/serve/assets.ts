@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 const own = (name: string): string => fileURLToPath(new URL(`assets/${name}`, import.meta.url));
 const { resolve } = createRequire(import.meta.url);
 
-/** All files that pages load, by their last part: they are shipped, and nothing comes from another server. */
+/** All files that pages load, by name. All are bundled: pages load nothing from another server. */
 const FILES: ReadonlyMap<string, { readonly file: () => string; readonly type: string }> = new Map([
   ['style.css', { file: () => own('style.css'), type: 'text/css; charset=utf-8' }],
   ['live.js', { file: () => own('live.js'), type: 'text/javascript; charset=utf-8' }],

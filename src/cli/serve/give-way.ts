@@ -2,23 +2,21 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 
-/** Where `serve` is asked to close the crawl db. */
+/** Path of the socket on which `serve` is asked to close the crawl db. */
 const viewPath = (dir: string): string => socketPath(dir, 'serve');
 
-/** What `serve` answers once the crawl db is closed. */
+/** The answer of `serve` once the crawl db is closed. */
 export interface Viewer {
   readonly pid: number;
   readonly url: string;
 }
 
-/**
- * A viewer that does not answer in time is not waited for: who opens the crawl db then learns that it is locked, ms.
- */
+/** Longest wait for a viewer, ms. After it the caller opens the crawl db and may find it locked. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Asks a `serve` on this state directory to close the crawl db, so that others are never held up by somebody who looks
- * on. Resolves when it has; `null` where there is none.
+ * Asks a `serve` on this state directory to close the crawl db: a viewer must never delay a command. Resolves when it
+ * is closed; `null` where no `serve` runs.
  */
 export function askToGiveWay(dir: string): Promise<Viewer | null> {
   const path = viewPath(dir);
@@ -42,7 +40,7 @@ export function askToGiveWay(dir: string): Promise<Viewer | null> {
   });
 }
 
-/** Lets others ask: `close` is called for each of them and resolves when the crawl db is closed. */
+/** Calls `close` for each process that asks; it resolves when the crawl db is closed. */
 export function giveWayWhenAsked(dir: string, viewer: Viewer, close: () => Promise<void>): Promise<LocalSocket> {
   return listenLocally(viewPath(dir), (socket) => {
     const answer = (): void => {

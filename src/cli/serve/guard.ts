@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 
-/** Nothing but files of this server runs or shows; nobody frames it; forms go back to it only. */
+/** Pages load from this server only, cannot be framed, and send forms to this server only. */
 export const headers: MiddlewareHandler = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -17,14 +17,14 @@ export const headers: MiddlewareHandler = secureHeaders({
   crossOriginResourcePolicy: 'same-origin',
   referrerPolicy: 'no-referrer',
   xFrameOptions: 'DENY',
-  // It speaks plain HTTP on loopback; who puts TLS before it sets this there.
+  // This server speaks plain HTTP; a TLS proxy before it sets the header itself.
   strictTransportSecurity: false,
 });
 
 export interface GuardOptions {
-  /** `null`: everybody who reaches the address may read, and nobody may write. */
+  /** `null`: every client that reaches the address may read, and none may write. */
   readonly token: string | null;
-  /** The address that it listens on. */
+  /** The address to listen on. */
   readonly host: string;
 }
 
@@ -33,8 +33,8 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '::1']);
 export const isLoopback = (host: string): boolean => LOOPBACK.has(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
 
 /**
- * With a token: asks for it (as a bearer token, or as the password of basic authentication). Without one: answers only
- * under the names of this machine, so that no web page can have its own name point here (DNS rebinding) and read along.
+ * With a token: requires it, as a bearer token or as the password of basic authentication. Without one: answers only
+ * under the names of this machine, so that no web page can point its own name here and read (DNS rebinding).
  */
 export function guard({ token, host }: GuardOptions): MiddlewareHandler {
   const expected = token === null ? null : digest(token);
@@ -42,13 +42,14 @@ export function guard({ token, host }: GuardOptions): MiddlewareHandler {
     c.header('Cache-Control', 'no-store');
     if (expected === null) {
       const name = nameOf(c.req.header('host') ?? '');
-      if (!isLoopback(name) && name !== host) return c.text('This name is not served here.\n', 421);
+      if (!isLoopback(name) && name !== host)
+        return c.text('Unknown host name: use the address that "incrawl serve" printed.\n', 421);
       return next();
     }
     const sent = credentials(c);
     if (sent !== null && timingSafeEqual(digest(sent), expected)) return next();
     c.header('WWW-Authenticate', 'Basic realm="incrawl", charset="UTF-8"');
-    return c.text('The token is wanted, as password or as bearer token.\n', 401);
+    return c.text('Send the token as password or as bearer token.\n', 401);
   };
 }
 
@@ -62,7 +63,7 @@ function nameOf(header: string): string {
 
 function credentials(c: Context): string | null {
   const [, scheme, value = ''] = /^(\S+) +(.*)$/.exec(c.req.header('authorization') ?? '') ?? [];
-  // What headers carry is read as Latin-1 by Node, and sent as UTF-8.
+  // Clients send UTF-8; Node decodes headers as Latin-1.
   if (scheme?.toLowerCase() === 'bearer') return Buffer.from(value, 'latin1').toString('utf8');
   if (scheme?.toLowerCase() !== 'basic') return null;
   const text = Buffer.from(value, 'base64').toString('utf8');

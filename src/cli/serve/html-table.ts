@@ -1,16 +1,16 @@
 import type { Column } from '../render/table.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
 
-/** Longer texts of a list are cut: the page of a URL has them whole. */
+/** Longer texts in lists are cut; the page of a URL shows them in full. */
 const SHOWN_CHARS = 120;
 
-/** Cut between characters, not within one. */
+/** Cuts between code points, not within a surrogate pair. */
 export function short(text: string): string {
   if (text.length <= SHOWN_CHARS) return text;
   return `${[...text.slice(0, 2 * SHOWN_CHARS)].slice(0, SHOWN_CHARS - 1).join('')}…`;
 }
 
-/** The columns of a terminal table as an HTML table; `cells` shows some of them, by title, as more than text. */
+/** The columns of a terminal table as an HTML table; `cells` gives markup for some columns, by title. */
 export function htmlTable<Row>(
   caption: string,
   columns: readonly Column<Row>[],
@@ -29,12 +29,12 @@ export function htmlTable<Row>(
   return markup`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption>${caption}</caption><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
 }
 
-/** A crawled URL as a link to its page of this view. */
+/** A crawled URL as a link to its page in the live view. */
 export function urlLink(url: string): Markup {
   return markup`<a href="/url?u=${encodeURIComponent(url)}"><bdi>${short(url)}</bdi></a>`;
 }
 
-/** `label: value` pairs; what is `null` is left out. */
+/** `label: value` pairs; `null` and empty values are left out. */
 export function facts(pairs: readonly (readonly [label: string, value: Shown])[]): Markup {
   const rows = pairs
     .filter(([, value]) => value !== null && value !== '')
@@ -45,5 +45,5 @@ export function facts(pairs: readonly (readonly [label: string, value: Shown])[]
   return markup`<dl class="facts">${rows}</dl>`;
 }
 
-/** A long value has a line of its own, or it would be a tower among the others. */
+/** A long value gets a line of its own; in a column it would become very tall. */
 const isWide = (value: Shown): boolean => String(value).length > 70;

@@ -1,15 +1,15 @@
 import { html, type raw } from 'hono/html';
 import { safeText } from '../render/safe-text.ts';
 
-/** HTML that is ready to be sent. */
+/** HTML, already escaped. */
 export type Markup = ReturnType<typeof raw>;
 
-/** What may stand in a `markup` template: text (made inert), markup, lists of both; `null` and `false` are nothing. */
+/** Values in a `markup` template: text (is escaped), markup, lists of both; `null` and `false` show nothing. */
 export type Shown = string | number | Markup | null | false | readonly Shown[];
 
 /**
- * A template of HTML. Text is escaped, and what turns the reading direction or is no character for people becomes a
- * visible escape: no title or URL from the web can act on the page or pass for another. Attributes must be quoted.
+ * A template of HTML. Text is escaped; control characters and marks of the reading direction become visible escapes. So
+ * no title or URL from the web can act on the page or look like another. Attributes must be quoted.
  */
 export function markup(strings: TemplateStringsArray, ...values: readonly Shown[]): Markup {
   return html(strings, ...values.map(inert)) as Markup;
@@ -21,7 +21,7 @@ function inert(value: Shown): unknown {
   return Array.isArray(value) ? value.map(inert) : value;
 }
 
-/** Text whose line breaks are to be seen. */
+/** Text with its line breaks. */
 export function linesOf(text: string): Shown {
   return text.split(/\r?\n/).map((line, i) => (i === 0 ? line : markup`<br>${line}`));
 }

@@ -12,11 +12,11 @@ export interface MetricsInput {
 
 export interface Metrics {
   readonly contentType: string;
-  /** In the text format of Prometheus. What is not known is left out. */
+  /** The text format of Prometheus; unknown figures are left out. */
   text(input: MetricsInput): Promise<string>;
 }
 
-/** Figures of the crawl; those of the serving process begin with `incrawl_serve_`. */
+/** Metrics of the crawl; those of the serving process begin with `incrawl_serve_`. */
 export function createMetrics(): Metrics {
   const own = new Registry();
   collectDefaultMetrics({ register: own, prefix: 'incrawl_serve_' });
@@ -26,7 +26,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** A registry for each scrape: no value outlives what it was taken from. */
+/** One registry for each scrape, so that no figure outlives its source. */
 function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
   const lastRound = rounds.at(-1);
   const sample = rounds.findLast((round) => round.sample !== null)?.sample;
@@ -49,32 +49,36 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
   gauge('hosts', 'Hosts in the crawl db', stats?.hosts ?? lastRound?.hosts);
   gauge('due_urls', 'URLs that are due', stats?.due);
   gauge('overdue_urls', 'URLs that have been due for more than a day', stats?.overdue);
-  gauge('fresh_ratio', 'Expected share of copies that lack no major change', stats?.freshness?.fresh ?? sample?.fresh);
+  gauge(
+    'fresh_ratio',
+    'Estimated share of stored copies that lack no major change',
+    stats?.freshness?.fresh ?? sample?.fresh,
+  );
   gauge(
     'expected_changes_per_day',
-    'Major changes expected a day',
+    'Expected major changes a day',
     stats?.freshness?.changesPerDay ?? sample?.changesPerDay,
   );
-  gauge('db_figures_timestamp_seconds', 'When the figures of the crawl db were taken', seconds(snapshot?.at));
+  gauge('db_figures_timestamp_seconds', 'Time of the figures of the crawl db', seconds(snapshot?.at));
 
   const { run, schedule } = activity;
   gauge('run_active', '1 while a crawl runs', run === null ? 0 : 1);
-  gauge('run_round', 'Round of the run that is going', run?.progress?.round);
-  gauge('run_round_urls', 'URLs of the round', run?.progress?.urls);
-  gauge('run_round_done_urls', 'URLs of the round that are done', run?.progress?.done);
+  gauge('run_round', 'Current round of the run', run?.progress?.round);
+  gauge('run_round_urls', 'URLs in the round', run?.progress?.urls);
+  gauge('run_round_done_urls', 'Finished URLs of the round', run?.progress?.done);
   gauge('run_in_flight', 'Requests in flight', run?.progress?.inFlight);
-  gauge('run_waiting', 'Requests that wait for their host', run?.progress?.waiting);
+  gauge('run_waiting', 'Requests waiting for their host', run?.progress?.waiting);
   gauge('run_parsing', 'Pages being parsed', run?.progress?.parsing);
   gauge('run_pages_per_second', 'Pages a second in the round', run?.progress?.pagesPerSecond);
 
   const sums = lastRound?.sums;
-  counter('rounds', 'Rounds that are over', sums?.rounds);
-  counter('requests', 'Requests of those rounds', sums?.requests);
-  counter('received_bytes', 'Bytes received in those rounds', sums?.bytesReceived);
-  counter('found_urls', 'New URLs found in those rounds', sums?.newUrls);
+  counter('rounds', 'Finished rounds', sums?.rounds);
+  counter('requests', 'Requests of finished rounds', sums?.requests);
+  counter('received_bytes', 'Bytes received in finished rounds', sums?.bytesReceived);
+  counter('found_urls', 'New URLs found in finished rounds', sums?.newUrls);
   if (sums !== undefined) {
     const { new: fresh, modified, unchanged, gone, redirected, failed, robotsDenied: denied } = sums;
-    const help = 'Visits of those rounds, by outcome';
+    const help = 'Visits of finished rounds, by outcome';
     const name = 'incrawl_visits_total';
     const visits = new Counter({ name, help, labelNames: ['outcome'], registers: [registry] });
     for (const [outcome, count] of Object.entries({
@@ -90,8 +94,8 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
     }
   }
   gauge('last_round_timestamp_seconds', 'End of the last round', isoSeconds(lastRound?.at));
-  gauge('schedule_next_run_timestamp_seconds', 'Begin of the next scheduled run', isoSeconds(schedule?.nextRunAt));
-  gauge('schedule_last_run_ok', '1 when the last scheduled run went well', flag(schedule?.lastRun?.ok));
+  gauge('schedule_next_run_timestamp_seconds', 'Start of the next scheduled run', isoSeconds(schedule?.nextRunAt));
+  gauge('schedule_last_run_ok', '1 when the last scheduled run succeeded', flag(schedule?.lastRun?.ok));
   return registry;
 }
 

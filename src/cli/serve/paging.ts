@@ -1,19 +1,21 @@
 import type { Context } from 'hono';
 import { type Markup, markup } from './markup.ts';
-import { ROWS } from './pages/lists.ts';
 
-/** Further on, the command line is the better place to ask. */
+/** Rows of one page of a list. */
+export const ROWS = 200;
+
+/** Last page of a list; `incrawl readdb` shows the rest. */
 const MAX_PAGE = 500;
 
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
-  /** Links to the pages before and behind; `null` when everything is on one. */
+  /** Links to the previous and next page; `null` for a list of one page. */
   readonly links: Markup | null;
 }
 
 /**
- * The part of a list that `?page=N` asks for, counted from 1. What comes before is read and passed over: it is an
- * index, in its order.
+ * The part of a list that `?page=N` asks for, counted from 1. Earlier rows are read and dropped: the list is an index
+ * read in order.
  */
 export async function listPage<Row>(c: Context, read: (limit: number) => AsyncIterable<Row>): Promise<ListPage<Row>> {
   const asked = Number(c.req.query('page') ?? '1');

@@ -3,7 +3,7 @@ import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 import type { LineData } from './charts/line-chart.ts';
 import type { Speed } from './run-watch.ts';
 
-/** What the rounds brought, over time. */
+/** Outcomes of the rounds over time. */
 export function outcomeCurves(rounds: readonly RoundEntry[]): LineData {
   return curves(rounds, [
     ['new', (round) => round.new],
@@ -17,7 +17,7 @@ export function throughputCurves(rounds: readonly RoundEntry[]): LineData {
   return curves(rounds, [['requests a second', (round) => (1_000 * round.requests) / Math.max(1, round.ms)]]);
 }
 
-/** Share of the copies that lack no major change, percent, as believed. */
+/** Estimated share of stored copies that lack no major change, percent. */
 export function freshnessCurves(rounds: readonly RoundEntry[]): LineData {
   const sampled = rounds.filter(({ sample }) => sample !== null && sample.fresh !== null);
   return curves(sampled, [['fresh copies, %', ({ sample }) => (sample?.fresh ?? 0) * 100]]);
@@ -52,7 +52,7 @@ function curves(
   };
 }
 
-/** By the last part of `/data/NAME.json`. */
+/** By the NAME in `/data/NAME.json`. */
 export const ROUND_CURVES: ReadonlyMap<string, (rounds: readonly RoundEntry[]) => LineData> = new Map([
   ['outcomes', outcomeCurves],
   ['throughput', throughputCurves],

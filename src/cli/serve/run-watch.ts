@@ -5,32 +5,32 @@ import type { Health } from '../schedule/health.ts';
 import { sleepUntil } from '../schedule/sleep-until.ts';
 import { askStatus, statusPath } from '../schedule/status-socket.ts';
 
-/** What goes on in a state directory at the moment. */
+/** Current activity on a state directory. */
 export interface Activity {
   readonly state: 'running' | 'waiting' | 'idle';
-  /** The run that is going. */
+  /** The current run. */
   readonly run: RunStatus | null;
-  /** The scheduler, when one lives. */
+  /** The scheduler, where one runs. */
   readonly schedule: Health | null;
 }
 
-/** Pages a second at a time, ms since the epoch. */
+/** Pages a second at a point in time, ms since the epoch. */
 export type Speed = readonly [at: number, pagesPerSecond: number];
 
 export interface RunWatch {
   readonly activity: Activity;
-  /** Of the runs seen in the last minutes, oldest first. */
+  /** Of the last minutes, oldest first. */
   readonly speeds: readonly Speed[];
   /** Resolves when the watch has ended. */
   close(): Promise<void>;
 }
 
-/** Between two looks for a run or a scheduler, ms. */
-const LOOK_MS = 1_000;
+/** Pause between two polls for a run or a scheduler, ms. */
+const POLL_MS = 1_000;
 const SPEEDS_KEPT = 600;
 const SPEED_EVERY_MS = 1_000;
 
-/** Follows whatever crawls on the state directory. */
+/** Follows all runs on the state directory. */
 export function watchRuns(dir: string, now: () => number): RunWatch {
   const end = new AbortController();
   const speeds: Speed[] = [];
@@ -46,16 +46,16 @@ export function watchRuns(dir: string, now: () => number): RunWatch {
     before = { at, segment, done };
     if (speeds.length > SPEEDS_KEPT) speeds.shift();
   };
-  // Neither socket answers when its process is dying: the next look tells.
-  const look = async (): Promise<void> => {
+  // The sockets of a dying process do not answer: the next poll finds its end.
+  const poll = async (): Promise<void> => {
     while (!end.signal.aborted) {
       schedule = await askStatus(statusPath(dir)).catch(() => null);
       await followRun(runPath(dir), onStatus, end.signal).catch(() => false);
       run = null;
-      await sleepUntil(now() + LOOK_MS, end.signal);
+      await sleepUntil(now() + POLL_MS, end.signal);
     }
   };
-  const looking = look();
+  const polling = poll();
   return {
     get activity() {
       const state: Activity['state'] =
@@ -65,7 +65,7 @@ export function watchRuns(dir: string, now: () => number): RunWatch {
     speeds,
     close() {
       end.abort();
-      return looking;
+      return polling;
     },
   };
 }

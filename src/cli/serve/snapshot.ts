@@ -1,25 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DbStats } from '../../crawler.ts';
 
-/** Figures of the whole crawl db, as they were when it could last be asked. */
+/** Figures of the whole crawl db at one point in time. */
 export interface Snapshot {
   readonly stats: DbStats;
   /** Ms since the epoch. */
   readonly at: number;
 }
 
-/** The longer they take, the longer they stand. */
-const TIMES_ITS_COST = 20;
-/**
- * Who asks waits for newer figures so long where there are older ones: a scraper waits ten seconds for all of its
- * answer.
- */
+/** Figures are reused for this many times the time that they took to compute. */
+const REUSE_FACTOR = 20;
+/** Longest wait for new figures where old ones exist, ms: a scraper waits ten seconds for its whole answer. */
 const PATIENCE_MS = 5_000;
 
 export interface Snapshots {
   /**
-   * Those that are not older than `maxAgeMs`, or else the newest to be had; `null` when the crawl db was never open to
-   * us. Rejects with what else went wrong.
+   * Figures of at most this age, otherwise the newest available; `null` while the crawl db was never readable. Rejects
+   * with any error but a locked crawl db.
    */
   get(maxAgeMs: number): Promise<Snapshot | null>;
 }
@@ -45,7 +42,7 @@ export function createSnapshots(
   };
   return {
     get(maxAgeMs) {
-      if (last !== null && now() - last.at <= Math.max(maxAgeMs, TIMES_ITS_COST * costMs)) return Promise.resolve(last);
+      if (last !== null && now() - last.at <= Math.max(maxAgeMs, REUSE_FACTOR * costMs)) return Promise.resolve(last);
       going ??= take().finally(() => {
         going = null;
       });

@@ -4,23 +4,20 @@ import { CrawlError } from '../../domain/errors.ts';
 export interface StateReaderOptions {
   /** Opens the crawl db. */
   readonly open: () => Promise<Reader>;
-  /** Kept open for so long after its last use, ms. */
+  /** Time to keep it open after its last use, ms. */
   readonly idleMs: number;
-  /** Left to others for so long after they asked for it, ms. */
+  /** Time to leave it to another process that asked for it, ms. */
   readonly yieldMs: number;
   readonly now: () => number;
 }
 
-/**
- * The crawl db for those who look on: opened when somebody asks, closed when nobody does, and at once when a crawl
- * wants it.
- */
+/** The crawl db for viewers: opened for a read, closed when idle, and at once when another process needs it. */
 export interface StateReader {
-  /** Rejects with `db-locked` while another process has it, or has just asked for it. */
+  /** Rejects with `db-locked` while another process holds it, or has just asked for it. */
   read<Value>(use: (reader: Reader) => Promise<Value>): Promise<Value>;
   /** Closes the crawl db, runs `use`, which may open it to write, and only then opens it for reads again. */
   aside<Value>(use: () => Promise<Value>): Promise<Value>;
-  /** Resolves when it is closed; reads that are going are waited for. */
+  /** Resolves when it is closed, after the reads under way. */
   giveWay(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,7 +26,7 @@ export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOpt
   let reader: Promise<Reader> | null = null;
   let yieldedUntil = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
-  /** Closings, one after the other: it is never opened before the one before has closed. */
+  /** The last closing: the crawl db is opened again only after it. */
   let turn: Promise<void> = Promise.resolve();
   const reads = new Set<Promise<unknown>>();
 
@@ -41,7 +38,7 @@ export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOpt
     const going = [...reads];
     turn = turn.then(async () => {
       await Promise.allSettled(going);
-      // One that could not be opened has told its readers so.
+      // A failed opening has rejected its reads already.
       await opened.then(
         (each) => each.close(),
         () => {},
@@ -61,7 +58,7 @@ export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOpt
   return {
     async read(use) {
       if (now() < yieldedUntil) {
-        throw new CrawlError('db-locked', 'the crawl db has just been left to another process');
+        throw new CrawlError('db-locked', 'the crawl db was just given up to another process');
       }
       clearTimeout(timer);
       const reading = opened().then(use);

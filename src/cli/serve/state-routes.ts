@@ -5,32 +5,38 @@ import { CRAWL_STATES } from '../../domain/crawl/states/datum.ts';
 import { typedHost, typedUrlPrefix } from '../../domain/url/canonical/typed-url.ts';
 import type { CrawlReader } from '../../operations/questions.ts';
 import { isForeseen } from '../exit.ts';
-import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../program/shared-options.ts';
-import type { ServeDeps } from './app.ts';
+import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../program/option-values.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
 import { differencePage } from './pages/difference.ts';
-import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage, ROWS } from './pages/lists.ts';
+import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage } from './pages/lists.ts';
 import { blocksPage, nearPage } from './pages/page-content.ts';
 import { urlPage } from './pages/url.ts';
-import { listPage } from './paging.ts';
+import { listPage, ROWS } from './paging.ts';
+import { isLocked, type StateAccess } from './state-access.ts';
+
+interface StateRoutes {
+  readonly state: StateAccess;
+  /** Whether the routes that change records are on: with a token only. */
+  readonly canTouch: boolean;
+}
 
 type Place = { readonly title: string; readonly section?: string };
 type Page = (parts: Place & { notice?: Shown; content: Shown }) => Markup;
 
-/** So near, the tables of signatures answer at once. */
+/** Up to this distance the signature tables answer without a pass over the records. */
 const NEAR_BITS = 3;
 const HOSTS_READ = 5_000;
 
-/** Pages that are read from the state directory. */
-export function addStateRoutes(app: Hono, deps: ServeDeps, page: Page): void {
-  /** A page, or why there is none. */
+/** Routes whose content is read from the state directory. */
+export function addStateRoutes(app: Hono, { state, canTouch }: StateRoutes, page: Page): void {
+  /** The page, or an error page with its status. */
   const respond = async (c: Context, place: Place, content: () => Promise<Shown>): Promise<Response> => {
     try {
       return c.html(page({ ...place, content: await content() }));
     } catch (error) {
-      if (deps.isLocked(error)) {
+      if (isLocked(error)) {
         const notice =
-          'Another process has the crawl db and does not answer for it. This page can be shown when it is done.';
+          'Another process holds the crawl db and does not answer questions. Reload this page when it is done.';
         return c.html(page({ ...place, notice, content: markup`<p><a href="/">Overview</a></p>` }), 503, {
           'Retry-After': '5',
         });
@@ -41,7 +47,7 @@ export function addStateRoutes(app: Hono, deps: ServeDeps, page: Page): void {
   };
 
   const answer = (c: Context, place: Place, read: (reader: CrawlReader) => Promise<Shown>): Promise<Response> =>
-    respond(c, place, () => deps.ask(read));
+    respond(c, place, () => state.ask(read));
 
   app.get('/changes', (c) => {
     const kind = CHANGE_KINDS.find((each) => each === c.req.query('kind')) ?? null;
@@ -88,7 +94,7 @@ export function addStateRoutes(app: Hono, deps: ServeDeps, page: Page): void {
 
   app.get('/url', (c) => {
     const url = asked(c);
-    const action = deps.token === null ? null : touchForm(url);
+    const action = canTouch ? touchForm(url) : null;
     return answer(c, { title: url || 'No URL given' }, async (crawler) =>
       url === '' ? null : urlPage(await crawler.explain(url), action),
     );
@@ -100,23 +106,23 @@ export function addStateRoutes(app: Hono, deps: ServeDeps, page: Page): void {
   );
   app.get('/blocks', (c) =>
     respond(c, { title: 'Blocks of the stored page' }, () =>
-      deps.withSegments((crawler) => blocksOf(deps, crawler, asked(c))),
+      state.withSegments((crawler) => blocksOf(state, crawler, asked(c))),
     ),
   );
   app.get('/diff', (c) =>
-    respond(c, { title: 'What changed' }, () => deps.withSegments((crawler) => difference(crawler, c))),
+    respond(c, { title: 'What changed' }, () => state.withSegments((crawler) => difference(crawler, c))),
   );
 
   app.post('/touch', async (c) => {
-    if (deps.token === null) return c.text('Nothing can be changed without a token; see serve --help.\n', 403);
+    if (!canTouch) return c.text('Changes need a token: start serve with --token-file.\n', 403);
     const form = await c.req.parseBody().catch(() => null);
-    if (form === null) return c.text('A form with the field u, a URL, was expected.\n', 400);
+    if (form === null) return c.text('Expected a form with the field u, a URL.\n', 400);
     const url = String(form.u ?? '');
     try {
-      await deps.touch(url);
+      await state.touch(url);
     } catch (error) {
-      if (!deps.isLocked(error)) throw error;
-      return c.text('A crawl has the crawl db open. Try again when it is done.\n', 503, { 'Retry-After': '5' });
+      if (!isLocked(error)) throw error;
+      return c.text('A crawl holds the crawl db. Try again when it is done.\n', 503, { 'Retry-After': '5' });
     }
     return c.redirect(`/url?u=${encodeURIComponent(url)}`, 303);
   });
@@ -124,11 +130,11 @@ export function addStateRoutes(app: Hono, deps: ServeDeps, page: Page): void {
 
 const asked = (c: Context): string => c.req.query('u')?.trim() ?? '';
 
-async function blocksOf(deps: ServeDeps, crawler: Crawler, url: string): Promise<Shown> {
+async function blocksOf(state: StateAccess, crawler: Crawler, url: string): Promise<Shown> {
   const stored = await crawler.storedBody(url);
-  if (stored === null) return markup`<p class="nothing">No segment holds a body of this page.</p>`;
+  if (stored === null) return markup`<p class="nothing">No segment holds the content of this page.</p>`;
   const { contentType, at, segment, ...page } = stored;
-  const check = await deps.withChecker((checker) =>
+  const check = await state.withChecker((checker) =>
     checker.parse({ ...page, ...(contentType === null ? {} : { contentType }) }),
   );
   return blocksPage(check, `${at}, segment ${segment}`);
@@ -138,7 +144,7 @@ async function difference(crawler: Crawler, c: Context): Promise<Shown> {
   const [url, from, to] = [asked(c), c.req.query('from') ?? '', c.req.query('to') ?? ''];
   const versions = await crawler.versions(url);
   if (versions.length < 2) {
-    return markup`<p class="nothing">${versions.length === 0 ? 'No content' : 'Only one content'} of this page is stored.</p>`;
+    return markup`<p class="nothing">${versions.length === 0 ? 'No version' : 'Only one version'} of this page is stored.</p>`;
   }
   const diff = await crawler.diff(url, {
     ...(from === '' ? {} : { from: { segment: from } }),

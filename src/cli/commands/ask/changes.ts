@@ -1,18 +1,25 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { ChangeKind } from '../../../crawler.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';
 import type { ChangeReaderOptions, ChangeSource } from '../../../operations/changes/change-reader.ts';
 import type { ChangesQuery } from '../../../operations/changes/changes.ts';
-import { changeKinds, type FeedStart, feedStart } from '../../changes/feed-start.ts';
-import { follow, LOOK_EVERY_MS } from '../../changes/follow.ts';
-import { SECRET_VARIABLE, tellWebhook } from '../../changes/webhook.ts';
+import { follow, POLL_MS } from '../../changes/follow.ts';
+import { notifyWebhook, SECRET_VARIABLE } from '../../changes/webhook.ts';
 import { EXIT } from '../../exit.ts';
+import { hasCrawlDb } from '../../has-crawl-db.ts';
+import {
+  changeKinds,
+  durationMs,
+  type FeedStart,
+  feedStart,
+  hostName,
+  wholeNumber,
+} from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { durationMs, hostName, wholeNumber } from '../../program/shared-options.ts';
+import { listFormatOption } from '../../program/shared-options.ts';
+import { writeList } from '../../program/write-answer.ts';
 import { CHANGE_COLUMNS } from '../../render/columns.ts';
-import { type ListFormat, writeListing } from '../../render/listing.ts';
+import type { ListFormat } from '../../render/listing.ts';
 import { count } from '../../render/quantities.ts';
 import type { Session } from '../../session.ts';
 
@@ -31,45 +38,40 @@ interface ChangesFlags {
   readonly timeout: number;
 }
 
-/** Shown when nobody says since when. */
+/** Entries listed without `--since`. */
 const NEWEST = 50;
 
 export function addChanges(program: Command, run: Run): void {
   const command = program
     .command('changes')
     .description(
-      `What became of pages: ${CHANGE_KINDS.join(', ')}; oldest first. Without --since the newest ${NEWEST}.`,
+      `The change feed, oldest entry first: ${CHANGE_KINDS.join(', ')}. Without --since the newest ${NEWEST}.`,
     )
     .option(
       '--since <when>',
-      'only what was noted since then (yesterday, 2d, 2026-03-01), or behind this number',
+      'only entries since then (yesterday, 2d, 2026-03-01), or after this entry number',
       feedStart,
     )
     .option('--kind <kinds>', 'only these kinds, separated by commas', changeKinds)
     .option('--host <host>', 'only pages of this host (host or host:port)', hostName)
-    .option('--min-distance <bits>', 'leave out modifications with a smaller distance', wholeNumber(0))
-    .option('--limit <n>', 'entries at most', wholeNumber(1))
-    .addOption(
-      new Option('--format <format>', 'of lists; --json prints one JSON array').choices(['table', 'jsonl', 'csv']),
-    )
-    .option('--follow', 'then go on with what is added, a line for each, until a signal; with --json lines of JSON')
+    .option('--min-distance <bits>', 'leave out modifications with a smaller signature distance', wholeNumber(0))
+    .option('--limit <n>', 'at most this many entries', wholeNumber(1))
+    .addOption(listFormatOption())
+    .option('--follow', 'keep printing new entries, one line each, until a signal; with --json lines of JSON')
     .option(
       '--webhook <url>',
-      'tell this address by signed POST what it has not been told yet; --since says where to begin',
+      'POST new entries to this address, signed; a later run goes on where this one ended; --since sets the start',
     )
-    .option(
-      '--secret-file <file>',
-      `what messages are signed with (default: the environment variable ${SECRET_VARIABLE})`,
-    )
-    .option('--batch <n>', 'changes in a message at most', wholeNumber(1), 100)
+    .option('--secret-file <file>', `key of the signature (default: the environment variable ${SECRET_VARIABLE})`)
+    .option('--batch <n>', 'at most this many changes in a message', wholeNumber(1), 100)
     .option(
       '--retries <n>',
-      'further attempts, ever farther apart; with --follow there is no end of them',
+      'further attempts after a failure, with growing pauses; unlimited with --follow',
       wholeNumber(0),
       5,
     )
     .addOption(
-      new Option('--timeout <duration>', 'longest wait for an answer to a message')
+      new Option('--timeout <duration>', 'longest wait for the answer to a message')
         .argParser(durationMs)
         .default(15_000, '15s'),
     )
@@ -82,10 +84,10 @@ Examples:
   incrawl changes --since 1841 --format jsonl
   incrawl crawl && ${SECRET_VARIABLE}=... incrawl changes --webhook https://example.org/hook`,
     );
-  command.action((flags: ChangesFlags) => run(command, (session) => answer(session, flags), 'when-asked'));
+  command.action((flags: ChangesFlags) => run(command, (session) => changes(session, flags), 'when-asked'));
 }
 
-async function answer(session: Session, flags: ChangesFlags): Promise<number> {
+async function changes(session: Session, flags: ChangesFlags): Promise<number> {
   const { since, webhook, limit, format } = flags;
   const filter = filterOf(flags);
   if (flags.follow) noteMissing(session);
@@ -94,13 +96,13 @@ async function answer(session: Session, flags: ChangesFlags): Promise<number> {
     const { batch, timeout: timeoutMs } = flags;
     const more = { url: webhook, filter, batch, timeoutMs, ...(since === undefined ? {} : { since }) };
     const ends = flags.follow
-      ? { retries: Number.POSITIVE_INFINITY, follow: { everyMs: LOOK_EVERY_MS } }
+      ? { retries: Number.POSITIVE_INFINITY, follow: { everyMs: POLL_MS } }
       : { retries: flags.retries };
-    return tellWebhook(session, { ...more, ...ends }, flags.secretFile);
+    return notifyWebhook(session, { ...more, ...ends }, flags.secretFile);
   }
   if (flags.follow) {
     if (limit !== undefined || format === 'csv' || format === 'table')
-      return session.refuse('--follow prints lines: without --limit, --format jsonl or none');
+      return session.refuse('--follow prints lines: it goes with --format jsonl only, and without --limit');
     const startOf = () => session.withReader((feed) => startAt(session, feed, since));
     const reader: ChangeReaderOptions = { dir: session.options.dir, withFeed: (use) => session.withReader(use) };
     return follow(session, reader, filter, startOf, session.json || format === 'jsonl');
@@ -108,10 +110,9 @@ async function answer(session: Session, flags: ChangesFlags): Promise<number> {
   return session.withReader((feed) => list(session, feed, flags));
 }
 
-/** What follows a mistyped directory would wait for ever without a word. */
+/** Without this note, following a mistyped directory would wait for ever in silence. */
 function noteMissing({ options: { dir }, note }: Session): void {
-  if (existsSync(join(dir, 'db')) || existsSync(join(dir, 'cluster.json'))) return;
-  note(`There is no crawl in ${dir} yet; its changes are told once there is one.`);
+  if (!hasCrawlDb(dir)) note(`There is no crawl in ${dir} yet. Its changes are shown once there is one.`);
 }
 
 function filterOf({ kind, host, minDistance }: ChangesFlags): Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'> {
@@ -123,23 +124,17 @@ function filterOf({ kind, host, minDistance }: ChangesFlags): Pick<ChangesQuery,
 }
 
 async function list(session: Session, feed: ChangeSource, flags: ChangesFlags): Promise<number> {
-  const { since, limit } = flags;
-  const format = flags.format ?? (session.json ? 'json' : 'table');
-  await tellMissed(session, feed, since);
+  const { since, limit, format } = flags;
+  await noteGap(session, feed, since);
   const range = since === undefined ? { newest: true, limit: limit ?? NEWEST } : since;
   const query = { ...(limit === undefined ? {} : { limit }), ...range, ...filterOf(flags) };
-  const written = await writeListing(session.out, feed.changes(query), {
-    format,
-    columns: CHANGE_COLUMNS,
-    bold: session.bold,
-  });
-  if (written === 0 && format === 'table') session.note('No changes.');
+  await writeList(session, feed.changes(query), CHANGE_COLUMNS, { format, empty: 'No changes.' });
   return EXIT.done;
 }
 
-/** The number behind which to follow: the end of the feed when nobody says since when. */
+/** The entry number after which to follow: without `--since` the end of the feed. */
 async function startAt(session: Session, feed: ChangeSource, since: FeedStart | undefined): Promise<number> {
-  await tellMissed(session, feed, since);
+  await noteGap(session, feed, since);
   const { last } = await feed.changeFeed();
   if (since === undefined) return last;
   if ('after' in since) return since.after;
@@ -147,13 +142,13 @@ async function startAt(session: Session, feed: ChangeSource, since: FeedStart | 
   return last;
 }
 
-/** Entries that are not kept any more are missing in the answer: that must be said. */
-async function tellMissed(session: Session, feed: ChangeSource, from: FeedStart | undefined): Promise<void> {
+/** Notes entries after the start that the feed does not hold any more, or never held. */
+async function noteGap(session: Session, feed: ChangeSource, from: FeedStart | undefined): Promise<void> {
   if (from === undefined || !('after' in from)) return;
   const { first, last } = await feed.changeFeed();
   const missed = (first ?? last + 1) - from.after - 1;
   if (missed > 0 && last > from.after) {
-    session.note(`${count(missed)} entries behind ${from.after} are not kept any more (changes.keep, changes.max).`);
+    session.note(`${count(missed)} entries after ${from.after} are no longer kept (changes.keep, changes.max).`);
   } else if (from.after > last) {
     session.note(
       `The feed ends at ${last}: number ${from.after} belongs to another crawl db, or to a newer copy of this one.`,

@@ -5,11 +5,12 @@ import { CrawlError } from '../../../domain/errors.ts';
 import { answerLines, type CheckInput, parseInput, requiredField, textField } from '../../input/stdin-answers.ts';
 import type { Run } from '../../program/program.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { blocksHtml } from '../../render/html/blocks-html.ts';
 import { checkText } from '../../render/text/check-text.ts';
 import type { Session } from '../../session.ts';
 
-/** Options of all the checks; each uses its own. */
+/** Options of all checks; each check uses its own. */
 interface CheckFlags {
   readonly stdin?: true;
   readonly base?: string;
@@ -34,7 +35,7 @@ const CHECKS: readonly Check[] = [
   {
     name: 'url',
     argument: 'a URL, or {"url", "base"}',
-    description: 'What the normalizers and filters make of a URL, step by step.',
+    description: 'Run a URL through the normalizers and filters, step by step.',
     example: "incrawl check url 'HTTP://Example.org:80/a/../b?utm_source=x#top'",
     options: [['--base <url>', 'resolve a relative URL against this one']],
     ask(checker, input, flags) {
@@ -47,12 +48,12 @@ const CHECKS: readonly Check[] = [
   {
     name: 'parse',
     argument: 'a file or URL, or {"file", "url", "contentType"}',
-    description: 'What the parser plugins find in a page: title, text, main content, signature, outlinks.',
+    description: 'Run a page through the parser plugins: title, text, main content, signature, outlinks.',
     example: 'incrawl check parse page.html --url https://example.org/page.html',
     options: [
       ['--url <url>', 'the URL that the file came from, for its relative links'],
-      ['--content-type <type>', 'the Content-Type that it came with'],
-      ['--html <file>', 'write a picture of its blocks, to look at in a browser'],
+      ['--content-type <type>', 'its Content-Type header'],
+      ['--html <file>', 'write its blocks, coloured by class, as a page for a browser'],
     ],
     network: true,
     async ask(checker, input, flags) {
@@ -74,11 +75,11 @@ const CHECKS: readonly Check[] = [
   {
     name: 'robots',
     argument: 'a URL, or {"robots", "agent", "url"}',
-    description: 'What the robots.txt of a URL, or one at hand, says about it, and by which line.',
+    description: 'Whether robots.txt allows a URL, and by which line.',
     example:
       'incrawl check robots https://example.org/private/\n  incrawl check robots /private/ --robots robots.txt --agent incrawl',
     options: [
-      ['--robots <file>', 'a robots.txt at hand; default: that of the URL, which is fetched'],
+      ['--robots <file>', 'a local robots.txt; default: fetched from the host of the URL'],
       ['--agent <name>', 'product token; default: agent.name'],
     ],
     network: true,
@@ -97,7 +98,7 @@ const CHECKS: readonly Check[] = [
   {
     name: 'sitemap',
     argument: 'a file, or {"file"}',
-    description: 'What is in a sitemap or sitemap index, and what is wrong with it.',
+    description: 'Read a sitemap or sitemap index: its entries and its errors.',
     example: 'incrawl check sitemap sitemap.xml --json',
     options: [],
     ask(checker, input) {
@@ -111,7 +112,7 @@ const CHECKS: readonly Check[] = [
 export function addCheck(program: Command, run: Run): void {
   const check = program
     .command('check')
-    .description('Ask one part of the chain about one input, or about each line of stdin. Needs no crawl db.')
+    .description('Run one stage of the pipeline on one input, or on each line of stdin. Needs no crawl db.')
     .addHelpText('after', `\nExamples:\n${CHECKS.map(({ example }) => `  ${example}`).join('\n')}`);
   for (const each of CHECKS) addOne(check, each, run);
 }
@@ -134,7 +135,7 @@ function addOne(parent: Command, check: Check, run: Run): void {
         const ask = (each: CheckInput): Promise<object> => check.ask(checker, each, flags, session);
         if (input === undefined) return answerLines(session, ask);
         const answer = await ask(parseInput(input));
-        await session.out.write(session.json ? `${JSON.stringify(answer)}\n` : checkText(answer, session.color));
+        await writeAnswer(session, answer, () => checkText(answer, session.color));
       });
     }),
   );

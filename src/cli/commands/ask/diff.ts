@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { PageVersion, VersionChoice } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
+import { moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { moment } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { diffHtml } from '../../render/html/diff-html.ts';
 import { safeText } from '../../render/safe-text.ts';
 import { type Column, table } from '../../render/table.ts';
@@ -22,24 +23,26 @@ export function addDiff(program: Command, run: Run): void {
     .command('diff')
     .argument('<url>')
     .description('What changed between two stored versions of a page, word by word. Needs no crawl db.')
-    .option('--from <version>', 'a segment, or a time: the version of then; default: the last one with another content')
+    .option(
+      '--from <version>',
+      'a segment, or a time: the version of that time; default: the last version with other content',
+    )
     .option('--to <version>', 'a segment, or a time; default: the newest version')
-    .option('--list', 'the versions that are stored')
-    .option('--full', 'all of the text, not only what stands around changes')
-    .option('--html <file>', 'write both versions side by side, to look at in a browser')
+    .option('--list', 'list the stored versions')
+    .option('--full', 'the whole text, not only the parts around changes')
+    .option('--html <file>', 'write both versions side by side as a page for a browser')
     .addHelpText(
       'after',
       '\nExamples:\n  incrawl diff https://example.org/news/\n  incrawl diff https://example.org/news/ --from 2026-03-01 --html changes.html',
     );
   command.action((url: string, flags: DiffFlags) =>
     run(command, async (session) => {
-      const { out, bold, color } = session;
+      const { bold, color } = session;
       return session.withSegments(async (crawler) => {
         if (flags.list) {
           const versions = await crawler.versions(url);
-          if (session.json) await out.write(`${JSON.stringify({ url, versions })}\n`);
-          else if (versions.length > 0) await out.write(versionsText(versions, bold));
-          else session.note(`No segment holds a content of ${safeText(url)}`);
+          await writeAnswer(session, { url, versions }, () => table(VERSION_COLUMNS, versions, bold));
+          if (versions.length === 0 && !session.json) session.note(`No segment holds the content of ${safeText(url)}.`);
           return versions.length === 0 ? EXIT.error : EXIT.done;
         }
         const known = new Set((await crawler.segments()).map(({ id }) => id));
@@ -47,8 +50,7 @@ export function addDiff(program: Command, run: Run): void {
         const to = flags.to === undefined ? {} : { to: choiceOf(flags.to, known, '--to') };
         const diff = await crawler.diff(url, { ...from, ...to });
         if (flags.html !== undefined) await writeFile(flags.html, diffHtml(diff));
-        if (session.json) await out.write(`${JSON.stringify(diff)}\n`);
-        else await out.write(diffText(diff, { bold, color, full: flags.full === true }));
+        await writeAnswer(session, diff, () => diffText(diff, { bold, color, full: flags.full === true }));
         return EXIT.done;
       });
     }),
@@ -61,17 +63,14 @@ export function addDiff(program: Command, run: Run): void {
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error;
       return command.error(
-        `error: ${option} ${text} is no segment (incrawl readseg --list shows them) and no time such as 2026-03-01 or 3d`,
+        `error: ${option} ${text}: expected a segment ("incrawl readseg --list"), or a time such as 2026-03-01 or 3d`,
       );
     }
   }
 }
 
-function versionsText(versions: readonly PageVersion[], bold: (text: string) => string): string {
-  const columns: Column<PageVersion>[] = [
-    { title: 'fetched', cell: ({ at }) => at },
-    { title: 'segment', cell: ({ segment }) => segment },
-    { title: 'digest', cell: ({ digest }) => digest },
-  ];
-  return table(columns, versions, bold);
-}
+const VERSION_COLUMNS: readonly Column<PageVersion>[] = [
+  { title: 'fetched', cell: ({ at }) => at },
+  { title: 'segment', cell: ({ segment }) => segment },
+  { title: 'digest', cell: ({ digest }) => digest },
+];

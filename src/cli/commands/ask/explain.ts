@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { explanationText } from '../../render/text/explanation-text.ts';
 
 export function addExplain(program: Command, run: Run): void {
@@ -7,15 +8,14 @@ export function addExplain(program: Command, run: Run): void {
     .command('explain')
     .argument('<url>')
     .description(
-      'Why a URL is or is not fetched: filters, robots.txt, how it was found, its visits, the arithmetic of the next one and what would bring it forward.',
+      'Why a URL is or is not fetched: URL filters, robots.txt, the page that links to it, its visits, how the next ' +
+        'visit was computed, and how to bring it forward.',
     )
     .addHelpText('after', '\nExample:\n  incrawl explain https://example.org/news/');
   command.action((url: string) =>
     run(command, async (session) => {
       const explanation = await session.withReader((reader) => reader.explain(url));
-      await session.out.write(
-        session.json ? `${JSON.stringify(explanation)}\n` : explanationText(explanation, session.bold),
-      );
+      await writeAnswer(session, explanation, () => explanationText(explanation, session.bold));
     }),
   );
 }

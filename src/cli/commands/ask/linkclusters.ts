@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { EXIT } from '../../exit.ts';
 import type { Run } from '../../program/program.ts';
-import { type ListFormat, writeListing } from '../../render/listing.ts';
+import { writeList } from '../../program/write-answer.ts';
+import type { ListFormat } from '../../render/listing.ts';
 import type { Column } from '../../render/table.ts';
 
-interface FamilyView {
+interface ClusterView {
   readonly domain: string;
   readonly family: number;
   readonly size: number;
@@ -14,7 +15,7 @@ interface FamilyView {
   readonly first: string;
 }
 
-const COLUMNS: readonly Column<FamilyView>[] = [
+const COLUMNS: readonly Column<ClusterView>[] = [
   { title: 'domain', cell: ({ domain }) => domain },
   { title: 'URLs', cell: ({ size }) => String(size), align: 'right' },
   { title: 'noise', cell: ({ noise }) => (noise ? 'yes' : '') },
@@ -26,7 +27,8 @@ export function addLinkclusters(program: Command, run: Run): void {
   const command = program
     .command('linkclusters')
     .description(
-      'Families of the URLs that the crawled pages link to, per domain, by longest common subsequence; families like the links that parsefilter-noise-links marked are noise.',
+      'Clusters of the URLs that crawled pages link to, by domain and longest common subsequence. Clusters like the ' +
+        'links that parsefilter-noise-links marked are noise.',
     )
     .addOption(
       new Option('--format <format>', '--json prints one JSON array').choices(['table', 'jsonl', 'csv', 'tsv']),
@@ -35,24 +37,19 @@ export function addLinkclusters(program: Command, run: Run): void {
   command.action((flags: { readonly format?: Exclude<ListFormat, 'json'> | 'tsv' }) =>
     run(command, (session) =>
       session.withSegments(async (crawler) => {
-        const { format = session.json ? 'json' : 'table' } = flags;
+        const { format } = flags;
         if (format === 'tsv') {
           for await (const line of crawler.linkClusters()) await session.out.write(`${line}\n`);
           return EXIT.done;
         }
-        const written = await writeListing(session.out, familyViews(crawler.linkClusters()), {
-          format,
-          columns: COLUMNS,
-          bold: session.bold,
-        });
-        if (written === 0 && format === 'table') session.note('No links yet.');
+        await writeList(session, clusterViews(crawler.linkClusters()), COLUMNS, { format, empty: 'No links yet.' });
         return EXIT.done;
       }),
     ),
   );
 }
 
-async function* familyViews(lines: AsyncIterable<string>): AsyncGenerator<FamilyView> {
+async function* clusterViews(lines: AsyncIterable<string>): AsyncGenerator<ClusterView> {
   for await (const line of lines) {
     const [domain = '', family = '', size = '', verdict, similarity, first] = line.split('\t');
     if (first === undefined) continue;

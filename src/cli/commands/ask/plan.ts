@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { PlanSummary } from '../../../crawler.ts';
+import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { wholeNumber } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { table } from '../../render/table.ts';
 
@@ -10,20 +11,20 @@ interface PlanFlags {
   readonly budgetPerDay?: number;
 }
 
-/** Ten years: each visit ahead is counted one by one. */
+/** Ten years: the visits are simulated one by one. */
 const MAX_DAYS = 3650;
 
 export function addPlan(program: Command, run: Run): void {
   const command = program
     .command('plan')
-    .description('What the next days will ask for, by day and host, against the budget. Changes nothing.')
-    .option('--days <n>', 'how far to look, 1 to 3650', wholeNumber(1, MAX_DAYS), 7)
-    .option('--budget-per-day <n>', 'suppose this budget (generate.budgetPerDay)', wholeNumber(1))
+    .description('Forecast of the visits that fall due, by day and host, against the budget. Changes nothing.')
+    .option('--days <n>', 'days to forecast, 1 to 3650', wholeNumber(1, MAX_DAYS), 7)
+    .option('--budget-per-day <n>', 'assume this budget (generate.budgetPerDay)', wholeNumber(1))
     .addHelpText('after', '\nExample:\n  incrawl plan --days 7 --budget-per-day 5000');
   command.action((flags: PlanFlags) =>
     run(command, async (session) => {
       const plan = await session.withReader((crawler) => crawler.plan(flags));
-      await session.out.write(session.json ? `${JSON.stringify(plan)}\n` : planText(plan, session.bold));
+      await writeAnswer(session, plan, () => planText(plan, session.bold));
     }),
   );
 }
@@ -48,11 +49,11 @@ function planText(plan: PlanSummary, bold: (text: string) => string): string {
     plan.hosts.slice(0, 10),
     bold,
   );
-  const need = `The pages ask for ${count(plan.needPerDay)} visits a day`;
+  const need = `The intervals need ${count(plan.needPerDay)} visits a day`;
   const { budgetPerDay } = plan;
   const verdict =
     budgetPerDay === null
       ? `${need}; there is no budget.`
-      : `${need}; the budget is ${count(budgetPerDay)}${budgetPerDay < plan.needPerDay ? ', so intervals will grow' : ''}.`;
+      : `${need}; the budget is ${count(budgetPerDay)}${budgetPerDay < plan.needPerDay ? ', so pages will wait' : ''}.`;
   return `${days}\n${plan.hosts.length === 0 ? '' : `${hosts}\n`}${verdict}\n`;
 }

@@ -1,8 +1,10 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
 import type { Run } from '../../program/program.ts';
+import { listFormatOption } from '../../program/shared-options.ts';
+import { writeAnswer, writeList } from '../../program/write-answer.ts';
 import { SEGMENT_COLUMNS, SEGMENT_RECORD_COLUMNS } from '../../render/columns.ts';
-import { type ListFormat, writeListing } from '../../render/listing.ts';
+import type { ListFormat } from '../../render/listing.ts';
 import { safeText } from '../../render/safe-text.ts';
 import { segmentRecordText } from '../../render/text/segment-text.ts';
 
@@ -18,38 +20,33 @@ export function addReadseg(program: Command, run: Run): void {
     .command('readseg')
     .argument(
       '[segment]',
-      'for --get and --dump; default: for --get the newest that has the URL, for --dump the newest',
+      'for --get and --dump; default: for --get the newest that holds the URL, for --dump the newest',
     )
-    .description(
-      'Look into segments: what a round fetched and parsed. Needs no crawl db. --list when nothing is asked.',
-    )
+    .description('Read segments: what a round fetched and parsed. Needs no crawl db; --list is the default.')
     .option('--list', 'segments with their states and counts')
-    .option('--get <url>', 'what was stored of one URL: outcome, response, parse output')
+    .option('--get <url>', 'the stored record of one URL: outcome, response, parse output')
     .option('--dump', 'all records of a segment, without bodies')
-    .addOption(
-      new Option('--format <format>', 'of lists; --json prints one JSON array').choices(['table', 'jsonl', 'csv']),
-    )
+    .addOption(listFormatOption())
     .addHelpText('after', '\nExamples:\n  incrawl readseg --list\n  incrawl readseg --get https://example.org/ --json');
   command.action((segment: string | undefined, flags: ReadsegFlags) =>
     run(command, async (session) => {
       if ([flags.list, flags.get, flags.dump].filter((each) => each !== undefined).length > 1) {
-        return session.refuse('--list, --get and --dump are three questions: ask one');
+        return session.refuse('--list, --get and --dump exclude each other');
       }
-      const { out, bold } = session;
-      const format = flags.format ?? (session.json ? 'json' : 'table');
+      const { format } = flags;
       return session.withSegments(async (crawler) => {
         if (flags.get !== undefined) {
           const record = await crawler.segmentRecord(flags.get, segment);
-          if (session.json) await out.write(`${JSON.stringify(record)}\n`);
-          else if (record !== null) await out.write(segmentRecordText(record));
+          await writeAnswer(session, record, () => (record === null ? '' : segmentRecordText(record)));
           if (record === null) session.note(`Not in ${segment ?? 'any segment'}: ${safeText(flags.get)}`);
           return record === null ? EXIT.error : EXIT.done;
         }
-        const written = flags.dump
-          ? await writeListing(out, crawler.segmentRecords(segment), { format, bold, columns: SEGMENT_RECORD_COLUMNS })
-          : await writeListing(out, await crawler.segments(), { format, bold, columns: SEGMENT_COLUMNS });
-        if (written === 0 && format === 'table')
-          session.note(flags.dump ? 'The segment is empty.' : 'No segments yet.');
+        if (flags.dump) {
+          const rows = crawler.segmentRecords(segment);
+          await writeList(session, rows, SEGMENT_RECORD_COLUMNS, { format, empty: 'The segment is empty.' });
+        } else {
+          await writeList(session, await crawler.segments(), SEGMENT_COLUMNS, { format, empty: 'No segments yet.' });
+        }
         return EXIT.done;
       });
     }),

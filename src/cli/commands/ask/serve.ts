@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CrawlError } from '../../../domain/errors.ts';
 import { EXIT } from '../../exit.ts';
-import { listenForStop } from '../../process/stop-signal.ts';
+import { withStopSignal } from '../../process/stop-signal.ts';
+import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { wholeNumber } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
 
 interface ServeFlags {
@@ -19,11 +19,12 @@ export function addServe(program: Command, run: Run): void {
   const command = program
     .command('serve')
     .description(
-      'A small web page over this state directory: rounds, states, freshness, hosts, changes, each URL; /metrics and /healthz.',
+      'Serve web pages about this state directory: rounds, states, freshness, hosts, changes, each URL; also ' +
+        '/metrics (Prometheus) and /healthz.',
     )
     .option('--port <n>', 'port; 0 takes a free one', port, 7380)
-    .option('--host <address>', 'address to listen on; others than loopback need a token', '127.0.0.1')
-    .option('--token-file <file>', 'a file with a token of 16 characters at least, which every reader must give then')
+    .option('--host <address>', 'address to listen on; any but loopback needs --token-file', '127.0.0.1')
+    .option('--token-file <file>', 'file with a token of at least 16 characters, which every request must carry')
     .addHelpText(
       'after',
       `
@@ -32,8 +33,8 @@ Examples:
   incrawl serve --port 8080 --dir /var/lib/incrawl
   incrawl serve --host 0.0.0.0 --token-file /etc/incrawl/token
 
-It changes no record, and closes the crawl db at once when a crawl or another command wants it. With a token, pages can be marked to be
-visited in the next round.`,
+It reads only, and gives the crawl db up at once when a crawl or another command
+needs it. With a token, a page can be marked for the next round.`,
     );
   command.action((flags: ServeFlags) => run(command, (session) => serve(session, flags)));
 }
@@ -48,35 +49,35 @@ async function serve(session: Session, { port, host, tokenFile }: ServeFlags): P
   const { isLoopback } = await import('../../serve/guard.ts');
   const token = tokenFile === undefined ? null : await tokenOf(tokenFile);
   if (token === null && !isLoopback(host))
-    session.refuse(`--host ${host} can be reached by others: it needs --token-file`);
+    session.refuse(`--host ${host} can be reached from other machines: it needs --token-file`);
   const { dir } = session.options;
   if (!existsSync(dir)) {
-    throw new CrawlError('usage-invalid', `there is no folder ${dir}; --dir names the state directory of a crawl`);
+    throw new CrawlError(
+      'usage-invalid',
+      `there is no folder ${dir}; expected in --dir the state directory of a crawl`,
+    );
   }
   const { openServer } = await import('../../serve/server.ts');
-  const stop = listenForStop(() => {});
-  const options = await session.stateOptions({ port, host, token, baseDir: session.loaded.baseDir });
-  const server = await openServer({
-    ...options,
-    withChecker: session.withChecker,
-    hasDb: () => existsSync(join(dir, 'db')) || existsSync(join(dir, 'cluster.json')),
-  });
-  try {
-    await session.out.write(
-      session.json ? `${JSON.stringify({ url: server.url, pid: process.pid })}\n` : `${server.url}\n`,
-    );
-    await session.out.flush();
-    if (token === null) session.note('Everybody on this machine may read; Ctrl-C ends it.');
-    await new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
-  } finally {
-    stop.release();
-    await server.close();
-  }
-  return EXIT.done;
+  return withStopSignal(
+    () => {},
+    async (signal) => {
+      const options = await session.stateOptions({ baseDir: session.loaded.baseDir, withChecker: session.withChecker });
+      const server = await openServer({ port, host, token }, options);
+      try {
+        await writeAnswer(session, { url: server.url, pid: process.pid }, () => `${server.url}\n`);
+        await session.out.flush();
+        if (token === null) session.note('Without a token every user of this machine can read. Ctrl-C stops.');
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      } finally {
+        await server.close();
+      }
+      return EXIT.done;
+    },
+  );
 }
 
 async function tokenOf(file: string): Promise<string> {
   const token = (await readFile(file, 'utf8')).trim();
   if (token.length >= 16) return token;
-  throw new CrawlError('usage-invalid', `${file}: expected a token of 16 characters at least`);
+  throw new CrawlError('usage-invalid', `${file}: expected a token of at least 16 characters`);
 }

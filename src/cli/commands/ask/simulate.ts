@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { ReplayTotals, SimulateSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
+import { collect, hostName } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { collect, hostName } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { bytes, count } from '../../render/quantities.ts';
 import { table } from '../../render/table.ts';
 
@@ -17,9 +18,9 @@ export function addSimulate(program: Command, run: Run): void {
   const command = program
     .command('simulate')
     .description(
-      'Replay the stored visits through other schedules: fetches, changes found, time out of date. Changes nothing.',
+      'Replay recorded visits through other schedules: fetches, changes found, time out of date. Changes nothing.',
     )
-    .option('--schedule <name>', 'a schedule to replay; repeatable; default: those that ship with incrawl', collect)
+    .option('--schedule <name>', 'schedule to replay; repeatable; default: all bundled schedules', collect)
     .option('--host <host>', 'only pages of this host', hostName)
     .addHelpText('after', '\nExample:\n  incrawl simulate --schedule adaptive --schedule freshness');
   command.action(({ schedule: schedules = DEFAULT_SCHEDULES, host }: SimulateFlags) =>
@@ -27,18 +28,18 @@ export function addSimulate(program: Command, run: Run): void {
       const summary = await session.withReader((crawler) =>
         crawler.simulate({ schedules, ...(host === undefined ? {} : { host }) }),
       );
-      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : simulateText(summary, session.bold));
+      await writeAnswer(session, summary, () => simulateText(summary, session.bold));
       return summary.pages === 0 ? EXIT.error : EXIT.done;
     }),
   );
 }
 
 function simulateText(summary: SimulateSummary, bold: (text: string) => string): string {
-  if (summary.pages === 0) return 'No page has two visits yet: there is nothing to replay.\n';
+  if (summary.pages === 0) return 'No page has two visits yet: nothing to replay.\n';
   const rows: readonly ReplayTotals[] = [summary.stored, ...summary.replayed];
   const text = table(
     [
-      { title: 'schedule', cell: (row) => (row === summary.stored ? 'as it was' : row.schedule) },
+      { title: 'schedule', cell: (row) => (row === summary.stored ? 'recorded' : row.schedule) },
       { title: 'fetches', align: 'right', cell: (row) => count(row.fetches) },
       { title: 'changes found', align: 'right', cell: (row) => `${count(row.changesFound)} of ${count(row.changes)}` },
       { title: 'out of date', align: 'right', cell: (row) => `${(100 * row.staleShare).toFixed(1)} %` },
@@ -47,7 +48,8 @@ function simulateText(summary: SimulateSummary, bold: (text: string) => string):
     rows,
     bold,
   );
-  return `${count(summary.pages)} pages, ${count(summary.pageDays)} page-days, from the visits that the records remember.\n\n${text}
-A change is taken to have happened half way between the visits around it; what happened between two visits and was undone is
-not known, so a schedule that visits more often than was done cannot show its full worth.\n`;
+  return `${count(summary.pages)} pages, ${count(summary.pageDays)} page-days, from the visits in the records.\n\n${text}
+Assumption: a change happened half way between the two visits around it.
+A change that was undone between two visits is unknown, so a schedule with more
+visits than the recorded ones may be better than it looks here.\n`;
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
-import { listenForStop } from '../../process/stop-signal.ts';
+import { withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { topLines } from '../../render/live/run-text.ts';
 import { runPath } from '../../run-status/announce.ts';
 import { askRun, followRun } from '../../run-status/follow.ts';
@@ -15,7 +16,7 @@ export function addTop(program: Command, run: Run): void {
   const command = program
     .command('top')
     .description('Watch the crawl that runs on this state directory, or the scheduler between two runs.')
-    .option('--once', 'say once how far it is; the default where stdout is no terminal, and with --json')
+    .option('--once', 'print the progress once; the default with --json, and where stdout is no terminal')
     .addHelpText(
       'after',
       `
@@ -27,51 +28,50 @@ Examples:
   command.action((flags: { readonly once?: true }) =>
     run(command, (session) => {
       const terminal = session.surroundings.stdout;
-      return flags.once || session.json || !session.canDraw(terminal) ? tellOnce(session) : watch(session, terminal);
+      return flags.once || session.json || !session.canDraw(terminal) ? printOnce(session) : watch(session, terminal);
     }),
   );
 }
 
-async function tellOnce(session: Session): Promise<number> {
+async function printOnce(session: Session): Promise<number> {
   const { dir } = session.options;
   const status = await askRun(runPath(dir));
   const schedule = await askStatus(statusPath(dir));
-  if (session.json) await session.out.write(`${JSON.stringify({ run: status, schedule })}\n`);
-  else if (status !== null) await session.out.write(`${topLines(status, 160, session.bold).join('\n')}\n`);
-  else if (schedule !== null) await session.out.write(statusText(schedule));
-  else session.note(nothingRuns(dir));
-  return status === null && schedule === null ? EXIT.error : EXIT.done;
+  await writeAnswer(session, { run: status, schedule }, () => {
+    if (status !== null) return `${topLines(status, 160, session.bold).join('\n')}\n`;
+    return schedule === null ? '' : statusText(schedule);
+  });
+  if (status !== null || schedule !== null) return EXIT.done;
+  if (!session.json) session.note(nothingRuns(dir));
+  return EXIT.error;
 }
 
 const nothingRuns = (dir: string): string => `No crawl and no scheduler runs on ${dir}.`;
 
-/** Between two looks at a scheduler that waits, ms. */
-const WAIT_MS = 1_000;
+/** Pause between two questions to a scheduler that waits for its next run, ms. */
+const POLL_MS = 1_000;
 
 /** Redraws until the run is over and no scheduler will begin another, or until Ctrl-C. */
 async function watch(session: Session, terminal: NodeJS.WriteStream): Promise<number> {
   const { dir } = session.options;
   const { createLogUpdate } = await import('log-update');
   const draw = createLogUpdate(terminal);
-  const stop = listenForStop(() => {});
   let hasShown = false;
   const show = (status: RunStatus): void => {
     hasShown = true;
     draw(topLines(status, (terminal.columns || 80) - 1, session.bold).join('\n'));
   };
-  try {
-    while (!stop.signal.aborted) {
-      await followRun(runPath(dir), show, stop.signal);
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await followRun(runPath(dir), show, signal);
       const schedule = await askStatus(statusPath(dir));
       if (schedule === null) break;
       hasShown = true;
-      if (!stop.signal.aborted) draw(statusText(schedule).trimEnd());
-      await sleepUntil(Date.now() + WAIT_MS, stop.signal);
+      if (!signal.aborted) draw(statusText(schedule).trimEnd());
+      await sleepUntil(Date.now() + POLL_MS, signal);
     }
-  } finally {
-    draw.done();
-    stop.release();
-  }
+  };
+  await withStopSignal(() => {}, follow).finally(() => draw.done());
   if (!hasShown) session.note(nothingRuns(dir));
   return hasShown ? EXIT.done : EXIT.error;
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { PruneSummary, SegmentVerdict } from '../../../crawler.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { asAsked } from '../../program/dry-run.ts';
+import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { wholeNumber } from '../../program/shared-options.ts';
 import { count } from '../../render/quantities.ts';
 
 interface PruneFlags {
@@ -13,25 +13,23 @@ interface PruneFlags {
 }
 
 const MEANING: Readonly<Record<SegmentVerdict, string>> = {
-  young: 'kept: younger than asked for',
+  young: 'kept: younger than --keep-days',
   unfinished: 'kept: not applied to the crawl db yet',
   needed: 'kept: holds the current content of pages',
-  removed: 'nothing of it is needed any more',
-  compacted: 'its pages go into one new segment',
+  removed: 'no longer needed',
+  compacted: 'its pages move to one new segment',
 };
 
 export function addSegments(program: Command, run: Run): void {
   const segments = program
     .command('segments')
-    .description('Keep the stored pages of past rounds in bounds.')
+    .description('Limit the disk space of the stored pages of past rounds.')
     .addHelpText('after', '\nExamples:\n  incrawl segments prune --keep-days 90 --compact');
   const prune = segments
     .command('prune')
-    .description(
-      'Remove old segments of which nothing is needed any more: no export, diff or new parse would read them.',
-    )
-    .requiredOption('--keep-days <days>', 'younger segments stay', wholeNumber(0))
-    .option('--compact', 'first move the pages that are still needed from the old segments into one new segment')
+    .description('Remove old segments that no export, diff or new parse would read.')
+    .requiredOption('--keep-days <days>', 'keep segments younger than this', wholeNumber(0))
+    .option('--compact', 'first move the pages of old segments that are still needed to one new segment')
     .option('--dry-run', 'only say what would be done')
     .addHelpText(
       'after',

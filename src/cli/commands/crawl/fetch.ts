@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { FetchSummary, ParseSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
-import { listenForStop } from '../../process/stop-signal.ts';
+import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
 import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { bytes, count } from '../../render/quantities.ts';
 import { fieldLines } from '../../render/table.ts';
 import { failureText } from '../../render/text/failures-text.ts';
@@ -13,41 +14,41 @@ export function addFetch(program: Command, run: Run): void {
   const command = addNetworkOptions(
     program
       .command('fetch')
-      .argument('[segment]', 'default: the newest one that is not fetched yet')
+      .argument('[segment]', 'default: the newest segment that is not fetched yet')
       .description(
-        'Fetch the URLs of a segment. Needs no crawl db; run again, it fetches what the segment still lacks.',
+        'Fetch the URLs of a segment. Needs no crawl db; a second run fetches the URLs that are still missing.',
       )
-      .option('--parse', 'parse pages while others are fetched'),
+      .option('--parse', 'parse pages while fetching'),
   ).addHelpText('after', '\nExample:\n  incrawl generate && incrawl fetch --parse && incrawl updatedb');
   command.action((segment: string | undefined, options: { readonly parse?: true }) =>
-    run(command, async (session) => {
-      const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
-      await session.showProgress();
-      try {
-        const summary = await session.withSegments((crawler) =>
-          crawler.fetch({
-            ...(segment === undefined ? {} : { segment }),
-            parse: options.parse === true,
-            signal: stop.signal,
-            onProgress: (progress) => session.live.progress(progress),
-          }),
-        );
-        session.live.stop();
-        await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : fetchText(summary));
-        if (!stop.signal.aborted || summary.left === 0) return EXIT.done;
-        const again = resumeCommand(session.surroundings.argv, segment === undefined ? [] : [segment]);
-        session.note(`Resume with:\n  ${again} ${summary.segment}`);
-        return EXIT.stopped;
-      } finally {
-        stop.release();
-      }
-    }),
+    run(command, (session) =>
+      withStopSignal(
+        () => session.note(stopNote('the pages in flight')),
+        async (signal) => {
+          await session.showProgress();
+          const summary = await session.withSegments((crawler) =>
+            crawler.fetch({
+              ...(segment === undefined ? {} : { segment }),
+              parse: options.parse === true,
+              signal,
+              onProgress: (progress) => session.live.progress(progress),
+            }),
+          );
+          session.live.stop();
+          await writeAnswer(session, summary, () => fetchText(summary));
+          if (!signal.aborted || summary.left === 0) return EXIT.done;
+          const again = resumeCommand(session.surroundings.argv, segment === undefined ? [] : [segment]);
+          session.note(`Resume with:\n  ${again} ${summary.segment}`);
+          return EXIT.stopped;
+        },
+      ),
+    ),
   );
 }
 
 function fetchText(summary: FetchSummary & { readonly parse?: ParseSummary }): string {
-  const unchanged = `304 ${count(summary.notModified)}, by headers ${count(summary.skippedByHeaders)}, same body ${count(summary.unchanged)}`;
-  const { parse } = summary;
+  const { notModified, skippedByHeaders, parse } = summary;
+  const unchanged = `304 ${count(notModified)}, by headers ${count(skippedByHeaders)}, same body ${count(summary.unchanged)}`;
   return `${fieldLines([
     ['segment', summary.segment],
     ['fetched', count(summary.fetched)],

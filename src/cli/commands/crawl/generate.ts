@@ -3,8 +3,8 @@ import type { CrawlState, GenerateSummary } from '../../../crawler.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { EXIT } from '../../exit.ts';
 import { asAsked, jsonOf } from '../../program/dry-run.ts';
+import { anyNumber, crawlStates, durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { anyNumber, crawlStates, durationMs, wholeNumber } from '../../program/shared-options.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 
@@ -23,19 +23,24 @@ interface GenerateFlags {
 export function addGenerate(program: Command, run: Run): void {
   const command = program
     .command('generate')
-    .description('Select the URLs that are due, best ranked first, and hand them to a new segment.')
-    .option('--top-n <n>', 'URLs at most (generate.topN)', wholeNumber(1))
-    .option('--max-per-host <n>', 'URLs of one host at most; 0: no limit', wholeNumber(0))
-    .option('--max-per-domain <n>', 'URLs of one registrable domain at most; 0: no limit', wholeNumber(0))
-    .option('--min-score <score>', 'pass over URLs with a lower score', anyNumber)
-    .option('--min-interval <duration>', 'pass over URLs that are visited more often', durationMs)
+    .description('Select the due URLs with the highest rank into a new segment.')
+    .option('--top-n <n>', 'at most this many URLs (generate.topN)', wholeNumber(1))
+    .option('--max-per-host <n>', 'at most this many URLs of a host; 0: no limit', wholeNumber(0))
+    .option('--max-per-domain <n>', 'at most this many URLs of a registrable domain; 0: no limit', wholeNumber(0))
+    .option('--min-score <score>', 'skip URLs with a lower score', anyNumber)
+    .option('--min-interval <duration>', 'skip URLs with a shorter interval', durationMs)
     .option('--status <states>', 'only URLs in these states, separated by commas', crawlStates)
-    .option('--add-days <days>', 'pretend that it is so many days later', daysLater)
-    .option('--budget <n>', 'fetches of this round, spent where they win most freshness', wholeNumber(1))
-    .option('--dry-run', 'show the fetch list, change nothing')
+    .option('--add-days <days>', 'select as if it were this many days later', daysLater)
+    .option(
+      '--budget <n>',
+      'at most this many fetches in this round, spent where they gain most freshness',
+      wholeNumber(1),
+    )
+    .option('--dry-run', 'print the fetch list; nothing is changed')
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl generate --top-n 1000 --max-per-host 50\n  incrawl generate --dry-run --add-days 7\n\nExit code 4: nothing is due.',
+      '\nExamples:\n  incrawl generate --top-n 1000 --max-per-host 50\n  incrawl generate --dry-run --add-days 7\n\n' +
+        'Exit code 4: nothing is due.',
     );
   command.action((flags: GenerateFlags) =>
     run(command, async (session) => {
@@ -61,11 +66,10 @@ function daysLater(text: string): number {
 
 export function generateText(summary: GenerateSummary): string {
   const rejected = Object.entries(summary.rejected).filter(([, each]) => each > 0);
-  const passedOver = rejected.map(([reason, each]) => `${reason} ${count(each)}`).join(', ');
-  const head =
-    summary.selected === 0
-      ? 'Nothing is due.'
-      : `${summary.segment === null ? 'Would select' : `Segment ${summary.segment}:`} ${counted(summary.selected, 'URL')} of ${counted(summary.hosts, 'host')}, out of ${count(summary.due)} due.`;
+  const skipped = rejected.map(([reason, each]) => `${reason} ${count(each)}`).join(', ');
+  const urlsOf = `${counted(summary.selected, 'URL')} of ${counted(summary.hosts, 'host')}`;
+  const does = summary.segment === null ? 'Would select' : `Segment ${summary.segment}:`;
+  const head = summary.selected === 0 ? 'Nothing is due.' : `${does} ${urlsOf}, out of ${count(summary.due)} due.`;
   const urls = (summary.urls ?? []).map((url) => `  ${safeText(url)}`);
-  return [head, ...(passedOver === '' ? [] : [`Passed over: ${passedOver}.`]), ...urls, ''].join('\n');
+  return [head, ...(skipped === '' ? [] : [`Skipped: ${skipped}.`]), ...urls, ''].join('\n');
 }

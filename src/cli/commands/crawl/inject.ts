@@ -2,8 +2,9 @@ import { type Command, Option } from 'commander';
 import type { InjectSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
-import { asAsked, DRY_RUN, dryRunNotice, jsonOf } from '../../program/dry-run.ts';
+import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
@@ -22,18 +23,16 @@ export function addInject(program: Command, run: Run): void {
   const command = program
     .command('inject')
     .argument('<seed...>', 'files of URLs, folders of such files, URLs, or - for stdin')
-    .description('Bring seeds into the crawl db. One URL per line; "#" begins a comment; metadata follows after tabs.')
+    .description('Add seeds to the crawl db. One URL per line; "#" begins a comment; metadata follows after tabs.')
+    .addOption(new Option('--mode <mode>', 'what happens to known URLs').choices(['keep', 'update', 'overwrite']))
     .addOption(
-      new Option('--mode <mode>', 'what happens to URLs that are known').choices(['keep', 'update', 'overwrite']),
-    )
-    .addOption(
-      new Option('--update', 'short for --mode update: take over score, interval and metadata').conflicts([
+      new Option('--update', 'short for --mode update: set score, interval and metadata').conflicts([
         'mode',
         'overwrite',
       ]),
     )
     .addOption(
-      new Option('--overwrite', 'short for --mode overwrite: begin anew, the history is lost').conflicts([
+      new Option('--overwrite', 'short for --mode overwrite: replace the record; its history is lost').conflicts([
         'mode',
         'update',
       ]),
@@ -51,19 +50,16 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or any key of your o
     );
   command.action((seeds: string[], options: InjectOptions) =>
     run(command, async (session) => {
-      const named = await seedSources(seeds, session.surroundings.stdin);
-      if ('error' in named) return session.refuse(named.error);
+      const sources = await seedSources(session, seeds);
       const mode = options.mode ?? (options.overwrite ? 'overwrite' : options.update ? 'update' : 'keep');
       const dryRun = options.dryRun === true;
-      const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(named.sources, { mode }));
+      const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }));
       for (const { source, line, text, message } of summary.errors.slice(0, ERRORS_SHOWN)) {
         session.note(`${safeText(source)}:${line}: ${safeText(message)}, got ${safeText(JSON.stringify(text))}`);
       }
       const more = summary.errors.length - ERRORS_SHOWN;
       if (more > 0) session.note(`... and ${count(more)} more bad lines (--json lists all)`);
-      await session.out.write(
-        session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${injectText(summary)}\n`,
-      );
+      await writeAnswer(session, summary, () => `${injectText(summary)}\n`, dryRun);
       return summary.urls === 0 && summary.errors.length > 0 ? EXIT.error : EXIT.done;
     }),
   );
@@ -74,11 +70,11 @@ export function injectText(summary: InjectSummary): string {
     [summary.injected, 'new'],
     [summary.updated, 'updated'],
     [summary.overwritten, 'overwritten'],
-    [summary.kept, 'known and kept'],
+    [summary.kept, 'kept unchanged'],
     [summary.filtered, 'filtered out'],
     [summary.errors.length, 'bad lines'],
   ] as const;
   const done = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
-  const kept = rejectionLines(summary.filteredBy).map((line) => `\n  kept out: ${line}`);
+  const kept = rejectionLines(summary.filteredBy).map((line) => `\n  filtered out: ${line}`);
   return `${counted(summary.urls, 'URL')}: ${done.length === 0 ? 'nothing to do' : done.join(', ')}${kept.join('')}`;
 }

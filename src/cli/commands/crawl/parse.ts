@@ -1,38 +1,36 @@
 import type { Command } from 'commander';
 import type { Crawler, ParseSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
-import { listenForStop } from '../../process/stop-signal.ts';
-import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
+import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 
 export function addParse(program: Command, run: Run): void {
   const command = program
     .command('parse')
-    .argument('[segment]', 'default: the newest one that is fetched and not parsed yet')
+    .argument('[segment]', 'default: the newest segment that is fetched and not parsed yet')
     .description('Parse the pages of a segment: text, title, links, signature. Needs no crawl db.')
-    .option('--force', 'throw earlier parse output away and parse anew, after plugins have changed')
-    .option('--dry-run', 'parse a copy, and only say what came of it')
+    .option('--force', 'discard earlier parse output and parse again, such as after a change of plugins')
+    .option('--dry-run', 'parse a copy, and only print the summary')
     .addHelpText('after', '\nExamples:\n  incrawl parse --force\n  incrawl parse --force --dry-run');
   command.action((segment: string | undefined, options: { readonly force?: true; readonly dryRun?: boolean }) =>
-    run(command, async (session) => {
-      const stop = listenForStop(() => session.note('Finishing the pages at hand; once more stops at once.'));
-      try {
-        const parse = (crawler: Crawler): Promise<ParseSummary> =>
-          crawler.parse({
-            ...(segment === undefined ? {} : { segment }),
-            force: options.force === true,
-            signal: stop.signal,
-          });
-        const { dryRun = false } = options;
-        const written = segment === undefined ? [] : [segment];
-        const summary = await (dryRun ? session.withDryRun(parse, written) : session.withSegments(parse));
-        const text = `Segment ${summary.segment}: ${count(summary.parsed)} pages parsed, ${count(summary.failed)} failed, ${count(summary.outlinks)} outlinks.`;
-        await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${text}\n`);
-        return stop.signal.aborted ? EXIT.stopped : EXIT.done;
-      } finally {
-        stop.release();
-      }
-    }),
+    run(command, (session) =>
+      withStopSignal(
+        () => session.note(stopNote('the pages being parsed')),
+        async (signal) => {
+          const parse = (crawler: Crawler): Promise<ParseSummary> =>
+            crawler.parse({ ...(segment === undefined ? {} : { segment }), force: options.force === true, signal });
+          const { dryRun = false } = options;
+          const written = segment === undefined ? [] : [segment];
+          const summary = await (dryRun ? session.withDryRun(parse, written) : session.withSegments(parse));
+          await writeAnswer(session, summary, () => parseText(summary), dryRun);
+          return signal.aborted ? EXIT.stopped : EXIT.done;
+        },
+      ),
+    ),
   );
 }
+
+const parseText = ({ segment, parsed, failed, outlinks }: ParseSummary): string =>
+  `Segment ${segment}: ${count(parsed)} pages parsed, ${count(failed)} failed, ${count(outlinks)} outlinks.\n`;

@@ -1,17 +1,19 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Crawler, CrawlOptions, CrawlSummary, SeedSource } from '../../../crawler.ts';
-import { EXIT, exitCodeOf, exitCodeOfStop } from '../../exit.ts';
+import { EXIT, exitCodeOfStop } from '../../exit.ts';
+import { hasCrawlDb } from '../../has-crawl-db.ts';
 import { seedSources } from '../../input/seed-sources.ts';
-import { listenForStop } from '../../process/stop-signal.ts';
+import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
+import { durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { addNetworkOptions, durationMs, wholeNumber } from '../../program/shared-options.ts';
+import { addNetworkOptions } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import { type Health, openHealthFile } from '../../schedule/health.ts';
-import { firstHealth, reportOf, runSchedule, type ScheduleDeps } from '../../schedule/run-schedule.ts';
+import { firstHealth, reportOf, runSchedule, type Scheduler } from '../../schedule/run-schedule.ts';
 import { sleepUntil } from '../../schedule/sleep-until.ts';
-import { askStatus, heldBy, schedulerPlace, statusPath } from '../../schedule/status-socket.ts';
+import { askStatus, heldBy, schedulerLock, statusPath } from '../../schedule/status-socket.ts';
 import { reportLine, statusText } from '../../schedule/status-text.ts';
 import { cronTimetable, everyTimetable, type Timetable } from '../../schedule/timetable.ts';
 import type { Session } from '../../session.ts';
@@ -32,19 +34,19 @@ export function addSchedule(program: Command, run: Run): void {
   const command = addNetworkOptions(
     program
       .command('schedule')
-      .argument('[seed...]', 'seeds as for crawl; known ones are kept as they are')
+      .argument('[seed...]', 'seeds as for crawl; known URLs stay unchanged')
       .description(
-        'Crawl again and again in one process: by a cron expression, or every so often. Stops cleanly on SIGTERM.',
+        'Crawl repeatedly in one process, by a cron expression or at a fixed interval. Stops cleanly on SIGTERM.',
       )
-      .option('--cron <expr>', 'when runs begin: minute hour day month weekday')
-      .option('--tz <zone>', 'time zone of --cron, such as Europe/Berlin; default: that of the system')
-      .option('--every <duration>', 'a run now, and then at this distance', everyOption)
-      .option('--once', 'one run and out, for schedulers of your own')
-      .option('--rounds <n>', 'rounds of each run at most', wholeNumber(1))
+      .option('--cron <expr>', 'start times of runs: minute hour day month weekday')
+      .option('--tz <zone>', 'time zone of --cron, such as Europe/Berlin; default: the system time zone')
+      .option('--every <duration>', 'a run now, and then one in every interval of this length', everyOption)
+      .option('--once', 'a single run, for an external scheduler')
+      .option('--rounds <n>', 'at most this many rounds in a run', wholeNumber(1))
       .option('--budget-per-day <n>', 'fetches a day, spread over the runs (generate.budgetPerDay)', wholeNumber(1))
-      .option('--jitter <duration>', 'begin up to this much later, at random', durationMs)
-      .option('--health <file>', 'where to tell of itself; default: health.json in the state directory')
-      .option('--status', 'ask the scheduler that runs on this state directory'),
+      .option('--jitter <duration>', 'delay each run by a random time up to this', durationMs)
+      .option('--health <file>', 'health file to write; default: health.json in the state directory')
+      .option('--status', 'print the state of the scheduler that runs on this state directory'),
   ).addHelpText(
     'after',
     `
@@ -65,70 +67,64 @@ function everyOption(text: string): { ms: number; text: string } {
 async function schedule(session: Session, seeds: readonly string[], flags: ScheduleFlags): Promise<number> {
   const { dir } = session.options;
   const other = await askStatus(statusPath(dir));
-  if (flags.status) return tellStatus(session, other);
+  if (flags.status) return printStatus(session, other);
   if (other !== null) throw heldBy(other, dir);
   const startedAt = Date.now();
   const timetable = timetableOf(session, flags, startedAt);
-  const named = await seedSources(seeds, session.surroundings.stdin);
-  if ('error' in named) return session.refuse(named.error);
-  const stop = listenForStop(() => session.note('Finishing the pages in flight; once more stops at once.'));
-  try {
+  const sources = await seedSources(session, seeds);
+  const onStop = (): void => session.note(stopNote('the pages in flight'));
+  return withStopSignal(onStop, async (signal) => {
     if (timetable !== null) {
-      const begin = { pid: process.pid, timetable, startedAt };
-      return await runsOf(session, named.sources, flags, begin, stop.signal);
+      return runsOf(session, sources, flags, { pid: process.pid, timetable, startedAt }, signal);
     }
-    await session.withCrawler((crawler) => prepare(session, crawler, named.sources));
-    const report = reportOf(await crawlOnce(session, flags, { signal: stop.signal }), startedAt, Date.now());
-    await session.out.write(session.json ? `${JSON.stringify(report)}\n` : `${reportLine(report)}\n`);
+    await session.withCrawler((crawler) => prepare(session, crawler, sources));
+    const report = reportOf(await crawlOnce(session, flags, { signal }), startedAt, Date.now());
+    await writeAnswer(session, report, () => `${reportLine(report)}\n`);
     return exitCodeOfStop(report.stoppedBy ?? '');
-  } finally {
-    stop.release();
-  }
+  });
 }
 
 async function runsOf(
   session: Session,
   seeds: readonly SeedSource[],
   flags: ScheduleFlags,
-  begin: Pick<ScheduleDeps, 'pid' | 'timetable' | 'startedAt'>,
+  scheduler: Scheduler,
   signal: AbortSignal,
 ): Promise<number> {
   const { dir } = session.options;
   const log = await session.log();
   const health = openHealthFile(flags.health ?? join(dir, 'health.json'), log);
-  const first = firstHealth(begin);
-  const place = schedulerPlace(dir, () => health.last ?? first, log);
+  const first = firstHealth(scheduler);
+  const lock = schedulerLock(dir, () => health.last ?? first, log);
   try {
-    // What is wrong with the configuration, the seeds or the state directory shows now, and not in the night.
+    // Faults of the configuration, the seeds or the state directory show at the start, not at the first run.
     await session.withCrawler(async (crawler) => {
-      await place.hold();
+      await lock.acquire();
       await prepare(session, crawler, seeds);
     });
     const end = await runSchedule(
       {
-        ...begin,
+        scheduler,
+        jitterMs: flags.jitter ?? 0,
         now: Date.now,
         sleepUntil,
         random: Math.random,
-        jitterMs: flags.jitter ?? 0,
         log,
         crawl: async (signal, onProgress) => {
           requireCrawlDb(dir);
-          return crawlOnce(session, flags, { signal, onProgress }, place.hold);
+          return crawlOnce(session, flags, { signal, onProgress }, lock.acquire);
         },
-        isFatal: (error) => exitCodeOf(error) === EXIT.usage,
-        onHealth: health.tell,
-        onProgress: health.progress,
+        health,
       },
       signal,
     );
     return end.stoppedIn === 'run' ? EXIT.stopped : EXIT.done;
   } finally {
-    await place.close();
+    await lock.close();
   }
 }
 
-/** The state directory is open only for as long as the run takes. */
+/** One run; the state directory is open only during it. */
 function crawlOnce(
   session: Session,
   { rounds, budgetPerDay }: ScheduleFlags,
@@ -145,31 +141,29 @@ function crawlOnce(
   });
 }
 
-/** A wrong state directory would otherwise be crawled for ever, with nothing done and no word. */
+/** Injects the seeds. Warns of an empty crawl db: a mistyped state directory would be crawled for ever in silence. */
 async function prepare(session: Session, crawler: Crawler, seeds: readonly SeedSource[]): Promise<void> {
   await crawler.prepare(seeds);
   const { dir } = session.options;
   if ((await crawler.stats()).urls === 0)
-    (await session.log()).warn(`no URL is known in ${dir} yet; name seeds, or another --dir`);
+    (await session.log()).warn(`the crawl db in ${dir} is empty: give seeds, or another --dir`);
 }
 
-/**
- * It was there when the scheduler started. An empty one in its place would hide that it has gone, and may come back.
- */
+/** The crawl db existed when the scheduler started. Opening an empty one in its place would hide that it is missing. */
 function requireCrawlDb(dir: string): void {
-  if (existsSync(join(dir, 'db')) || existsSync(join(dir, 'cluster.json'))) return;
-  throw new Error(`there is no crawl db in ${dir} any more: was it moved, or is its disk not mounted?`);
+  if (hasCrawlDb(dir)) return;
+  throw new Error(`the crawl db in ${dir} is gone: was it moved, or is its disk not mounted?`);
 }
 
-/** `null`: one run and no more. */
+/** `null`: a single run. */
 function timetableOf(session: Session, flags: ScheduleFlags, startedAt: number): Timetable | null {
   const { cron, every, once, tz, jitter } = flags;
   const ways = [cron, every, once].filter((way) => way !== undefined);
   if (ways.length !== 1) return session.refuse('expected one of --cron, --every and --once');
-  if (tz !== undefined && cron === undefined) return session.refuse('--tz is the time zone of --cron');
+  if (tz !== undefined && cron === undefined) return session.refuse('--tz goes with --cron only');
   if (once) {
     const lost = jitter !== undefined ? '--jitter' : flags.health !== undefined ? '--health' : null;
-    return lost === null ? null : session.refuse(`${lost} has no meaning with --once`);
+    return lost === null ? null : session.refuse(`${lost} does not go with --once`);
   }
   if (every !== undefined) return everyTimetable(every.ms, startedAt, every.text);
   try {
@@ -179,9 +173,9 @@ function timetableOf(session: Session, flags: ScheduleFlags, startedAt: number):
   }
 }
 
-async function tellStatus(session: Session, health: Health | null): Promise<number> {
-  if (session.json) await session.out.write(`${JSON.stringify(health)}\n`);
-  else if (health === null) session.note(`No scheduler runs on ${session.options.dir}.`);
-  else await session.out.write(statusText(health));
-  return health === null ? EXIT.error : EXIT.done;
+async function printStatus(session: Session, health: Health | null): Promise<number> {
+  await writeAnswer(session, health, () => (health === null ? '' : statusText(health)));
+  if (health !== null) return EXIT.done;
+  if (!session.json) session.note(`No scheduler runs on ${session.options.dir}.`);
+  return EXIT.error;
 }

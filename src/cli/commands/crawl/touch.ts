@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
 import { linesOf } from '../../input/line-reader.ts';
-import { asAsked, DRY_RUN, dryRunNotice, jsonOf } from '../../program/dry-run.ts';
+import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import { moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { moment } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 
@@ -19,11 +20,11 @@ export function addTouch(program: Command, run: Run): void {
     .command('touch')
     .argument('[url...]', 'known URLs; - or --stdin reads them from stdin, one per line')
     .description(
-      'Bring the next visit of known URLs forward: something told you that they have changed. They go ahead of all others, as far as half a round goes.',
+      'Make known URLs due now, such as after a change notice. They rank before all others, in up to half of a round.',
     )
-    .option('--at <when>', 'not now but then: a time such as 2026-03-01T08:00Z', moment)
+    .option('--at <when>', 'due at this time instead: such as 2026-03-01T08:00Z', moment)
     .option('--stdin', 'read URLs from stdin, one per line')
-    .option('--add', 'inject those that are not known')
+    .option('--add', 'inject unknown URLs')
     .option('--dry-run', DRY_RUN)
     .addHelpText(
       'after',
@@ -43,17 +44,16 @@ export function addTouch(program: Command, run: Run): void {
         const injected = isAdded ? await crawler.inject([{ name: 'touch', lines: touched.unknown }]) : null;
         return { summary: touched, added: injected?.injected ?? 0 };
       });
-      if (session.json) await session.out.write(`${jsonOf({ ...summary, added }, dryRun)}\n`);
-      else {
-        const parts = [`${count(summary.touched)} brought forward`, `${count(summary.unmoved)} due by then anyway`];
-        if (flags.add) parts.push(`${count(added)} added`);
-        else parts.push(`${count(summary.unknown.length)} unknown`);
-        await session.out.write(`${dryRunNotice(dryRun)}${parts.join(', ')}.\n`);
+      const answer = { ...summary, added };
+      const { touched, unmoved, unknown } = summary;
+      const rest = flags.add ? `${count(added)} added` : `${count(unknown.length)} unknown`;
+      const text = `${count(touched)} made due, ${count(unmoved)} due by then already, ${rest}.\n`;
+      await writeAnswer(session, answer, () => text, dryRun);
+      if (!session.json) {
         for (const { url, error } of summary.invalid) session.note(`${safeText(url)}: ${safeText(error)}`);
-        if (!flags.add)
-          for (const url of summary.unknown.slice(0, 20)) session.note(`Not in the crawl db: ${safeText(url)}`);
+        if (!flags.add) for (const url of unknown.slice(0, 20)) session.note(`Not in the crawl db: ${safeText(url)}`);
       }
-      return summary.touched + summary.unmoved + added === 0 ? EXIT.error : EXIT.done;
+      return touched + unmoved + added === 0 ? EXIT.error : EXIT.done;
     }),
   );
 }

@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { Crawler, ReadmitSummary, UpdateSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
-import { listenForStop } from '../../process/stop-signal.ts';
-import { asAsked, DRY_RUN, dryRunNotice, jsonOf } from '../../program/dry-run.ts';
+import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
+import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { fieldLines } from '../../render/table.ts';
 import { failureText } from '../../render/text/failures-text.ts';
@@ -22,14 +23,14 @@ interface UpdateFlags {
 export function addUpdatedb(program: Command, run: Run): void {
   const command = program
     .command('updatedb')
-    .argument('[segment]', 'default: the newest one that is parsed and not applied yet')
+    .argument('[segment]', 'default: the newest segment that is parsed and not applied yet')
     .description(
-      'Apply a segment to the crawl db: states, intervals, newly found URLs. Applying twice is the same as once.',
+      'Apply a segment to the crawl db: states, intervals, new URLs. Applying it twice changes nothing more.',
     )
     .option('--no-additions', 'add no new URLs (updatedb.additions)')
-    .option('--purge-gone', 'delete records of pages that are gone for good (updatedb.purgeGone)')
+    .option('--purge-gone', 'delete the records of gone pages (updatedb.purgeGone)')
     .addOption(
-      new Option('--orphans <what>', 'pages that nothing links to any more (updatedb.orphans)').choices([
+      new Option('--orphans <what>', 'pages that no page links to any more (updatedb.orphans)').choices([
         'off',
         'mark',
         'purge',
@@ -38,7 +39,7 @@ export function addUpdatedb(program: Command, run: Run): void {
     .addOption(
       new Option(
         '--readmit-links',
-        'apply no segment: judge the links of all stored pages by the URL rules of today',
+        'apply no segment: filter the links of all stored pages again, by the current URL rules',
       ).conflicts(['additions', 'purgeGone', 'orphans']),
     )
     .option('--dry-run', DRY_RUN)
@@ -50,7 +51,7 @@ export function addUpdatedb(program: Command, run: Run): void {
     run(command, async (session) => {
       const { dryRun = false } = flags;
       if (flags.readmitLinks) {
-        if (segment !== undefined) return session.refuse('--readmit-links applies no segment: name none');
+        if (segment !== undefined) return session.refuse('--readmit-links takes no segment');
         return readmitLinks(session, dryRun);
       }
       const apply = (crawler: Crawler): Promise<UpdateSummary> =>
@@ -61,31 +62,28 @@ export function addUpdatedb(program: Command, run: Run): void {
           ...(flags.orphans === undefined ? {} : { orphans: flags.orphans }),
         });
       const summary = await asAsked(session, dryRun, apply, segment === undefined ? [] : [segment]);
-      await session.out.write(
-        session.json ? `${jsonOf(summary, dryRun)}\n` : `${dryRunNotice(dryRun)}${updateText(summary)}`,
-      );
+      await writeAnswer(session, summary, () => updateText(summary), dryRun);
       return EXIT.done;
     }),
   );
 }
 
-async function readmitLinks(session: Session, dryRun: boolean): Promise<number> {
-  const stop = listenForStop(() => session.note('Finishing the batch at hand; once more stops at once.'));
-  try {
-    const summary = await asAsked(session, dryRun, (crawler) => crawler.readmitLinks({ signal: stop.signal }));
-    const text = `${dryRunNotice(dryRun)}${readmitText(summary)}`;
-    await session.out.write(session.json ? `${jsonOf(summary, dryRun)}\n` : text);
-    return summary.isCutShort ? EXIT.stopped : EXIT.done;
-  } finally {
-    stop.release();
-  }
+function readmitLinks(session: Session, dryRun: boolean): Promise<number> {
+  return withStopSignal(
+    () => session.note(stopNote('the current batch')),
+    async (signal) => {
+      const summary = await asAsked(session, dryRun, (crawler) => crawler.readmitLinks({ signal }));
+      await writeAnswer(session, summary, () => readmitText(summary), dryRun);
+      return summary.isCutShort ? EXIT.stopped : EXIT.done;
+    },
+  );
 }
 
 function readmitText(summary: ReadmitSummary): string {
   return `${fieldLines([
-    ['pages', `${count(summary.pages)}${summary.isCutShort ? ', stopped before the last' : ''}`],
+    ['pages', `${count(summary.pages)}${summary.isCutShort ? ', stopped before the last page' : ''}`],
     ['outlinks', linksText(summary)],
-    ...rejectionLines(summary.filteredBy).map((line): [string, string] => ['  kept out', line]),
+    ...rejectionLines(summary.filteredBy).map((line): [string, string] => ['  filtered out', line]),
   ])}\n`;
 }
 
@@ -104,12 +102,12 @@ function updateText(summary: UpdateSummary): string {
     ['redirected', count(summary.redirected)],
     ['failed', count(summary.failed)],
     ['outlinks', linksText(summary)],
-    ...rejectionLines(summary.filteredBy).map((line): [string, string] => ['  kept out', line]),
+    ...rejectionLines(summary.filteredBy).map((line): [string, string] => ['  filtered out', line]),
     [
       'duplicates',
       summary.restored === 0
         ? count(summary.duplicates)
-        : `${count(summary.duplicates)}, and ${count(summary.restored)} stand for themselves again`,
+        : `${count(summary.duplicates)}, ${count(summary.restored)} no longer duplicates`,
     ],
     ['purged', count(summary.purged)],
     ['orphans', count(summary.orphans)],

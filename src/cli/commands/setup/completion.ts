@@ -4,6 +4,7 @@ import { type CommandNode, commandTree } from '../../completion/command-tree.ts'
 import { fishCompletion } from '../../completion/fish.ts';
 import { zshCompletion } from '../../completion/zsh.ts';
 import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 
 const SHELLS: Readonly<Record<string, (tree: CommandNode) => string>> = {
   bash: bashCompletion,
@@ -14,8 +15,8 @@ const SHELLS: Readonly<Record<string, (tree: CommandNode) => string>> = {
 export function addCompletion(program: Command, run: Run): void {
   const command = program
     .command('completion')
-    .description('Prints a completion script for a shell, made from the commands of this version.')
-    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SHELLS)))
+    .description('Print a completion script for a shell, generated from the commands of this version.')
+    .addArgument(new Argument('<shell>', 'name of the shell').choices(Object.keys(SHELLS)))
     .addHelpText(
       'after',
       `
@@ -27,7 +28,7 @@ Examples:
   command.action((shell: string) =>
     run(command, async (session) => {
       const script = SHELLS[shell]?.(commandTree(program)) ?? '';
-      await session.out.write(session.json ? `${JSON.stringify({ shell, script })}\n` : script);
+      await writeAnswer(session, { shell, script }, () => script);
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { closestName } from '../../../domain/closest-name.ts';
 import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { commandsPage } from '../../reference/commands.ts';
 import { asText, type ReferencePage } from '../../reference/page.ts';
 import { queryPage } from '../../reference/query.ts';
@@ -29,7 +30,7 @@ export function addHelp(program: Command, run: Run): void {
   program.helpCommand(false);
   const command = program
     .command('help')
-    .description(`Explains a command, or a topic: ${topics.join(', ')}.`)
+    .description(`Explain a command, or a topic: ${topics.join(', ')}.`)
     .addArgument(new Argument('[topic...]', 'a command or a topic'))
     .addHelpText('after', '\nExamples:\n  incrawl help check url\n  incrawl help config | less');
   command.action((words: readonly string[]) =>
@@ -38,7 +39,7 @@ export function addHelp(program: Command, run: Run): void {
       const topic = words.length === 1 ? TOPICS[word] : undefined;
       if (topic !== undefined) {
         const page = topic(program);
-        return session.out.write(session.json ? `${JSON.stringify(page)}\n` : asText(page, session.bold));
+        return writeAnswer(session, page, () => asText(page, session.bold));
       }
       let asked = program;
       for (const name of words) {

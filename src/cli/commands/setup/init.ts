@@ -3,11 +3,11 @@ import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';
 
-/** From the package to the new folder. */
+/** Files of the package, and their paths in the new folder. */
 const FILES: readonly (readonly [from: string, to: string])[] = [
   ['conf/incrawl.yaml', 'conf/incrawl.yaml'],
   ['conf/plugins.yaml', 'conf/plugins.yaml'],
@@ -18,7 +18,7 @@ export function addInit(program: Command, run: Run): void {
   const command = program
     .command('init')
     .argument('[dir]', 'folder to write to', '.')
-    .description('Write a commented configuration, the plugin list and a sample of seeds. Existing files are kept.')
+    .description('Write a commented configuration, the plugin list and sample seeds. Existing files are kept.')
     .option('--dry-run', 'only say which files would be written')
     .addHelpText(
       'after',
@@ -36,14 +36,16 @@ export function addInit(program: Command, run: Run): void {
         const isNew = dryRun ? !existsSync(path) : await copyNew(join(source, from), path);
         (isNew ? written : kept).push(path);
       }
-      if (session.json) return session.out.write(`${jsonOf({ dir, written, kept }, dryRun)}\n`);
-      const lines = [...written.map((path) => `wrote ${path}`), ...kept.map((path) => `kept  ${path} (it was there)`)];
+      const lines = [
+        ...written.map((path) => `wrote ${path}`),
+        ...kept.map((path) => `kept  ${path} (exists already)`),
+      ];
       lines.push(
         '',
         'Next: set agent.contact in conf/incrawl.yaml, put your URLs in seeds/example.txt, then',
         '  incrawl crawl seeds',
       );
-      await session.out.write(`${dryRunNotice(dryRun)}${lines.map(safeText).join('\n')}\n`);
+      await writeAnswer(session, { dir, written, kept }, () => `${lines.map(safeText).join('\n')}\n`, dryRun);
     }),
   );
 }

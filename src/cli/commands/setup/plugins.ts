@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { PluginView } from '../../../crawler.ts';
-import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
-import { writeListing } from '../../render/listing.ts';
+import { writeAnswer, writeList } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';
 import type { Column } from '../../render/table.ts';
 
@@ -24,7 +23,7 @@ const COLUMNS: readonly Column<PluginView>[] = [
 export function addPlugins(program: Command, run: Run): void {
   const plugins = program
     .command('plugins')
-    .description('The plugins in force, and new ones.')
+    .description('List, create and test plugins.')
     .addHelpText(
       'after',
       '\nExamples:\n  incrawl plugins list\n  incrawl plugins new urlfilter-no-calendar\n  incrawl plugins test urlfilter-no-calendar',
@@ -33,14 +32,13 @@ export function addPlugins(program: Command, run: Run): void {
   const list = plugins
     .command('list', { isDefault: true })
     .description(
-      'The plugins in force, in their order, with their options, then bundled exporters, which are loaded when their format is asked for.',
+      'The active plugins in their order, with their options; then the bundled exporters, which are loaded on demand.',
     )
     .addHelpText('after', '\nExample:\n  incrawl plugins list --json');
   list.action(() =>
     run(list, async (session) => {
       await session.withChecker(async (checker) => {
-        const format = session.json ? 'json' : 'table';
-        await writeListing(session.out, await checker.plugins(), { format, columns: COLUMNS, bold: session.bold });
+        await writeList(session, await checker.plugins(), COLUMNS, {});
       });
     }),
   );
@@ -48,36 +46,35 @@ export function addPlugins(program: Command, run: Run): void {
   const create = plugins
     .command('new')
     .argument('<name>', '<kind>-<name>, such as urlfilter-no-calendar')
-    .argument('[folder]', 'where its folder is made', 'conf/plugins')
-    .description('Write a working plugin with a test, to start from. Nothing is overwritten.')
+    .argument('[folder]', 'where to create its folder', 'conf/plugins')
+    .description('Write the skeleton of a plugin with a test. Nothing is overwritten.')
     .option('--dry-run', 'only say which files would be written')
     .addHelpText('after', '\nExample:\n  incrawl plugins new parsefilter-prices');
   create.action((name: string, folder: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(create, async (session) => {
       const { scaffoldPlugin } = await import('../../../crawler.ts');
       const files = await scaffoldPlugin(name, folder, dryRun);
-      if (session.json) return session.out.write(`${jsonOf({ name, files }, dryRun)}\n`);
       const lines = [
         ...files.map((file) => `wrote ${file}`),
         '',
         `Next: add "- ${name}" to the list in conf/plugins.yaml.`,
       ];
-      await session.out.write(`${dryRunNotice(dryRun)}${lines.map(safeText).join('\n')}\n`);
+      await writeAnswer(session, { name, files }, () => `${lines.map(safeText).join('\n')}\n`, dryRun);
     }),
   );
 
   const test = plugins
     .command('test')
-    .argument('<name>', 'a bundled plugin, one in plugins/ beside the configuration, a path, or a package')
-    .description('Put a plugin through the exam of its kind, whether it is switched on or not.')
+    .argument('<name>', 'a bundled plugin, a plugin in plugins/ beside the configuration, a path, or a package')
+    .description('Test a plugin against the contract of its kind, whether it is active or not.')
     .option('--options <json>', 'its options, a JSON object', jsonObject)
     .addHelpText('after', '\nExample:\n  incrawl plugins test parsefilter-prices --options \'{"currency": "EUR"}\'');
   test.action((name: string, flags: { readonly options?: Readonly<Record<string, unknown>> }) =>
     run(test, async (session) => {
       const { examinePlugin } = await import('../../../crawler.ts');
       const exam = await examinePlugin(name, { baseDir: session.loaded.baseDir, ...flags });
-      const text = `${safeText(exam.name)} keeps the contract of its kind, ${exam.kind}.\n`;
-      await session.out.write(session.json ? `${JSON.stringify(exam)}\n` : text);
+      const text = `${safeText(exam.name)} meets the contract of its kind, ${exam.kind}.\n`;
+      await writeAnswer(session, exam, () => text);
     }),
   );
 }

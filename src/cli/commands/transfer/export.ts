@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { Crawler, CrawlState, ExportSummary } from '../../../crawler.ts';
-import { type FeedStart, feedStart } from '../../changes/feed-start.ts';
 import { EXIT } from '../../exit.ts';
-import { listenForStop } from '../../process/stop-signal.ts';
-import { dryRunNotice, jsonOf } from '../../program/dry-run.ts';
+import { withStopSignal } from '../../process/stop-signal.ts';
+import { crawlStates, type FeedStart, feedStart, hostName } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { crawlStates, hostName } from '../../program/shared-options.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
 import { bytes, count } from '../../render/quantities.ts';
+import type { Session } from '../../session.ts';
 
 interface ExportFlags {
   readonly format: string;
@@ -22,62 +22,77 @@ export function addExport(program: Command, run: Run): void {
   const command = program
     .command('export')
     .description(
-      'What was crawled, for other tools. A crawl may run meanwhile. Formats come from exporter plugins (docs/exporting.md).',
+      'Export the crawled pages for other tools. A crawl may run meanwhile. Formats come from exporter plugins ' +
+        '(docs/exporting.md).',
     )
     .option(
       '--format <format>',
-      'jsonl, csv, parquet, warc, markdown, tree, opensearch, webhook, or that of another exporter',
+      'jsonl, csv, parquet, warc, markdown, tree, opensearch, webhook, or one of another exporter plugin',
       'jsonl',
     )
     .option(
       '-o, --output <place>',
-      'a file, which appears when it is whole; for some formats a folder or a URL; default: stdout',
+      'a file, which appears when it is complete; for some formats a folder or a URL; default: stdout',
     )
     .option('--status <states>', 'only pages in these states, separated by commas', crawlStates)
     .option('--host <host>', 'only pages of this host', hostName)
     .option(
       '--since <time>',
-      'only pages that changed since, and the URLs of those that went away: a time, how long ago (2h, 3d), or a number of the change feed',
+      'only pages that changed since, and the URLs of removed ones: a time, an age (2h, 3d), or a number of the ' +
+        'change feed',
       feedStart,
     )
     .addOption(
-      new Option('--merge-by <order>', 'layer by layer: seeds first, then the pages they link to').choices(['depth']),
+      new Option('--merge-by <order>', 'order by crawl depth: seeds first, then the pages that they link to').choices([
+        'depth',
+      ]),
     )
-    .option('--dry-run', 'only say how many pages it would be; nothing is written or sent')
+    .option('--dry-run', 'only say how many pages would be exported; nothing is written or sent')
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl\n  incrawl export --format csv --since 1d -o changed.csv\n  incrawl export --format warc -o archive/\n  incrawl export --format opensearch -o https://search.example:9200/pages --since 1d',
+      `
+Examples:
+  incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl
+  incrawl export --format csv --since 1d -o changed.csv
+  incrawl export --format warc -o archive/
+  incrawl export --format opensearch -o https://search.example:9200/pages --since 1d`,
     );
-  command.action(({ output, since: from, dryRun = false, ...rest }: ExportFlags) =>
-    run(command, async (session) => {
-      const { out } = session;
-      const place = output ?? null;
-      const since = from === undefined ? {} : { since: 'after' in from ? from : { at: from.notedFrom } };
-      const query = { ...rest, ...since, dryRun };
-      const stop = listenForStop(() => session.note('Stopping; a second signal ends it at once.'));
-      const outlet = {
-        place,
-        write: (chunk: string | Uint8Array) => out.write(chunk),
-        isClosed: () => out.closed,
-        signal: stop.signal,
-      };
-      const asked = (crawler: Crawler): Promise<ExportSummary> => crawler.export(query, outlet);
-      const summary = await (dryRun ? session.withDryRun(asked) : session.withSnapshot(asked))
-        .catch((error: unknown) => {
-          if (stop.signal.aborted) return null;
-          throw error;
-        })
-        .finally(() => stop.release());
-      if (summary === null) return EXIT.stopped;
-      const { format, documents, removed, seq } = summary;
-      const gone = from === undefined ? '' : `, ${count(removed)} removed`;
-      const text = `${count(documents)} pages${gone}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
-      if ((place !== null || dryRun) && session.json) {
-        const result = { format, file: place, bytes: summary.bytes, documents, removed, seq };
-        await out.write(`${jsonOf(result, dryRun)}\n`);
-      } else if (dryRun) await out.write(`${dryRunNotice(dryRun)}${text}\n`);
-      else if (place !== null) session.note(text);
-      return EXIT.done;
-    }),
+  command.action((flags: ExportFlags) =>
+    run(command, (session) =>
+      withStopSignal(
+        () => session.note('Stopping. A second signal stops at once.'),
+        (signal) => exportPages(session, flags, signal),
+      ),
+    ),
   );
+}
+
+async function exportPages(session: Session, flags: ExportFlags, signal: AbortSignal): Promise<number> {
+  const { output: place = null, since: from, dryRun = false, ...rest } = flags;
+  const { out } = session;
+  const since = from === undefined ? {} : { since: 'after' in from ? from : { at: from.notedFrom } };
+  const query = { ...rest, ...since, dryRun };
+  const outlet = {
+    place,
+    write: (chunk: string | Uint8Array) => out.write(chunk),
+    isClosed: () => out.closed,
+    signal,
+  };
+  const exported = (crawler: Crawler): Promise<ExportSummary> => crawler.export(query, outlet);
+  const summary = await (dryRun ? session.withDryRun(exported) : session.withSnapshot(exported)).catch(
+    (error: unknown) => {
+      if (signal.aborted) return null;
+      throw error;
+    },
+  );
+  if (summary === null) return EXIT.stopped;
+  const { format, documents, removed, seq } = summary;
+  const gone = from === undefined ? '' : `, ${count(removed)} removed`;
+  const text = `${count(documents)} pages${gone}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
+  // Without a place stdout holds the export itself.
+  if (dryRun || (place !== null && session.json)) {
+    const answer = { format, file: place, bytes: summary.bytes, documents, removed, seq };
+    await writeAnswer(session, answer, () => `${text}\n`, dryRun);
+  } else if (place !== null) session.note(text);
+  return EXIT.done;
 }

@@ -1,13 +1,13 @@
 import type { ParseCheck } from '../../../crawler.ts';
 
 /**
- * A picture of a page's blocks for a browser: one file, no script, nothing loaded. All text of the page is escaped, and
- * a policy in the document forbids whatever could come of it.
+ * The blocks of a page as an HTML file: no script, no external resource. All text of the page is escaped, and a content
+ * security policy forbids scripts and requests all the same.
  */
 export function blocksHtml(check: ParseCheck): string {
   const main = check.blocks.filter(({ type }) => type === 'main');
   const blocks = check.blocks.map((block) => {
-    const facts = `${block.type} · ${block.path} · ${block.text.length} characters${block.links === 0 ? '' : `, ${block.links} links, ${block.anchorChars} characters in them`}`;
+    const facts = `${block.type} · ${block.path} · ${block.text.length} characters${block.links === 0 ? '' : `, ${block.links} links with ${block.anchorChars} characters`}`;
     return `<section class="${block.type}"><h2>${escaped(facts)}</h2><p dir="auto">${escaped(block.text).replaceAll('\n', '<br>')}</p></section>`;
   });
   return `<!doctype html>
@@ -42,7 +42,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Control characters and those that turn the direction of text become visible marks. */
+/** Escapes HTML. Control characters and marks of the reading direction become U+FFFD. */
 export const escaped = (text: string): string =>
   text
     .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')

@@ -8,8 +8,8 @@ interface Row {
 }
 
 /**
- * Two versions side by side for a browser: one file, no script, nothing loaded. All text of the page is escaped, and a
- * policy in the document forbids whatever could come of it.
+ * Two versions side by side as an HTML file: no script, no external resource. All text of the page is escaped, and a
+ * content security policy forbids scripts and requests all the same.
  */
 export function diffHtml(diff: PageDiff): string {
   const { from, to } = diff;
@@ -19,7 +19,7 @@ export function diffHtml(diff: PageDiff): string {
     ({ left, right, isChanged }) =>
       `<tr${isChanged ? ' class="changed"' : ''}><td dir="auto">${left}</td><td dir="auto">${right}</td></tr>`,
   );
-  const distance = diff.distance === null ? 'Signatures do not compare.' : `Signature distance ${diff.distance}.`;
+  const distance = diff.distance === null ? 'Signatures not comparable.' : `Signature distance ${diff.distance}.`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -37,7 +37,7 @@ del { background: var(--gone); }
 ins { background: var(--new); }
 </style></head><body>
 <h1><bdi>${escaped(diff.url)}</bdi></h1>
-<p>${diff.equal} words equal, ${diff.deleted} gone (<del>struck out</del>), ${diff.inserted} new (<ins>underlined</ins>). ${distance}</p>
+<p>${diff.equal} words equal, ${diff.deleted} removed (<del>struck out</del>), ${diff.inserted} added (<ins>underlined</ins>). ${distance}</p>
 <table><thead><tr>${head(from)}${head(to)}</tr></thead><tbody>
 ${rows.join('\n')}
 </tbody></table>

@@ -1,13 +1,13 @@
 import type { CrawlProgress } from '../../../crawler.ts';
 
-/** Progress while a crawl runs: a view that is redrawn on a terminal, a log record every few seconds elsewhere. */
+/** Progress of a crawl: redrawn in place on a terminal, a log record every few seconds elsewhere. */
 export interface Live {
   progress(progress: CrawlProgress): void;
-  /** Runs `print`, which writes to the terminal, with the view out of its way. */
+  /** Hides the progress while `print` writes to the terminal. */
   around(print: () => void): void;
-  /** Takes the view away. */
+  /** Removes the progress. */
   stop(): void;
 }
 
-/** Nothing is shown. */
+/** Shows nothing. */
 export const NO_LIVE: Live = { progress() {}, around: (print) => print(), stop() {} };

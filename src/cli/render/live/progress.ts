@@ -10,19 +10,30 @@ const STAGES: Readonly<Record<CrawlProgress['stage'], string>> = {
   update: 'updating',
 };
 
-/** The live view: three lines, each cut to the width of the terminal. */
+/** The progress on a terminal: three lines, each cut to its width. */
 export function progressLines(progress: CrawlProgress, width: number): string[] {
   const { urls, done, busiest } = progress;
   const share = urls === 0 ? '' : ` (${Math.floor((100 * done) / urls)} %)`;
   const hosts = busiest.map(({ host, waiting, running }) => `${safeText(host)} ${count(waiting + running)}`);
   return [
-    `round ${progress.round} · ${STAGES[progress.stage]} · ${count(done)} of ${count(urls)}${share} · ${count(progress.pagesPerSecond)} pages/s`,
-    `  in flight ${progress.inFlight} · waiting ${count(progress.waiting)} · parsing ${progress.parsing} · received ${bytes(progress.bytesReceived)} · saved ${bytes(progress.bytesSaved)}`,
-    `  busiest: ${hosts.length === 0 ? '-' : hosts.join(', ')}`,
+    [
+      `round ${progress.round}`,
+      STAGES[progress.stage],
+      `${count(done)} of ${count(urls)}${share}`,
+      `${count(progress.pagesPerSecond)} pages/s`,
+    ].join(' · '),
+    [
+      `  in flight ${progress.inFlight}`,
+      `waiting ${count(progress.waiting)}`,
+      `parsing ${progress.parsing}`,
+      `received ${bytes(progress.bytesReceived)}`,
+      `saved ${bytes(progress.bytesSaved)}`,
+    ].join(' · '),
+    `  busiest hosts: ${hosts.length === 0 ? '-' : hosts.join(', ')}`,
   ].map((line) => clip(line, width));
 }
 
-/** The same as fields of a log record, for where there is no terminal. */
+/** The same as fields of a log record. */
 export function progressFields(progress: CrawlProgress): Record<string, unknown> {
   const { busiest, pagesPerSecond, ...rest } = progress;
   return {

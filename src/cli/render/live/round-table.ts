@@ -19,7 +19,7 @@ const COLUMNS: readonly (readonly [title: string, width: number, cell: (round: C
   ['time', 9, (round) => span(round.ms / 1000)],
 ];
 
-/** Heading of the table that grows by a line per round. */
+/** Heading of the table of rounds. */
 export function roundHeading(): string {
   return `round${COLUMNS.map(([title, width]) => title.padStart(width)).join('')}`;
 }
@@ -38,21 +38,22 @@ function line(label: string, round: Counts): string {
 
 const REASONS: Readonly<Record<StoppedBy, string>> = {
   'nothing-due': 'Nothing is due any more.',
-  rounds: 'The rounds asked for are done.',
+  rounds: 'Stopped after the number of rounds asked for.',
   signal: 'Stopped by a signal.',
-  'failure-limit': 'Stopped: too many fetches failed in a row (fetch.failureLimit); is the network down?',
-  'disk-full': 'Stopped: the disk is full. Make room and run the command again; nothing that was stored is lost.',
+  'failure-limit': 'Stopped: too many fetches failed in a row (fetch.failureLimit). Is the network down?',
+  'disk-full': 'Stopped: the disk is full. Free some space and run the command again; stored data is not lost.',
 };
 
 export function stopReason(stoppedBy: StoppedBy): string {
   return REASONS[stoppedBy];
 }
 
-/** One line a layer; nothing for a crawl that came to one layer only. */
+/** One line for each layer (crawl depth); none for a crawl of a single layer. */
 export function layerLines(layers: CrawlSummary['totals']['layers']): string[] {
   if (layers.length < 2) return [];
   return layers.map(
     (layer) =>
-      `layer ${layer.depth}: ${count(layer.visited)} visited, ${count(layer.new)} new, ${count(layer.modified)} changed, ${count(layer.newUrls)} found`,
+      `layer ${layer.depth}: ${count(layer.visited)} visited, ${count(layer.new)} new, ` +
+      `${count(layer.modified)} changed, ${count(layer.newUrls)} found`,
   );
 }

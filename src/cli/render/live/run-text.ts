@@ -4,15 +4,28 @@ import { clip } from '../table.ts';
 import { progressLines } from './progress.ts';
 import { roundHeading, roundLine } from './round-table.ts';
 
-/** Rounds that fit below the progress on a small terminal. */
+/** Rounds below the progress, few enough for a small terminal. */
 const ROUNDS_SHOWN = 10;
 
-/** A run that is going, in lines cut to the width of the terminal. */
+/** The current run, in lines cut to the width of the terminal. */
 export function topLines(status: RunStatus, width: number, bold: (text: string) => string): string[] {
   const { progress, totals, rounds } = status;
-  const secondsGone = (Date.parse(status.at) - Date.parse(status.startedAt)) / 1_000;
-  const heading = `${status.command} · process ${status.pid} · for ${span(secondsGone)} · ${count(status.roundsDone)} rounds done`;
-  const sums = `  so far: ${count(totals.requests)} requests · ${count(totals.new)} new · ${count(totals.modified)} changed · ${count(totals.unchanged)} unchanged · ${count(totals.gone)} gone · ${count(totals.failed)} failed · ${bytes(totals.bytesReceived)}`;
+  const seconds = (Date.parse(status.at) - Date.parse(status.startedAt)) / 1_000;
+  const heading = [
+    status.command,
+    `process ${status.pid}`,
+    `running for ${span(seconds)}`,
+    `${count(status.roundsDone)} rounds done`,
+  ].join(' · ');
+  const sums = [
+    `  total: ${count(totals.requests)} requests`,
+    `${count(totals.new)} new`,
+    `${count(totals.modified)} changed`,
+    `${count(totals.unchanged)} unchanged`,
+    `${count(totals.gone)} gone`,
+    `${count(totals.failed)} failed`,
+    bytes(totals.bytesReceived),
+  ].join(' · ');
   return [
     bold(clip(heading, width)),
     ...(progress === null ? [clip('starting', width)] : progressLines(progress, width)),

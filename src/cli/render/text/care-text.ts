@@ -1,18 +1,14 @@
-import type { RepairSummary, VerifySummary } from '../../../crawler.ts';
+import type { BackupSummary, RepairSummary, VerifySummary } from '../../../crawler.ts';
 import { FINDINGS, type FindingKind } from '../../../domain/findings.ts';
-import { count } from '../quantities.ts';
+import { bytes, count } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 
 type Bold = (text: string) => string;
 
 export function verifyText(summary: VerifySummary, bold: Bold): string {
-  const { rows, segments } = summary;
-  const looked =
-    rows === null
-      ? `${count(segments)} segments`
-      : `${count(rows.records)} records, ${count(rows.due)} due entries, ${count(rows.leases)} leases, ${count(rows.links)} pages with outlinks, ${count(rows.hosts)} hosts, ${count(rows.changes)} changes, ${count(segments)} segments`;
-  if (summary.sound) return `Sound: ${looked}.\n`;
-  const lines = [`Looked at ${looked}.`, ''];
+  const checked = checkedText(summary);
+  if (summary.sound) return `Sound: ${checked}.\n`;
+  const lines = [`Checked ${checked}.`, ''];
   for (const [kind, found] of Object.entries(summary.byKind)) {
     const { text, repair } = FINDINGS[kind as FindingKind];
     lines.push(`${bold(`${kind} (${count(found)})`)}  ${text}`);
@@ -24,27 +20,43 @@ export function verifyText(summary: VerifySummary, bold: Bold): string {
   return `${lines.join('\n')}\n`;
 }
 
+function checkedText({ rows, segments }: VerifySummary): string {
+  if (rows === null) return `${count(segments)} segments`;
+  return (
+    `${count(rows.records)} records, ${count(rows.due)} due entries, ${count(rows.leases)} leases, ` +
+    `${count(rows.links)} pages with outlinks, ${count(rows.hosts)} hosts, ${count(rows.changes)} changes, ` +
+    `${count(segments)} segments`
+  );
+}
+
+/** The summary of a backup, a check or a restore; `done` says which. */
+export function backupText({ dir, rows, files, bytes: size, createdAt }: BackupSummary, done: string): string {
+  const content = `${count(rows)} rows of the crawl db, ${count(files)} files with ${bytes(size)}`;
+  return `${done} ${dir}: ${content}, as of ${createdAt}.\n`;
+}
+
 export function repairText(summary: RepairSummary, bold: Bold): string {
   const { found, records, quarantinedRows, leasesEnded, segments } = summary;
   const kinds = Object.entries(found);
   const lines = [
     kinds.length === 0
-      ? 'Nothing was wrong; the indexes were made anew all the same.'
+      ? 'Nothing was wrong; the indexes were rebuilt all the same.'
       : `Found: ${kinds.map(([kind, times]) => `${kind} ${count(times)}`).join(', ')}.`,
   ];
   if (summary.rebuilt) lines.push('LevelDB rebuilt its own files.');
-  if (records !== null) lines.push(`${count(records)} records; due index, counters and leases made anew.`);
+  if (records !== null) lines.push(`${count(records)} records; due index, counters and leases rebuilt.`);
   if (leasesEnded > 0) lines.push(`${count(leasesEnded)} leases ended; their URLs are due again.`);
   for (const { id, pagesLost } of segments) {
     lines.push(
       pagesLost === null
         ? `Segment ${id}: moved to the quarantine; its URLs are due again.`
-        : `Segment ${id}: written anew, ${count(pagesLost)} pages could not be kept.`,
+        : `Segment ${id}: rewritten without ${count(pagesLost)} damaged pages.`,
     );
   }
   if (quarantinedRows > 0 || summary.rebuilt || segments.length > 0) {
-    if (quarantinedRows > 0) lines.push(`${count(quarantinedRows)} rows taken out of the crawl db.`);
-    lines.push(`What was taken out is kept in ${summary.quarantine}`);
+    if (quarantinedRows > 0) lines.push(`${count(quarantinedRows)} rows removed from the crawl db.`);
+    lines.push(`Removed data is kept in ${summary.quarantine}`);
   }
-  return `${lines.join('\n')}\n${summary.left.sound ? 'Sound now.\n' : `${bold('Still wrong:')}\n${verifyText(summary.left, bold)}`}`;
+  lines.push(summary.left.sound ? 'Sound now.' : bold('Still wrong:'));
+  return `${lines.join('\n')}\n${summary.left.sound ? '' : verifyText(summary.left, bold)}`;
 }

@@ -7,7 +7,7 @@ import { fieldLines } from '../table.ts';
 const SHOWN_CHARS = 1_000;
 const SHOWN_ITEMS = 50;
 
-/** Any answer of `check` for people: a line per field, lists below each other, long text cut. */
+/** An answer of `check` for people: a line for each field, lists below, long text cut. */
 export function checkText(answer: object, color: Color): string {
   const lines: string[] = [];
   const fields: (readonly [string, string])[] = [];
@@ -20,11 +20,12 @@ export function checkText(answer: object, color: Color): string {
   return `${[fieldLines(fields), ...lines].join('\n')}\n`;
 }
 
-/** Every block, coloured by its class: what belongs to the content stands out. */
+/** The blocks, coloured by class: main content stands out. */
 function blockLines(blocks: readonly PageBlock[], color: Color): string[] {
   const lines = blocks.slice(0, MAX_BLOCKS).map(({ type, text, links }) => {
-    const line = `  ${type.padEnd(5)} ${safeLines(text.slice(0, BLOCK_CHARS)).replaceAll('\n', ' ')}${text.length > BLOCK_CHARS ? '…' : ''}${links > 0 ? ` (${count(links)} links)` : ''}`;
-    return color(COLOR_OF[type], line);
+    const shown = safeLines(text.slice(0, BLOCK_CHARS)).replaceAll('\n', ' ');
+    const facts = `${text.length > BLOCK_CHARS ? '…' : ''}${links > 0 ? ` (${count(links)} links)` : ''}`;
+    return color(COLOR_OF[type], `  ${type.padEnd(5)} ${shown}${facts}`);
   });
   const more = blocks.length - lines.length;
   return [

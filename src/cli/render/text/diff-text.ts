@@ -3,10 +3,10 @@ import type { Color } from '../../session.ts';
 import { count } from '../quantities.ts';
 import { safeLines, safeText } from '../safe-text.ts';
 
-/** Of what stayed the same, so much is shown on each side of a change, characters. */
+/** Unchanged text shown on each side of a change, characters. */
 const CONTEXT_CHARS = 160;
 
-/** A difference for a terminal: `[-what went-]{+what came+}` in colours, as `git diff --word-diff` writes it. */
+/** A diff for a terminal: `[-removed-]{+added+}` in colours, as `git diff --word-diff` writes it. */
 export function diffText(
   diff: PageDiff,
   style: { readonly bold: (text: string) => string; readonly color: Color; readonly full: boolean },
@@ -15,8 +15,9 @@ export function diffText(
   const { bold, color, full } = style;
   const version = (mark: string, { segment, at, title }: PageDiff['from']): string =>
     bold(`${mark} ${at}  segment ${segment}  ${safeText(title ?? '(no title)')}`);
-  const bits = distance === null ? 'signatures do not compare' : `signature distance ${distance}`;
-  const words = `${count(diff.equal)} words equal, ${count(diff.deleted)} gone, ${count(diff.inserted)} new; ${bits}`;
+  const bits = distance === null ? 'signatures not comparable' : `signature distance ${distance}`;
+  const counts = `${count(diff.equal)} words equal, ${count(diff.deleted)} removed, ${count(diff.inserted)} added`;
+  const words = `${counts}; ${bits}`;
   const body = diff.edits.map(({ op, text }, i) => {
     if (op === 'delete') return color('red', `[-${safeLines(text)}-]`);
     if (op === 'insert') return color('green', `{+${safeLines(text)}+}`);
@@ -27,7 +28,7 @@ export function diffText(
   return isSame && !full ? head : `${head}\n${body.join('').trimEnd()}\n`;
 }
 
-/** The ends that stand next to a change. */
+/** Only the ends of the text that are next to a change. */
 function shortened(text: string, isFirst: boolean, isLast: boolean): string {
   if (text.length <= CONTEXT_CHARS * (Number(!isFirst) + Number(!isLast))) return text;
   const head = isFirst ? '' : cut(text.slice(0, CONTEXT_CHARS), /\s\S*$/);
@@ -35,5 +36,5 @@ function shortened(text: string, isFirst: boolean, isLast: boolean): string {
   return `${head}${isFirst ? '' : '\n'}…${isLast ? '' : '\n'}${tail}`;
 }
 
-/** Without the word that was cut in two; a text without spaces keeps it. */
+/** Drops the word that the cut broke; text without spaces stays. */
 const cut = (text: string, broken: RegExp): string => text.replace(broken, '');

@@ -4,7 +4,7 @@ import { bytes, count, span } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 import { fieldLines, table } from '../table.ts';
 
-/** The answer first, then what it rests on. */
+/** The answer, then the facts behind it. */
 export function explanationText(explanation: Explanation, bold: (text: string) => string): string {
   const { robots, record, schedule, host, sooner, ifFound } = explanation;
   const parts = [[...explanation.why, ...ifFound].map(safeText).join('\n')];
@@ -14,8 +14,11 @@ export function explanationText(explanation: Explanation, bold: (text: string) =
   if (record !== null) {
     const fields = fieldLines([
       ['  state', record.state],
-      ['  found', `${shortTime(record.discoveredAt)} UTC${record.referrer === null ? '' : ` on ${record.referrer}`}`],
-      ...explanation.trail.slice(1).map(({ url }): readonly [string, string] => ['', `which was found on ${url}`]),
+      [
+        '  found',
+        `${shortTime(record.discoveredAt)} UTC${record.referrer === null ? '' : `, linked from ${record.referrer}`}`,
+      ],
+      ...explanation.trail.slice(1).map(({ url }): readonly [string, string] => ['', `which was linked from ${url}`]),
       ['  changed', shortTime(record.changedAt)],
       ['  interval', span(record.interval)],
     ]);
@@ -30,17 +33,16 @@ export function explanationText(explanation: Explanation, bold: (text: string) =
     ] as const;
     parts.push(`${bold(`schedule ${schedule.name}`)}\n${fieldLines([...terms, next])}`);
   }
-  if (explanation.skipped.length > 0) parts.push(`${bold('passed over')}\n${skippedText(explanation.skipped)}`);
-  if (sooner.length > 0)
-    parts.push(`${bold('what would bring it forward')}\n${sooner.map((way) => `  ${way}`).join('\n')}`);
+  if (explanation.skipped.length > 0) parts.push(`${bold('skipped')}\n${skippedText(explanation.skipped)}`);
+  if (sooner.length > 0) parts.push(`${bold('to visit it earlier')}\n${sooner.map((way) => `  ${way}`).join('\n')}`);
   return `${parts.join('\n\n')}\n`;
 }
 
 function hostText(host: NonNullable<Explanation['host']>): string {
-  const saved = host.bytesSaved === 0 ? '' : `, ${bytes(host.bytesSaved)} not transferred thanks to them`;
+  const saved = host.bytesSaved === 0 ? '' : `, saved ${bytes(host.bytesSaved)} of transfer`;
   return fieldLines([
     ['  urls', `${count(host.urls)} of ${host.host} (${statesInLine(host.byState)})`],
-    ['  headers', `${host.headersTrusted ? 'trusted' : 'not trusted: they have lied'}${saved}`],
+    ['  headers', `${host.headersTrusted ? 'trusted' : 'not trusted: an audit found them wrong'}${saved}`],
   ]);
 }
 
@@ -49,7 +51,7 @@ function visitsTable(record: RecordView, stories: Explanation['visits'], bold: (
     [
       { title: '  visit (UTC)', cell: ({ visit }) => `  ${shortTime(visit.at)}` },
       { title: 'rung', align: 'right', cell: ({ story }) => String(story?.rung ?? '-') },
-      { title: 'what it found', cell: ({ story }) => story?.found ?? '' },
+      { title: 'result', cell: ({ story }) => story?.found ?? '' },
       { title: 'after', align: 'right', cell: ({ visit }) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
       { title: 'body', align: 'right', cell: ({ visit }) => bytes(visit.bytes) },
       { title: 'interval', align: 'right', cell: ({ visit }) => span(visit.interval) },
@@ -76,7 +78,7 @@ function urlSteps({ steps, input, url, reason }: Explanation): string {
       return [`  ${name}`, note === undefined ? change : `${change} (${note})`] as const;
     });
   const verdict = url === null ? `refused: ${reason ?? 'no reason given'}` : `admitted as ${url}`;
-  return fieldLines([['  asked', input], ...found, ['  verdict', verdict]]);
+  return fieldLines([['  input', input], ...found, ['  verdict', verdict]]);
 }
 
 function robotsText(robots: NonNullable<Explanation['robots']>): string {
@@ -84,13 +86,13 @@ function robotsText(robots: NonNullable<Explanation['robots']>): string {
   const verdict = robots.allowed ? 'allowed' : `not allowed (${robots.code ?? 'robots-denied'})`;
   return fieldLines([
     ['  verdict', `${verdict}${rule}`],
-    ...(robots.fault === null ? [] : [['  last try', robots.fault] as const]),
-    ['  crawl delay', robots.crawlDelay === null ? 'none asked for' : span(robots.crawlDelay)],
+    ...(robots.fault === null ? [] : [['  last attempt', robots.fault] as const]),
+    ['  crawl delay', robots.crawlDelay === null ? 'none' : span(robots.crawlDelay)],
     ['  fetched', `${shortTime(robots.fetchedAt)} UTC`],
   ]);
 }
 
-/** A figure of the schedule's arithmetic. */
+/** A term of the schedule's computation. */
 export function termText(value: number | string, unit: 'ms' | 'bits' | '' | undefined): string {
   if (typeof value === 'string') return value;
   if (unit === 'ms') return span(value / 1000);

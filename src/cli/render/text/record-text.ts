@@ -3,7 +3,7 @@ import { shortTime, statesInLine } from '../columns.ts';
 import { bytes, count, span } from '../quantities.ts';
 import { fieldLines, table } from '../table.ts';
 
-/** A record for people: what is known, then the visits it remembers. */
+/** A record for people: its fields, then its visits. */
 export function recordText(record: RecordView, bold: (text: string) => string): string {
   const fields: (readonly [string, string | null])[] = [
     ['url', record.url],
@@ -12,7 +12,7 @@ export function recordText(record: RecordView, bold: (text: string) => string): 
     ['found', `${shortTime(record.discoveredAt)} UTC, ${origin(record)}`],
     ['last visit', timeOrNull(record.lastFetchAt)],
     ['next visit', timeOrNull(record.nextFetchAt) ?? 'never'],
-    ['interval', `${span(record.interval)}${record.fixedInterval === null ? '' : ', fixed by the operator'}`],
+    ['interval', `${span(record.interval)}${record.fixedInterval === null ? '' : ', fixed'}`],
     ['changed', timeOrNull(record.changedAt)],
     ['score', count(record.score)],
     [
@@ -25,8 +25,8 @@ export function recordText(record: RecordView, bold: (text: string) => string): 
     ['target', record.target],
     ['signature', record.signature === null ? null : `${record.signature} (${record.signatureName ?? 'unknown'})`],
     ['digest', record.digest],
-    ['changed last', record.changedBlocks.join(', ')],
-    ['always changing', record.volatileBlocks.join(', ')],
+    ['last change in', record.changedBlocks.join(', ')],
+    ['volatile', record.volatileBlocks.join(', ')],
     ['failures', record.failures === 0 ? null : count(record.failures)],
     [
       'last error',
@@ -39,7 +39,7 @@ export function recordText(record: RecordView, bold: (text: string) => string): 
   return `${fieldLines(known)}\n${visitsText(record, bold)}`;
 }
 
-/** The ring of visits, oldest first. */
+/** The recorded visits, oldest first. */
 export function visitsText(record: RecordView, bold: (text: string) => string): string {
   if (record.visits.length === 0) return '';
   const visits = table(
@@ -79,7 +79,7 @@ export function statsText(stats: DbStats): string {
     ['types', countsInLine(stats.byType)],
     ['failures', countsInLine(stats.byFailures)],
     ...freshnessFields(stats),
-    ...(stats.estimated ? [['not read', 'freshness and exact times: --full reads the whole due index'] as const] : []),
+    ...(stats.estimated ? [['not shown', 'freshness and exact times: --full reads the whole due index'] as const] : []),
   ])}\n`;
 }
 
@@ -91,7 +91,7 @@ function intervalsText({ intervals }: DbStats): string {
   return parts.filter((part) => part !== '').join(', ') || '-';
 }
 
-/** The largest ones, most first. */
+/** Counts shown, largest first. */
 const COUNTS_SHOWN = 12;
 
 function countsInLine(counts: Readonly<Record<string, number>>): string {
@@ -117,7 +117,7 @@ function freshnessFields({ freshness, waiting, dueByDay }: DbStats): [string, st
       : `${i === 0 ? 'up to' : `${all[i - 1]?.upToDays ?? ''} to`} ${upToDays} d: ${count(pages)}`,
   );
   fields.push(
-    ['fresh', `${(100 * freshness.fresh).toFixed(1)} % of ${count(freshness.pages)} copies, as believed`],
+    ['fresh', `${(100 * freshness.fresh).toFixed(1)} % of ${count(freshness.pages)} copies, estimated`],
     ['changes', `${count(freshness.changesPerDay)} a day expected`],
     ['periods', periods.join(', ')],
   );
@@ -128,5 +128,5 @@ const timeOrNull = (iso: string | null): string | null => (iso === null ? null :
 
 function origin(record: RecordView): string {
   if (record.seed) return 'a seed';
-  return record.referrer === null ? `depth ${record.depth}` : `depth ${record.depth}, on ${record.referrer}`;
+  return record.referrer === null ? `depth ${record.depth}` : `depth ${record.depth}, linked from ${record.referrer}`;
 }

@@ -5,13 +5,13 @@ import { fieldLines, table } from '../table.ts';
 /** Leaves shown; `--json` has all. */
 const SHOWN_LEAVES = 20;
 
-/** How the crawl knows which URLs are new, for people. */
+/** State of the URL seen test for people: cache, Bloom filter, reads of the crawl db. */
 export function seenText(view: SeenView, bold: (text: string) => string): string {
   const { asked, cache, filter } = view;
   const fields: [string, string][] = [
-    ['asked', `${count(asked.probes)} URLs`],
-    ['cache', `${cache.kind}, up to ${count(cache.urls)} URLs, answered ${percent(view.cacheHitRate)}`],
-    ['reads', `${percent(view.readRate)} of the questions looked into the crawl db`],
+    ['lookups', `${count(asked.probes)} URLs`],
+    ['cache', `${cache.kind}, up to ${count(cache.urls)} URLs, hit rate ${percent(view.cacheHitRate)}`],
+    ['reads', `${percent(view.readRate)} of the lookups read the crawl db`],
   ];
   if (filter === null) return `${fieldLines([...fields, ['filter', 'off']])}\n`;
   const { estimatedFalsePositiveRate: estimated, falsePositiveRate: bound } = filter;
@@ -21,20 +21,26 @@ export function seenText(view: SeenView, bold: (text: string) => string): string
     ['filter', `${count(filter.urls)} URLs in ${bytes(filter.bits / 8)}${perUrl}; ${filter.hash}`],
     [
       'tree',
-      `${count(filter.rootLeaves)} slots, ${count(filter.leaves.length)} leaves, depth ${filter.depth}, ${count(filter.splits)} splits, ${count(filter.growths)} growths`,
+      `${count(filter.rootLeaves)} slots, ${count(filter.leaves.length)} leaves, depth ${filter.depth}, ` +
+        `${count(filter.splits)} splits, ${count(filter.growths)} growths`,
     ],
-    ['leaf', `up to ${count(filter.bitsPerLeaf)} bits, ${filter.hashes} a URL, full at ${count(filter.capacity)} URLs`],
     [
-      'taken for seen',
-      `${percent(measured)} of the new ones measured, ${percent(estimated)} by the bits, bound ${percent(bound)}`,
+      'leaf',
+      `up to ${count(filter.bitsPerLeaf)} bits, ${filter.hashes} hashes a URL, full at ${count(filter.capacity)} URLs`,
+    ],
+    [
+      'false positives',
+      `${percent(measured)} measured, ${percent(estimated)} estimated from the bits, limit ${percent(bound)}`,
     ],
     [
       'trust',
-      view.trust === 'exact' ? 'exact: nothing is lost' : `bloom: loses ${percent(view.mayLose)} of the new pages`,
+      view.trust === 'exact'
+        ? 'exact: no new URL is lost'
+        : `bloom: up to ${percent(view.mayLose)} of new URLs are lost`,
     ],
   );
   if (asked.filterFaults > 0)
-    fields.push(['faults', `${count(asked.filterFaults)} batches the filter could not answer`]);
+    fields.push(['errors', `${count(asked.filterFaults)} batches without an answer of the filter`]);
   const leaves = table(
     [
       { title: 'leaf', cell: (leaf) => leaf.place },

@@ -6,7 +6,7 @@ import { fieldLines } from '../table.ts';
 /** Text shown to people at most; `--json` has all. */
 const SHOWN_CHARS = 2_000;
 
-/** What a segment holds of one URL. */
+/** The record of one URL in a segment, for people. */
 export function segmentRecordText(record: SegmentRecordView): string {
   const { fetched, parsed, response } = record;
   const { outcome } = fetched;

@@ -1,5 +1,5 @@
-// Brings pages up to date without reloading them, and draws curves that can be read off. All of it is an addition: every page can be
-// read without. Text from the crawl is only ever set as text.
+// Updates pages without a reload, and draws interactive charts. Every page can be read without this script. Text from
+// the crawl is set as text, never as markup.
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const HEIGHT = 180;
@@ -13,7 +13,7 @@ function axis() {
   };
 }
 
-/** Times of the axis, as precise as the distance of its marks asks for. */
+/** Labels of the time axis, as precise as the distance of its marks requires. */
 function times(_chart, marks, _axis, _space, step) {
   const [from, to] = step >= 86_400 ? [0, 10] : step >= 60 ? [5, 16] : [11, 19];
   return marks.map((at) => new Date(at * 1000).toISOString().slice(from, to).replace('T', ' '));
@@ -88,7 +88,7 @@ addEventListener('resize', () => {
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => location.reload());
 
-// The content again, from the server, in the place of the old one; the reader's place is kept.
+// Replaces the content by a fresh copy from the server; the scroll position is kept.
 async function refresh() {
   const answer = await fetch(location.href);
   if (!answer.ok) return;
@@ -108,7 +108,7 @@ function liveView() {
     const now = JSON.parse(event.data);
     if (activity.textContent !== now.text) activity.textContent = now.text;
     const section = document.querySelector('[data-live="run"]');
-    // The server made the markup, with everything from the crawl escaped in it.
+    // The server made this markup and escaped everything from the crawl in it.
     if (section && now.run) {
       const next = new DOMParser().parseFromString(now.run, 'text/html').body.firstElementChild;
       section.replaceWith(document.adoptNode(next));

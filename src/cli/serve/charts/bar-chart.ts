@@ -8,7 +8,7 @@ export interface Bar {
   readonly kind?: string;
 }
 
-/** A table whose numbers are drawn as bars as well: it reads aloud as a table. */
+/** A table whose numbers are also drawn as bars: a screen reader reads it as a table. */
 export function barTable(caption: string, bars: readonly Bar[]): Markup {
   const max = Math.max(1, ...bars.map(({ value }) => value));
   const rows = bars.map(

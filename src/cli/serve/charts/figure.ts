@@ -1,7 +1,7 @@
 import { type Markup, markup } from '../markup.ts';
 import { type LineData, lineChart } from './line-chart.ts';
 
-/** Curves with a legend. With a script they are drawn anew from `source`, to be read off point by point. */
+/** Curves with a legend. The script of the page redraws them from `source` as an interactive chart. */
 export function lineFigure(title: string, source: string, data: LineData): Markup {
   // A single point is no curve.
   if (data.x.length < 2) return markup`<p class="nothing">${title}: no data yet.</p>`;

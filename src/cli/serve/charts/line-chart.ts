@@ -1,7 +1,7 @@
 import { count } from '../../render/quantities.ts';
 import { type Markup, markup } from '../markup.ts';
 
-/** Curves over time, for a picture and for a script that draws it better. Times in seconds since the epoch. */
+/** Curves over time, for the static chart and for the script that redraws it. Times in seconds since the epoch. */
 export interface LineData {
   readonly x: readonly number[];
   readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
@@ -9,12 +9,12 @@ export interface LineData {
 
 const WIDTH = 640;
 const HEIGHT = 180;
-/** Room for the figures left of and below the curves. */
+/** Space for the labels left of and below the curves. */
 const LEFT = 48;
 const BOTTOM = 20;
 const TOP = 8;
 
-/** A picture that needs no script. Colours are those of the classes `line-1`, `line-2`, and so on. */
+/** A static chart as SVG. Colours come from the classes `line-1`, `line-2`, and so on. */
 export function lineChart(title: string, { x, series }: LineData): Markup {
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
   const max = Math.max(1e-9, ...values);
@@ -35,7 +35,7 @@ export function lineChart(title: string, { x, series }: LineData): Markup {
   return markup`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${marks}${ends}${paths}</svg>`;
 }
 
-/** Gaps where there is no value. */
+/** The path of one curve, with gaps where there is no value. */
 function pathOf(
   x: readonly number[],
   values: readonly (number | null)[],
@@ -50,7 +50,7 @@ function pathOf(
       continue;
     }
     path += `${isDrawing ? 'L' : 'M'}${round(xOf(x[i] ?? 0))} ${round(yOf(value))}`;
-    // A point alone is drawn as a dot.
+    // A single point is drawn as a dot.
     if (!isDrawing && (values[i + 1] ?? null) === null) path += 'h.01';
     isDrawing = true;
   }

@@ -6,17 +6,14 @@ const WIDTH = 640;
 const HEIGHT = 64;
 const MARGIN = 10;
 
-/**
- * Visits of a page as marks on a line of time: high and full where it had changed, hollow where not, and the next visit
- * dashed.
- */
+/** The visits of a page on a time line: tall filled marks for changes, hollow ones for none, the next visit dashed. */
 export function visitTimeline(record: RecordView): Markup | null {
   const visits = record.visits.map(({ at, outcome, distance }) => ({ at: Date.parse(at), outcome, distance }));
   const first = visits[0];
   const last = visits.at(-1);
   if (first === undefined || last === undefined) return null;
   const next = record.nextFetchAt === null ? null : Date.parse(record.nextFetchAt);
-  // A visit that is years away would press the others together.
+  // A next visit that is years away would squeeze the others together.
   const end = Math.max(last.at, Math.min(next ?? last.at, last.at + (last.at - first.at || DAY_MS)));
   const xOf = (at: number): number =>
     Math.round(10 * (MARGIN + ((at - first.at) / Math.max(1, end - first.at)) * (WIDTH - 2 * MARGIN))) / 10;
@@ -29,7 +26,7 @@ export function visitTimeline(record: RecordView): Markup | null {
     next === null
       ? null
       : markup`<g class="visit next"><title>${`next visit ${record.nextFetchAt}`}</title><line x1="${xOf(Math.min(next, end))}" x2="${xOf(Math.min(next, end))}" y1="4" y2="${HEIGHT - 4}"/></g>`;
-  return markup`<svg class="chart timeline" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Visits from ${first.at === last.at ? '' : 'first to last, '}the table below has them all"><line class="grid" x1="0" x2="${WIDTH}" y1="${HEIGHT - 14}" y2="${HEIGHT - 14}"/>${marks}${future}</svg>`;
+  return markup`<svg class="chart timeline" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Visits over time; the table below lists them"><line class="grid" x1="0" x2="${WIDTH}" y1="${HEIGHT - 14}" y2="${HEIGHT - 14}"/>${marks}${future}</svg>`;
 }
 
 function kindOf(outcome: string): string {

@@ -7,7 +7,7 @@ import { linesOf, type Markup, markup, type Shown } from '../markup.ts';
 /** Equal text longer than this is cut in the middle, characters. */
 const MAX_EQUAL = 400;
 
-/** One text with what went away struck out and what came underlined. */
+/** One text: removed words struck out, added words underlined. */
 export function differencePage(diff: PageDiff, versions: readonly PageVersion[]): Markup {
   const { from, to, distance, edits } = diff;
   const last = edits.length - 1;
@@ -21,15 +21,15 @@ ${facts([
   ['from', `${shortTime(from.at)}, segment ${from.segment}`],
   ['to', `${shortTime(to.at)}, segment ${to.segment}`],
   ['words equal', count(diff.equal)],
-  ['gone', count(diff.deleted)],
-  ['new', count(diff.inserted)],
+  ['removed', count(diff.deleted)],
+  ['added', count(diff.inserted)],
   ['distance', distance === null ? null : `${distance} bits`],
 ])}
 ${versionForm(diff.url, versions, from.segment, to.segment)}
 <p class="difference" dir="auto">${text}</p>`;
 }
 
-/** Before the first and after the last edit only what is next to it is kept. */
+/** Keeps the ends that are next to an edit. */
 function middleCut(text: string, isFirst: boolean, isLast: boolean): string {
   const half = MAX_EQUAL / 2;
   return `${isFirst ? '' : text.slice(0, half)} […] ${isLast ? '' : text.slice(-half)}`;

@@ -13,13 +13,13 @@ const SECTIONS = [
 
 export interface PageParts {
   readonly title: string;
-  /** Which entry of the menu it belongs to. */
+  /** Its entry in the menu. */
   readonly section?: string;
   readonly dir: string;
   readonly activity: Activity;
-  /** Said above the content: that figures are old, or that something was not found. */
+  /** Shown above the content, such as an error. */
   readonly notice?: Shown;
-  /** Readers without JavaScript get it anew every so often. */
+  /** Reloaded every 15 s in browsers without JavaScript. */
   readonly isLive?: boolean;
   readonly content: Shown;
 }
@@ -59,7 +59,7 @@ ${content}
 `;
 }
 
-/** In one sentence. */
+/** The activity in one sentence. */
 export function activityText({ state, run, schedule }: Activity): string {
   if (run !== null) {
     const { progress } = run;
@@ -71,7 +71,8 @@ export function activityText({ state, run, schedule }: Activity): string {
   }
   if (state === 'waiting') {
     const next = schedule?.nextRunAt ?? null;
-    return `No crawl runs. The scheduler (${schedule?.timetable}) begins the next run ${next === null ? 'soon' : `at ${next.slice(0, 16).replace('T', ' ')}`}.`;
+    const when = next === null ? 'soon' : `at ${next.slice(0, 16).replace('T', ' ')}`;
+    return `No crawl runs. The scheduler (${schedule?.timetable}) starts the next run ${when}.`;
   }
   return 'No crawl runs.';
 }

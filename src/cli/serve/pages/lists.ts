@@ -5,10 +5,7 @@ import { CHANGE_COLUMNS, DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../..
 import { count } from '../../render/quantities.ts';
 import { htmlTable, short, urlLink } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
-import type { ListPage } from '../paging.ts';
-
-/** Rows of a list. */
-export const ROWS = 200;
+import { type ListPage, ROWS } from '../paging.ts';
 
 const url = (row: { readonly url: string }): Markup => urlLink(row.url);
 
@@ -18,10 +15,10 @@ ${htmlTable('Changes, newest first', CHANGE_COLUMNS, rows, { url })}${links}`;
 }
 
 export function duePage({ rows, links }: ListPage<DueView>): Markup {
-  return markup`${htmlTable('What generate would look at now', DUE_COLUMNS, rows, { url })}${links}`;
+  return markup`${htmlTable('Due URLs, in the order of the due index', DUE_COLUMNS, rows, { url })}${links}`;
 }
 
-/** Hosts in the order of their names, as far as they were read. */
+/** The largest of these hosts. `isCut`: the crawl db has more hosts than these. */
 export function hostsPage(hosts: readonly HostView[], isCut: boolean): Markup {
   const host = (row: HostView): Markup =>
     markup`<a href="/pages?host=${encodeURIComponent(row.host)}"><bdi>${row.host}</bdi></a>`;
@@ -42,10 +39,10 @@ ${selection('status', 'State', CRAWL_STATES, query.status)}
 <label for="host">Host</label><input id="host" name="host" type="text" value="${query.host}" autocomplete="off" spellcheck="false">
 <label for="prefix">URL begins with</label><input id="prefix" name="prefix" type="text" value="${query.prefix}" autocomplete="off" spellcheck="false">
 <button>Show</button></form>
-${htmlTable('Pages in order of their hosts', RECORD_COLUMNS, rows, { url })}${links}`;
+${htmlTable('Pages by host', RECORD_COLUMNS, rows, { url })}${links}`;
 }
 
-/** Duplicates under the page that they repeat. */
+/** Duplicates, grouped under the page that they repeat. */
 export function duplicatesPage({ rows, links }: ListPage<RecordView>): Markup {
   const groups = new Map<string, RecordView[]>();
   for (const each of rows) {
@@ -53,13 +50,13 @@ export function duplicatesPage({ rows, links }: ListPage<RecordView>): Markup {
     groups.set(target, [...(groups.get(target) ?? []), each]);
   }
   if (groups.size === 0) {
-    return markup`<p class="nothing">No page is marked as a duplicate. <code>incrawl dedup</code> looks for them.</p>`;
+    return markup`<p class="nothing">No page is marked as a duplicate. <code>incrawl dedup</code> finds duplicates.</p>`;
   }
   const sections = [...groups].map(
     ([target, members]) =>
       markup`<section><h2>${urlLink(target)}</h2><ul>${members.map((member) => markup`<li>${urlLink(member.url)} <span class="pale"><bdi>${short(member.title ?? '')}</bdi></span></li>`)}</ul></section>`,
   );
-  return markup`<p>Duplicates: ${rows.length}, of pages: ${groups.size}; the heading names the page that they repeat.</p>${sections}${links}`;
+  return markup`<p>${rows.length} duplicates of ${groups.size} pages. Each heading names the page that stayed unmarked.</p>${sections}${links}`;
 }
 
 function choice(action: string, name: string, label: string, values: readonly string[], now: string | null): Markup {

@@ -14,7 +14,7 @@ export interface OverviewData {
   readonly activity: Activity;
   readonly speeds: readonly Speed[];
   readonly rounds: readonly RoundEntry[];
-  /** `null`: the crawl db could not be asked so far. */
+  /** `null`: the crawl db was not readable so far. */
   readonly stats: DbStats | null;
 }
 
@@ -38,10 +38,10 @@ ${speeds.length < 2 ? null : lineFigure('Pages a second, last minutes', '/data/s
   )}</section>
 <section>${stats === null ? null : dueSection(stats)}</section>
 </div>
-${lineFigure('What the rounds brought', '/data/outcomes.json', outcomeCurves(rounds))}
+${lineFigure('Outcomes of the rounds', '/data/outcomes.json', outcomeCurves(rounds))}
 <div class="columns">
-${lineFigure('Fresh copies, as believed (%)', '/data/freshness.json', freshnessCurves(rounds))}
-${lineFigure('Due pages after rounds', '/data/due.json', dueCurves(rounds))}
+${lineFigure('Fresh copies, estimated (%)', '/data/freshness.json', freshnessCurves(rounds))}
+${lineFigure('Due pages after each round', '/data/due.json', dueCurves(rounds))}
 </div>
 ${stats?.freshness == null ? null : periods(stats.freshness)}
 ${roundTable('Last rounds', rounds.slice(-ROUNDS_SHOWN).reverse())}
@@ -52,16 +52,16 @@ function figures(stats: DbStats | null, rounds: readonly RoundEntry[]): Shown {
   const last = rounds.at(-1);
   if (stats === null && last === undefined) return markup`<p class="nothing">Nothing has been crawled yet.</p>`;
   const { interval, waiting } = stats ?? { interval: null, waiting: null };
-  // Of a large crawl db freshness is sampled now and then, by the crawl itself.
+  // For a large crawl db the crawl itself samples freshness from time to time.
   const freshness = stats?.freshness ?? lastFreshness(rounds);
   return facts([
     ['URLs', count(stats?.urls ?? last?.urls ?? 0)],
     ['hosts', count(stats?.hosts ?? last?.hosts ?? 0)],
     ['due now', stats === null ? null : count(stats.due)],
-    ['for more than a day', stats === null ? null : count(stats.overdue)],
+    ['due for more than a day', stats === null ? null : count(stats.overdue)],
     ['longest wait', waiting === null ? null : span(waiting.max)],
-    ['fresh, as believed', freshness === null ? null : `${(100 * freshness.fresh).toFixed(1)} %`],
-    ['changes expected a day', freshness === null ? null : count(freshness.changesPerDay)],
+    ['fresh, estimated', freshness === null ? null : `${(100 * freshness.fresh).toFixed(1)} %`],
+    ['expected changes a day', freshness === null ? null : count(freshness.changesPerDay)],
     ['median interval', interval === null ? null : span(interval.p50)],
   ]);
 }
@@ -83,7 +83,7 @@ function periods({ periods }: NonNullable<DbStats['freshness']>): Markup {
     label: upToDays === null ? 'longer' : `${i === 0 ? 'up to' : `${periods[i - 1]?.upToDays} to`} ${upToDays} d`,
     value: pages,
   }));
-  return barTable('Pages by the believed time between major changes', bars);
+  return barTable('Pages by estimated time between major changes', bars);
 }
 
 function scheduleSection(schedule: NonNullable<Activity['schedule']>): Markup {

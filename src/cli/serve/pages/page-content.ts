@@ -3,19 +3,19 @@ import type { Column } from '../../render/table.ts';
 import { facts, htmlTable, urlLink } from '../html-table.ts';
 import { linesOf, type Markup, markup } from '../markup.ts';
 
-/** What a stored page says, block by block: the same classes and colours as `check parse --html`. */
+/** The blocks of a stored page, with the classes and colours of `check parse --html`. */
 export function blocksPage(check: ParseCheck, storedAt: string): Markup {
   const main = check.blocks.filter(({ type }) => type === 'main').length;
   const blocks = check.blocks.map(
     ({ type, path, text, links, anchorChars }) =>
-      markup`<section class="block ${type}"><h2>${type} · ${path} · ${text.length} characters${links === 0 ? '' : `, ${links} links, ${anchorChars} characters in them`}</h2><p dir="auto">${linesOf(text)}</p></section>`,
+      markup`<section class="block ${type}"><h2>${type} · ${path} · ${text.length} characters${links === 0 ? '' : `, ${links} links with ${anchorChars} characters`}</h2><p dir="auto">${linesOf(text)}</p></section>`,
   );
   return markup`<p>${urlLink(check.url)}</p>
 ${facts([
   ['title', markup`<bdi>${check.title ?? ''}</bdi>`],
   ['stored', storedAt],
   ['type', check.contentType],
-  ['characters', check.charset],
+  ['charset', check.charset],
   ['language', check.lang],
   ['signature', check.signature],
   [
@@ -37,8 +37,8 @@ const NEAR_COLUMNS: readonly Column<NearPage>[] = [
 export function nearPage(url: string, near: readonly NearPage[] | null): Markup {
   return markup`<p>${urlLink(url)}</p>${
     near === null
-      ? markup`<p class="nothing">The page is not known, or has no signature.</p>`
-      : htmlTable('Pages whose signatures differ by 3 bits at most', NEAR_COLUMNS, near, {
+      ? markup`<p class="nothing">This page is unknown, or has no signature.</p>`
+      : htmlTable('Pages whose signatures differ by at most 3 bits', NEAR_COLUMNS, near, {
           url: (page) => urlLink(page.url),
         })
   }`;

@@ -5,6 +5,7 @@ import type { Column } from '../../render/table.ts';
 import { lineFigure } from '../charts/figure.ts';
 import { htmlTable } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
+import { ROWS } from '../paging.ts';
 import { outcomeCurves, throughputCurves, urlCurves } from '../round-curves.ts';
 
 const right = 'right';
@@ -28,17 +29,15 @@ const COLUMNS: readonly Column<RoundEntry>[] = [
   { title: 'segment', cell: (round) => round.segment },
 ];
 
-/** `rounds`: in the order in which they are to stand. */
+/** @param rounds in the order of the table */
 export function roundTable(caption: string, rounds: readonly RoundEntry[]): Markup {
   return htmlTable(caption, COLUMNS, rounds);
 }
 
-const ROWS = 200;
-
-/** `rounds`: oldest first. */
+/** @param rounds oldest first */
 export function roundsPage(rounds: readonly RoundEntry[]): Markup {
   return markup`
-${lineFigure('What the rounds brought', '/data/outcomes.json', outcomeCurves(rounds))}
+${lineFigure('Outcomes of the rounds', '/data/outcomes.json', outcomeCurves(rounds))}
 ${lineFigure('Requests a second', '/data/throughput.json', throughputCurves(rounds))}
 ${lineFigure('Known URLs', '/data/urls.json', urlCurves(rounds))}
 ${roundTable('Rounds, newest first', rounds.slice(-ROWS).reverse())}`;

@@ -3,12 +3,12 @@ import type { RunStatus } from '../../run-status/run-status.ts';
 import { facts } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
 
-/** The run that is going. The script of the page brings it up to date in place. */
+/** The current run. The script of the page updates this section in place. */
 export function runSection({ progress, totals, roundsDone, startedAt, at }: RunStatus): Markup {
   const seconds = (Date.parse(at) - Date.parse(startedAt)) / 1_000;
   const fetched = progress === null || progress.urls === 0 ? null : Math.floor((100 * progress.done) / progress.urls);
   const hosts = progress?.busiest.map(({ host, waiting, running }) => `${host} ${count(waiting + running)}`) ?? [];
-  return markup`<section aria-label="The run that is going" data-live="run">
+  return markup`<section aria-label="Current run" data-live="run">
 ${fetched === null ? null : markup`<progress max="100" value="${fetched}" aria-label="Pages of this round">${fetched} %</progress>`}
 ${facts([
   ['running for', span(seconds)],
@@ -26,6 +26,6 @@ ${facts([
   ['unchanged', count(totals.unchanged)],
   ['gone', count(totals.gone)],
   ['failed', count(totals.failed)],
-  ['busiest', hosts.length === 0 ? null : hosts.join(', ')],
+  ['busiest hosts', hosts.length === 0 ? null : hosts.join(', ')],
 ])}</section>`;
 }

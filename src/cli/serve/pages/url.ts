@@ -7,7 +7,7 @@ import { visitTimeline } from '../charts/visit-timeline.ts';
 import { facts, htmlTable, urlLink } from '../html-table.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';
 
-/** All that is known of one URL: why it is or is not fetched, its visits, the arithmetic of the next. */
+/** All about one URL: why it is or is not fetched, its visits, how the next one was computed. */
 export function urlPage(explanation: Explanation, actions: Shown): Markup {
   const { why, ifFound, sooner, record, schedule, robots, url, skipped } = explanation;
   return markup`
@@ -23,16 +23,16 @@ ${
         ['next visit', schedule.nextFetchAt === null ? 'never' : shortTime(schedule.nextFetchAt)],
       ])}</section>`
 }
-${sooner.length === 0 ? null : markup`<section><h2>What would bring it forward</h2><ul>${sooner.map((way) => markup`<li>${way}</li>`)}</ul></section>`}
-${skipped.length === 0 ? null : markup`<section><h2>Passed over</h2>${htmlTable('Lately', SKIP_COLUMNS, skipped)}</section>`}
-<section><h2>How it is spelled and let in</h2>${htmlTable('Steps', STEP_COLUMNS, explanation.steps)}
+${sooner.length === 0 ? null : markup`<section><h2>To visit it earlier</h2><ul>${sooner.map((way) => markup`<li>${way}</li>`)}</ul></section>`}
+${skipped.length === 0 ? null : markup`<section><h2>Skipped</h2>${htmlTable('Lately', SKIP_COLUMNS, skipped)}</section>`}
+<section><h2>URL normalizers and filters</h2>${htmlTable('Steps', STEP_COLUMNS, explanation.steps)}
 <p>${url === null ? `Refused: ${explanation.reason ?? 'no reason given'}.` : 'Admitted.'}</p></section>
 <section><h2>robots.txt</h2>${
     robots === null
       ? markup`<p>Not fetched yet.</p>`
       : facts([
           ['verdict', robots.allowed ? 'allowed' : `not allowed (${robots.code ?? 'robots-denied'})`],
-          ['last try', robots.fault],
+          ['last attempt', robots.fault],
           ['rule', robots.rule === null ? null : `line ${robots.rule.line}: ${robots.rule.text}`],
           ['crawl delay', robots.crawlDelay === null ? null : span(robots.crawlDelay)],
           ['fetched', shortTime(robots.fetchedAt)],
@@ -54,15 +54,18 @@ ${htmlTable(
     ['state', record.state],
     ['title', markup`<bdi>${record.title ?? ''}</bdi>`],
     ['found', shortTime(record.discoveredAt)],
-    ['on', record.referrer === null ? null : urlLink(record.referrer)],
-    ...trail.slice(1).map((step) => ['which was found on', urlLink(step.url)] as const),
-    ['links from a seed', String(record.depth)],
-    ['headers of the host', host === null ? null : host.headersTrusted ? 'trusted' : 'not trusted: they have lied'],
+    ['linked from', record.referrer === null ? null : urlLink(record.referrer)],
+    ...trail.slice(1).map((step) => ['which was linked from', urlLink(step.url)] as const),
+    ['depth', String(record.depth)],
+    [
+      'headers of the host',
+      host === null ? null : host.headersTrusted ? 'trusted' : 'not trusted: an audit found them wrong',
+    ],
     ['last visit', shortTime(record.lastFetchAt)],
     ['changed', shortTime(record.changedAt)],
-    ['interval', `${span(record.interval)}${record.fixedInterval === null ? '' : ', fixed by the operator'}`],
+    ['interval', `${span(record.interval)}${record.fixedInterval === null ? '' : ', fixed'}`],
     ['score', count(record.score)],
-    ['answer', record.httpStatus === null ? null : `${record.httpStatus} ${record.contentType ?? ''}`],
+    ['http', record.httpStatus === null ? null : `${record.httpStatus} ${record.contentType ?? ''}`],
     ['target', record.target === null ? null : urlLink(record.target)],
     ['ETag', record.etag],
     ['Last-Modified', record.lastModified],
@@ -98,7 +101,7 @@ const VISIT_COLUMNS: readonly Column<ReportedVisit>[] = [
   { title: 'at', cell: (visit) => shortTime(visit.at) },
   { title: 'outcome', cell: (visit) => visit.outcome },
   { title: 'distance', align: 'right', cell: (visit) => (visit.distance === null ? '-' : `${visit.distance} bits`) },
-  { title: 'what it found', cell: (visit) => visit.story?.found ?? '' },
+  { title: 'result', cell: (visit) => visit.story?.found ?? '' },
   { title: 'after', align: 'right', cell: (visit) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
   { title: 'body', align: 'right', cell: (visit) => bytes(visit.bytes) },
   { title: 'interval then', align: 'right', cell: (visit) => span(visit.interval) },

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import type { CrawlState, RetrySummary, SkipReason } from '../../../crawler.ts';
+import { SKIP_REASONS } from '../../../domain/crawl/states/skip-reasons.ts';
+import { EXIT } from '../../exit.ts';
+import { asAsked } from '../../program/dry-run.ts';
+import { crawlState, hostName, skipReasons, wholeNumber } from '../../program/option-values.ts';
+import type { Run } from '../../program/program.ts';
+import { count } from '../../render/quantities.ts';
+import { safeText } from '../../render/safe-text.ts';
+import type { Session } from '../../session.ts';
+
+interface RetryFlags {
+  readonly status?: CrawlState;
+  readonly reason?: readonly SkipReason[];
+  readonly host?: string;
+  readonly limit?: number;
+  readonly dryRun?: boolean;
+}
+
+export function addRetry(program: Command, run: Run): void {
+  const command = program
+    .command('retry')
+    .description('Make URLs due at once that failed, were refused or are gone. Their failure counts stay.')
+    .option('--status <state>', 'URLs in this state, whatever the outcome of their last visit', crawlState)
+    .option('--reason <reasons>', 'URLs whose last visit failed for these reasons, separated by commas', skipReasons)
+    .option('--host <host>', 'only URLs of this host (host or host:port)', hostName)
+    .option('--limit <n>', 'at most this many URLs', wholeNumber(1))
+    .option('--dry-run', 'list the URLs; nothing is changed')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  incrawl retry --reason dns-failed,connect-failed --host example.org
+  incrawl retry --status gone --dry-run`,
+    );
+  command.action((flags: RetryFlags) => run(command, (session) => retry(session, flags)));
+}
+
+async function retry(session: Session, { status, reason, host, limit, dryRun = false }: RetryFlags): Promise<number> {
+  if (status === undefined && reason === undefined && host === undefined) {
+    return session.refuse('expected --status, --reason or --host');
+  }
+  const unfit = reason?.find((each) => SKIP_REASONS[each].stage !== 'visited');
+  if (unfit !== undefined) {
+    return session.refuse(`URLs skipped for ${unfit} were not visited: "incrawl skipped --reason ${unfit}" lists them`);
+  }
+  const query = {
+    dryRun,
+    ...(status === undefined ? {} : { state: status }),
+    ...(reason === undefined ? {} : { reasons: reason }),
+    ...(host === undefined ? {} : { host }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+  const urls: { url: string; reason: SkipReason | null }[] = [];
+  const summary = await asAsked(session, dryRun, (crawler) =>
+    crawler.retry(query, (url, why) => {
+      if (dryRun) urls.push({ url, reason: why });
+    }),
+  );
+  if (session.json) await session.out.write(`${JSON.stringify({ ...summary, ...(dryRun ? { urls } : {}) })}\n`);
+  else {
+    for (const { url, reason: why } of urls) await session.out.write(`${why ?? '-'}  ${safeText(url)}\n`);
+    await session.out.write(`${retryText(summary)}\n`);
+  }
+  return summary.matched === 0 ? EXIT.error : EXIT.done;
+}
+
+function retryText({ matched, broughtForward, unmoved, byReason, dryRun }: RetrySummary): string {
+  if (matched === 0) return 'No URL matches.';
+  const reasons = Object.entries(byReason).map(([reason, number]) => `${reason} ${count(number)}`);
+  const done = `${count(broughtForward)} ${dryRun ? 'would become' : 'made'} due`;
+  return `${done}, ${count(unmoved)} due already or in a segment (${reasons.join(', ')}).`;
+}

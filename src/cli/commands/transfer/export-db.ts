@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import type { Run } from '../../program/program.ts';
+
+export function addExportDb(program: Command, run: Run): void {
+  const command = program
+    .command('export-db')
+    .description(
+      'Write the whole crawl db to stdout as lines of JSON: records, outlinks, host data, leases. A crawl may run ' +
+        'meanwhile.',
+    )
+    .addHelpText('after', '\nExamples:\n  incrawl export-db | gzip > crawldb.jsonl.gz');
+  command.action(() =>
+    run(command, (session) =>
+      session.withSnapshot(async (crawler) => {
+        for await (const line of crawler.exportDb()) await session.out.write(`${line}\n`);
+      }),
+    ),
+  );
+}

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { linesOf, linesOfFile } from '../../input/line-reader.ts';
+import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
+import { transferText } from '../../render/text/transfer-text.ts';
+
+export function addImportDb(program: Command, run: Run): void {
+  const command = program
+    .command('import-db')
+    .argument('[file]', 'output of export-db; default, and -: stdin')
+    .description('Read the output of export-db into the crawl db, which must be empty.')
+    .option('--merge', 'add to an existing crawl db; of two records of a URL the one visited last wins')
+    .option('--dry-run', DRY_RUN)
+    .addHelpText('after', '\nExamples:\n  gunzip < crawldb.jsonl.gz | incrawl import-db --dir crawldb-new');
+  command.action((file: string | undefined, flags: { readonly merge?: true; readonly dryRun?: boolean }) =>
+    run(command, async (session) => {
+      const isFile = file !== undefined && file !== '-';
+      if (isFile && !existsSync(file)) return session.refuse(`no such file: ${file}`);
+      const lines = isFile ? linesOfFile(file) : linesOf(session.surroundings.stdin());
+      const { dryRun = false } = flags;
+      const summary = await asAsked(session, dryRun, (crawler) =>
+        crawler.importDb(lines, flags.merge ? 'merge' : 'whole'),
+      );
+      await writeAnswer(session, summary, () => `${transferText(summary)}.\n`, dryRun);
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { MergeSummary } from '../../../crawler.ts';
+import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import type { Run } from '../../program/program.ts';
+import { writeAnswer } from '../../program/write-answer.ts';
+import { count } from '../../render/quantities.ts';
+import { transferText } from '../../render/text/transfer-text.ts';
+
+export function addMerge(program: Command, run: Run): void {
+  const command = program
+    .command('merge')
+    .argument('<dir...>', 'state directories of other crawls; they are not changed')
+    .description('Add other crawls to this one: records, outlinks, host data, and finished segments.')
+    .option('--dry-run', DRY_RUN)
+    .addHelpText('after', '\nExamples:\n  incrawl merge ../news/crawldb ../blogs/crawldb --dir crawldb');
+  command.action((dirs: readonly string[], { dryRun = false }: { readonly dryRun?: boolean }) =>
+    run(command, async (session) => {
+      const own = dirs.find((dir) => realPath(dir) === realPath(session.options.dir));
+      if (own !== undefined) return session.refuse(`${own} is the state directory to merge into`);
+      const summaries = await asAsked(session, dryRun, async (crawler) => {
+        const done: MergeSummary[] = [];
+        for (const dir of dirs) done.push(await crawler.merge(dir));
+        return done;
+      });
+      await writeAnswer(session, summaries, () => summaries.map(mergeText).join(''), dryRun);
+    }),
+  );
+}
+
+/** Two paths may lead to one folder. */
+const realPath = (dir: string): string => (existsSync(dir) ? realpathSync(dir) : resolve(dir));
+
+const mergeText = (summary: MergeSummary): string =>
+  `${summary.from}: ${transferText(summary)}, ${count(summary.segments.length)} segments.\n`;

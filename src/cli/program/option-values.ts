@@ -1,0 +1,133 @@
+import { InvalidArgumentError } from 'commander';
+import { DURATION_EXAMPLES, parseDuration } from '../../config/units.ts';
+import { closestName } from '../../domain/closest-name.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../domain/crawl/change/page-change.ts';
+import { CRAWL_STATES, type CrawlState } from '../../domain/crawl/states/datum.ts';
+import { SKIP_REASON_NAMES, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import { typedDomain, typedHost, typedUrlPrefix } from '../../domain/url/canonical/typed-url.ts';
+
+// Parsers of the values of options. Each throws an `InvalidArgumentError` that says what was expected.
+
+/** A whole number of a range. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
+    throw new InvalidArgumentError(`Expected a whole number, ${range}.`);
+  };
+}
+
+export function anyNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('Expected a number.');
+}
+
+/** A duration, in ms. */
+export function durationMs(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError(`Expected a duration such as ${DURATION_EXAMPLES}.`);
+}
+
+/** A point in time: ISO 8601, or an age (`2h`, `3d`). Ms since the epoch. */
+export function moment(text: string): number {
+  const ago = parseDuration(text.replace(/ ago$/, ''));
+  if (ago !== undefined && /[a-z]/i.test(text)) return Date.now() - ago;
+  const [day] = /^\d{4}-\d\d(?:-\d\d)?/.exec(text) ?? [];
+  if (day !== undefined && isCalendarDay(day)) {
+    const at = Date.parse(text);
+    if (!Number.isNaN(at)) return at;
+  }
+  throw new InvalidArgumentError(
+    'Expected a time such as 2026-03-01 or 2026-03-01T08:00Z, or an age such as 2h or 3d.',
+  );
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isCalendarDay(day: string): boolean {
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+}
+
+/** One of a closed set of names. A near miss gets a suggestion, all else the `hint`. */
+export function nameOf<Name extends string>(
+  text: string,
+  names: readonly Name[],
+  expected = `one of ${names.join(', ')}`,
+  hint = '',
+): Name {
+  const name = names.find((each) => each === text.trim());
+  if (name !== undefined) return name;
+  const guess = closestName(text, names);
+  const advice = guess === undefined ? hint : `Did you mean ${guess}?`;
+  throw new InvalidArgumentError(`Expected ${expected}.${advice === '' ? '' : ` ${advice}`}`);
+}
+
+export const crawlState = (text: string): CrawlState => nameOf(text, CRAWL_STATES);
+
+/** States separated by commas. */
+export const crawlStates = (text: string): CrawlState[] => text.split(',').map(crawlState);
+
+/** Kinds of changes separated by commas. */
+export const changeKinds = (text: string): ChangeKind[] => text.split(',').map((word) => nameOf(word, CHANGE_KINDS));
+
+/** Reasons for skipping a URL separated by commas. */
+export function skipReasons(text: string): SkipReason[] {
+  const [expected, hint] = ['reasons such as robots-denied,dns-failed', '"incrawl help skips" lists them.'];
+  return text.split(',').map((word) => nameOf(word, SKIP_REASON_NAMES, expected, hint));
+}
+
+/** After a number of the change feed, or from a time on, ms since the epoch. */
+export type FeedStart = { readonly after: number } | { readonly notedFrom: number };
+
+/** Where to begin in the change feed. */
+export function feedStart(text: string): FeedStart {
+  if (/^\d+$/.test(text)) return { after: wholeNumber(0)(text) };
+  if (text === 'yesterday') return { notedFrom: moment('1d') };
+  try {
+    return { notedFrom: moment(text) };
+  } catch {
+    throw new InvalidArgumentError(
+      'Expected yesterday, a time such as 2026-03-01 or 2026-03-01T08:00Z, an age such as 2h or 3d, ' +
+        'or a number of the change feed.',
+    );
+  }
+}
+
+/** Messages for wrong values, of the options and of the forms of the live view. */
+export const HOST_EXPECTED = 'Expected a host such as www.example.org or www.example.org:8080.';
+export const URL_PREFIX_EXPECTED =
+  'Expected the beginning of a URL, with scheme and host, such as https://example.org/news/.';
+
+/** A host, with its port where that is not the default: `www.example.org:8080`. */
+export function hostName(text: string): string {
+  const host = typedHost(text);
+  if (host !== null) return host;
+  throw new InvalidArgumentError(HOST_EXPECTED);
+}
+
+export function domainName(text: string): string {
+  const domain = typedDomain(text);
+  if (domain !== null) return domain;
+  throw new InvalidArgumentError('Expected a domain such as example.org.');
+}
+
+export function urlPrefix(text: string): string {
+  const prefix = typedUrlPrefix(text);
+  if (prefix !== null) return prefix;
+  throw new InvalidArgumentError(URL_PREFIX_EXPECTED);
+}
+
+/** Names separated by commas. */
+export function collectList(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => name !== '')) return names;
+  throw new InvalidArgumentError('Expected names separated by commas.');
+}
+
+/** For options that may be given several times. */
+export function collect(text: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), text];
+}

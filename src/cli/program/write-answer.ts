@@ -1,0 +1,37 @@
+import type { ListFormat } from '../render/listing.ts';
+import { writeListing } from '../render/listing.ts';
+import type { Column } from '../render/table.ts';
+import type { Session } from '../session.ts';
+import { dryRunNotice, jsonOf } from './dry-run.ts';
+
+/**
+ * Writes the answer of a command: one line of JSON under `--json`, else `text`, whose lines have their ends. The answer
+ * of a dry run is marked as such.
+ */
+export function writeAnswer(
+  session: Session,
+  answer: object | null,
+  text: () => string,
+  dryRun = false,
+): Promise<void> {
+  if (!session.json) return session.out.write(`${dryRunNotice(dryRun)}${text()}`);
+  return session.out.write(`${answer === null ? 'null' : jsonOf(answer, dryRun)}\n`);
+}
+
+/**
+ * Writes rows in the format asked for: by default one JSON array under `--json`, else a table. `empty` is the note for
+ * a table without rows. Resolves with the number of rows.
+ */
+export async function writeList<Row extends object>(
+  session: Session,
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  columns: readonly Column<Row>[],
+  {
+    format = session.json ? 'json' : 'table',
+    empty,
+  }: { readonly format?: ListFormat | undefined; readonly empty?: string },
+): Promise<number> {
+  const written = await writeListing(session.out, rows, { format, columns, bold: session.bold });
+  if (written === 0 && format === 'table' && empty !== undefined) session.note(empty);
+  return written;
+}

@@ -1,1 +1,0 @@
-export { csvRow } from '../../domain/export/csv-row.ts';
