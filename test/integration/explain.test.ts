@@ -62,9 +62,9 @@ describe('explain', () => {
     expect(reported.sooner.join(' ')).toContain('50 % of the way');
     expect(reported.ifFound).toEqual([]);
     const shown = text(reported);
-    expect(shown).toContain(`which was found on ${site.origin}/`);
+    expect(shown).toContain(`which was linked from ${site.origin}/`);
     expect(shown).toMatch(/4 {2}the same body/);
-    expect(shown).toContain('what would bring it forward');
+    expect(shown).toContain('to visit it earlier');
   });
 
   it('tells what a filter refused, by its rule, and on which page the link stood', async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 describe('incrawl changes', () => {
-  it('shows the newest fifty when nobody says since when, for people and for programs', async () => {
+  it('shows the newest fifty without --since, as a table and as JSON', async () => {
     const newest = await json<ChangeView[]>(['changes'], { cwd });
     expect(newest.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, i) => 51 + i));
     const { stdout } = await run(['changes', '--limit', '47'], { cwd });
@@ -46,7 +46,7 @@ describe('incrawl changes', () => {
 
   it('says what is missing', async () => {
     const missed = await run(['changes', '--since', '4', '--kind', 'moved,gone', '--json'], { cwd });
-    expect(missed.stderr).toContain('6 entries behind 4 are not kept any more');
+    expect(missed.stderr).toContain('6 entries after 4 are no longer kept');
     expect(JSON.parse(missed.stdout)).toHaveLength(1);
     expect((await run(['changes', '--since', '101'], { cwd })).stderr).toContain('ends at 100');
   });

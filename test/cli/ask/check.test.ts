@@ -58,7 +58,7 @@ describe.concurrent('check', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  it('parse: what a page says to robots counts for the name that the crawl goes by', async () => {
+  it('parse: a robots meta tag for the agent name applies', async () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'page.html'), '<meta name="our-bot" content="nofollow"><p>One <a href="next">link</a>.');
     const links = async (...args: string[]): Promise<unknown> =>
@@ -67,7 +67,7 @@ describe.concurrent('check', () => {
     expect(await links()).toMatchObject([{ nofollow: false }]);
   });
 
-  it('parse: what one line of X-Robots-Tag says to another agent takes nothing from what the next one says to all', async () => {
+  it('parse: an X-Robots-Tag line for another agent does not hide a later line for all', async () => {
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'text/html');
       response.setHeader(
@@ -176,7 +176,7 @@ describe.concurrent('check', () => {
     expect((await runStaying(['plugins', 'new', 'nokind', 'mine'], { cwd })).code).not.toBe(0);
   });
 
-  it('demo: tells of at least four rounds', async () => {
+  it('demo: reports at least four rounds', async () => {
     const { code, stdout } = await run(['demo'], { cwd: workDir() });
     expect(code).toBe(0);
     expect(stdout.split('\n').length).toBeGreaterThan(8);

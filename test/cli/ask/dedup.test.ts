@@ -78,7 +78,7 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
     const near = await json<NearPage[]>(['near', `${origin}/article/1`, '-k', '3'], { cwd });
     expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
     const unknown = await runStaying(['near', `${origin}/nowhere`], { cwd });
-    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Not known') });
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Unknown URL') });
   });
 
   it('dedup marks the print version, export leaves it out, undo brings it back', async () => {
@@ -88,7 +88,7 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
     expect(dry).toMatchObject({ duplicates: 1, marked: 1, dryRun: true });
     expect(dry.list).toEqual([{ url: `${origin}/article/1/print`, of: `${origin}/article/1`, distance: 0 }]);
     const text = await run(['dedup'], { cwd });
-    expect(text.stdout).toContain(`repeats ${origin}/article/1 (0 bits)`);
+    expect(text.stdout).toContain(`duplicate of ${origin}/article/1 (0 bits)`);
     const record = await jsonStaying<RecordView>(['readdb', '--url', `${origin}/article/1/print`], { cwd });
     expect(record).toMatchObject({ state: 'duplicate', target: `${origin}/article/1` });
     const explained = await runStaying(['explain', `${origin}/article/1/print`], { cwd });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 describe('diff', () => {
-  it('tells word by word what changed', async () => {
+  it('shows changes word by word', async () => {
     const diff = await json<PageDiff>(['diff', url], { cwd });
     expect(diff.edits.filter(({ op }) => op !== 'equal')).toEqual([
       { op: 'delete', text: '10 ' },
@@ -46,7 +46,7 @@ describe('diff', () => {
     expect(full.stdout.length).toBeGreaterThan(stdout.length);
   });
 
-  it('writes a file to look at, in which nothing of the page is at work', async () => {
+  it('writes an HTML file in which nothing of the page is active', async () => {
     await prepare(['diff', url, '--html', 'changes.html', '--quiet'], { cwd });
     const html = readFileSync(join(cwd, 'changes.html'), 'utf8');
     expect(html).toContain('<del>10 </del>');
@@ -74,7 +74,7 @@ describe('diff', () => {
     expect(early.stderr).toMatch(/--from: no content of .* at or before 2001-01-01.*stored are: /);
     const odd = await runStaying(['diff', url, '--from', 'yesteryear'], { cwd });
     expect(odd).toMatchObject({ code: 2 });
-    expect(odd.stderr).toContain('is no segment');
+    expect(odd.stderr).toContain('expected a segment');
     expect((await runStaying(['diff', `${site.origin}/never`], { cwd })).code).toBe(1);
   });
 });

@@ -127,14 +127,14 @@ describe('readdb', () => {
     expect(stdout).toBe('title,depth\r\n"\'=HYPERLINK(""https://evil.example"")",2\r\n');
   });
 
-  it('a mistake in an expression is told with its column', async () => {
+  it('a mistake in an expression is reported with its column', async () => {
     const { code, stderr, stdout } = await run(ask('--where', 'dept > 3'));
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toBe('incrawl: where, column 1: there is no field "dept"; did you mean depth?\n');
     expect((await runStaying(ask('--fields', 'url,ttle'))).stderr).toContain('did you mean title?');
   });
 
-  it('without a crawl db nothing is there, and nothing is made', async () => {
+  it('without a crawl db the answer is empty, and nothing is created', async () => {
     const nowhere = join(workDir(), 'none');
     expect(await jsonStaying<DbStats>(['readdb', '--dir', nowhere])).toMatchObject({ urls: 0, estimated: false });
     expect((await run(['readdb', '--dump', '--dir', nowhere])).stderr).toBe('Nothing matches.\n');
@@ -168,8 +168,8 @@ describe('flags of readdb', () => {
   });
 });
 
-describe('while somebody reads for long', () => {
-  it('others are answered all the same', { timeout: 60_000 }, async () => {
+describe('during a long read', () => {
+  it('other processes get their answers', { timeout: 60_000 }, async () => {
     const busy = workDir();
     const db = await openLevelCrawlDb({ dir: join(busy, 'db'), log });
     const title = 'x'.repeat(4_000);
@@ -179,7 +179,7 @@ describe('while somebody reads for long', () => {
     }));
     await db.write({ puts });
     await db.close();
-    // 16 MB into a pipe that nobody reads from.
+    // 16 MB into a pipe without a reader.
     const dump = start(['readdb', '--dump', '--format', 'jsonl', '--dir', busy]);
     dump.child.stdout?.pause();
     try {
@@ -202,7 +202,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** A start page with links to pages that are answered when they are let go. */
+/** A start page with links to pages whose answers wait for the gate. */
 async function startHeldSite() {
   const held: (() => void)[] = [];
   let isHeld = true;
@@ -229,7 +229,7 @@ async function startHeldSite() {
 }
 
 describe('while a crawl runs', () => {
-  it('it answers questions; what would write is refused with its pid', { timeout: 60_000 }, async () => {
+  it('it answers questions; commands that write are refused with its pid', { timeout: 60_000 }, async () => {
     const site = await startHeldSite();
     const cwd = workDir();
     const network = ['--delay', '0', '--allow', '127.0.0.1', '--contact', 'test@example.org'];

@@ -58,7 +58,7 @@ async function served(count: number) {
   const server = await answerQuestions(path, reader);
   closers.push(() => server.close());
   const holder = await findHolder(path);
-  if (holder === null) throw new Error('nobody answers');
+  if (holder === null) throw new Error('no process answers');
   return { path, server, seen, holder };
 }
 
@@ -67,7 +67,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 describe('questions to the process that holds the crawl db', () => {
-  it('values, nothing, and errors come as they are', async () => {
+  it('values, null and errors arrive unchanged', async () => {
     const { holder, seen, path } = await served(0);
     expect(await holder.reader.record('x')).toEqual(record(1));
     expect(await holder.reader.record('none')).toBeNull();
@@ -77,7 +77,7 @@ describe('questions to the process that holds the crawl db', () => {
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('a holder that takes a question and says nothing is not waited for beyond the patience of who asks', async () => {
+  it('a silent holder is not waited for beyond the patience of the asker', async () => {
     const path = newPath();
     const stopped = createServer(() => {}).listen(path);
     closers.push(() => stopped.close());
@@ -90,7 +90,7 @@ describe('questions to the process that holds the crawl db', () => {
     await expect(holder?.reader.records({}).next()).rejects.toMatchObject({ code: 'holder-gone' });
   });
 
-  it('lists come item by item, with their last word', async () => {
+  it('lists arrive item by item, then their return value', async () => {
     const { holder, seen } = await served(3);
     const items = holder.reader.records({ host: 'a.example' });
     expect(holder.hasAnswered()).toBe(false);
@@ -156,7 +156,7 @@ describe('questions to the process that holds the crawl db', () => {
     expect(seen.yielded).toBeLessThan(10_000);
   });
 
-  it('closing tells readers under way that the answer was cut, and waits until none reads', async () => {
+  it('closing reports a cut answer to readers under way, and waits until none reads', async () => {
     const { holder, seen, server } = await served(10_000_000);
     const items = holder.reader.records();
     await items.next();
@@ -181,7 +181,7 @@ describe('questions to the process that holds the crawl db', () => {
     client.destroy();
   });
 
-  it('a holder that is killed half way is told as gone', async () => {
+  it('a holder that is killed midway is reported as gone', async () => {
     const path = newPath();
     const clients: Socket[] = [];
     const server = createServer((client) => {
@@ -224,7 +224,7 @@ describe('asking here or there', () => {
   const quietly = { onSilence: () => {} };
   const locked = (): Promise<never> => Promise.reject(new CrawlError('db-locked', 'held by process 7'));
 
-  it('a crawl db that nobody holds is asked here', async () => {
+  it('a crawl db that no process holds is opened here', async () => {
     const asked = await askEither<string>(
       root,
       (use) => use({} as CrawlReader),
@@ -234,14 +234,14 @@ describe('asking here or there', () => {
     expect(asked).toBe('here');
   });
 
-  it('of a holder that does not answer the error stays', async () => {
+  it('the error stays when the holder does not answer', async () => {
     await expect(askEither(join(root, 'nowhere'), locked, async () => 'there', quietly)).rejects.toMatchObject({
       code: 'db-locked',
       message: 'held by process 7',
     });
   });
 
-  it('a holder answers; when it ends before it has said anything, the question is asked anew', async () => {
+  it('a holder answers; when it ends before any answer, the question is asked again', async () => {
     const dir = mkdtempSync(join(root, 'd'));
     const { reader } = readerOf(1);
     const server = await answerQuestions(join(dir, 'db.sock'), reader);
@@ -264,7 +264,7 @@ describe('asking here or there', () => {
     expect(await late).toBeNull();
   });
 
-  it('a holder that takes the question and is silent is told of while it is waited for', async () => {
+  it('a wait for a silent holder is noted', async () => {
     const dir = mkdtempSync(join(root, 'd'));
     let asker: Socket | null = null;
     const stopped = createServer((socket) => {

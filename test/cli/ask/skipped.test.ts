@@ -42,7 +42,7 @@ describe('skipped', () => {
     expect(summary.cut).toBeGreaterThan(0);
     const text = await run(['skipped', '--counts'], { cwd });
     expect(text.stdout).toMatch(/over-top-n .*The round is full.*\n/);
-    expect(text.stdout).toContain('are counted and not listed');
+    expect(text.stdout).toContain('are counted but not listed');
   });
 
   it('reads on behind a line that a crash has torn, and whatever characters a URL has', async () => {
@@ -65,7 +65,7 @@ describe('retry', () => {
       urls: [{ url: `${site.origin}/missing`, reason: 'gone' }],
     });
     const before = Date.now();
-    expect((await run(['retry', '--status', 'gone'], { cwd })).stdout).toContain('1 are due at once');
+    expect((await run(['retry', '--status', 'gone'], { cwd })).stdout).toContain('1 made due');
     const record = await json<RecordView>(['readdb', '--url', `${site.origin}/missing`], { cwd });
     expect(Date.parse(record.nextFetchAt ?? '')).toBeGreaterThanOrEqual(before);
     expect(Date.parse(record.nextFetchAt ?? '')).toBeLessThanOrEqual(Date.now());

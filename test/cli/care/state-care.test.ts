@@ -56,7 +56,7 @@ describe('verify and repair', () => {
     expect(stdout).toMatch(/^Sound: \d+ records/);
   });
 
-  it('damage to the db and to a segment is found, told with what repair would do, and repaired', async () => {
+  it('damage to the db and to a segment is found, listed with its repair, and repaired', async () => {
     const dir = copy();
     const rows = new Level<string, Buffer>(join(dir, 'db'), { valueEncoding: 'buffer' });
     const due = await rows.keys({ gte: 'd', lt: 'e' }).all();
@@ -87,7 +87,7 @@ describe('verify and repair', () => {
     );
   });
 
-  it('a finished segment that has lost its mark is told, keeps its pages, and goes to the quarantine', async () => {
+  it('a finished segment without its mark is reported, keeps its pages, and goes to the quarantine', async () => {
     const dir = copy();
     const folder = newestSegment(dir);
     rmSync(join(folder, 'segment.json'));
@@ -104,7 +104,7 @@ describe('verify and repair', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('a crawl db that cannot be opened is refused with the commands that look into it and mend it', async () => {
+  it('the error for a crawl db that cannot be opened names verify and repair', async () => {
     const dir = copy();
     for (const name of readdirSync(join(dir, 'db'))) if (name.startsWith('MANIFEST-')) rmSync(join(dir, 'db', name));
     const refused = await run(['readdb', '--stats', '--dir', dir]);
@@ -116,7 +116,7 @@ describe('verify and repair', () => {
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
   });
 
-  it('what works on a copy of the crawl db names the crawl db itself', async () => {
+  it('commands on a copy of the crawl db name the crawl db itself in errors', async () => {
     const dir = copy();
     const rows = new Level<string, Buffer>(join(dir, 'db'), { valueEncoding: 'buffer' });
     await rows.put('mformatVersion', Buffer.from('99'));
@@ -135,7 +135,7 @@ describe('verify and repair', () => {
     }
   });
 
-  it('a state directory that is not there, and one that is held, are told', async () => {
+  it('a missing state directory, and one that is held, are reported', async () => {
     const missing = await run(['verify', '--dir', join(workDir(), 'nowhere')]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no state directory') });
     const slow = await startSite({ pages: PAGES, answerAfterMs: 400 });
@@ -175,7 +175,7 @@ describe('backup and restore', () => {
     expect((await runStaying(['restore', folder, '--dir', dir])).code).toBe(2);
   });
 
-  it('a backup that was killed is begun again, in the same folder alone', async () => {
+  it('a killed backup starts again, in the same folder only', async () => {
     const folder = join(workDir(), 'backup');
     const cut = ['.backing-up/db/000003.log', '.backing-up/robots/left', 'segments/left/data'];
     for (const path of cut) {
@@ -193,7 +193,7 @@ describe('backup and restore', () => {
     expect(existsSync(join(folder, 'robots/left'))).toBe(false);
   });
 
-  it('a backup or a restore leaves what another process is just bringing together in that place alone', async () => {
+  it('a backup or a restore does not touch the unfinished one of another process', async () => {
     const folder = join(workDir(), 'backup');
     const into = join(workDir(), 'restored');
     await jsonStaying(['backup', folder], { cwd });
@@ -215,7 +215,7 @@ describe('backup and restore', () => {
     }
   });
 
-  it('a restore keeps the folder that it is told: a link, or the place of a volume', async () => {
+  it('a restore keeps the folder that it is given: a link, or a mount point', async () => {
     const folder = join(workDir(), 'backup');
     await jsonStaying(['backup', folder], { cwd });
     const disk = workDir();
@@ -334,7 +334,7 @@ describe('moving a crawl', () => {
     for (const more of [[], ['--dry-run']]) {
       expect(await runStaying(['merge', alias, ...more], { cwd })).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('is this crawl itself'),
+        stderr: expect.stringContaining('is the state directory to merge into'),
       });
     }
   });

@@ -59,7 +59,7 @@ describe('touch, plan, simulate', () => {
     const again = await runStaying(['touch', '--stdin', '--add', '--dir', dir], {
       input: `${page}\n${site.origin}/page/77\n`,
     });
-    expect([again.code, again.stdout]).toEqual([0, '0 brought forward, 1 due by then anyway, 1 added.\n']);
+    expect([again.code, again.stdout]).toEqual([0, '0 made due, 1 due by then already, 1 added.\n']);
     expect((await runStaying(['touch', `${site.origin}/never-heard-of`, '--dir', dir])).code).toBe(1);
     expect((await runStaying(['touch', '--dir', dir])).code).toBe(2);
 
@@ -83,7 +83,7 @@ describe('touch, plan, simulate', () => {
 });
 
 describe('sitemap', () => {
-  it('asks the hosts of the seeds, or those named, and says what came of it', async () => {
+  it('asks the hosts of the seeds, or those named, and prints the result', async () => {
     const dir = workDir();
     expect((await runStaying(['sitemap', '--dir', dir, ...own])).code).toBe(1);
     const [read] = await json<{ origin: string; sitemaps: { sitemap: string; error: string }[] }[]>(
@@ -113,9 +113,9 @@ describe('sitemaps of which none can be used', () => {
   afterAll(() => server.close());
 
   it.each([
-    ['a page', 1, () => '<html><body>Nothing here.</body></html>', 'no sitemap, 1 faults'],
-    ['nothing', 1, () => '', 'no sitemap, 1 faults'],
-    ['a urlset that is cut off', 1, () => `<urlset ${XMLNS}><url><loc>${origin}/a</lo`, 'urlset, 1 faults'],
+    ['a page', 1, () => '<html><body>Nothing here.</body></html>', 'no sitemap, 1 error'],
+    ['nothing', 1, () => '', 'no sitemap, 1 error'],
+    ['a urlset that is cut off', 1, () => `<urlset ${XMLNS}><url><loc>${origin}/a</lo`, 'urlset, 1 error'],
     [
       'an index of what is not there',
       1,
@@ -131,7 +131,7 @@ describe('sitemaps of which none can be used', () => {
 });
 
 describe('a budget', () => {
-  it('of a run limits its fetches; generate tells what it was allowed', async () => {
+  it('of a run limits its fetches; generate reports its share', async () => {
     const dir = workDir();
     const crawl = await jsonStaying<{ totals: { generated: number }; stoppedBy: string }>([
       'crawl',
@@ -160,7 +160,7 @@ describe('a budget', () => {
 });
 
 describe('schedule', () => {
-  it('runs again and again, answers who asks, keeps a second one out, and stops cleanly', async () => {
+  it('runs repeatedly, answers --status, refuses a second scheduler, and stops cleanly', async () => {
     const dir = workDir();
     const before = site.log.length;
     const scheduler = start(['schedule', `${site.origin}/`, '--every', '1s', '--dir', dir, ...own]);
@@ -199,7 +199,7 @@ describe('schedule', () => {
     expect((await Promise.all(both.map((each) => each.finished))).map(({ code }) => code).sort()).toEqual([0, 5]);
   });
 
-  it('begins no new crawl where its state directory has gone, and goes on when it is back', async () => {
+  it('starts no new crawl where its state directory is gone, and goes on when it is back', async () => {
     const dir = join(workDir(), 'state');
     const scheduler = start(['schedule', `${site.origin}/`, '--every', '3s', '--dir', dir, ...own]);
     const health = (): Health => healthIn(dir);
@@ -212,7 +212,7 @@ describe('schedule', () => {
       renameSync(dir, `${dir}-away`);
     }, patience);
     await new Promise<void>((failed) => {
-      scheduler.child.stderr?.on('data', (text: string) => text.includes('there is no crawl db in') && failed());
+      scheduler.child.stderr?.on('data', (text: string) => text.includes('is gone: was it moved') && failed());
     });
     expect(existsSync(dir)).toBe(false);
     // A copy has no socket of its own.
@@ -258,7 +258,7 @@ describe('schedule', () => {
     expect([later.code, later.stderr]).toEqual([2, expect.stringContaining('agent.contact')]);
   });
 
-  it('ends with 5 when the state directory is held at its start; tells how far a run has come; stops in a run', async () => {
+  it('ends with 5 when the state directory is held at its start; reports the progress of a run; stops in a run', async () => {
     const dir = workDir();
     const slow = await startSite({ pages: 30, answerAfterMs: 300 });
     const crawl = start(['crawl', `${slow.origin}/`, '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);

@@ -63,7 +63,7 @@ describe('crawl', () => {
     expect(again).toMatchObject({ rounds: [], stoppedBy: 'nothing-due' });
   });
 
-  it('stops after the rounds asked for, and tells each in a line', async () => {
+  it('stops after the rounds asked for, and prints a line for each', async () => {
     site = await startSite({ pages: 3 });
     const cwd = workDir();
     const first = await run(['crawl', '-', '--rounds', '1', ...NETWORK], { cwd, input: `${site.origin}/\n` });
@@ -103,7 +103,9 @@ describe('crawl', () => {
       );
       expect(failures).toContainEqual(expect.objectContaining({ code: 'robots-denied', visits: 1 }));
     }
-    expect((await runStaying(['explain', closed], { cwd })).stdout).toMatch(/last try +connect-failed: .*ECONNREFUSED/);
+    expect((await runStaying(['explain', closed], { cwd })).stdout).toMatch(
+      /last attempt +connect-failed: .*ECONNREFUSED/,
+    );
   });
 
   it('says why pages could not be read, with one of them for each reason', async () => {
@@ -125,8 +127,8 @@ describe('crawl', () => {
     await changing.close();
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.startsWith('not '))).toEqual([
-      `not read: 1 parse-failed, such as ${changing.origin}/broken (parsefilter-breaks: boom)`,
-      `not read: 1 parse-unsupported, such as ${changing.origin}/scan (no parser for application/pdf)`,
+      `not parsed: 1 parse-failed, such as ${changing.origin}/broken (parsefilter-breaks: boom)`,
+      `not parsed: 1 parse-unsupported, such as ${changing.origin}/scan (no parser for application/pdf)`,
     ]);
   });
 
@@ -152,7 +154,7 @@ describe('crawl', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s finishes what is in flight, tells how to resume, and resumes',
+    '%s finishes the pages in flight, prints how to resume, and resumes',
     async (signal) => {
       site = await startSite({ pages: 12, answerAfterMs: 40 });
       const cwd = workDir();
@@ -179,7 +181,7 @@ describe('crawl', () => {
     await site.seen(1);
     crawl.child.kill('SIGINT');
     await new Promise<void>((resolve) =>
-      crawl.child.stderr?.on('data', (text) => String(text).includes('once more') && resolve()),
+      crawl.child.stderr?.on('data', (text) => String(text).includes('second signal') && resolve()),
     );
     crawl.child.kill('SIGINT');
     expect((await crawl.finished).code).toBe(13);

@@ -43,7 +43,7 @@ async function exported(
 const seqNow = async (): Promise<string> =>
   String((await jsonStaying<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
 
-it('what headers alone say of pages whose bytes stay the same is noticed, told and exported', async () => {
+it('a change in the headers alone is found, listed and exported', async () => {
   const [at, other] = [`${site.origin}/`, `${site.origin}/other`];
   const named = 'Приве́т, это́ страни́ца';
   site.headers.set('/', { etag: '"1"' });

@@ -77,7 +77,7 @@ describe('noise links in a crawl', { sequential: true }, () => {
     expect(summary.totals.filteredBy).toMatchObject({ 'outlinks: noise (navigation)': 5 * (PAGES - 1) });
   });
 
-  it('their families are told apart from those of the content', async () => {
+  it('their clusters are separated from those of the content', async () => {
     const families = await json<{ domain: string; first: string; size: number; noise: boolean }[]>(['linkclusters'], {
       cwd: demoted.cwd,
     });
@@ -86,7 +86,7 @@ describe('noise links in a crawl', { sequential: true }, () => {
     expect(families.find(({ first }) => first.includes('/article/'))).toMatchObject({ size: PAGES, noise: false });
   });
 
-  it('mapper and reducer on their own, under sort, give what the built-in run gives', async () => {
+  it('mapper and reducer on their own, under sort, give the result of the built-in run', async () => {
     const built = await runStaying(['linkclusters', '--format', 'tsv'], { cwd: demoted.cwd });
     const dump = await runStaying(['readseg', '--dump', '--json'], { cwd: demoted.cwd });
     expect(dump.code).toBe(0);

@@ -27,7 +27,7 @@ describe('progress', () => {
     expect(progressLines(PROGRESS, 120)).toEqual([
       'round 2 · fetching · 300 of 1,200 (25 %) · 41.3 pages/s',
       '  in flight 12 · waiting 888 · parsing 3 · received 2 KiB · saved 1 MiB',
-      '  busiest: a.test 701, b\\x1b.test 11',
+      '  busiest hosts: a.test 701, b\\x1b.test 11',
     ]);
   });
 

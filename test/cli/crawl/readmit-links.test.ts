@@ -26,7 +26,7 @@ function letIn(maxDepth: number): void {
   writeFileSync(join(cwd, 'conf/plugins.yaml'), `plugins:\n${list.map((each) => `  - ${each}\n`).join('')}`);
 }
 
-it('links that were kept out come in with the next crawl after the rules were widened, or by `updatedb --readmit-links`', async () => {
+it('filtered links are admitted by the next crawl after the rules were widened, or by `updatedb --readmit-links`', async () => {
   letIn(0);
   const first = await json<CrawlSummary>(['crawl', `${site.origin}/`], { cwd });
   expect(first.totals).toMatchObject({ fetched: 1, newUrls: 0 });
@@ -38,7 +38,7 @@ it('links that were kept out come in with the next crawl after the rules were wi
   const { stdout, code } = await run(['crawl'], { cwd });
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/readmitted: links of 1 stored page judged by the rules of today, [3-9] new URLs/),
+    expect.stringMatching(/readmitted: links of 1 stored page filtered again by the current URL rules, [3-9] new URLs/),
   ]);
   expect(site.log.filter((path) => path === '/')).toHaveLength(1);
   expect(site.log).toContain('/page/2');
@@ -50,7 +50,7 @@ it('links that were kept out come in with the next crawl after the rules were wi
 });
 
 it.each([
-  [['updatedb', '--readmit-links', '20260101000000-00001'], 'name none'],
+  [['updatedb', '--readmit-links', '20260101000000-00001'], 'takes no segment'],
   [['updatedb', '--readmit-links', '--purge-gone'], "'--purge-gone'"],
 ])('%s is refused', async (args, why) => {
   const { code, stderr } = await run(args, { cwd });

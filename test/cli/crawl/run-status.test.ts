@@ -60,7 +60,7 @@ const announced = (dir: string, everyMs = 5) =>
   announceRun({ dir, command: 'crawl', pid: 7, log: silent, now: () => 1_000, everyMs });
 
 describe('a run that is announced', () => {
-  it('is told at once, as it changes, and to the end, to all who listen', async () => {
+  it('is sent at once, on change, and at the end, to all listeners', async () => {
     const dir = mkdtempSync(join(root, 'dir-'));
     const run = await announced(dir);
     run.progress(progressOf(1));
@@ -108,7 +108,7 @@ describe('a run that is announced', () => {
     const run = await announceRun({ dir: file, command: 'crawl', pid: 7, log });
     run.progress(progressOf(1));
     await run.close();
-    expect(warnings).toEqual([expect.stringContaining('cannot be watched')]);
+    expect(warnings).toEqual([expect.stringContaining('cannot show this run')]);
   });
 
   it('is drawn within the width, without what a terminal obeys', async () => {
@@ -124,7 +124,7 @@ describe('a run that is announced', () => {
     const lines = topLines(status, 200, (text) => text);
     expect(lines.join('\n')).not.toContain('\u001b');
     expect(lines).toEqual(
-      expect.arrayContaining([expect.stringContaining('so far: 10 requests · 4 new · 2 changed · 4 unchanged')]),
+      expect.arrayContaining([expect.stringContaining('total: 10 requests · 4 new · 2 changed · 4 unchanged')]),
     );
   });
 });

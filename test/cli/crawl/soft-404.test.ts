@@ -68,7 +68,7 @@ describe('fetch.soft404', () => {
     expect(host).toMatchObject({ nothing: { signature: null } });
   });
 
-  it('nobody is asked without it', async () => {
+  it('sends no probe without it', async () => {
     const site = await startSite(false);
     const cwd = workDir();
     const { totals } = await json<CrawlSummary>(['crawl', `${site.origin}/`, ...options.slice(0, -2)], { cwd });

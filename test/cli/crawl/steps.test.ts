@@ -77,7 +77,7 @@ describe('the steps, one command each', { sequential: true }, () => {
     expect(site.log).toEqual(['/']);
   });
 
-  it('parse parses it, and anew by force', async () => {
+  it('parse parses it, and again with --force', async () => {
     expect(await json<ParseSummary>(['parse'], { cwd })).toMatchObject({ segment, parsed: 1, failed: 0 });
     const again = await jsonStaying<ParseSummary>(['parse', segment, '--force'], { cwd });
     expect(again).toMatchObject({ parsed: 1, outlinks: PAGES + 3 });
@@ -127,10 +127,10 @@ describe('questions to the crawl db', { sequential: true }, () => {
     expect(seen.asked.probes).toBeGreaterThan(0);
     expect(seen.asked.cacheHits + seen.asked.filterNew + seen.asked.reads).toBe(seen.asked.probes);
     const { stdout } = await runStaying(['readdb', '--seen'], { cwd });
-    expect(stdout).toMatch(/^trust +exact: nothing is lost$/m);
+    expect(stdout).toMatch(/^trust +exact: no new URL is lost$/m);
     expect(stdout).toMatch(/^leaf +urls +of +bits +set$/m);
     const trusting = ['readdb', '--seen', '-D', 'seen.trust=bloom', '-D', 'seen.cache=lru'];
-    expect((await runStaying(trusting, { cwd })).stdout).toMatch(/^trust +bloom: loses .* % of the new pages$/m);
+    expect((await runStaying(trusting, { cwd })).stdout).toMatch(/^trust +bloom: up to .* % of new URLs are lost$/m);
     expect(await jsonStaying(['readdb', '--seen', '-D', 'seen.filter=off'], { cwd })).toMatchObject({ filter: null });
   });
 
@@ -187,7 +187,7 @@ describe('questions to the crawl db', { sequential: true }, () => {
     expect((await runStaying(['readseg', '--dump'], { cwd })).stdout).toContain('redirect 301');
   });
 
-  it('explain tells why', async () => {
+  it('explain says why', async () => {
     const page = await json<Explanation>(['explain', `${site.origin}/page/1`], { cwd });
     expect(page).toMatchObject({ admitted: true, record: { state: 'fetched' }, schedule: { name: 'freshness' } });
     expect(page.why.join(' ')).toContain('next due');

@@ -26,7 +26,7 @@ afterAll(() => {
   site.close();
 });
 
-/** What `top` tells, once a page of the second round is done. */
+/** The output of `top` once a page of the second round is done. */
 async function seenIn(dir: string): Promise<{ run: { progress: { round: number; done: number } | null } | null }> {
   const { stdout } = await run(['top', '--json', '--dir', dir]);
   const reported = JSON.parse(stdout) as Awaited<ReturnType<typeof seenIn>>;
@@ -35,7 +35,7 @@ async function seenIn(dir: string): Promise<{ run: { progress: { round: number; 
 }
 
 describe('top', () => {
-  it('shows a crawl that runs, and leaves by code 1 when nothing does', async () => {
+  it('shows a running crawl, and ends with code 1 when none runs', async () => {
     const dir = workDir();
     expect(await run(['top', '--dir', dir])).toMatchObject({ code: 1, stderr: expect.stringContaining('No crawl') });
     gate.closeAfter(2);
@@ -44,7 +44,9 @@ describe('top', () => {
       run: { version: 1, pid: crawl.child.pid, command: 'crawl', roundsDone: 1, totals: { requests: 2, new: 1 } },
       schedule: null,
     });
-    expect((await run(['top', '--once', '--dir', dir])).stdout).toMatch(/^crawl · process \d+ · for .+\nround \d/);
+    expect((await run(['top', '--once', '--dir', dir])).stdout).toMatch(
+      /^crawl · process \d+ · running for .+\nround \d/,
+    );
     gate.open();
     const { stdout } = await crawl.finished;
     expect(await json(['top', '--dir', dir], { code: 1 })).toEqual({ run: null, schedule: null });
@@ -72,6 +74,6 @@ describe('top', () => {
     expect((await run(['top', '--dir', dir])).stdout).toMatch(/state +waiting/);
     scheduler.child.kill('SIGTERM');
     const { code, stderr } = await scheduler.finished;
-    expect([code, stderr]).toEqual([0, expect.stringContaining(`no URL is known in ${dir} yet`)]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`the crawl db in ${dir} is empty`)]);
   });
 });

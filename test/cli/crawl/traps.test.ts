@@ -66,7 +66,7 @@ describe('traps', () => {
     });
   });
 
-  it('of queries without end: ranked down or kept out, and counted', async () => {
+  it('of endless queries: ranked down or filtered out, and counted', async () => {
     const log: string[] = [];
     const origin = await trapSite(log);
     const args = ['--allow', '127.0.0.1', '--delay', '0', '-D', 'outlinks.maxVariantsPerPath=20'];
@@ -84,7 +84,7 @@ describe('traps', () => {
     expect(dropping.totals.filteredBy[tooMany]).toBeGreaterThanOrEqual(80);
   });
 
-  it('are told by check url, and counted by inject', async () => {
+  it('are shown by check url, and counted by inject', async () => {
     const cwd = workDir();
     const checked = await json(['check', 'url', 'http://a.org/x/en/en/en/'], { cwd });
     expect(checked).toMatchObject({ url: null, reason: 'path repeats itself: "en" 3 times in a row' });
@@ -95,6 +95,6 @@ describe('traps', () => {
       filteredBy: { 'urlfilter-traps: path repeats itself': 2, 'url: only http and https URLs are crawled': 1 },
     });
     const reported = await run(['inject', '-'], { cwd, input });
-    expect(reported.stdout).toContain('kept out: 2 urlfilter-traps: path repeats itself\n');
+    expect(reported.stdout).toContain('filtered out: 2 urlfilter-traps: path repeats itself\n');
   });
 });

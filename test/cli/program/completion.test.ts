@@ -74,7 +74,7 @@ describe('completion', () => {
 });
 
 describe('help', () => {
-  it('tells of commands and topics, and guesses what was meant', async () => {
+  it('explains commands and topics, and suggests names for typos', async () => {
     expect((await run(['help', 'check', 'url'])).stdout).toContain('Usage: incrawl check url');
     expect((await run(['help', 'config'])).stdout).toContain('fetch.delay');
     expect((await run(['help', 'errors'])).stdout).toContain('robots-denied');

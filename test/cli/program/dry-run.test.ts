@@ -87,7 +87,7 @@ describe('--dry-run', () => {
   it('says what would be done, and changes not one byte; no temporary file is left', { timeout: 60_000 }, async () => {
     const before = [digests(cwd), digests(other)];
     const env = { TMPDIR: workDir() };
-    const tell = async ({ args, says, input, code = 0 }: Case): Promise<void> => {
+    const check = async ({ args, says, input, code = 0 }: Case): Promise<void> => {
       const options = { cwd, env, code, ...(input === undefined ? {} : { input }) };
       const ask = STARTED.has(args[0] ?? '') ? json : jsonStaying;
       const reported = await ask<object>([...args, '--dry-run'], options);
@@ -95,12 +95,12 @@ describe('--dry-run', () => {
       expect({ args, reported: first }).toMatchObject({ args, reported: { ...says, dryRun: true } });
     };
     // None is in another's way: all take the crawl as it is.
-    await Promise.all(cases().map(tell));
+    await Promise.all(cases().map(check));
     expect([digests(cwd), digests(other)]).toEqual(before);
     expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 
-  it('foretells what the real run then does', { timeout: 30_000 }, async () => {
+  it('predicts the result of the real run', { timeout: 30_000 }, async () => {
     const copy = workDir();
     await runStaying(['restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
     for (const args of [

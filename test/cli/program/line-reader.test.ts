@@ -41,7 +41,7 @@ describe('lines of a stream', () => {
 });
 
 describe('lines of a file', () => {
-  it('are read when they are asked for; a file that cannot be read is told to who asks, and ends nothing before', async () => {
+  it('are read on demand; an unreadable file rejects the read, not the opening', async () => {
     const lines = linesOfFile('/nowhere/absent.txt');
     await delay(50);
     await expect(lines.next()).rejects.toMatchObject({ code: 'ENOENT' });

@@ -7,6 +7,7 @@ import { writeListing } from '../../../src/cli/render/listing.ts';
 import { bytes, count, span } from '../../../src/cli/render/quantities.ts';
 import { safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
 import { clip, fieldLines, table } from '../../../src/cli/render/table.ts';
+import { csvRow } from '../../../src/domain/csv-row.ts';
 
 describe('text from outside', () => {
   it.each([
@@ -19,7 +20,7 @@ describe('text from outside', () => {
     ['café 漢字 👍🏽', 'café 漢字 👍🏽'],
   ])('%j is shown as %j', (text, shown) => expect(safeText(text)).toBe(shown));
 
-  it('never contains what a terminal obeys, line breaks of several-line text aside', () => {
+  it('never contains control characters, but for line breaks of several-line text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(safeText(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
@@ -107,7 +108,7 @@ describe('lists', () => {
     expect(await listed('table', [])).toBe('');
   });
 
-  it('end when the reader has gone', async () => {
+  it('end when the reader has closed the pipe', async () => {
     const stream = new PassThrough();
     const out = createOutput(stream);
     let made = 0;

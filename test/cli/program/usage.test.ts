@@ -64,7 +64,7 @@ describe.concurrent('usage and configuration', () => {
     [['readdb', '--domain', ''], 'Expected a domain such as', ''],
     [['retry', '--host', ''], 'Expected a host such as', ''],
     [['simulate', '--host', ''], 'Expected a host such as', ''],
-    [['readseg', '--list', '--dump'], 'ask one', ''],
+    [['readseg', '--list', '--dump'], 'exclude each other', ''],
     [['check', 'url'], 'expected one input', ''],
   ] as const)('%j is refused with exit code 2', async (args, first, second) => {
     expectRefusal(await runStaying(args, { cwd: workDir() }), [first, second]);
@@ -80,7 +80,7 @@ describe.concurrent('usage and configuration', () => {
     expect(stderr).toContain('conf/incrawl.yaml:4:12 http.timeout: expected a duration');
   });
 
-  it('shows the configuration in force and where each value comes from', async () => {
+  it('prints the configuration in effect and the source of each value', async () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'incrawl.yaml'), 'fetch:\n  concurrency: 7\n');
     const shown = await jsonStaying(['config', '--origin', '-D', 'fetch.delay=2'], { cwd });
@@ -159,7 +159,7 @@ describe.concurrent('usage and configuration', () => {
     },
   );
 
-  it('what a plugin let go and then failed is told as the fault of its file, without a stack', async () => {
+  it('a rejection that a plugin does not handle is reported with its file, without a stack', async () => {
     const cwd = workDir();
     mkdirSync(join(cwd, 'conf', 'plugins', 'urlfilter-stray'), { recursive: true });
     const letGo = (body: string): void =>
@@ -174,7 +174,7 @@ describe.concurrent('usage and configuration', () => {
     writePluginList(cwd, 'urlfilter-stray');
     const { code, stderr } = await run(['inject', 'http://example.org/'], { cwd });
     expect(stderr).toMatch(
-      /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: a failure that the plugin let go: boom\n$/,
+      /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: an error that the plugin did not handle: boom\n$/,
     );
     expect(code).toBe(1);
     expect((await runStaying(['verify'], { cwd })).code).toBe(0);
@@ -183,12 +183,12 @@ describe.concurrent('usage and configuration', () => {
     expect(await run(['inject', 'http://example.org/'], { cwd })).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: a failure that the plugin let go: ENOENT[^\n]*\n$/,
+        /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: an error that the plugin did not handle: ENOENT[^\n]*\n$/,
       ),
     });
   });
 
-  it('the fault of a plugin that is a package is told as its own, as is one of a package that it needs', async () => {
+  it('an error of a plugin package is reported with its file, also one of a package that it needs', async () => {
     const cwd = workDir();
     const needed = join(cwd, 'node_modules', 'needed');
     const plugin = join(cwd, 'node_modules', 'urlfilter-packaged');
@@ -207,14 +207,22 @@ describe.concurrent('usage and configuration', () => {
     writeFileSync(join(plugin, 'package.json'), manifest('urlfilter-packaged'));
     writePluginList(cwd, 'urlfilter-packaged');
     const { code, stderr } = await run(['inject', 'http://example.org/'], { cwd });
-    expect(stderr).toMatch(/^incrawl: \S+\/needed\/index\.js:1:\d+: a failure that the plugin let go: boom\n$/);
+    expect(stderr).toMatch(/^incrawl: \S+\/needed\/index\.js:1:\d+: an error that the plugin did not handle: boom\n$/);
     expect(code).toBe(1);
   });
 
   it.each([
-    ['never answers', 'new Promise(() => {})', 'the work is not done, and nothing is left that could go on: a plugin'],
-    ['ends the process', 'process.exit(0)', 'process.exit() was called before the work was done: plugins must not'],
-  ])('a plugin that %s does not end the work without a word, nor as if it were done', async (_what, does, words) => {
+    [
+      'never answers',
+      'new Promise(() => {})',
+      'the work stands still before its end: a promise of a plugin never settles',
+    ],
+    [
+      'ends the process',
+      'process.exit(0)',
+      'process.exit() was called before the work was done: plugins must not call it',
+    ],
+  ])('a plugin that %s does not end the work in silence, nor as if it were done', async (_what, does, words) => {
     const cwd = workDir();
     const plugin = join(cwd, 'conf', 'plugins', 'urlfilter-odd');
     mkdirSync(plugin, { recursive: true });
@@ -237,7 +245,7 @@ describe.concurrent('usage and configuration', () => {
   it('a crawl that knows no URL says what is missing', async () => {
     const { code, stderr } = await runStaying(['crawl'], { cwd: workDir() });
     expect(code).toBe(0);
-    expect(stderr).toContain('No URL is known yet. Name seeds: incrawl crawl https://example.org/\n');
+    expect(stderr).toContain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/\n');
   });
 
   it.skipIf(process.getuid?.() === 0)(
@@ -315,7 +323,7 @@ describe.concurrent('usage and configuration', () => {
     expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/^incrawl: ENOSPC/) });
   });
 
-  it('ends quietly when the reader of stdout has gone', async () => {
+  it('ends quietly when the reader of stdout has closed the pipe', async () => {
     const child = spawn(process.execPath, [BINARY, 'config'], { stdio: ['ignore', 'pipe', 'pipe'], cwd: workDir() });
     child.stdout.destroy();
     let stderr = '';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type Health, openHealthFile } from '../../../src/cli/schedule/health.ts';
-import { askStatus, schedulerPlace, serveStatus, statusPath } from '../../../src/cli/schedule/status-socket.ts';
+import { askStatus, schedulerLock, serveStatus, statusPath } from '../../../src/cli/schedule/status-socket.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'incrawl-health-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -36,19 +36,19 @@ const listening = () => {
 describe('the health file', () => {
   it('is refused where it cannot be written', async () => {
     const file = openHealthFile(join(root, 'nowhere', 'health.json'), listening().log);
-    await expect(file.tell(healthAt(0))).rejects.toMatchObject({ code: 'usage-invalid' });
+    await expect(file.report(healthAt(0))).rejects.toMatchObject({ code: 'usage-invalid' });
   });
 
-  it('that cannot be written any more ends no schedule, and is written again when it can be', async () => {
+  it('a later failure to write ends no schedule; the next report writes again', async () => {
     const { log, warnings } = listening();
     const dir = mkdtempSync(join(root, 'dir-'));
     const file = openHealthFile(join(dir, 'health.json'), log);
-    await file.tell(healthAt(0));
+    await file.report(healthAt(0));
     renameSync(dir, `${dir}-away`);
-    await file.tell(healthAt(1, { runs: 1 }));
-    expect(warnings).toEqual([expect.stringContaining('cannot be written')]);
+    await file.report(healthAt(1, { runs: 1 }));
+    expect(warnings).toEqual([expect.stringContaining('cannot write the health file')]);
     renameSync(`${dir}-away`, dir);
-    await file.tell(healthAt(2, { runs: 2 }));
+    await file.report(healthAt(2, { runs: 2 }));
     expect(JSON.parse(readFileSync(join(dir, 'health.json'), 'utf8'))).toMatchObject({ runs: 2 });
   });
 
@@ -56,12 +56,12 @@ describe('the health file', () => {
     const path = join(root, 'beat.json');
     const file = openHealthFile(path, listening().log);
     const written = (): Health => JSON.parse(readFileSync(path, 'utf8')) as Health;
-    await file.tell(healthAt(0));
+    await file.report(healthAt(0));
     file.progress(healthAt(29_000, { runs: 1 }));
     expect(file.last?.runs).toBe(1);
-    await file.tell(healthAt(29_001, { runs: 2 }));
+    await file.report(healthAt(29_001, { runs: 2 }));
     file.progress(healthAt(60_000, { runs: 3 }));
-    await file.tell(healthAt(60_001, { runs: 4 }));
+    await file.report(healthAt(60_001, { runs: 4 }));
     expect(written().runs).toBe(4);
     file.progress(healthAt(60_002, { runs: 5 }));
     await new Promise((done) => setImmediate(done));
@@ -69,10 +69,10 @@ describe('the health file', () => {
   });
 });
 
-it('is never put in the place of a pipe or a device', async () => {
+it('never replaces a pipe or a device', async () => {
   const pipe = join(root, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  await expect(openHealthFile(pipe, listening().log).tell(healthAt(0))).rejects.toMatchObject({
+  await expect(openHealthFile(pipe, listening().log).report(healthAt(0))).rejects.toMatchObject({
     code: 'usage-invalid',
   });
   expect(statSync(pipe).isFIFO()).toBe(true);
@@ -81,31 +81,31 @@ it('is never put in the place of a pipe or a device', async () => {
 it('is written for progress after the clock was set back', async () => {
   const path = join(root, 'back.json');
   const file = openHealthFile(path, listening().log);
-  await file.tell(healthAt(3_600_000));
+  await file.report(healthAt(3_600_000));
   file.progress(healthAt(0, { runs: 1 }));
   await vi.waitFor(() => expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ runs: 1 }));
 });
 
-describe('the place of the scheduler', () => {
-  it('is one for each state directory', async () => {
+describe('the lock of the scheduler', () => {
+  it('is held once for each state directory', async () => {
     const dir = mkdtempSync(join(root, 'p-'));
     const { log } = listening();
-    const first = schedulerPlace(dir, () => healthAt(0), log);
-    await first.hold();
-    await first.hold();
-    const second = schedulerPlace(dir, () => healthAt(0, { pid: 8 }), log);
-    await expect(second.hold()).rejects.toMatchObject({ code: 'db-locked' });
+    const first = schedulerLock(dir, () => healthAt(0), log);
+    await first.acquire();
+    await first.acquire();
+    const second = schedulerLock(dir, () => healthAt(0, { pid: 8 }), log);
+    await expect(second.acquire()).rejects.toMatchObject({ code: 'db-locked' });
     await first.close();
-    await second.hold();
+    await second.acquire();
     await second.close();
   });
 
-  it('is done without where no socket can be opened', async () => {
+  it('is not held where no socket can be opened', async () => {
     const dir = mkdtempSync(join(root, 'n-'));
     mkdirSync(statusPath(dir));
     const { log, warnings } = listening();
-    const place = schedulerPlace(dir, () => healthAt(0), log);
-    await place.hold();
+    const place = schedulerLock(dir, () => healthAt(0), log);
+    await place.acquire();
     expect(warnings).toEqual([expect.stringContaining('socket cannot be opened')]);
     await place.close();
   });

@@ -4,6 +4,7 @@ import type { Health } from '../../../src/cli/schedule/health.ts';
 import { runSchedule, type ScheduleDeps } from '../../../src/cli/schedule/run-schedule.ts';
 import { everyTimetable } from '../../../src/cli/schedule/timetable.ts';
 import type { CrawlProgress, CrawlSummary } from '../../../src/crawler.ts';
+import { CrawlError } from '../../../src/domain/errors.ts';
 
 const MINUTE = 60_000;
 const iso = (at: number): string => new Date(at).toISOString();
@@ -28,8 +29,7 @@ function simulated(
   const health: Health[] = [];
   let waits = 0;
   const deps: ScheduleDeps = {
-    timetable: everyTimetable(MINUTE, 0, '1m'),
-    startedAt: 0,
+    scheduler: { pid: 7, timetable: everyTimetable(MINUTE, 0, '1m'), startedAt: 0 },
     now: () => now,
     sleepUntil: async (at) => {
       const setBackMs = setBacks[waits++] ?? 0;
@@ -46,12 +46,12 @@ function simulated(
       if (run?.error !== undefined) throw run.error;
       return summary;
     },
-    pid: 7,
-    isFatal: (error) => (error as Error).message === 'fatal',
-    onHealth: async (next) => {
-      health.push(next);
+    health: {
+      report: async (next) => {
+        health.push(next);
+      },
+      progress: (next) => void health.push(next),
     },
-    onProgress: (next) => void health.push(next),
   };
   return { deps, starts, health, stop };
 }
@@ -71,19 +71,19 @@ describe('the scheduler', () => {
     expect(health.filter(({ state }) => state === 'running')).toHaveLength(3);
   });
 
-  it('tells starts that passed in a sleep of the machine apart from those that fell into a run', async () => {
+  it('separates starts missed in a sleep of the machine from starts that fell into a run', async () => {
     const { deps, health, stop } = simulated([{ takesMs: 10 }, { takesMs: 2.5 * MINUTE }], [0, -3.5 * MINUTE]);
     const warned: unknown[] = [];
     const log = { ...silent, warn: (text: string, fields?: object) => void warned.push([text, fields]) };
     await runSchedule({ ...deps, log }, stop.signal);
     expect(warned).toEqual([
-      ['starts were skipped, since their time had passed', { skipped: 3 }],
-      ['starts were skipped, since the run was still going', { skipped: 3 }],
+      ['starts were skipped: their time had passed', { skipped: 3 }],
+      ['starts were skipped: the run was not finished', { skipped: 3 }],
     ]);
     expect(health.at(-1)?.skippedStarts).toBe(6);
   });
 
-  it('goes on after a run that failed, and tells what was wrong', async () => {
+  it('goes on after a failed run, and reports its error', async () => {
     const { deps, starts, health, stop } = simulated([{ takesMs: 5, error: new Error('no route') }, { takesMs: 5 }]);
     await runSchedule(deps, stop.signal);
     expect(starts).toHaveLength(2);
@@ -104,13 +104,13 @@ describe('the scheduler', () => {
     expect(logged).toContainEqual(['not fetched', failure]);
   });
 
-  it('ends with what no later run would mend, and is not on record as running', async () => {
-    const { deps, health, stop } = simulated([{ takesMs: 0, error: new Error('fatal') }]);
+  it('ends with an error that would fail every run, and is not reported as running', async () => {
+    const { deps, health, stop } = simulated([{ takesMs: 0, error: new CrawlError('config-invalid', 'fatal') }]);
     await expect(runSchedule(deps, stop.signal)).rejects.toThrow('fatal');
     expect(health.at(-1)).toMatchObject({ state: 'stopped', run: null, failedRuns: 1, lastRun: { error: 'fatal' } });
   });
 
-  it('tells how far the run has come', async () => {
+  it('reports the progress of the run', async () => {
     const { deps, health, stop } = simulated([{ takesMs: 0 }]);
     const crawl: ScheduleDeps['crawl'] = async (signal, onProgress) => {
       onProgress({ round: 2, urls: 10, done: 4 } as CrawlProgress);
@@ -121,7 +121,7 @@ describe('the scheduler', () => {
     expect(health.at(-1)?.run).toBeNull();
   });
 
-  it('leaves nothing of a run with the signal of the process', async () => {
+  it('leaves no listener of a run on the signal of the process', async () => {
     const { deps, stop } = simulated(Array.from({ length: 20 }, () => ({ takesMs: 1 })));
     const crawl: ScheduleDeps['crawl'] = (signal, onProgress) => {
       signal.addEventListener('abort', () => {});
@@ -131,7 +131,7 @@ describe('the scheduler', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  it('finds the next run anew when the clock was set back, by years as well', async () => {
+  it('computes the next run again when the clock was set back, even by years', async () => {
     const year = 365 * 24 * 60 * MINUTE;
     const waited = simulated([{ takesMs: 10 }, { takesMs: 10 }], [0, year]);
     await runSchedule(waited.deps, waited.stop.signal);

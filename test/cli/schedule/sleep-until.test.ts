@@ -3,7 +3,7 @@ import { sleepUntil } from '../../../src/cli/schedule/sleep-until.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-it('a wait ends with its timer when the clock was set back meanwhile: its end was told by another clock', async () => {
+it('a wait ends with its timer when the clock was set back: its end was a time of the old clock', async () => {
   const real = Date.now;
   let setBackMs = 0;
   vi.spyOn(Date, 'now').mockImplementation(() => real() - setBackMs);

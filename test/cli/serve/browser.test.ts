@@ -66,7 +66,7 @@ describe.skipIf(chromium === null)(title, () => {
     site?.close();
   });
 
-  it('would tell an error, and what the policy of the page forbids', async () => {
+  it('would report an error, and whatever the content security policy blocks', async () => {
     await tab.open(`${view}/`);
     await tab.evaluate(`console.error('seen'), setTimeout(() => { throw new Error('thrown'); })`);
     await tab.evaluate(

@@ -30,7 +30,7 @@ export interface Tab {
   /** Value of an expression in the page, as JSON has it. */
   evaluate<Value>(expression: string): Promise<Value>;
   send(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>;
-  /** Errors that pages have told the console, and exceptions, since it was last asked. */
+  /** Console errors and exceptions of pages since the last call. */
   errors(): string[];
   close(): Promise<void>;
 }

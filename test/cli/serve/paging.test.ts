@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { hostsPage, ROWS } from '../../../src/cli/serve/pages/lists.ts';
-import { listPage } from '../../../src/cli/serve/paging.ts';
+import { hostsPage } from '../../../src/cli/serve/pages/lists.ts';
+import { listPage, ROWS } from '../../../src/cli/serve/paging.ts';
 import type { HostView } from '../../../src/crawler.ts';
 
 async function ask(path: string, total: number): Promise<{ rows: number[]; links: string }> {
@@ -42,7 +42,7 @@ describe('pages of a list', () => {
 });
 
 describe('the page of hosts', () => {
-  it('has the largest ones, and says when it has not looked at all', () => {
+  it('shows the largest hosts, and says when not all were read', () => {
     const hosts = Array.from(
       { length: ROWS + 1 },
       (_, i) => ({ host: `h${i}.example`, urls: i, byState: {} }) as unknown as HostView,

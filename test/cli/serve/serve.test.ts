@@ -94,7 +94,7 @@ describe('serve', () => {
     expect(overview).toContain('No crawl runs.');
     expect(overview).toMatch(/fetched<\/a><\/th><td class="number">6</);
     expect(await text('/changes?kind=new')).toContain(`${origin}/1?q=%3Cscript%3E`);
-    expect(await text('/pages?status=gone')).toContain('Pages in order of their hosts: none');
+    expect(await text('/pages?status=gone')).toContain('Pages by host: none');
     expect(await text(pageOf())).toContain('It is next due at');
     expect(await text('/url?u=ht!tp')).toContain('not an absolute URL');
     expect((await fetch(`${view}/nowhere`)).status).toBe(404);
@@ -160,7 +160,7 @@ describe('serve', () => {
     });
   });
 
-  it('may be asked for the head of its events: nobody stays who does not listen', async () => {
+  it('a HEAD request for the events keeps no listener', async () => {
     for (let i = 0; i < 65; i++) expect((await fetch(`${view}/events`, { method: 'HEAD' })).status).toBe(200);
     const leave = new AbortController();
     expect((await fetch(`${view}/events`, { signal: leave.signal })).status).toBe(200);
@@ -181,7 +181,7 @@ describe('serve', () => {
     expect(await text(pageOf())).not.toContain('action="/touch"');
   });
 
-  it('makes room for commands and crawls at once, and follows a crawl that runs', async () => {
+  it('gives the crawl db up to commands and crawls at once, and follows a running crawl', async () => {
     await text('/pages');
     expect(await json(['readdb', '--stats', '--dir', dir])).toMatchObject({ urls: 6 });
     await prepare(['touch', '--dir', dir, ...[1, 2, 3, 4, 5].map((i) => `${origin}/${i}?q=%3Cscript%3E`)]);
@@ -211,15 +211,15 @@ describe('serve', () => {
     expect(await text(`${diff}&from=nowhere`)).toContain('no content of');
   });
 
-  it('says so when another process has the crawl db and answers nothing', async () => {
+  it('says so when another process holds the crawl db and does not answer', async () => {
     const other = workDir();
     await prepare(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
     const db = new Level(join(other, 'db'));
     await db.open();
     const { live: shut, view: at } = await served(['--dir', other]);
     const pages = await fetch(`${at}/pages`);
-    expect([pages.status, await pages.text()]).toEqual([503, expect.stringContaining('has the crawl db')]);
-    expect(await (await fetch(`${at}/`)).text()).toContain('figures are those of the last round');
+    expect([pages.status, await pages.text()]).toEqual([503, expect.stringContaining('holds the crawl db')]);
+    expect(await (await fetch(`${at}/`)).text()).toContain('these figures are from the last round');
     expect(await (await fetch(`${at}/metrics`)).text()).toMatch(/^incrawl_urls\{state="fetched"\} 1$/m);
     await db.close();
     expect((await fetch(`${at}/pages`)).status).toBe(200);
@@ -240,7 +240,7 @@ describe('serve', () => {
     expect((await hurt.finished).stderr).not.toContain('stack');
   });
 
-  it('refuses a second one, a folder that is not there, and strangers without a token', async () => {
+  it('refuses a second server, a missing folder, and other machines without a token', async () => {
     expect(await run(['serve', '--port', '0', '--dir', dir])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('already'),
@@ -257,7 +257,7 @@ describe('serve', () => {
     expect((await runStaying(['serve', '--port', port, '--dir', workDir()])).stderr).toContain('cannot listen');
   });
 
-  it('with a token: asks for it, and lets pages be visited sooner', async () => {
+  it('with a token: requires it, and can make pages due', async () => {
     const other = workDir();
     await prepare(['crawl', `${origin}/`, '--dir', other, '--rounds', '1', ...own]);
     const token = 'a-token-of-some-length';
@@ -290,7 +290,7 @@ describe('serve before the first crawl', () => {
     const { live: early, view: at } = await served(['--dir', empty]);
     expect(await (await fetch(`${at}/`)).text()).toContain('Nothing has been crawled yet.');
     const pages = await fetch(`${at}/pages`);
-    expect([pages.status, await pages.text()]).toEqual([400, expect.stringContaining('holds no crawl db yet')]);
+    expect([pages.status, await pages.text()]).toEqual([400, expect.stringContaining('there is no crawl db in')]);
     expect((await fetch(`${at}/metrics`)).status).toBe(200);
     early.child.kill('SIGINT');
     expect((await early.finished).code).toBe(0);

@@ -40,7 +40,7 @@ describe('the crawl db of a viewer', () => {
     expect(events).toEqual(['open', 'close']);
   });
 
-  it('is given up after the readers that are in it, and not taken back at once', async () => {
+  it('is given up after the reads under way, and not opened again at once', async () => {
     const { reader, events, at } = counted();
     let finish: (() => void) | undefined;
     const reading = reader.read(async () => {
@@ -61,7 +61,7 @@ describe('the crawl db of a viewer', () => {
     expect(events.slice(4)).toEqual(['open', 'close']);
   });
 
-  it('waits with opening until the one before is closed', async () => {
+  it('opens only after the previous closing', async () => {
     const { reader, events } = counted();
     await reader.read(async () => {});
     const closing = reader.close();
@@ -71,14 +71,14 @@ describe('the crawl db of a viewer', () => {
     expect(events).toEqual(['open', 'close', 'open', 'close']);
   });
 
-  it('that cannot be opened is told to each reader, and tried again by the next', async () => {
+  it('a failed opening rejects each reader, and the next one tries again', async () => {
     const { reader } = counted({ fails: new Error('held') });
     await expect(reader.read(async () => {})).rejects.toThrow('held');
     await expect(reader.read(async () => {})).rejects.toThrow('held');
     await reader.close();
   });
 
-  it('is closed though a reader failed', async () => {
+  it('is closed after a failed reader too', async () => {
     const { reader, events } = counted();
     await expect(reader.read(() => Promise.reject(new Error('bad page')))).rejects.toThrow('bad page');
     await reader.giveWay();
@@ -89,7 +89,7 @@ describe('the crawl db of a viewer', () => {
 describe('figures of the crawl db', () => {
   const isLocked = (error: unknown): boolean => (error as { code?: string }).code === 'db-locked';
 
-  it('stand for a while, and longer while somebody else has the db open', async () => {
+  it('are reused for a while, and longer while another process holds the db', async () => {
     const { reader, at } = counted();
     let now = 0;
     const snapshots = createSnapshots(
@@ -109,7 +109,7 @@ describe('figures of the crawl db', () => {
     await reader.close();
   });
 
-  it('are asked for once by many at a time', async () => {
+  it('are computed once for concurrent requests', async () => {
     const { reader } = counted();
     const snapshots = createSnapshots(
       () => reader.read((crawler) => crawler.stats()),
@@ -121,7 +121,7 @@ describe('figures of the crawl db', () => {
     await reader.close();
   });
 
-  it('are the older ones when newer ones keep everybody waiting', async () => {
+  it('are old ones when new ones take too long', async () => {
     let now = 0;
     let answer = (_: DbStats): void => {};
     const asked = (): Promise<DbStats> =>

@@ -62,7 +62,7 @@ export async function json<Shape = Readonly<Record<string, unknown>>>(
   return parsed<Shape>(args, await run([...args, '--json'], options), options.code);
 }
 
-/** What a command with `--json` has told; throws where it ended with another exit code than was expected. */
+/** The answer of a command with `--json`; throws on an unexpected exit code. */
 export function parsed<Shape>(args: readonly string[], { code, stdout, stderr }: Finished, expected = 0): Shape {
   if (code === expected) return JSON.parse(stdout) as Shape;
   throw new Error(`incrawl ${args.join(' ')} ended with ${code}: ${stderr}\n${stdout}`);

@@ -40,7 +40,7 @@ async function run({ args, cwd, input, env }) {
 }
 
 let last = Promise.resolve();
-// Whatever is under way: nobody hears of it any more.
+// Ends work under way: no caller waits for it any more.
 process.on('disconnect', () => process.exit());
 process.on('message', ({ id, ...command }) => {
   last = last.then(async () => process.send({ id, finished: await run(command) }));

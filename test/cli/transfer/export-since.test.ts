@@ -68,7 +68,7 @@ describe('export --since', () => {
     expect(await exported(runStaying, '--since', second)).toEqual({ pages: [url], deleted: [] });
   });
 
-  it('--host tells nothing of the pages of other hosts', async () => {
+  it('--host leaves out the pages of other hosts', async () => {
     const here = await crawled({ '/stays': page('Stays'), '/goes': page('Goes') });
     const there = await crawled({ '/other': page('Other'), '/lost': page('Lost') });
     here.pages.delete('/goes');

@@ -81,7 +81,7 @@ describe('export', () => {
     expect(lines.find((line) => line.url === url('/changes'))?.title).toBe('After');
   });
 
-  it('since a time: what changed, what came back, and what went away', async () => {
+  it('since a time: changed, returned and removed pages', async () => {
     const { stdout } = await run(['export', '--since', between], { cwd });
     const lines = linesOf(stdout);
     expect(lines.flatMap((line) => line.url ?? []).sort()).toEqual(['/changes', '/returns'].map(url));
@@ -117,7 +117,7 @@ describe('export', () => {
     expect(rows[2]).toEqual([url('/goes'), null, 'gone', true]);
   });
 
-  it('a file appears when it is whole, or not at all', async () => {
+  it('a file appears when it is complete, or not at all', async () => {
     writeFileSync(join(cwd, 'kept.csv'), 'old');
     const broken = await run(['export', '--format', 'csv', '-o', 'kept.csv', '--status', 'fetchd'], { cwd });
     expect(broken.code).toBe(2);
@@ -161,7 +161,7 @@ describe('export', () => {
     }
   });
 
-  it('stopped by a signal, it takes back what was begun', async () => {
+  it('stopped by a signal, it removes the unfinished output', async () => {
     const own = workDir();
     for (const folder of ['conf/plugins/exporter-slow', 'out']) mkdirSync(join(own, folder), { recursive: true });
     writeFileSync(
@@ -198,7 +198,7 @@ describe('export', () => {
     expect(stdout).toContain(`${url('/same')} ${site.pages.get('/same')?.length}\n`);
   });
 
-  it('a plugin of the list goes before the bundled one, and what it throws is told', async () => {
+  it('a listed plugin goes before the bundled one, and its error is reported', async () => {
     const own = workDir();
     for (const folder of ['conf', 'plugins/exporter-csv']) mkdirSync(join(own, folder), { recursive: true });
     writeFileSync(

@@ -36,10 +36,10 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 describe('changes --webhook', { sequential: true }, () => {
-  it('tells all, signed, goes on after a 500, and the next time tells what is new', async () => {
+  it('delivers all, signed, goes on after a 500, and delivers only new entries the next time', async () => {
     receiver.script.push(500);
     const first = await run(['changes', '--webhook', receiver.url, '--batch', '2'], { cwd, env: signed });
-    expect(first).toMatchObject({ code: 0, stdout: '3 changes told in 2 messages, up to number 3.\n' });
+    expect(first).toMatchObject({ code: 0, stdout: '3 changes delivered in 2 messages, up to number 3.\n' });
     expect(first.stderr).toContain('status 500; again in 1 s');
     expect(receiver.received).toHaveLength(3);
     const [again, taken] = receiver.received;
@@ -64,14 +64,14 @@ describe('changes --webhook', { sequential: true }, () => {
     expect(reported(3)).toEqual([url(4)]);
   });
 
-  it('keeps its place when the receiver stays away, and does not write the address down', async () => {
+  it('keeps its cursor when the receiver fails, and does not store the address', async () => {
     await add(5);
     receiver.script.push(500, 503);
     const words = ['changes', '--webhook', receiver.url, '--retries', '1'];
     const failed = await run(words, { cwd });
     expect(failed.code).toBe(1);
-    expect(failed.stdout).toContain('0 changes told in 0 messages, up to number 4. Then it failed: status 503.');
-    expect(failed.stderr).toContain('Messages go unsigned');
+    expect(failed.stdout).toContain('0 changes delivered in 0 messages, up to number 4. Then it failed: status 503.');
+    expect(failed.stderr).toContain('Messages are not signed');
     const [file = ''] = readdirSync(join(cwd, 'crawldb', 'webhooks'));
     expect(readFileSync(join(cwd, 'crawldb', 'webhooks', file), 'utf8')).not.toContain('127.0.0.1');
     const before = receiver.received.length;
@@ -96,7 +96,7 @@ describe('changes --webhook', { sequential: true }, () => {
     expect(reported(before)).toEqual([6, 7, 8].map(url));
   });
 
-  it('prints what comes, a line for each', async () => {
+  it('prints new entries, a line for each', async () => {
     const { child, finished } = start(['changes', '--since', '7', '--follow', '--json'], { cwd });
     let text = '';
     let onText = (): void => {};
@@ -138,8 +138,8 @@ describe('changes --webhook', { sequential: true }, () => {
     const socket = await answerQuestions(questionsPath(dir), reader);
     const before = receiver.received.length;
     try {
-      const tell = ['changes', '--webhook', receiver.url, '--since', '8', '--follow', '--json'];
-      const { child, finished } = start(tell, { cwd, env: signed });
+      const words = ['changes', '--webhook', receiver.url, '--since', '8', '--follow', '--json'];
+      const { child, finished } = start(words, { cwd, env: signed });
       await receiver.seen(before + 1);
       await db.write({ feed: { add: { notedAt: Date.now(), changes: [changeOf(url(10))] } } });
       await receiver.seen(before + 2);
