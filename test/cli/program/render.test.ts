@@ -2,12 +2,11 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/cli/output.ts';
-import { csvRow } from '../../../src/domain/export/csv-row.ts';
 import { writeListing } from '../../../src/cli/render/listing.ts';
 import { bytes, count, span } from '../../../src/cli/render/quantities.ts';
 import { safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
 import { clip, fieldLines, table } from '../../../src/cli/render/table.ts';
-import { csvRow } from '../../../src/domain/csv-row.ts';
+import { csvRow } from '../../../src/domain/export/csv-row.ts';
 
 describe('text from outside', () => {
   it.each([
