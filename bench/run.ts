@@ -25,6 +25,7 @@ import { benchQuestions } from './questions.ts';
 import { benchRequests } from './requests.ts';
 import { benchSeen } from './seen.ts';
 import { benchSeenFp } from './seen-fp.ts';
+import { benchUrlRules } from './url-rules.ts';
 
 const { values } = parseArgs({
   options: {
@@ -211,5 +212,6 @@ if (values.only === undefined || values.only === 'changes') await benchChanges(s
 if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);
 if (values.only === undefined || values.only === 'live-view') await benchLiveView(say, verdict);
 if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);
+if (values.only === undefined || values.only === 'url-rules') benchUrlRules(say, verdict);
 if (values.only === undefined || values.only === 'export') await benchExport(say, verdict);
 if (values.json) process.stdout.write(`${JSON.stringify({ node: process.version, ...reported })}\n`);

@@ -9,18 +9,18 @@ const optionsSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("File with rules, relative to the configuration's folder. Without it the bundled rules are in force."),
+    .describe("File with rules, relative to the configuration's folder. Default: the bundled rules."),
   maxUrlLength: z
     .int()
     .min(64)
     .max(MAX_URL_LENGTH)
     .default(MAX_URL_LENGTH)
-    .describe('Longer URLs are kept out, characters. A smaller limit lets more costly rules in.'),
+    .describe('Longer URLs are kept out, characters.'),
   slowRuleMs: z
     .number()
     .positive()
     .default(5)
-    .describe('A rule that takes longer over one URL is named in the log, once, ms.'),
+    .describe('A rule that takes longer than this over one URL is named in the log, once, ms.'),
 });
 
 export default definePlugin({
@@ -29,7 +29,7 @@ export default definePlugin({
   options: optionsSchema,
   setup(host, { file, maxUrlLength, slowRuleMs }) {
     const text = file === undefined ? DEFAULT_RULES : host.readTextFile(file);
-    const { rules, warnings } = readRules(text, file ?? 'bundled rules', maxUrlLength);
+    const { rules, warnings } = readRules(text, file ?? 'bundled rules');
     for (const warning of warnings) host.log.warn(warning);
     return createRuleFilter(rules, { maxUrlLength, slowRuleMs, log: host.log, now: () => performance.now() });
   },

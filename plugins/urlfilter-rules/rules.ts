@@ -1,5 +1,4 @@
-import { backtrackingFault } from './backtracking.ts';
-import { readPattern } from './pattern.ts';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 export interface Rule {
   /** Line in the file, from 1. */
@@ -8,24 +7,22 @@ export interface Rule {
   readonly text: string;
   readonly accept: boolean;
   /** `null`: every URL matches. */
-  readonly regex: RegExp | null;
+  readonly regex: RE2JS | null;
 }
 
 export interface RuleFile {
   readonly rules: readonly Rule[];
-  /** What is allowed but hardly meant. */
+  /** Rules that are valid but hardly intended. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Reads Nutch's file format: `+regex` lets a URL in, `-regex` keeps it out, `#` begins a comment line. A regular
- * expression matches anywhere unless anchored; `(?i)` at its beginning makes case not count.
+ * expression (RE2 syntax) matches anywhere in the URL unless anchored.
  *
- * Throws an `Error` that lists every bad line as `file:line: what was expected`.
- *
- * @param maxUrlLength longest URL that will be asked about; bounds what a pattern may cost
+ * Throws an `Error` that lists every bad line as `file:line: fault`.
  */
-export function readRules(text: string, file: string, maxUrlLength: number): RuleFile {
+export function readRules(text: string, file: string): RuleFile {
   const rules: Rule[] = [];
   const faults: string[] = [];
   for (const [index, raw] of text
@@ -35,7 +32,7 @@ export function readRules(text: string, file: string, maxUrlLength: number): Rul
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
     try {
-      rules.push(readRule(line, index + 1, maxUrlLength));
+      rules.push(readRule(line, index + 1));
     } catch (error) {
       faults.push(`${file}:${index + 1}: ${(error as Error).message}`);
     }
@@ -46,48 +43,52 @@ export function readRules(text: string, file: string, maxUrlLength: number): Rul
   return { rules, warnings: warningsOf(rules, file) };
 }
 
-function readRule(line: string, number: number, maxUrlLength: number): Rule {
+function readRule(line: string, number: number): Rule {
   const sign = line[0];
   if (sign !== '+' && sign !== '-') throw new SyntaxError(`expected + or - and a regular expression, found "${line}"`);
-  const ignoreCase = line.startsWith('(?i)', 1);
-  const source = line.slice(ignoreCase ? 5 : 1);
-  if (source === '') throw new SyntaxError(`expected a regular expression after "${line}"; a dot matches everything`);
-  const reduced = withoutIdleEnds(source);
-  const regex = compile(reduced, source, ignoreCase);
-  const fault = backtrackingFault(readPattern(reduced, ignoreCase), maxUrlLength);
-  if (fault !== undefined) throw new SyntaxError(`"${line}" could take too long on some URLs: ${fault}`);
-  return { line: number, text: line, accept: sign === '+', regex: MATCHES_ALL.has(reduced) ? null : regex };
+  const source = line.slice(1);
+  if (source === '' || source === '(?i)')
+    throw new SyntaxError(`expected a regular expression after "${line}"; a dot matches every URL`);
+  const regex = compile(source, line);
+  return { line: number, text: line, accept: sign === '+', regex: MATCHES_ALL.test(source) ? null : regex };
 }
 
-function compile(reduced: string, source: string, ignoreCase: boolean): RegExp {
-  const flags = ignoreCase ? 'i' : '';
+function compile(source: string, line: string): RE2JS {
   try {
-    // As written, so that the message quotes what stands in the file.
-    new RegExp(source, flags);
-    return new RegExp(reduced, flags);
+    return RE2JS.compile(source);
   } catch (error) {
-    const reason = (error as Error).message.replace(/^Invalid regular expression: /, '');
-    const hint = /[*+?}]\+|\(\?>/.test(source) ? ' (possessive and atomic groups are not known here)' : '';
-    throw new SyntaxError(`expected a JavaScript regular expression, found ${reason}${hint}`);
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    const advice = UNSUPPORTED.find(([syntax]) => syntax.test(source))?.[1];
+    const reason = advice ?? error.message.replace('error parsing regexp: ', '').replace('Perl ', '');
+    throw new SyntaxError(`"${line}" is no regular expression that the filter can run: ${reason}`);
   }
 }
 
-/**
- * Without a `.*` at either end: it changes nothing about whether a URL matches, but the engine would try the rest from
- * every place it can end at, once for every place it can begin at.
- */
-function withoutIdleEnds(source: string): string {
-  const fromStart = source.replace(/^\^?(?:\.\*\??)+/, '');
-  const end = /(?:\.\*\??)+\$?$/.exec(fromStart);
-  if (end === null || /(?:^|[^\\])(?:\\\\)*\\$/.test(fromStart.slice(0, end.index))) return fromStart;
-  return fromStart.slice(0, end.index);
-}
+/** Syntax of Java's and JavaScript's engines that cannot be matched in linear time, or that RE2 spells otherwise. */
+const UNSUPPORTED: readonly (readonly [syntax: RegExp, advice: string])[] = [
+  [
+    /\(\?<?[=!]/,
+    'lookahead and lookbehind, (?=..) (?!..) (?<=..) (?<!..), are not supported; ' +
+      'put the exception on a line of its own before this one',
+  ],
+  [
+    /\\(?:[1-9]|k<)/,
+    'backreferences, \\1 to \\9 and \\k<name>, are not supported; for paths that repeat themselves delete this line, ' +
+      'urlfilter-traps keeps them out',
+  ],
+  [/[*+?}]\+/, 'possessive quantifiers, *+ ++ ?+, are not supported; leave out the second sign'],
+  [/\(\?>/, 'atomic groups, (?>..), are not supported; write (?:..)'],
+  [/\\Z/, '\\Z is not supported; write $'],
+  [/\\u[0-9a-fA-F]{4}/, '\\uHHHH is not supported; write \\x{HHHH}'],
+  [/\\p\{[A-Z][a-z]{4,}\}/, 'classes such as \\p{Alpha} are not supported; write [[:alpha:]]'],
+];
 
-const MATCHES_ALL: ReadonlySet<string> = new Set(['', '.', '^', '$', '^.', '.+', '^.+', '.+$', '^.+$']);
+/** Patterns that match every URL: a URL is never empty and has no line break. */
+const MATCHES_ALL = /^(?:\^?\.|\^|\$|\^?\.[*+]\??\$?)$/;
 
 function warningsOf(rules: readonly Rule[], file: string): string[] {
   const warnings: string[] = [];
-  if (!rules.some(({ accept }) => accept)) warnings.push(`${file}: no rule begins with +, so every URL is dropped`);
+  if (!rules.some(({ accept }) => accept)) warnings.push(`${file}: no rule begins with +, so every URL is kept out`);
   const catchAll = rules.findIndex(({ regex }) => regex === null);
   const unreached = catchAll < 0 ? undefined : rules[catchAll + 1];
   if (unreached !== undefined) {
