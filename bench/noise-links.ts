@@ -14,7 +14,7 @@ import { load } from 'cheerio';
 import { defaultConfig } from '../src/config/load.ts';
 import { parsingOptions, readPluginList } from '../src/crawler/parsing-options.ts';
 import { DemoSite, LIVES } from '../src/demo/site.ts';
-import { loadParsing } from '../src/plugin-host/loading/load-parsing.ts';
+import { loadParsing } from '../src/plugin-host/parsing/load-parsing.ts';
 import { parseLive } from '../src/plugin-host/parsing/parse-page.ts';
 
 const { values } = parseArgs({ options: { pages: { type: 'string' } } });

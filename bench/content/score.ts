@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { publishedContent } from '../../src/domain/page/published/published-blocks.ts';
 import { createWordCutter } from '../../src/domain/page/text/word-cutter.ts';
-import { createStopWords } from '../../src/plugin-host/loading/stop-words.ts';
+import { createStopWords } from '../../src/plugin-host/api/stop-words.ts';
 import { domOf, labelledPages, type Score, ScoreTable } from './labelled-pages.ts';
 
 const { values } = parseArgs({

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
-import { createWordCutter, createWordScanner, loadJieba, type Signature } from 'incrawl/plugin';
+import { createWordCutter, createWordScanner, type Signature } from 'incrawl/plugin';
 import { samplePage, testHost } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
+import { loadJieba } from './jieba.ts';
 import plugin from './plugin.ts';
 
 const isInstalled = (() => {

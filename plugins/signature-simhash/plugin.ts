@@ -4,11 +4,11 @@ import {
   DIMENSIONS_VERSION,
   type DimensionWeights,
   definePlugin,
-  loadJieba,
   pageDimensions,
   SHINGLE_SIZE,
 } from 'incrawl/plugin';
 import { z } from 'zod';
+import { loadJieba } from './jieba.ts';
 
 const weight = z.int().min(0).max(1000);
 

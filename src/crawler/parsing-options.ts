@@ -4,8 +4,8 @@ import { isAbsolute, join, relative } from 'node:path';
 import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
 import { widestBounds } from '../domain/crawl/revisit/interval-bounds.ts';
-import type { ParsingOptions } from '../plugin-host/loading/load-parsing.ts';
 import { DEFAULT_PLUGIN_LIST, type PluginList } from '../plugin-host/loading/plugin-list.ts';
+import type { ParsingOptions } from '../plugin-host/parsing/load-parsing.ts';
 
 /** The operator's plugin list, or the shipped one where there is no file. */
 export async function readPluginList(config: Config, baseDir: string): Promise<PluginList> {

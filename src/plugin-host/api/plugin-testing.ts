@@ -6,13 +6,13 @@
 import type { ScheduleVisit } from '../../domain/crawl/revisit/schedule.ts';
 import { newDatum } from '../../domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
+import { deepFreeze } from '../../domain/deep-freeze.ts';
 import { isUrl } from '../../domain/url/canonical/is-url.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
-import { deepFreeze } from '../loading/deep-freeze.ts';
+import { resultFault } from '../loading/answer-checks.ts';
 import { readOptions } from '../loading/option-faults.ts';
 import { LivePage } from '../parsing/live-page.ts';
-import { resultFault } from '../parsing/result-fault.ts';
 import { examineExporter } from './exporter-exam.ts';
 import {
   type ExtensionByKind,

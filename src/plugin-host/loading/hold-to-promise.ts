@@ -1,11 +1,11 @@
 import type { FetchSchedule, ScheduleDecision } from '../../domain/crawl/revisit/schedule.ts';
+import { deepFreeze } from '../../domain/deep-freeze.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { Exporter } from '../api/exporter-api.ts';
 import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from '../api/plugin-api.ts';
-import { resultFault } from '../parsing/result-fault.ts';
+import { resultFault } from './answer-checks.ts';
 import { atOnce } from './at-once.ts';
-import { deepFreeze } from './deep-freeze.ts';
 import { exchangeFault } from './exchange-fault.ts';
 import { textOf } from './resolve-plugin.ts';
 

@@ -1,3 +1,4 @@
+import { deepFreeze } from '../../domain/deep-freeze.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type UrlNormalizer,
 } from '../api/plugin-api.ts';
 import { contentTag } from '../parsing/content-tag.ts';
-import { deepFreeze } from './deep-freeze.ts';
 import { heldToPromise } from './hold-to-promise.ts';
 import { type HostOptions, hostFor } from './host-for.ts';
 import { readOptions } from './option-faults.ts';

@@ -1,4 +1,4 @@
-import { isPlain } from './deep-freeze.ts';
+import { isPlain } from '../../domain/deep-freeze.ts';
 
 /** Options as JSON. What a schema made of them may be more than JSON knows. */
 export const optionsJson = (options: Readonly<Record<string, unknown>>): string => JSON.stringify(options, reported);

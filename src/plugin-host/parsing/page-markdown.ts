@@ -2,8 +2,8 @@ import { createMarkdown } from '../../domain/page/markdown/markdown.ts';
 import type { PageNode } from '../../domain/page/page-node.ts';
 import type { Log } from '../../ports/log.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
-import { loadParsing, type ParsingOptions } from '../loading/load-parsing.ts';
 import { LivePage } from './live-page.ts';
+import { loadParsing, type ParsingOptions } from './load-parsing.ts';
 
 /**
  * Markdown of a page, by the parsers of the plugin list; `null`: nobody parses it, or it has no text. Never rejects for

@@ -4,13 +4,13 @@ import { Piscina } from 'piscina';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
-import type { ParsingOptions } from '../loading/load-parsing.ts';
-import { PLUGINS_BROKEN } from '../loading/plugins-broken.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
 import { failedRecord } from './failed-record.ts';
+import type { ParsingOptions } from './load-parsing.ts';
 import { PageBatches, type RunBatch } from './page-batches.ts';
 import type { parseLive } from './parse-page.ts';
+import { PLUGINS_BROKEN } from './plugins-broken.ts';
 import type { PageBatch } from './worker.ts';
 
 export interface PageParserOptions {
@@ -124,7 +124,7 @@ export async function createInlinePageParser(
 > {
   // Loaded here: the main thread of a crawl leaves parsing to its workers.
   const [{ loadParsing }, { parseLive: parse }] = await Promise.all([
-    import('../loading/load-parsing.ts'),
+    import('./load-parsing.ts'),
     import('./parse-page.ts'),
   ]);
   const { plugins, signature, limits } = await loadParsing(parsing, log);

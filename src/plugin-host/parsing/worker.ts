@@ -2,11 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
-import { loadParsing, type ParsingOptions } from '../loading/load-parsing.ts';
-import { PLUGINS_BROKEN } from '../loading/plugins-broken.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
+import { loadParsing, type ParsingOptions } from './load-parsing.ts';
 import { parsePage } from './parse-page.ts';
+import { PLUGINS_BROKEN } from './plugins-broken.ts';
 
 const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing, {
   debug: () => {},

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { TextCutter } from '../../domain/page/text/word-scan.ts';
+import type { TextCutter } from 'incrawl/plugin';
 
 /** As much of the optional package `@node-rs/jieba` as is used. */
 interface JiebaPackage {

@@ -1,5 +1,5 @@
 import type { ParseResult } from '../api/plugin-api.ts';
-import { isMap, isNumber, isText } from '../loading/shapes.ts';
+import { isMap, isNumber, isText } from './shapes.ts';
 
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 const isYesOrNo = (value: unknown): boolean => typeof value === 'boolean';

@@ -2,9 +2,9 @@ import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { kindOfPlugin, type PluginHost, type Signature } from '../api/plugin-api.ts';
-import type { ParseLimits } from '../parsing/parse-page.ts';
-import { type LoadedPlugins, loadPlugins, WORKER_KINDS } from './load-plugins.ts';
-import { BUNDLED_PLUGINS, type PluginList } from './plugin-list.ts';
+import { type LoadedPlugins, loadPlugins, WORKER_KINDS } from '../loading/load-plugins.ts';
+import { BUNDLED_PLUGINS, type PluginList } from '../loading/plugin-list.ts';
+import type { ParseLimits } from './parse-page.ts';
 
 /** Plain data: it is copied into each worker. */
 export interface ParsingOptions {
