@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { deepFreeze } from '../domain/deep-freeze.ts';
 import { CrawlError } from '../domain/errors.ts';
-import { deepFreeze } from './freeze.ts';
 import { type Override, parseOverride, settingOf } from './override.ts';
 import { type Origin, resolveSettings } from './resolve.ts';
 import type { Config } from './schema.ts';

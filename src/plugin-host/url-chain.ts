@@ -1,7 +1,7 @@
 import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { Log } from '../ports/log.ts';
 import type { UrlAdmissionVerdict, UrlContext, UrlVerdict } from './api/plugin-api.ts';
-import { atOnce } from './loading/at-once.ts';
+import { atOnce } from './loading/answer-checks.ts';
 import type { LoadedPlugins } from './loading/load-plugins.ts';
 import { textOf } from './loading/resolve-plugin.ts';
 

@@ -1,46 +1,38 @@
-/** Parts of the crawl's own algorithms that plugins may build on; re-exported by `incrawl/plugin`. */
+/**
+ * The crawl's own algorithms that plugins may build on; re-exported by `incrawl/plugin`. One place, grouped by the kind
+ * of plugin that they serve.
+ */
 
-export {
-  type ChangeBelief,
-  LIKELIHOOD_RATIOS,
-  SIMHASH64_LIKELIHOOD_RATIOS,
-} from '../../domain/crawl/change/change-belief.ts';
+// Intervals between visits: schedule-*.
+export { type ChangeBelief, SIMHASH64_LIKELIHOOD_RATIOS } from '../../domain/crawl/change/change-belief.ts';
 export {
   ADAPTIVE_DEFAULTS,
   type AdaptiveOptions,
   createAdaptiveSchedule,
 } from '../../domain/crawl/schedules/adaptive.ts';
 export { createFixedSchedule } from '../../domain/crawl/schedules/fixed.ts';
-export {
-  createFreshnessSchedule,
-  FRESHNESS_DEFAULTS,
-  type FreshnessOptions,
-} from '../../domain/crawl/schedules/freshness.ts';
+export { createFreshnessSchedule, type FreshnessOptions } from '../../domain/crawl/schedules/freshness.ts';
 export {
   createSimilaritySchedule,
   SIMILARITY_DEFAULTS,
   type SimilarityOptions,
 } from '../../domain/crawl/schedules/similarity.ts';
-export { csvRow } from '../../domain/export/csv-row.ts';
-export { filePathOf } from '../../domain/export/file-path.ts';
+// Files, formats and delivery over HTTP: exporter-*.
+export { csvRow } from '../../domain/csv-row.ts';
+// Main content, blocks and noise links: parsefilter-*.
 export { type Classifier, createClassifier } from '../../domain/page/content/boilerplate.ts';
 export { CONTENT_VERSION, createMainContent, type MainContent } from '../../domain/page/content/main-content.ts';
 export { pageBlocks } from '../../domain/page/content/page-blocks.ts';
+export { type LinkPlace, linkPlaces, PUBLISHED_CUTS, TODAYS_CUTS } from '../../domain/page/links/link-regions.ts';
 export {
-  type LinkPlace,
-  linkPlaces,
-  linkRatio,
-  PUBLISHED_CUTS,
-  TODAYS_CUTS,
-} from '../../domain/page/links/link-regions.ts';
-export {
-  NOISE_REASONS,
   type NoiseReason,
   noiseLinks,
   type PlacedLink,
   publishedNoiseLinks,
 } from '../../domain/page/links/noise-links.ts';
+// Text and language of a page: parse-*, parsefilter-*.
 export { type RobotsDirectives, robotsDirectives } from '../../domain/page/links/robots-directives.ts';
+// Near duplicates: signature-*.
 export { hammingDistance } from '../../domain/page/near/hamming.ts';
 export {
   DIMENSION_WEIGHTS,
@@ -49,7 +41,7 @@ export {
   pageDimensions,
 } from '../../domain/page/near/page-dimensions.ts';
 export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../../domain/page/near/shingler.ts';
-export { resemblance, shingles } from '../../domain/page/near/shingles.ts';
+export { shingles } from '../../domain/page/near/shingles.ts';
 export { createSimhash, type SimhashOptions, type TextDimension } from '../../domain/page/near/simhash.ts';
 export type { PageNode } from '../../domain/page/page-node.ts';
 export { type PublishedContent, publishedContent } from '../../domain/page/published/published-blocks.ts';
@@ -63,6 +55,7 @@ export {
   type WordList,
   type WordScanner,
 } from '../../domain/page/text/word-scan.ts';
+// URLs: urlnormalizer-*, urlfilter-*.
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 export { FeatureFilter } from '../../domain/url/families/feature-filter.ts';
 export { SimilarQuota } from '../../domain/url/families/similar-quota.ts';

@@ -1,5 +1,5 @@
 import type { Exporter, ExportSink, ExportTarget } from '../api/exporter-api.ts';
-import { atOnce } from '../loading/at-once.ts';
+import { atOnce } from '../loading/answer-checks.ts';
 
 /** Begins an export with an exporter of either form. */
 export async function openSink(exporter: Exporter, target: ExportTarget): Promise<ExportSink> {

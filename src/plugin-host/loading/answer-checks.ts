@@ -1,6 +1,24 @@
+/** Checks of a plugin's answers at run time: it may be JavaScript, so its types promise nothing. */
+import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { ParseResult } from '../api/plugin-api.ts';
-import { isMap, isNumber, isText } from './shapes.ts';
 
+/**
+ * The answer of a method that must not be asynchronous. A promise throws a `TypeError` here: no caller awaits it, and
+ * its later rejection would end the process.
+ */
+export function atOnce<Answer>(method: string, answer: Answer): Answer {
+  if (!isPromise(answer)) return answer;
+  answer.then(undefined, () => {});
+  throw new TypeError(`${method} must answer at once, not with a promise`);
+}
+
+const isPromise = (answer: unknown): answer is PromiseLike<unknown> =>
+  answer !== null && typeof answer === 'object' && typeof (answer as { then?: unknown }).then === 'function';
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 const isYesOrNo = (value: unknown): boolean => typeof value === 'boolean';
 const isListOf = (isItem: (item: unknown) => boolean) => (value: unknown) =>
@@ -42,8 +60,8 @@ const PROMISED: { readonly [Key in keyof ParseResult]: readonly [keeps: (value: 
 };
 
 /**
- * What of a result is not as {@link ParseResult} says, in words; `null` when all is. Later steps trust the types:
- * `updatedb` would fail at such a page, and at each try again.
+ * The first field of a result that is not as {@link ParseResult} declares it, in words; `null` when all are. Later steps
+ * trust the types: `updatedb` would fail at such a page, and at every further attempt.
  */
 export function resultFault(result: ParseResult): string | null {
   for (const [key, [keeps, what]] of Object.entries(PROMISED)) {
@@ -53,4 +71,26 @@ export function resultFault(result: ParseResult): string | null {
     return `result.${key} must be ${what}${found}`;
   }
   return null;
+}
+
+const isBodyOrNull = (value: unknown): boolean => value === null || value instanceof Uint8Array;
+const isCount = (value: unknown): boolean => isNumber(value) && (value as number) >= 0;
+
+/**
+ * The first field of an answer that is not as {@link Exchange} declares it, in words; `null` when all are. The stored
+ * page, and its comparison at the next visit, trust the types.
+ */
+export function exchangeFault(answer: Exchange): string | null {
+  const { head, wireBody, body, bodyBytes, receivedBytes } = (isMap(answer) ? answer : {}) as Partial<Exchange>;
+  if (!isMap(head) || !isCount(head.status)) return 'the answer has no head with a status';
+  if (!isMap(head.headers) || !Object.values(head.headers).every(isText))
+    return 'head.headers must be a map of strings';
+  if (!Array.isArray(head.rawHeaders) || head.rawHeaders.length % 2 === 1 || !head.rawHeaders.every(isText)) {
+    return 'head.rawHeaders must be a list of names and values in turn';
+  }
+  if (!isText(head.statusText) || !isText(head.httpVersion))
+    return 'head.statusText and head.httpVersion must be strings';
+  if (!isBodyOrNull(wireBody) || !isBodyOrNull(body)) return 'wireBody and body must be a Uint8Array or null';
+  if ((wireBody === null) !== (body === null)) return 'wireBody and body must be both null or none';
+  return isCount(bodyBytes) && isCount(receivedBytes) ? null : 'bodyBytes and receivedBytes must be numbers';
 }

@@ -4,9 +4,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { Exporter } from '../api/exporter-api.ts';
 import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from '../api/plugin-api.ts';
-import { resultFault } from './answer-checks.ts';
-import { atOnce } from './at-once.ts';
-import { exchangeFault } from './exchange-fault.ts';
+import { atOnce, exchangeFault, resultFault } from './answer-checks.ts';
 import { textOf } from './resolve-plugin.ts';
 
 /**
