@@ -6,8 +6,8 @@ export const DEFAULT_RULES = String.raw`# Which URLs are crawled. Used when conf
 #   - urlfilter-rules:
 #       file: url-rules.txt
 #
-# Each line is + (let in) or - (keep out) and a regular expression, which matches anywhere in the URL unless anchored by ^
-# or $. (?i) at its beginning ignores case. Lookaround, as in (?!..), and backreferences, as in \1, are not supported.
+# Each line is + (let in) or - (keep out) and a regular expression, which matches anywhere in the URL unless anchored by
+# ^ or $. (?i) at its beginning ignores case. Lookaround, as in (?!..), and backreferences, as in \1, are not supported.
 # The first line that matches decides; a URL that no line matches is kept out. "incrawl check url URL" names that line.
 
 # Only http and https are crawled.

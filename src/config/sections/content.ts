@@ -1,4 +1,4 @@
-/** Sections of the configuration: what is kept of a page. */
+/** Sections of the configuration: parsing, outlinks, partitions and segments. */
 import { z } from 'zod';
 import { choice, duration, flag, integer, size, text } from '../fields.ts';
 
@@ -8,37 +8,37 @@ export const parse = z.strictObject({
     min: 0,
     max: 64,
     unit: 'threads',
-    prose: 'Worker threads that parse pages. 0: half as many as there are cores, one or two.',
+    prose: 'Worker threads that parse pages. 0: half the number of cores, at least one and at most two.',
   }),
   timeoutMs: duration({
     default: '30s',
     min: '100ms',
     max: '10m',
-    prose: 'Longest time for one page; then its worker is ended and the page recorded as parse-timeout.',
+    prose: 'Longest time to parse one page; after it the worker is terminated and the page recorded as parse-timeout.',
   }),
   maxText: integer({
     default: 1_000_000,
     min: 1000,
     max: 100_000_000,
     unit: 'characters',
-    prose: 'Text kept of a page; the rest is cut off.',
+    prose: 'Longest text kept of a page; the rest is cut off.',
   }),
   maxOutlinks: integer({
     default: 5000,
     min: 0,
     max: 1_000_000,
     unit: 'links',
-    prose: 'Links kept of a page as it is parsed; the rest is cut off.',
+    prose: 'Most links that the parser keeps of a page; the rest is dropped.',
   }),
   signature: text({
     default: 'simhash',
     pattern: /^[\w-]+$/,
     wanted: 'the name of a signature plugin without "signature-"',
-    prose: 'Signature plugin that measures how much a page changed, named without "signature-".',
+    prose: 'Signature plugin that measures how much a page has changed, named without "signature-".',
   }),
   storeText: flag({
     default: true,
-    prose: 'Keep the text of pages in the segments, for readseg and export. Without it segments are smaller.',
+    prose: 'Keep the text of pages in the segments, for readseg and export. Segments without it are smaller.',
   }),
 });
 
@@ -48,25 +48,27 @@ export const outlinks = z.strictObject({
     min: 0,
     max: 1_000_000,
     unit: 'links',
-    prose: 'Links of a page that may enter the crawl db, in the order of the page.',
+    prose: 'Most links of a page that may enter the crawl db; the first ones of the page win.',
   }),
   followNofollow: flag({ default: false, prose: 'Follow links and pages marked nofollow.' }),
   noise: choice(['demote', 'follow', 'drop'], {
     default: 'demote',
     prose:
-      'What happens to links that parsefilter-noise-links marks (navigation, footers, sidebars): they enter with a lower score (scoring-depth: noiseFactor), as others do, or not at all. Links of seeds are never noise.',
+      'Links that parsefilter-noise-links marks (navigation, footers, sidebars): demote them to a lower score ' +
+      '(scoring-depth: noiseFactor), follow them like others, or drop them. Links of seeds are never noise.',
   }),
   maxVariantsPerPath: integer({
     default: 500,
     min: 0,
     max: 1_000_000,
     unit: 'URLs',
-    prose: 'Queries of one path (/list?sort=a) that enter the crawl db as other URLs do. 0: no limit.',
+    prose: 'Query variants of one path (/list?sort=a) that enter the crawl db like other URLs. 0: no limit.',
   }),
   beyondVariants: choice(['demote', 'drop', 'follow'], {
     default: 'demote',
     prose:
-      'What happens to further queries of the path: they enter with a tenth of their score, are kept out, or enter as others do.',
+      'Query variants beyond outlinks.maxVariantsPerPath: demote them to a tenth of their score, drop them, or ' +
+      'follow them like others.',
   }),
 });
 
@@ -74,7 +76,8 @@ export const partition = z.strictObject({
   by: choice(['host', 'domain'], {
     default: 'host',
     prose:
-      'What stays together in one of the 256 parts of a crawl, and with it on one node of repartition: the URLs of a host, or of a registrable domain.',
+      'URLs that stay together in one of the 256 partitions of a crawl, and so on one node after repartition: those ' +
+      'of a host, or of a registrable domain.',
   }),
 });
 
@@ -83,7 +86,7 @@ export const segments = z.strictObject({
     default: '1GiB',
     min: '1MiB',
     max: '1024GiB',
-    prose: 'Size of a WARC file beyond which the next one is begun.',
+    prose: 'Size from which a WARC file is closed and the next one begun.',
   }),
   gzipLevel: integer({
     default: 1,

@@ -1,4 +1,4 @@
-/** Sections of the configuration: who asks, how long it waits, how often. */
+/** Sections of the configuration: user agent, HTTP limits, politeness. */
 import { z } from 'zod';
 import { choice, decimal, duration, flag, integer, size, text, texts } from '../fields.ts';
 import { packageVersion } from '../package-version.ts';
@@ -8,7 +8,7 @@ export const agent = z.strictObject({
     default: 'incrawl',
     pattern: /^[A-Za-z_-]+$/,
     wanted: 'a product token of letters, "_" and "-" (RFC 9309)',
-    prose: 'Product token: begins the User-Agent and is the name that robots.txt is asked about.',
+    prose: 'Product token: begins the User-Agent header and selects the group of robots.txt.',
   }),
   version: text({
     default: packageVersion(),
@@ -21,13 +21,14 @@ export const agent = z.strictObject({
     pattern: /^$|^(https?:\/\/|mailto:)?[!-'*-~]+$/,
     wanted: 'a mail address or a URL',
     prose:
-      'Mail address or URL under which the people who run the sites reach you, sent with every request. The open web is not crawled without it.',
+      'Mail address or URL where site operators can reach you, sent with every request. Crawling the open web ' +
+      'requires it.',
   }),
   acceptLanguage: text({
     default: '',
     pattern: /^[\w\-,;=.* ]*$/,
     wanted: 'a value for the Accept-Language header, such as "de, en;q=0.5"',
-    prose: 'Accept-Language header; none is sent when empty.',
+    prose: 'Accept-Language header. Empty: none is sent.',
   }),
 });
 
@@ -37,44 +38,46 @@ export const http = z.strictObject({
     min: '100ms',
     max: '10m',
     prose:
-      'Longest wait for name resolution, connection and TLS handshake, each. Of several addresses of a host each but the last is tried for a quarter of it.',
+      'Time-out of name resolution, of connecting and of the TLS handshake, each. Where a host has several ' +
+      'addresses, each but the last is tried for a quarter of it.',
   }),
   headTimeoutMs: duration({
     default: '20s',
     min: '100ms',
     max: '10m',
-    prose: 'Longest wait for the head of the answer once the request has been sent.',
+    prose: 'Time-out from the end of the request to the end of the response headers.',
   }),
   stallTimeoutMs: duration({
     default: '20s',
     min: '100ms',
     max: '10m',
-    prose: 'Longest pause between two pieces of a body.',
+    prose: 'Longest pause between two chunks of a body.',
   }),
   timeoutMs: duration({
     default: '60s',
     min: '100ms',
     max: '1h',
-    prose: 'Deadline of a whole exchange, from the first packet to the last.',
+    prose: 'Deadline of a whole request, from the first packet to the last.',
   }),
   maxBodyBytes: size({
     default: '2MiB',
     min: '1KiB',
     max: '256MiB',
-    prose: 'Longest body, content codings undone; the rest is cut off and the page marked as truncated.',
+    prose: 'Longest body after decompression; the rest is cut off and the page marked as truncated.',
   }),
   maxHeaderBytes: size({
     default: '32KiB',
     min: '1KiB',
     max: '1MiB',
-    prose: 'Longest header section of an answer; a longer one fails the exchange.',
+    prose: 'Longest header section of a response; a longer one fails the request.',
   }),
   allowAddresses: texts({
     default: [],
     pattern: /^[^\s/]+(\/\d{1,3})?$/,
     wanted: 'host names, host:port, IP addresses or CIDR ranges',
     prose:
-      'What the guard against private and reserved addresses lets through all the same: host names, host:port, IP addresses, CIDR ranges. Loopback and intranet hosts must be named here to be crawled.',
+      'Exceptions from the guard against private and reserved addresses: host names, host:port, IP addresses, CIDR ' +
+      'ranges. Loopback and intranet hosts are crawled only when named here.',
   }),
 });
 
@@ -82,82 +85,89 @@ export const fetch = z.strictObject({
   probe: choice(['auto', 'head', 'headers', 'off'], {
     default: 'auto',
     prose:
-      'How a known page is asked whether Content-Length and Last-Modified are still the same, so that its body need not be transferred: by a HEAD request, by the headers of the GET whose body is then dropped, by whichever is cheaper for the host, or not at all.',
+      'How to learn that Content-Length and Last-Modified of a known page are unchanged, so that its body need not ' +
+      'be transferred. head: by a HEAD request; headers: by the headers of the GET, whose body is then not read; ' +
+      'auto: by the cheaper of both for the host; off: not at all.',
   }),
   auditShare: decimal({
     default: 0.1,
     min: 0,
     max: 1,
     prose:
-      'Share of the visits which headers would settle as "unchanged" that are fetched in full to check the headers.',
+      'Share of the visits that headers report as "unchanged" whose page is fetched in full all the same, to audit ' +
+      'the headers.',
   }),
   distrustMs: duration({
     default: '30d',
     min: '0s',
     max: '3650d',
-    prose: 'How long the headers of a host that lied in an audit are not believed.',
+    prose: 'Time for which the headers of a host are not trusted after an audit found them wrong.',
   }),
   soft404: flag({
     default: false,
     prose:
-      'Ask each host, once in 30 days and within robots.txt and its delay, for an address that cannot exist. Pages that say the same are gone, with soft-404 as the reason.',
+      'Request a URL that cannot exist from each host, once in 30 days, within robots.txt and its delay. Pages with ' +
+      'the same content are gone, with soft-404 as the reason.',
   }),
   concurrency: integer({
     default: 50,
     min: 1,
     max: 1000,
     unit: 'exchanges',
-    prose: 'Exchanges at a time, over all hosts.',
+    prose: 'Concurrent requests over all hosts.',
   }),
   connectionsPerHost: integer({
     default: 1,
     min: 1,
     max: 64,
     unit: 'exchanges',
-    prose: 'Exchanges at a time with one host.',
+    prose: 'Concurrent requests to one host.',
   }),
   delayMs: duration({
     default: '5s',
     min: '0s',
     max: '1h',
     prose:
-      'Pause between the end of an exchange with a host and the start of the next one. A longer Crawl-delay in robots.txt wins. 0 is for servers of your own.',
+      'Pause between the end of a request to a host and the start of the next one. A longer Crawl-delay in ' +
+      'robots.txt wins. 0 is for servers of your own.',
   }),
   maxCrawlDelayMs: duration({
     default: '30s',
     min: '0s',
     max: '1d',
-    prose: 'Longest Crawl-delay of robots.txt taken for meant; fetch.crawlDelayPolicy says what happens beyond.',
+    prose: 'Longest Crawl-delay of robots.txt that is accepted; fetch.crawlDelayPolicy applies to longer ones.',
   }),
   crawlDelayPolicy: choice(['obey', 'skip'], {
     default: 'obey',
     prose:
-      'What to do with a host whose Crawl-delay is longer than fetch.maxCrawlDelay: visit it at its own pace all the same, or leave it out and report crawl-delay-too-long.',
+      'Hosts whose Crawl-delay is longer than fetch.maxCrawlDelay: obey the delay, or skip the host and report ' +
+      'crawl-delay-too-long.',
   }),
   window: integer({
     default: 2000,
     min: 1,
     max: 1_000_000,
     unit: 'URLs',
-    prose: 'URLs of the fetch list held in memory. More finds work for more hosts at once, and costs memory.',
+    prose: 'URLs of the fetch list held in memory. More URLs keep more hosts busy at once and cost memory.',
   }),
   timeLimitMs: duration({
     default: '0s',
     min: '0s',
     max: '365d',
-    prose: 'Longest time a round may fetch; what is left stays due. 0: no limit.',
+    prose: 'Longest time that a round may fetch; URLs not fetched by then stay due. 0: no limit.',
   }),
   hostFailureLimit: integer({
     default: 10,
     min: 1,
     unit: 'failures',
-    prose: 'Failures in a row after which a host is left alone for the rest of the round.',
+    prose: 'Consecutive failures after which a host is skipped for the rest of the round.',
   }),
   failureLimit: integer({
     default: 200,
     min: 1,
     unit: 'failures',
     prose:
-      'Failures in a row over all hosts after which the crawl stops with exit code 12: more likely the network is down than the web.',
+      'Consecutive failures over all hosts after which the crawl stops with exit code 12, since the own network is ' +
+      'probably down.',
   }),
 });

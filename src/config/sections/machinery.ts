@@ -1,4 +1,4 @@
-/** Sections of the configuration: memory, plugins, logs. */
+/** Sections of the configuration: seen filter, crawl db, change feed, reports, plugins, logs. */
 import { z } from 'zod';
 import { choice, decimal, duration, integer, size, text } from '../fields.ts';
 import { REDIS_URL } from '../redis-url.ts';
@@ -9,17 +9,20 @@ export const seen = z.strictObject({
     min: 0,
     max: 100_000_000,
     unit: 'URLs',
-    prose: 'Most frequent URLs remembered in memory, so that links to them need no look into the crawl db.',
+    prose: 'Frequent URLs cached in memory, so that links to them need no lookup in the crawl db.',
   }),
   cache: choice(['weighted', 'lru'], {
     default: 'weighted',
     prose:
-      'Which URLs are remembered: those with the highest weight of repetitions and recency, or those met most lately (a little less memory).',
+      'Eviction policy of the cache: weighted keeps the URLs of highest frequency and recency, lru the most ' +
+      'recently used ones (a little less memory).',
   }),
   filter: choice(['memory', 'redis', 'off'], {
     default: 'memory',
     prose:
-      'Splittable Bloom filter of all known URLs ahead of the crawl db: what it does not know is new without a look there. Redis: its bits lie in a Redis server (needs the package ioredis). Off: the crawl db is asked about everything.',
+      'Splittable Bloom filter of all known URLs ahead of the crawl db: a URL that is not in it is new, without a ' +
+      'lookup. redis: its bits are in a Redis server (needs the package ioredis). off: every URL is looked up in ' +
+      'the crawl db.',
   }),
   redis: text({
     default: 'redis://127.0.0.1:6379',
@@ -31,43 +34,48 @@ export const seen = z.strictObject({
     default: 'incrawl:seen',
     pattern: /^[^{}\s]{1,100}$/,
     wanted: 'a name without braces and blanks',
-    prose: 'What the names of the keys in Redis begin with. Each crawl needs its own.',
+    prose: 'Prefix of the keys in Redis. Each crawl needs its own.',
   }),
   expectedUrls: integer({
     default: 100_000,
     min: 1,
     max: 1_000_000_000_000,
     unit: 'URLs',
-    prose: 'URLs that a new filter is laid out for. It grows beyond that by itself.',
+    prose: 'URLs that a new filter is sized for. It grows beyond that by itself.',
   }),
   falsePositives: decimal({
     default: 0.001,
     min: 0.000_001,
     max: 0.5,
-    prose: 'Upper bound of the share of new URLs that the filter takes for seen; each costs a look into the crawl db.',
+    prose:
+      'Upper bound of the false positive rate: the share of new URLs that the filter takes for known. Each costs a ' +
+      'lookup in the crawl db.',
   }),
   leafBits: integer({
     default: 1_048_576,
     min: 8_192,
     max: 1_073_741_824,
     unit: 'bits',
-    prose: 'Size of a leaf of the filter, which splits when it is full.',
+    prose: 'Size of a leaf of the filter, which is split when it is full.',
   }),
   trust: choice(['exact', 'bloom'], {
     default: 'exact',
     prose:
-      'Bloom: what the filter takes for seen is not looked up. Saves reads and loses up to seen.falsePositives of the new pages for good, and pages that were purged and are met again.',
+      'URLs that the filter takes for known. exact: they are looked up in the crawl db. bloom: they are not, ' +
+      'which saves reads but loses up to seen.falsePositives of the new pages for good, and purged pages that ' +
+      'are linked again.',
   }),
 });
 
 export const db = z.strictObject({
-  cacheBytes: size({ default: '32MiB', min: '1MiB', max: '64GiB', prose: 'Block cache of the crawl db.' }),
+  cacheBytes: size({ default: '32MiB', min: '1MiB', max: '64GiB', prose: 'Size of the block cache of the crawl db.' }),
   writeBufferBytes: size({
     default: '4MiB',
     min: '1MiB',
     max: '1GiB',
     prose:
-      'Writes gathered in memory before the crawl db sorts them into its tables. More makes writing a little cheaper and every read dearer.',
+      'Write buffer of the crawl db in memory. A larger one makes writes a little cheaper and every read more ' +
+      'expensive.',
   }),
 });
 
@@ -76,14 +84,16 @@ export const changes = z.strictObject({
     default: '90d',
     min: '0s',
     max: '3650d',
-    prose: 'How long entries of the change feed are kept. Who follows the feed less often misses some, and is told so.',
+    prose:
+      'Retention of the change feed. A reader who comes back later than that has missed entries, and the feed says ' +
+      'so.',
   }),
   max: integer({
     default: 1_000_000,
     min: 0,
     max: 1_000_000_000,
     unit: 'entries',
-    prose: 'Entries of the change feed kept at most, about 200 bytes each. 0: no feed.',
+    prose: 'Most entries that the change feed keeps, about 200 bytes each. 0: no feed.',
   }),
 });
 
@@ -94,7 +104,8 @@ export const reports = z.strictObject({
     max: 1_000_000,
     unit: 'URLs',
     prose:
-      'URLs of each reason that a step lists in reports/skipped.jsonl, about 250 bytes each; further ones are counted. The file is kept to 16 MiB, and the one before.',
+      'URLs that a step lists in reports/skipped.jsonl for each reason, about 250 bytes each; further ones are only ' +
+      'counted. The file is rotated at 16 MiB, and one old file is kept.',
   }),
 });
 
@@ -102,7 +113,9 @@ export const plugins = z.strictObject({
   file: text({
     default: 'plugins.yaml',
     wanted: 'a file',
-    prose: 'List of plugins in their order, relative to the configuration file. Where there is none, the shipped list.',
+    prose:
+      'File with the list of plugins, in order, relative to the configuration file. Where it is missing, the ' +
+      'shipped list applies.',
   }),
 });
 

@@ -1,38 +1,48 @@
-/** Sections of the configuration: which pages are visited, when, and what becomes of the rest. */
+/** Sections of the configuration: selection, updates, duplicates, revisit intervals and sitemaps. */
 import { z } from 'zod';
 import { choice, decimal, duration, durations, flag, integer, size, text, texts } from '../fields.ts';
 
 export const generate = z.strictObject({
-  topN: integer({ default: 50_000, min: 1, unit: 'URLs', prose: 'URLs in a fetch list, best ranked first.' }),
-  maxPerHost: integer({ default: 0, unit: 'URLs', prose: 'URLs of one host in a fetch list. 0: no limit.' }),
+  topN: integer({
+    default: 50_000,
+    min: 1,
+    unit: 'URLs',
+    prose: 'Most URLs in a fetch list; those with the best rank win.',
+  }),
+  maxPerHost: integer({ default: 0, unit: 'URLs', prose: 'Most URLs of one host in a fetch list. 0: no limit.' }),
   maxPerDomain: integer({
     default: 0,
     unit: 'URLs',
-    prose: 'URLs of one registrable domain in a fetch list. 0: no limit.',
+    prose: 'Most URLs of one registrable domain in a fetch list. 0: no limit.',
   }),
-  minScore: decimal({ default: 0, prose: 'URLs with a lower score are passed over.' }),
+  minScore: decimal({ default: 0, prose: 'URLs with a lower score are not selected.' }),
   minIntervalMs: duration({
     default: '0s',
     min: '0s',
     max: '3650d',
-    prose: 'URLs with a shorter revisit interval are passed over: keeps restless pages out of a large round.',
+    prose:
+      'URLs with a shorter revisit interval are not selected: keeps frequently changing pages out of a large round.',
   }),
   budgetPerDay: integer({
     default: 0,
     unit: 'URLs',
     prose:
-      'Fetches a day, spread evenly over the rounds and spent where they win most freshness; what is left over brings visits forward. 0: no budget, pages are visited when they are due.',
+      'Fetches per day, spread evenly over the rounds and spent where they gain most freshness; fetches left over ' +
+      'bring visits forward. 0: no budget, pages are visited when they are due.',
   }),
   newShare: decimal({
     default: 0.5,
     max: 1,
-    prose: 'Share of a budget that belongs to URLs never fetched so far. What either side leaves goes to the other.',
+    prose: 'Share of the budget reserved for URLs never fetched so far. Either side may use what the other leaves.',
   }),
 });
 
 export const updatedb = z.strictObject({
-  additions: flag({ default: true, prose: 'Add newly found URLs. Without it only known pages are visited again.' }),
-  purgeGone: flag({ default: false, prose: 'Delete records of pages that are gone for good.' }),
+  additions: flag({
+    default: true,
+    prose: 'Add newly found URLs to the crawl db. Without it only known pages are visited.',
+  }),
+  purgeGone: flag({ default: false, prose: 'Delete the records of pages that are gone for good.' }),
   orphans: choice(['off', 'mark', 'purge'], {
     default: 'mark',
     prose: 'Pages that no page links to any more: leave them, mark them as orphans, or delete their records.',
@@ -41,20 +51,20 @@ export const updatedb = z.strictObject({
     default: '7d',
     min: '0s',
     max: '3650d',
-    prose: 'Time between two searches for orphans, each of which reads all stored links.',
+    prose: 'Time between two orphan sweeps, each of which reads all stored links.',
   }),
   readmitLinks: choice(['auto', 'off'], {
     default: 'auto',
     prose:
-      'Links of stored pages, when the URL rules may let in more than before: judge them again without a request, or only when `updatedb --readmit-links` asks for it.',
+      'Links of stored pages after a change of the URL rules that may let in more: filter them again, without ' +
+      'requests, or only on `updatedb --readmit-links`.',
   }),
   chunk: integer({
     default: 500,
     min: 1,
     max: 100_000,
     unit: 'pages',
-    prose:
-      'Pages applied to the crawl db in one batch, at most, which lands as a whole or not at all; fewer where they have many links.',
+    prose: 'Most pages applied to the crawl db in one atomic batch; fewer where they have many links.',
   }),
 });
 
@@ -62,27 +72,29 @@ export const dedup = z.strictObject({
   mode: choice(['mark', 'skip-outlinks', 'off'], {
     default: 'mark',
     prose:
-      'Pages whose signature is near that of a page known before: mark them as its duplicates, do not follow their links either, or leave them alone. Duplicates are still visited, and stand for themselves again when they change away.',
+      'Near duplicates, pages whose signature is close to that of a known page: mark them as duplicates, skip their ' +
+      'outlinks too, or do nothing. Duplicates are still visited, and are no longer duplicates once their content ' +
+      'differs.',
   }),
   scope: choice(['host', 'domain', 'all'], {
     default: 'host',
-    prose: 'Pages that may repeat each other: those of a host, of a registrable domain, or any.',
+    prose: 'Pages compared with each other: those of a host, of a registrable domain, or all.',
   }),
   maxDistance: integer({
     default: 3,
     min: 0,
     max: 3,
     unit: 'bits',
-    prose: 'Signatures of duplicates differ by no more than this; up to 3 none is missed.',
+    prose: 'Largest Hamming distance between the signatures of duplicates; up to 3, all pairs are found.',
   }),
   minChars: integer({
     default: 200,
     unit: 'characters',
-    prose: 'Pages with less text repeat nothing: scripts may fill them, and short notes are alike.',
+    prose: 'Pages with less text are never duplicates: scripts may fill them in, and short notes look alike.',
   }),
   keep: choice(['first', 'latest'], {
     default: 'first',
-    prose: 'Which page of two represents the other: the one known first, or the one seen last.',
+    prose: 'Page of a duplicate pair that stays: the one known first, or the one fetched last.',
   }),
 });
 
@@ -97,7 +109,7 @@ export const schedule = z.strictObject({
     default: '30d',
     min: '1s',
     max: '3650d',
-    prose: 'Revisit interval of a page of which nothing is known yet.',
+    prose: 'Revisit interval of a page with no history yet.',
   }),
   minIntervalMs: duration({ default: '1h', min: '1s', max: '3650d', prose: 'Shortest revisit interval.' }),
   maxIntervalMs: duration({ default: '90d', min: '1s', max: '3650d', prose: 'Longest revisit interval.' }),
@@ -105,27 +117,31 @@ export const schedule = z.strictObject({
     default: [],
     pattern: /^\S+ +(?:\d[\d.a-z]*\.\.(?:\d[\d.a-z]*)?|\.\.\d[\d.a-z]*)$/,
     wanted:
-      'a host, *.domain or MIME type, and a range of durations, such as "news.example.org 10m..1d", "application/pdf 7d..", "*.example.org ..30d"',
+      'a host, *.domain or MIME type, and a range of durations, ' +
+      'such as "news.example.org 10m..1d", "application/pdf 7d..", "*.example.org ..30d"',
     prose:
-      'Shortest and longest revisit interval for some hosts or MIME types; the first entry that fits a page decides, else minInterval and maxInterval.',
+      'Shortest and longest revisit interval for some hosts or MIME types; the first matching entry applies, else ' +
+      'minInterval and maxInterval.',
   }),
   retryIntervalMs: duration({
     default: '1d',
     min: '1s',
     max: '3650d',
-    prose: 'Pause after a failed fetch; doubled with each further failure in a row.',
+    prose: 'Pause after a failed fetch, doubled with each consecutive failure.',
   }),
   maxRetryIntervalMs: duration({
     default: '30d',
     min: '1s',
     max: '3650d',
-    prose: 'Longest pause between tries of a failing page.',
+    prose: 'Longest pause between retries of a failing page.',
   }),
   goneIntervalsMs: durations({
     default: ['7d', '14d', '28d', '56d', '112d'],
     min: '1s',
     max: '3650d',
-    prose: 'Pauses between visits to a page that is gone, in case it comes back; after the last it is not asked again.',
+    prose:
+      'Pauses before further visits to a page that is gone, in case it comes back; after the last one it is not ' +
+      'requested again.',
   }),
 });
 
@@ -133,25 +149,26 @@ export const sitemaps = z.strictObject({
   mode: choice(['off', 'discover'], {
     default: 'off',
     prose:
-      'Whether crawl and schedule read the sitemaps of the seeds\' hosts by themselves: those that robots.txt names, or /sitemap.xml. "incrawl sitemap" reads them at any time.',
+      "Sitemaps of the seeds' hosts, those that robots.txt names, or /sitemap.xml. discover: crawl and schedule " +
+      'read them. off: only "incrawl sitemap" does.',
   }),
   everyMs: duration({
     default: '1d',
     min: '1m',
     max: '3650d',
-    prose: 'Time between two readings of the sitemaps of a host.',
+    prose: 'Time between two reads of the sitemaps of a host.',
   }),
   maxFiles: integer({
     default: 500,
     min: 1,
     max: 100_000,
     unit: 'files',
-    prose: 'Sitemap files of a host, those of indexes included.',
+    prose: 'Most sitemap files read per host, those of sitemap indexes included.',
   }),
   maxBytes: size({
     default: '50MiB',
     min: '1KiB',
     max: '1GiB',
-    prose: 'Size of a sitemap, unpacked; the rest is left out.',
+    prose: 'Largest size of a sitemap after decompression; the rest is ignored.',
   }),
 });
