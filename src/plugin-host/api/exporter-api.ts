@@ -1,113 +1,118 @@
-/** The contract of exporters, a part of `incrawl/plugin`. */
+/** The exporter API, a part of `incrawl/plugin`. */
 import type { MetadataValue } from '../../domain/crawl/states/datum.ts';
 
-/** One page for an exporter. Times are ISO 8601. */
+/** One exported page. Times are ISO 8601. */
 export interface ExportDocument {
   readonly url: string;
+  /** State in the crawl db, such as `fetched` or `notmodified`. */
   readonly state: string;
   readonly fetchedAt: string | null;
   readonly changedAt: string | null;
+  /** HTTP status of the last visit. */
   readonly status: number | null;
   readonly contentType: string | null;
   readonly title: string | null;
   readonly lang: string | null;
-  /** Text of the main content where it was found, else of the page; `null`: none is stored. */
+  /** Text of the main content, where it was found, else of the page; `null`: no text is stored. */
   readonly text: string | null;
   /** 16 hex digits. */
   readonly signature: string | null;
+  /** Digest of the body. */
   readonly digest: string | null;
   readonly outlinks: readonly string[];
   readonly metadata: Readonly<Record<string, MetadataValue>>;
-  /** Links from a seed. */
+  /** Number of links from a seed. */
   readonly depth: number;
 }
 
-/** What is stored of a page beside its fields; read when it is asked for, during the call of `document` only. */
+/** Stored content of a page. Each method reads it when called, and only during the call of `document`. */
 export interface PageContent {
-  /** The response as it came; `null`: it is not stored any more. */
+  /** The response as received; `null`: no longer stored. */
   response(): Promise<StoredResponse | null>;
-  /**
-   * The main content with its headings, lists, tables and links; of what is no HTML the text. `null`: there is none.
-   */
+  /** The main content of HTML with headings, lists, tables and links; the text of other types. `null`: there is none. */
   markdown(): Promise<string | null>;
 }
 
+/** A response as stored in a segment. */
 export interface StoredResponse {
   readonly status: number;
-  /** When it came, ms since the epoch. */
+  /** Time of the response, ms since the epoch. */
   readonly at: number;
-  /** As received: names in their case, repeated ones repeated. */
+  /** Headers as received: names in their case, repeated fields one by one. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The body with its content codings undone. */
+  /** The body after decompression. */
   body(): Promise<Uint8Array>;
   /** The response as a WARC 1.1 `response` record in a gzip member of its own. */
   warcRecord(): Promise<Uint8Array>;
 }
 
-/** A page that was there and is not to be shown any more. */
+/** A page that an earlier export contained and that no longer belongs in it. */
 export interface RemovedPage {
   readonly url: string;
-  /** What it is now: `gone`, `duplicate`, `redir_perm`, .., or `dropped` when its record was deleted. */
+  /** Its state now: `gone`, `duplicate`, `redir_perm`, .., or `dropped` when its record was deleted. */
   readonly state: string;
-  /** Where it redirects to, or the page that it repeats. */
+  /** Target of its redirect, or the page that it duplicates. */
   readonly target: string | null;
-  /** Type of what it was. */
+  /** MIME type of the removed page. */
   readonly contentType: string | null;
 }
 
-/** Turns pages into text. For other things than one stream of text there is {@link SinkExporter}. */
+/** Writes pages as one stream of text. For any other output see {@link SinkExporter}. */
 export interface TextExporter {
-  /** What `--format` calls it. */
+  /** Value of `--format`. */
   readonly format: string;
   readonly fileExtension: string;
-  /** Text of one page, and what stands before the first and after the last. */
+  /** Text before the first page. */
   begin?(): string;
+  /** Text of one page. */
   document(document: ExportDocument): string;
-  /** Asked in incremental exports only; without it removed pages are passed over. */
+  /** Text of a removed page, in incremental exports. Without it removed pages are left out. */
   removed?(page: RemovedPage): string;
+  /** Text after the last page. */
   end?(): string;
 }
 
-/** Takes pages one by one and brings them where they belong: files, a search engine, a service. */
+/** Delivers pages one by one: to files, a search engine, a service. */
 export interface SinkExporter {
+  /** Value of `--format`. */
   readonly format: string;
   readonly fileExtension: string;
   /**
-   * What `--output` must name, such as `a file`: without it the export is refused as wrong usage. Left out: standard
-   * output will do.
+   * Required kind of `--output`, such as `a file`; without `--output` the export is then refused as wrong usage.
+   * Absent: standard output is possible.
    */
   readonly needsPlace?: string;
-  /** Begins an export. Rejecting ends it before anything was read. */
+  /** Begins an export. A rejection ends the export before any page is read. */
   open(target: ExportTarget): ExportSink | Promise<ExportSink>;
 }
 
 export type Exporter = TextExporter | SinkExporter;
 
-/** Calls come one after the other; the next one waits for what the last one returned. */
+/** An export in progress. Calls are sequential: each waits for the promise of the one before. */
 export interface ExportSink {
   document(document: ExportDocument, content: PageContent): void | Promise<void>;
   removed(page: RemovedPage): void | Promise<void>;
-  /** Everything has been given: resolves when it is safe. */
+  /** Called after the last page. Resolves when everything is durable. */
   close(): void | Promise<void>;
-  /** Instead of `close` when the export has failed: takes back what is half done, as far as that is possible. */
+  /** Called instead of `close` when the export failed: undoes partial output as far as possible. */
   abandon?(): void | Promise<void>;
 }
 
-/** Where an export goes. */
+/** Destination of an export. */
 export interface ExportTarget {
-  /** What `--output` names: a file, a folder or a URL; `null`: standard output. */
+  /** Value of `--output`: a file, a folder or a URL; `null`: standard output. */
   readonly place: string | null;
-  /** Only pages that changed since some time are given, and those that went away, not all pages. */
+  /** Only pages changed or removed since a point in time are exported, not all pages. */
   readonly isIncremental: boolean;
-  /** Name and version of the program, as files say who wrote them. */
+  /** Name and version of the program, for files that record their creator. */
   readonly software: string;
-  /** Appends to the file that `place` names, which appears when the export has ended well, or to standard output. */
+  /** Appends to the file `place`, which appears when the export has succeeded, or to standard output. */
   write(chunk: string | Uint8Array): Promise<void>;
   /**
-   * The name, in the same folder, under which this export writes a file of its own until it is whole: no other process
-   * writes there. What exports that were killed have left under such names in the folder is removed.
+   * Temporary name, in the same folder, for a file until it is complete. No other process writes to it. Files that
+   * killed exports left under such names are removed.
    */
   partial(file: string): string;
-  /** Lines in byte order (of ASCII), with bounded memory. */
+  /** Sorts lines in byte order (ASCII), in bounded memory. */
   sorted(lines: AsyncIterable<string>): AsyncIterable<string>;
 }

@@ -1,6 +1,6 @@
 /**
- * All that a plugin may import: `incrawl/plugin`. A plugin is a folder (or package) whose default export comes from
- * {@link definePlugin}; its name is `<kind>-<name>`, and the kind says which extension it makes.
+ * The plugin API, `incrawl/plugin`: all that a plugin may import of incrawl. A plugin is a folder or package whose
+ * default export comes from {@link definePlugin}. Its name is `<kind>-<name>`; the kind selects the extension point.
  */
 import type { CheerioAPI } from 'cheerio';
 import type { Document, Element } from 'domhandler';
@@ -27,7 +27,7 @@ export type { Outlink } from '../../ports/segment-store.ts';
 export type * from './exporter-api.ts';
 export * from './plugin-library.ts';
 
-/** Extension points by kind of plugin. */
+/** The extension that a plugin of each kind provides. */
 export interface ExtensionByKind {
   protocol: FetchProtocol;
   urlnormalizer: UrlNormalizer;
@@ -41,23 +41,27 @@ export interface ExtensionByKind {
 }
 export type PluginKind = keyof ExtensionByKind;
 
-/** Rewrites a canonical URL; `null` refuses it. Must be idempotent. The answer is made canonical again. */
+/** Rewrites URLs. Normalisers run in the order of the plugin list, before the filters. */
 export interface UrlNormalizer {
+  /**
+   * The rewritten form of a canonical URL, or `null` to refuse it. Must be idempotent and synchronous. The host makes
+   * the result canonical again. A normaliser that throws keeps the URL out.
+   */
   normalize(url: string): string | null;
   /**
-   * What {@link normalize} does, rule by rule; only rules that change something. Without it the normaliser is told as
-   * one step.
+   * The rules of {@link normalize} that change this URL, in order, each with the URL after it; for `incrawl check url`.
+   * Without it the normaliser is shown as one step.
    */
   explain?(url: string): readonly { readonly rule: string; readonly after: string }[];
 }
 
-/** Where a URL was met. */
+/** Where a URL was found. */
 export interface UrlContext {
   /** The page that links to it; `null` for a seed. */
   readonly from: string | null;
-  /** Links from a seed. */
+  /** Number of links from a seed. */
   readonly depth: number;
-  /** `host[:port]` values of the seeds, for scope rules. May be empty in a check. */
+  /** `host[:port]` of the seeds, for scope rules. May be empty in `incrawl check url`. */
   readonly seedHosts: ReadonlySet<string>;
 }
 
@@ -66,142 +70,155 @@ export type UrlVerdict =
   /** `reason` is for people and counters: stable words first, e.g. `rule line 12: -\\.gif$`. */
   | { readonly accept: false; readonly reason: string };
 
-/** Lets a canonical URL in or keeps it out. A filter that throws keeps the URL out, and says so. */
+/** Lets URLs in or keeps them out. Filters run in the order of the plugin list; the first refusal decides. */
 export interface UrlFilter {
+  /** Judges a normalised URL. Synchronous. A filter that throws keeps the URL out; the reason names the plugin. */
   filter(url: string, context: UrlContext): UrlVerdict;
   /**
-   * For filters that count: asked once for each URL that passed all filters and that the crawl db does not have, in the
-   * order met. A filter that throws admits the URL.
+   * For filters that count: called once for each new URL, that is one that passed all filters and is not in the crawl
+   * db, in the order found. A filter that throws admits the URL.
    */
   admit?(url: string): UrlAdmissionVerdict;
-  /** Told of every URL in the crawl db before the first {@link admit} of a run. */
+  /** Called with every URL of the crawl db before the first {@link admit} of a run. */
   learn?(url: string): void;
 }
 
 export type UrlAdmissionVerdict =
-  /** `demote`: the share of its score that the URL keeps, above 0 and below 1. */
+  /** `demote`: factor on the score of the URL, above 0 and below 1. */
   | { readonly admit: true; readonly demote?: number; readonly reason?: string }
   | { readonly admit: false; readonly reason: string };
 
-/** A fetched page on its way through a parser and the parse filters; all share the one DOM. */
+/** A fetched page. One parser and then all parse filters work on the same object, and so on the same DOM. */
 export interface Page {
   readonly url: string;
   /** MIME type, lower case, without parameters. */
   readonly contentType: string;
-  /** Names lower case, repeated fields joined by `, `, those of `X-Robots-Tag` by line ends. */
+  /** Response headers. Names in lower case; repeated fields joined by `, `, those of `X-Robots-Tag` by line ends. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, content codings undone. */
+  /** The body after decompression. */
   readonly body: Uint8Array;
-  /** Name of the encoding (WHATWG) that was found for the body, and the body decoded by it (lazily). */
+  /** WHATWG name of the character encoding detected for the body. */
   readonly charset: string;
+  /** The body decoded by {@link charset}, on first use. */
   readonly content: string;
   /** The DOM, set by the HTML and XML parsers; `null` for plain text. */
   dom: Document | null;
-  /** The `<a>` elements that each outlink came from, by its URL; set by the HTML parser. */
+  /** The `<a>` elements of each outlink, by its URL; set by the HTML parser. */
   linkElements: ReadonlyMap<string, readonly Element[]>;
-  /** cheerio over {@link dom}, made on first use; costs nothing if not used. Throws a `TypeError` without a DOM. */
+  /** cheerio over {@link dom}, loaded on first use. Throws a `TypeError` without a DOM. */
   readonly $: CheerioAPI;
-  /** What has been found so far; parser and filters fill it in. */
+  /** The result so far; parser and filters fill it in. */
   readonly result: ParseResult;
   /** Metadata of the URL in the crawl db (from seeds and earlier visits). */
   readonly metadata: Readonly<Record<string, MetadataValue>>;
 }
 
+/** The outcome of parsing a page. Checked after each parser and filter: a field of another type fails the page. */
 export interface ParseResult {
   title: string | null;
   /** Visible text in reading order. */
   text: string;
-  /** Text of the main content where something has found it; the signature prefers it to `text`. */
+  /** Text of the main content, where a parse filter found it; the signature prefers it to `text`. */
   mainText: string | null;
-  /** Blocks in reading order, where a parse filter has found them. */
+  /** Blocks in reading order, where a parse filter found them. */
   blocks: PageBlock[];
+  /** Language tag (BCP 47), declared or guessed. */
   lang: string | null;
   description: string | null;
   keywords: string[];
-  /** Canonical URL as the page declares it, absolute. */
+  /** The URL of `<link rel="canonical">`, absolute. */
   canonical: string | null;
   /** `<base href>`, absolute. */
   base: string | null;
+  /** Robots directives of the page and its headers. */
   noindex: boolean;
   nofollow: boolean;
   outlinks: Outlink[];
-  /** Goes into the record's metadata; keys of plugins are `<plugin>.<key>`. */
+  /** Added to the metadata of the URL in the crawl db; plugins name their keys `<plugin>.<key>`. */
   metadata: Record<string, MetadataValue>;
 }
 
-/** What parsers and parse filters say of themselves. */
+/** Versioning of extracted text, for parsers and parse filters. */
 export interface ContentSource {
   /**
-   * Name and version, letters and digits, of what it makes of the texts that are signed (title, text, main text,
-   * keywords, blocks): part of the name of every signature, so that signatures over texts which are not alike are never
-   * compared. Moved when the same page gives another text. Options that are not the default ones are told by the host.
-   * Empty for a filter that touches none of these; default: the name of the plugin.
+   * Name and version, letters and digits, of the extraction of the signed texts (title, text, main text, keywords,
+   * blocks). It is part of the name of every signature, so that signatures of differently extracted texts are never
+   * compared. Change it when the same page gives another text. The host adds options other than the defaults. Empty for
+   * a filter that changes none of these texts. Default: the name of the plugin.
    */
   readonly content?: string;
 }
 
-/** Turns a body of the MIME types it claims into a {@link ParseResult}. */
+/** Parses bodies of the MIME types that it claims. */
 export interface Parser extends ContentSource {
   /** MIME types, lower case; `*` at the end matches a family (`text/*`). */
   readonly types: readonly string[];
+  /** Fills in `page.result`. A parser that throws gives the page the outcome `parse-failed`. */
   parse(page: Page): void | Promise<void>;
 }
 
-/** Looks at a parsed page and adds to or changes the result. Runs in the order of `conf/plugins.yaml`. */
+/** Reads and changes the result of a parsed page. Parse filters run in the order of the plugin list. */
 export interface ParseFilter extends ContentSource {
+  /** As {@link Parser.parse}, after the parser and the filters before it. */
   filter(page: Page): void | Promise<void>;
 }
 
 /** A locality-sensitive signature of 64 bits. */
 export interface Signature {
-  /** Name, version and parameters: signatures compare only under equal ids. */
+  /** Name, version and parameters. Only signatures of equal ids are compared. */
   readonly id: string;
   /** 16 hex digits, or `null` for a page without words. */
   sign(page: Page): string | null;
 }
 
-/** What its methods are given is frozen. */
+/** Scores URLs. The arguments of its methods are frozen; each method returns a finite number, synchronously. */
 export interface Scoring {
-  /** Score of a seed without one of its own. */
+  /** Score of a seed that was injected without one. */
   seedScore(url: string): number;
   /** Score of a newly found outlink. */
   outlinkScore(parent: CrawlDatum, outlink: Outlink, depth: number): number;
-  /** Rank in generate: higher is fetched first. Only the fields given here are known there. */
+  /** Rank in generate: higher is fetched first. */
   rank(candidate: RankCandidate, now: number): number;
 }
 
+/** A due URL in generate, with the fields that its index holds. Times in ms since the epoch. */
 export interface RankCandidate {
   readonly url: string;
   readonly score: number;
+  /** Number of links from a seed. */
   readonly depth: number;
   readonly dueAt: number;
   readonly intervalMs: number;
+  /** `null`: never fetched. */
   readonly lastFetchAt: number | null;
+  /** Consecutive failed fetches. */
   readonly failures: number;
 }
 
-/** What the host offers to a plugin. */
+/** Services of the host for one plugin. */
 export interface PluginHost {
   /** Logs under the plugin's name. */
   readonly log: Log;
-  /** Reads a file named in the options, relative to the configuration's folder. Throws with the full path. */
+  /** Text of a file named in the options, relative to the configuration's folder. Errors name the full path. */
   readTextFile(path: string): string;
-  /** Builders for the transports that ship with incrawl, guarded against private addresses. Only in the main thread. */
+  /** The transports of incrawl, guarded against private addresses. In the main thread only. */
   readonly http: { createGotProtocol(): FetchProtocol; createUndiciProtocol(): Promise<FetchProtocol> };
   /** The clock of the crawl, which may be a simulated one, ms since the epoch. */
   now(): number;
-  /** Product token of the crawl (`agent.name`): the name by which robots directives in pages and headers mean us. */
+  /** Product token of the crawl (`agent.name`), to match robots directives in pages and headers. */
   readonly agent: string;
-  /** Start interval and bounds as configured (`schedule.*`), ms; what a schedule is built from. */
+  /** Initial, shortest and longest revisit interval as configured (`schedule.*`), ms. */
   readonly intervals: { readonly intervalMs: number; readonly minIntervalMs: number; readonly maxIntervalMs: number };
 }
 
+/** Argument of {@link definePlugin}. */
 export interface PluginDefinition<Kind extends PluginKind = PluginKind, Options = unknown> {
   readonly name: `${Kind}-${string}`;
+  /** Version of this API. */
   readonly api: 1;
-  /** Schema of the options; they arrive validated and frozen. Without one, options are refused. */
+  /** Schema of the options, which `setup` receives validated and frozen. Without a schema, options are refused. */
   readonly options?: ZodType<Options>;
-  /** Called once per thread. Throwing stops the start of the program. */
+  /** Makes the extension. Called once per thread; an error stops the start of the program. */
   setup(host: PluginHost, options: Options): ExtensionByKind[Kind] | Promise<ExtensionByKind[Kind]>;
 }
 
@@ -217,7 +234,7 @@ const KINDS: readonly PluginKind[] = [
   'exporter',
 ];
 
-/** The kind that a plugin's name begins with; throws a `TypeError` that lists the kinds otherwise. */
+/** The kind at the beginning of a plugin's name. Throws a `TypeError` that lists the kinds if there is none. */
 export function kindOfPlugin(name: string): PluginKind {
   const kind = KINDS.find((each) => name.startsWith(`${each}-`) && name.length > each.length + 1);
   if (kind === undefined) {
@@ -226,13 +243,16 @@ export function kindOfPlugin(name: string): PluginKind {
   return kind;
 }
 
-/** Declares a plugin; only checks and types it. */
+/**
+ * Declares a plugin. Checks its name, API version and `setup`, and infers the types of options and extension. Throws a
+ * `TypeError` for a definition that is none.
+ */
 export function definePlugin<Kind extends PluginKind, Options = Record<string, never>>(
   definition: PluginDefinition<Kind, Options>,
 ): PluginDefinition<Kind, Options> {
   kindOfPlugin(definition.name);
   if (definition.api !== 1) {
-    throw new TypeError(`plugin "${definition.name}" wants api ${String(definition.api)}, this incrawl offers api 1`);
+    throw new TypeError(`plugin "${definition.name}" has api ${String(definition.api)}, expected api: 1`);
   }
   if (typeof definition.setup !== 'function') throw new TypeError(`plugin "${definition.name}" has no setup function`);
   return Object.freeze(definition);

@@ -16,8 +16,8 @@ import {
   type UrlFilter,
   type UrlNormalizer,
 } from '../api/plugin-api.ts';
-import { contentTag } from '../parsing/content-tag.ts';
-import { heldToPromise } from './hold-to-promise.ts';
+import { checkedExtension } from './checked-extension.ts';
+import { contentTag } from './content-tag.ts';
 import { type HostOptions, hostFor } from './host-for.ts';
 import { readOptions } from './option-faults.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
@@ -144,7 +144,7 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
       options: given,
       content,
       print: isUrlPlugin(kind) ? pluginPrint({ ...base, options: entry.options, filesDigest: filesDigest() }) : '',
-      extension: base.bundled ? extension : heldToPromise(kind, base.name, extension),
+      extension: base.bundled ? extension : checkedExtension(kind, base.name, extension),
     };
   } catch (error) {
     throw new CrawlError(

@@ -13,24 +13,24 @@ import { textOf } from './resolve-plugin.ts';
  * not as promised reach a segment. What parsers and parse filters throw is named where they are asked, as are URL
  * filters and exporters.
  */
-export function heldToPromise<Kind extends PluginKind>(
+export function checkedExtension<Kind extends PluginKind>(
   kind: Kind,
   name: string,
   extension: ExtensionByKind[Kind],
 ): ExtensionByKind[Kind] {
-  const held: Partial<Record<PluginKind, () => unknown>> = {
-    schedule: () => heldSchedule(name, extension as FetchSchedule),
-    scoring: () => heldScoring(name, extension as Scoring),
-    protocol: () => heldProtocol(name, extension as FetchProtocol),
-    parse: () => heldParser(extension as Parser),
-    parsefilter: () => heldParseFilter(extension as ParseFilter),
-    signature: () => heldSignature(name, extension as Signature),
-    exporter: () => heldExporter(extension as Exporter),
+  const checks: Partial<Record<PluginKind, () => unknown>> = {
+    schedule: () => checkedSchedule(name, extension as FetchSchedule),
+    scoring: () => checkedScoring(name, extension as Scoring),
+    protocol: () => checkedProtocol(name, extension as FetchProtocol),
+    parse: () => checkedParser(extension as Parser),
+    parsefilter: () => checkedParseFilter(extension as ParseFilter),
+    signature: () => checkedSignature(name, extension as Signature),
+    exporter: () => checkedExporter(extension as Exporter),
   };
-  return (held[kind]?.() ?? extension) as ExtensionByKind[Kind];
+  return (checks[kind]?.() ?? extension) as ExtensionByKind[Kind];
 }
 
-function heldSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
+function checkedSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
   const { initialIntervalMs } = schedule;
   if (!(Number.isFinite(initialIntervalMs) && initialIntervalMs > 0)) {
     throw new TypeError(`setup must return initialIntervalMs, ms above 0, not ${String(initialIntervalMs)}`);
@@ -55,7 +55,7 @@ function heldSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
   };
 }
 
-function heldScoring(name: string, scoring: Scoring): Scoring {
+function checkedScoring(name: string, scoring: Scoring): Scoring {
   return {
     seedScore: (...args) => asked(name, 'seedScore', () => number('its answer', scoring.seedScore(...args))),
     // What it would write into records here, their indexes would know nothing of.
@@ -68,7 +68,7 @@ function heldScoring(name: string, scoring: Scoring): Scoring {
 }
 
 /** A protocol rejects with `CrawlError`; anything else is the plugin's own fault, and costs the visit alone. */
-function heldProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
+function checkedProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
   checkNames('schemes', protocol.schemes);
   return {
     schemes: protocol.schemes,
@@ -88,7 +88,7 @@ function heldProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
   };
 }
 
-function heldParser(parser: Parser): Parser {
+function checkedParser(parser: Parser): Parser {
   checkNames('types', parser.types);
   return {
     types: parser.types,
@@ -99,7 +99,7 @@ function heldParser(parser: Parser): Parser {
   };
 }
 
-function heldParseFilter(filter: ParseFilter): ParseFilter {
+function checkedParseFilter(filter: ParseFilter): ParseFilter {
   return {
     filter: async (page) => {
       await filter.filter(page);
@@ -113,7 +113,7 @@ function checkResult({ result }: Page): void {
   if (fault !== null) throw new TypeError(fault);
 }
 
-function heldExporter(exporter: Exporter): Exporter {
+function checkedExporter(exporter: Exporter): Exporter {
   checkNames('format', [exporter.format]);
   return exporter;
 }
@@ -126,7 +126,7 @@ function checkNames(what: string, names: readonly unknown[]): void {
   }
 }
 
-function heldSignature(name: string, signature: Signature): Signature {
+function checkedSignature(name: string, signature: Signature): Signature {
   const { id } = signature as { readonly id: unknown };
   if (typeof id !== 'string' || id === '') throw new TypeError(`setup must return id, a name, not ${String(id)}`);
   return { id, sign: (page) => asked(name, 'sign', () => atOnce('it', signature.sign(page))) };

@@ -1,6 +1,6 @@
 import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import type { ContentSource } from '../api/plugin-api.ts';
-import { optionsJson } from '../loading/options-json.ts';
+import { optionsJson } from './options-json.ts';
 
 const TAG = /^[A-Za-z0-9]{0,24}$/;
 

@@ -4,7 +4,7 @@ import { CrawlError } from '../../src/domain/errors.ts';
 import { definePlugin, type ExtensionByKind, type Page, type Signature } from '../../src/plugin-host/api/plugin-api.ts';
 import { samplePage, testPlugin } from '../../src/plugin-host/api/plugin-testing.ts';
 import { openSink } from '../../src/plugin-host/exporting/export-sink.ts';
-import { heldToPromise } from '../../src/plugin-host/loading/hold-to-promise.ts';
+import { checkedExtension } from '../../src/plugin-host/loading/checked-extension.ts';
 import { admissionGates, applyUrlChain } from '../../src/plugin-host/url-chain.ts';
 
 type Schedule = ExtensionByKind['schedule'];
@@ -14,7 +14,7 @@ const visit = { now: 0, elapsedMs: null, outcome: 'new', evidence: 'first', dist
 const first = { ...visit, changedAt: 0, lastModifiedAt: null };
 
 const schedule = (onVisit: () => unknown, initialIntervalMs = DAY): Schedule =>
-  heldToPromise('schedule', 'schedule-mine', { name: 'mine', initialIntervalMs, onVisit } as Schedule);
+  checkedExtension('schedule', 'schedule-mine', { name: 'mine', initialIntervalMs, onVisit } as Schedule);
 const thrower = (): never => {
   throw new Error('boom');
 };
@@ -41,11 +41,11 @@ describe('a plugin that does not keep its promise', () => {
 
   it.each([undefined, Number.NaN, 0, -1])('a schedule that begins with an interval of %s cannot be set up', (ms) => {
     const broken = { name: 'mine', initialIntervalMs: ms, onVisit: thrower } as unknown as Schedule;
-    expect(() => heldToPromise('schedule', 'schedule-mine', broken)).toThrow('setup must return initialIntervalMs');
+    expect(() => checkedExtension('schedule', 'schedule-mine', broken)).toThrow('setup must return initialIntervalMs');
   });
 
   it('a scoring that answers with no number is named', () => {
-    const scoring = heldToPromise('scoring', 'scoring-mine', {
+    const scoring = checkedExtension('scoring', 'scoring-mine', {
       seedScore: () => Number.NaN,
       outlinkScore: thrower,
       rank: () => undefined as unknown as number,
@@ -62,7 +62,11 @@ describe('a plugin that does not keep its promise', () => {
       given.score = 9;
       return 1;
     };
-    const scoring = heldToPromise('scoring', 'scoring-mine', { seedScore: () => 1, outlinkScore: score, rank: score });
+    const scoring = checkedExtension('scoring', 'scoring-mine', {
+      seedScore: () => 1,
+      outlinkScore: score,
+      rank: score,
+    });
     const parent = newDatum({ url: 'http://example.org/', now: 0, intervalMs: DAY });
     const outlink = { url: 'http://example.org/a', anchor: '', rel: 'link', nofollow: false } as const;
     expect(() => scoring.outlinkScore(parent, outlink, 1)).toThrow('scoring-mine: outlinkScore: Cannot assign');
@@ -70,7 +74,7 @@ describe('a plugin that does not keep its promise', () => {
     expect(() => scoring.rank(candidate, 0)).toThrow('scoring-mine: rank: Cannot assign');
     expect([parent.score, candidate.score]).toEqual([1, 1]);
     const kept = { ...memory };
-    const careless = heldToPromise('schedule', 'schedule-mine', {
+    const careless = checkedExtension('schedule', 'schedule-mine', {
       name: 'mine',
       initialIntervalMs: DAY,
       onVisit: (given: { intervalMs: number }) => {
@@ -89,7 +93,7 @@ describe('a plugin that does not keep its promise', () => {
 
   it('a schedule or a scoring that answers with a promise is named, and its rejection ends nothing', () => {
     expect(() => schedule(rejects).onVisit(memory, first)).toThrow(`schedule-mine: onVisit: it ${atOnce}`);
-    const scoring = heldToPromise('scoring', 'scoring-mine', {
+    const scoring = checkedExtension('scoring', 'scoring-mine', {
       seedScore: rejects,
       outlinkScore: rejects,
       rank: rejects,
@@ -154,8 +158,8 @@ describe('a plugin that does not keep its promise', () => {
     ['blocks', [{}], 'a list of blocks'],
   ])('a parser or parse filter that leaves %s as %j costs its page, and is named', async (key, value, words) => {
     const spoil = (page: Page) => void Object.assign(page.result, { [key]: value });
-    const parser = heldToPromise('parse', 'parse-mine', { types: ['text/html'], parse: spoil });
-    const filter = heldToPromise('parsefilter', 'parsefilter-mine', { filter: spoil });
+    const parser = checkedExtension('parse', 'parse-mine', { types: ['text/html'], parse: spoil });
+    const filter = checkedExtension('parsefilter', 'parsefilter-mine', { filter: spoil });
     const message = `result.${key} must be ${words}`;
     await expect(parser.parse(samplePage(''))).rejects.toThrow(message);
     await expect(filter.filter(samplePage(''))).rejects.toThrow(message);
@@ -172,12 +176,12 @@ describe('a plugin that does not keep its promise', () => {
   ] as const)(
     'a plugin of kind %s whose name for what it serves is none cannot be set up',
     (kind, extension, words) => {
-      expect(() => heldToPromise(kind, `${kind}-mine`, extension as never)).toThrow(`setup must return ${words}`);
+      expect(() => checkedExtension(kind, `${kind}-mine`, extension as never)).toThrow(`setup must return ${words}`);
     },
   );
 
   it('a signature without an id cannot be set up, and one that throws or promises is named', () => {
-    const signature = (extension: object) => heldToPromise('signature', 'signature-mine', extension as Signature);
+    const signature = (extension: object) => checkedExtension('signature', 'signature-mine', extension as Signature);
     expect(() => signature({ sign: thrower })).toThrow('setup must return id, a name, not undefined');
     expect(() => signature({ id: 'm', sign: thrower }).sign(samplePage(''))).toThrow('signature-mine: sign: boom');
     expect(() => signature({ id: 'm', sign: rejects }).sign(samplePage(''))).toThrow(
@@ -195,7 +199,7 @@ describe('a plugin that does not keep its promise', () => {
 
   it('a protocol that rejects costs the visit, but errors of the table and an abort pass as they are', async () => {
     const protocolOf = (exchange: () => unknown) =>
-      heldToPromise('protocol', 'protocol-mine', {
+      checkedExtension('protocol', 'protocol-mine', {
         schemes: ['http'],
         exchange: async () => exchange() as never,
         close: async () => {},
@@ -228,7 +232,7 @@ describe('a plugin that does not keep its promise', () => {
     const body = new Uint8Array(1);
     const whole = { head: HEAD, wireBody: body, body, truncated: false, bodyBytes: 1, receivedBytes: 20, ms: 1 };
     const protocolOf = (answer: object) =>
-      heldToPromise('protocol', 'protocol-mine', {
+      checkedExtension('protocol', 'protocol-mine', {
         schemes: ['http'],
         exchange: async () => answer as never,
         close: async () => {},
@@ -245,6 +249,6 @@ describe('a plugin that does not keep its promise', () => {
     const decision = { memory: { ...memory, belief: { a: 1, b: 2, noise: 0 } }, nextFetchAt: DAY, terms: [] };
     expect(schedule(() => decision).onVisit(memory, first)).toBe(decision);
     const plain = { seedScore: () => 2, outlinkScore: () => 1, rank: () => 0 };
-    expect(heldToPromise('scoring', 'scoring-mine', plain).seedScore('http://example.org/')).toBe(2);
+    expect(checkedExtension('scoring', 'scoring-mine', plain).seedScore('http://example.org/')).toBe(2);
   });
 });
