@@ -2,9 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder that a user named, with those above it, unless it is there. Node's own `recursive` turns in circles
- * for ever where a file system answers that a new folder has nothing to lie in, though it has: /proc does, and so do
- * automounted places.
+ * Makes a folder and its parents, unless it exists. Node's `mkdir` with `recursive` loops for ever where a file system
+ * answers ENOENT although the parent exists, as /proc and automounts do.
  */
 export async function makeFolder(dir: string): Promise<void> {
   try {
@@ -18,9 +17,7 @@ export async function makeFolder(dir: string): Promise<void> {
   }
 }
 
-/**
- * Also where it came meanwhile, and where the file system cannot be written: a folder that is there need not be made.
- */
+/** An existing folder is success: another process may have made it, or the file system may be read-only. */
 async function expectFolder(dir: string, error: unknown): Promise<void> {
   const found = await stat(dir).catch(() => null);
   if (found?.isDirectory() !== true) throw error;

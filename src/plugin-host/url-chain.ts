@@ -8,7 +8,7 @@ import { textOf } from './loading/resolve-plugin.ts';
 export interface UrlResult {
   readonly url: string | null;
   readonly reason: string | null;
-  /** The plugin that refused, `url` for what is none to be crawled; absent when the URL is let in. */
+  /** The plugin that refused the URL, or `url` where it is invalid; absent when it is let in. */
   readonly by?: string;
 }
 
@@ -20,8 +20,8 @@ export interface UrlTraceStep {
 }
 
 /**
- * Canonical form -> normalisers (each made canonical again) -> filters. A plugin that throws keeps the URL out and is
- * named.
+ * Canonical form -> normalisers (after each the canonical form again) -> filters. A plugin that throws keeps the URL
+ * out, and the reason names it.
  */
 export function applyUrlChain(
   plugins: Pick<LoadedPlugins, 'normalizers' | 'filters'>,
@@ -44,12 +44,12 @@ export function applyUrlChain(
   return { url, reason: null };
 }
 
-/** The name under which the crawl db knows a URL; filters are not asked. */
+/** The form of a URL in the crawl db: canonical and normalised, not filtered. */
 export function normalizedUrl({ normalizers }: Pick<LoadedPlugins, 'normalizers'>, input: string): UrlResult {
   return applyUrlChain({ normalizers, filters: [] }, input, { from: null, depth: 0, seedHosts: new Set() });
 }
 
-/** As {@link applyUrlChain}, with each step told. */
+/** As {@link applyUrlChain}, with a trace of each step. */
 export function explainUrlChain(
   plugins: Pick<LoadedPlugins, 'normalizers' | 'filters'>,
   input: string,
@@ -93,7 +93,7 @@ function normalizeBy(plugin: LoadedPlugins['normalizers'][number], url: string):
   }
 }
 
-/** Rule by rule where the normaliser can tell, and tells what it really did. */
+/** Rule by rule, where the normaliser has `explain` and its last step agrees with the result. */
 function normalizerSteps(
   plugin: LoadedPlugins['normalizers'][number],
   before: string,
@@ -124,7 +124,7 @@ function filterBy(plugin: LoadedPlugins['filters'][number], url: string, context
   }
 }
 
-/** The filters that count, each under its name. One that throws admits the URL, and is told of once. */
+/** The filters with `admit`, each under its name. One that throws admits the URL and is logged once. */
 export function admissionGates({ filters }: Pick<LoadedPlugins, 'filters'>, log: Log) {
   return filters.flatMap(({ name, extension }) => {
     if (extension.admit === undefined) return [];
@@ -133,7 +133,7 @@ export function admissionGates({ filters }: Pick<LoadedPlugins, 'filters'>, log:
       try {
         return ask();
       } catch (error) {
-        if (!hasFailed) log.warn('a URL filter failed; it lets everything in', { plugin: name, error: textOf(error) });
+        if (!hasFailed) log.warn('a URL filter failed; it admits every URL', { plugin: name, error: textOf(error) });
         hasFailed = true;
         return otherwise;
       }
@@ -159,7 +159,7 @@ function admissionOf(verdict: UrlAdmissionVerdict | undefined): UrlAdmissionVerd
   return verdict.admit && verdict.reason === undefined ? verdict : withShortReason(verdict);
 }
 
-/** Reasons are kept with records, and are the names of what summaries count. */
+/** Reasons are stored with records, and summaries count by them; characters. */
 const MAX_REASON = 500;
 
 function withShortReason<Verdict extends { readonly reason?: string }>(verdict: Verdict): Verdict {

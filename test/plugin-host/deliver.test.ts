@@ -67,7 +67,7 @@ it('pauses are jittered by half and bounded', () => {
 
 it.each([
   [null, undefined, 'an address is needed'],
-  ['pages.json', undefined, 'a web address'],
+  ['pages.json', undefined, 'expected an address such as'],
   ['ftp://example.org/', undefined, 'http or https'],
   ['https://me:secret@example.org/', undefined, 'no name and password'],
 ])('an address %j is refused', (place, configured, message) => {

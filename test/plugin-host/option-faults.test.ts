@@ -65,7 +65,7 @@ test.each([
 ])('options that have %s are told as the fault of the plugin', async (_what, schemaText, words) => {
   const fault = await loadOwn(schemaText).catch((error: unknown) => error);
   expect(fault).toMatchObject({ code: 'plugin-broken', message: expect.stringContaining(words) });
-  expect((fault as Error).message).toMatch(/^plugins\.yaml:2:5 parse-mine: its schema of options: /);
+  expect((fault as Error).message).toMatch(/^plugins\.yaml:2:5 parse-mine: invalid schema of options: /);
 });
 
 test('what a schema makes of options is frozen where it is plain, works as it did where it is not, and can be told', async () => {

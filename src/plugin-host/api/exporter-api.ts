@@ -17,7 +17,7 @@ export interface ExportDocument {
   readonly text: string | null;
   /** 16 hex digits. */
   readonly signature: string | null;
-  /** Digest of the body. */
+  /** Digest of the body, hexadecimal. */
   readonly digest: string | null;
   readonly outlinks: readonly string[];
   readonly metadata: Readonly<Record<string, MetadataValue>>;
@@ -29,7 +29,7 @@ export interface ExportDocument {
 export interface PageContent {
   /** The response as received; `null`: no longer stored. */
   response(): Promise<StoredResponse | null>;
-  /** The main content of HTML with headings, lists, tables and links; the text of other types. `null`: there is none. */
+  /** Main content of HTML with headings, lists, tables and links; the text of other types. `null`: there is none. */
   markdown(): Promise<string | null>;
 }
 

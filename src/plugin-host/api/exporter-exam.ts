@@ -3,7 +3,7 @@ import { openSink } from '../exporting/export-sink.ts';
 import type { ExportDocument, Exporter, ExportTarget, PageContent } from './exporter-api.ts';
 
 /** Throws unless the condition holds. */
-export type Promised = (condition: boolean, promised: string, found: unknown) => void;
+export type Check = (condition: boolean, expected: string, found: unknown) => void;
 
 const DOCUMENT: ExportDocument = {
   url: 'http://example.org/',
@@ -22,9 +22,7 @@ const DOCUMENT: ExportDocument = {
   depth: 0,
 };
 
-/**
- * What pages hold in the wild: markup, quotes, line ends, halves of characters, formulas, names that are no file names.
- */
+/** Hostile content: markup, quotes, line ends, lone surrogates, formulas, reserved file names. */
 const DOCUMENTS: readonly ExportDocument[] = [
   DOCUMENT,
   {
@@ -46,10 +44,19 @@ const DOCUMENTS: readonly ExportDocument[] = [
 const BODY = '<!doctype html><title>A title</title><p>Some words.';
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n';
 
-/** As stored: the second page has lost its response. */
+/** As stored; the response of the second page is no longer there. */
 function contentOf(document: ExportDocument): PageContent {
   const body = new TextEncoder().encode(BODY);
-  const head = `WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: ${document.url}\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: ${HEAD.length + body.length}\r\n\r\n`;
+  const head = [
+    'WARC/1.1',
+    'WARC-Type: response',
+    'WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>',
+    'WARC-Date: 2026-01-01T00:00:00Z',
+    `WARC-Target-URI: ${document.url}`,
+    'Content-Type: application/http; msgtype=response',
+    `Content-Length: ${HEAD.length + body.length}`,
+    '\r\n',
+  ].join('\r\n');
   const response = {
     status: 200,
     at: Date.UTC(2026, 0, 1),
@@ -64,18 +71,18 @@ function contentOf(document: ExportDocument): PageContent {
 }
 
 /**
- * A whole export, an incremental one, and one that is given up half way. `place`: where exporters write that need to be
- * told.
+ * Runs a full export, an incremental one, and one that is abandoned half way.
+ * @param place output of exporters that need one
  */
-export async function examineExporter(exporter: Exporter, place: string | null, promise: Promised): Promise<void> {
-  promise(/^[a-z0-9-]+$/.test(exporter.format), 'a format of lower-case letters, digits and "-"', exporter.format);
+export async function examineExporter(exporter: Exporter, place: string | null, check: Check): Promise<void> {
+  check(/^[a-z0-9-]+$/.test(exporter.format), 'a format of lower-case letters, digits and "-"', exporter.format);
   const written: string[] = [];
   const target = (isIncremental: boolean): ExportTarget => ({
     place,
     isIncremental,
     software: 'incrawl/test',
     write: async (chunk) => {
-      promise(typeof chunk === 'string' || chunk instanceof Uint8Array, 'text or bytes', chunk);
+      check(typeof chunk === 'string' || chunk instanceof Uint8Array, 'text or bytes', chunk);
       written.push(String(chunk));
     },
     partial: (file) => `${file}.partial`,
@@ -102,5 +109,5 @@ export async function examineExporter(exporter: Exporter, place: string | null, 
   const givenUp = await openSink(exporter, target(false));
   await givenUp.document(DOCUMENT, contentOf(DOCUMENT));
   await givenUp.abandon?.();
-  if ('document' in exporter) promise(written.join('').length > 0, 'text', written);
+  if ('document' in exporter) check(written.join('').length > 0, 'text', written);
 }

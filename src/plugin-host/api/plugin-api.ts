@@ -67,7 +67,7 @@ export interface UrlContext {
 
 export type UrlVerdict =
   | { readonly accept: true; readonly reason?: string }
-  /** `reason` is for people and counters: stable words first, e.g. `rule line 12: -\\.gif$`. */
+  /** `reason` is shown and counted: stable words first, as in `rule line 12: -\\.gif$`. Cut after 500 characters. */
   | { readonly accept: false; readonly reason: string };
 
 /** Lets URLs in or keeps them out. Filters run in the order of the plugin list; the first refusal decides. */
@@ -126,7 +126,7 @@ export interface ParseResult {
   lang: string | null;
   description: string | null;
   keywords: string[];
-  /** The URL of `<link rel="canonical">`, absolute. */
+  /** Canonical URL that the page declares, absolute. */
   canonical: string | null;
   /** `<base href>`, absolute. */
   base: string | null;

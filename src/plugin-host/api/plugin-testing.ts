@@ -1,6 +1,6 @@
 /**
- * `incrawl/plugin-testing`: the exam of each kind of plugin. Throws an `Error` that says what was promised and what
- * came, so it works under any test runner: `await testPlugin(plugin, { options })`.
+ * `incrawl/plugin-testing`: contract tests for each kind of plugin. They throw an `Error` that says what was expected
+ * and what was found, so they work under any test runner: `await testPlugin(plugin, { options })`.
  */
 
 import type { ScheduleVisit } from '../../domain/crawl/revisit/schedule.ts';
@@ -31,7 +31,7 @@ const noNetwork: FetchProtocol = {
   close: async () => {},
 };
 
-/** A host for tests: quiet, without network, with the shipped intervals. */
+/** A host for tests: silent, without network and files, with the default intervals. */
 export const testHost: PluginHost = {
   log: silent,
   readTextFile: (path) => {
@@ -46,19 +46,19 @@ export const testHost: PluginHost = {
 export interface PluginTestOptions {
   readonly options?: Readonly<Record<string, unknown>>;
   readonly host?: PluginHost;
-  /** URLs of your own for normalisers and filters. */
+  /** Further URLs for normalisers and filters. */
   readonly urls?: readonly string[];
-  /** Bodies of your own for parsers, parse filters and signatures. */
+  /** Further bodies for parsers, parse filters and signatures. */
   readonly bodies?: readonly string[];
-  /** Where exporters write that need to be told: a file, a folder, a URL. */
+  /** Output of exporters that need one: a file, a folder, a URL. */
   readonly place?: string;
 }
 
-function promise(condition: boolean, promised: string, found: unknown): asserts condition {
-  if (!condition) throw new Error(`promised: ${promised}; found: ${String(JSON.stringify(found)).slice(0, 200)}`);
+function check(condition: boolean, expected: string, found: unknown): asserts condition {
+  if (!condition) throw new Error(`expected: ${expected}; found: ${String(JSON.stringify(found)).slice(0, 200)}`);
 }
 
-/** Sets a plugin up as the host would and runs the contract of its kind. */
+/** Sets a plugin up as the host does, runs the contract tests of its kind and returns the extension. */
 export async function testPlugin<Kind extends PluginKind, Options>(
   plugin: PluginDefinition<Kind, Options>,
   given: PluginTestOptions = {},
@@ -101,7 +101,7 @@ const BODIES = [
   '<?xml version="1.0"?><rss><channel><item><link>http://example.org/x</link></item></channel></rss>',
 ];
 
-/** A page as parsers are given it. */
+/** A page as parsers receive it. */
 export function samplePage(body: string | Uint8Array, part: Partial<PageToParse> = {}): Page {
   return new LivePage({
     index: 0,
@@ -118,7 +118,7 @@ function checkResult(page: Page): void {
   const { result } = page;
   const fault = resultFault(result);
   if (fault !== null) throw new Error(fault);
-  for (const { url } of result.outlinks) promise(isUrl(url), 'outlinks are absolute URLs', url);
+  for (const { url } of result.outlinks) check(isUrl(url), 'outlinks are absolute URLs', url);
 }
 
 const VISITS: readonly Partial<ScheduleVisit>[] = [
@@ -133,34 +133,33 @@ const EXAMS: {
   [Kind in PluginKind]: (extension: ExtensionByKind[Kind], given: PluginTestOptions) => void | Promise<void>;
 } = {
   protocol: (extension) => {
-    promise(extension.schemes.length > 0, 'at least one scheme', extension.schemes);
+    check(extension.schemes.length > 0, 'at least one scheme', extension.schemes);
     for (const scheme of extension.schemes)
-      promise(/^[a-z][a-z0-9+.-]*$/.test(scheme), 'schemes without a colon', scheme);
+      check(/^[a-z][a-z0-9+.-]*$/.test(scheme), 'schemes without a colon', scheme);
   },
   urlnormalizer: (extension, given) => {
     for (const url of [...URLS, ...(given.urls ?? [])]) {
       const once = extension.normalize(url);
-      promise(once === null || isUrl(once), 'a URL or null', once);
-      if (once !== null)
-        promise(extension.normalize(once) === once, `idempotent on ${once}`, extension.normalize(once));
+      check(once === null || isUrl(once), 'a URL or null', once);
+      if (once !== null) check(extension.normalize(once) === once, `idempotent on ${once}`, extension.normalize(once));
     }
   },
   urlfilter: (extension, given) => {
     for (const url of [...URLS, ...(given.urls ?? [])]) {
       const verdict = extension.filter(url, { from: null, depth: 0, seedHosts: new Set() });
-      promise(typeof verdict.accept === 'boolean', 'a verdict with accept', verdict);
-      if (!verdict.accept) promise(verdict.reason.length > 0, 'a rejection with its reason', verdict);
+      check(typeof verdict.accept === 'boolean', 'a verdict with accept', verdict);
+      if (!verdict.accept) check(verdict.reason.length > 0, 'a rejection with its reason', verdict);
     }
   },
   parse: async (extension, given) => {
-    promise(extension.types.length > 0, 'at least one MIME type', extension.types);
+    check(extension.types.length > 0, 'at least one MIME type', extension.types);
     for (const body of [...BODIES, ...(given.bodies ?? [])]) {
       const page = samplePage(body, { contentType: extension.types[0] ?? null });
       try {
         await extension.parse(page);
       } catch (error) {
         // A parser may refuse a body by throwing, as long as it is an Error.
-        promise(error instanceof Error, 'refusals are Errors', error);
+        check(error instanceof Error, 'refusals are Errors', error);
         continue;
       }
       checkResult(page);
@@ -175,7 +174,7 @@ const EXAMS: {
     }
   },
   signature: (extension, given) => {
-    promise(extension.id.length > 0, 'an id', extension.id);
+    check(extension.id.length > 0, 'an id', extension.id);
     for (const body of [...BODIES, ...(given.bodies ?? [])]) {
       const sign = (): string | null => {
         const page = samplePage(body);
@@ -183,13 +182,13 @@ const EXAMS: {
         return extension.sign(page);
       };
       const value = sign();
-      promise(value === null || /^[0-9a-f]{16}$/.test(value), '16 hex digits or null', value);
-      promise(sign() === value, 'the same signature for the same page', value);
+      check(value === null || /^[0-9a-f]{16}$/.test(value), '16 hex digits or null', value);
+      check(sign() === value, 'the same signature for the same page', value);
     }
-    promise(extension.sign(samplePage('')) === null, 'null for a page without words', extension.sign(samplePage('')));
+    check(extension.sign(samplePage('')) === null, 'null for a page without words', extension.sign(samplePage('')));
   },
   schedule: (extension) => {
-    promise(extension.initialIntervalMs > 0, 'a positive start interval', extension.initialIntervalMs);
+    check(extension.initialIntervalMs > 0, 'a positive start interval', extension.initialIntervalMs);
     let memory = { intervalMs: extension.initialIntervalMs, belief: null } as Parameters<typeof extension.onVisit>[0];
     let now = Date.UTC(2026, 0, 1);
     for (const part of [...VISITS, ...VISITS, ...VISITS]) {
@@ -206,9 +205,9 @@ const EXAMS: {
       };
       const decision = extension.onVisit(deepFreeze(memory), deepFreeze(visit));
       const { intervalMs } = decision.memory;
-      promise(Number.isFinite(intervalMs) && intervalMs > 0, 'a positive interval', intervalMs);
-      promise(Number.isFinite(decision.nextFetchAt), 'a finite next fetch time', decision.nextFetchAt);
-      promise(decision.terms.length > 0, 'the terms of its arithmetic', decision.terms);
+      check(Number.isFinite(intervalMs) && intervalMs > 0, 'a positive interval', intervalMs);
+      check(Number.isFinite(decision.nextFetchAt), 'a finite next fetch time', decision.nextFetchAt);
+      check(decision.terms.length > 0, 'the terms of its arithmetic', decision.terms);
       memory = decision.memory;
     }
   },
@@ -216,11 +215,11 @@ const EXAMS: {
     const now = Date.UTC(2026, 0, 1);
     const score = extension.seedScore('http://example.org/');
     // Frozen, as in a crawl.
-    const parent = deepFreeze(newDatum({ url: 'http://example.org/', now, intervalMs: DAY_MS, score }));
-    promise(Number.isFinite(parent.score), 'a finite seed score', parent.score);
+    const parent = deepFreeze(newDatum({ url: 'http://example.org/', now, intervalMs: DAY, score }));
+    check(Number.isFinite(parent.score), 'a finite seed score', parent.score);
     const outlink = deepFreeze({ url: 'http://example.org/a', anchor: 'a', rel: 'link', nofollow: false } as const);
     const found = extension.outlinkScore(parent, outlink, 1);
-    promise(Number.isFinite(found), 'a finite outlink score', found);
+    check(Number.isFinite(found), 'a finite outlink score', found);
     const rank = extension.rank(
       deepFreeze({
         url: outlink.url,
@@ -233,7 +232,7 @@ const EXAMS: {
       }),
       now + DAY_MS,
     );
-    promise(Number.isFinite(rank), 'a finite rank', rank);
+    check(Number.isFinite(rank), 'a finite rank', rank);
   },
-  exporter: (extension, given) => examineExporter(extension, given.place ?? null, promise),
+  exporter: (extension, given) => examineExporter(extension, given.place ?? null, check),
 };

@@ -13,7 +13,7 @@ export interface DeliveryOptions {
   readonly firstPauseMs: number;
 }
 
-/** What a delivery needs of the world; the default is the world itself. */
+/** Clock, randomness and timer of a delivery, for tests. */
 export interface DeliveryDeps {
   readonly now: () => number;
   /** Uniform in [0, 1). */
@@ -34,21 +34,21 @@ const WORLD: DeliveryDeps = {
 
 /** Longest pause between two attempts, also where a server asks for more, ms. */
 const MAX_PAUSE_MS = 60_000;
-/** Of an answer, characters: more is no answer that anybody expects. */
+/** Longest answer that is read, characters. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 
-/** Whether it is worth another try: the server is busy, or failed for now. */
+/** Whether a status is transient, and the request worth a retry. */
 export const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
-/** Doubling pauses, half of each at random, so that many senders do not come at once. */
+/** Exponential backoff with jitter: half of each pause is random, so that many senders do not retry at once. */
 export function pauseMs(attempt: number, firstPauseMs: number, random: () => number): number {
   return retryPauseMs({ attempt, firstMs: firstPauseMs, longestMs: MAX_PAUSE_MS, retryAfterMs: null }, random);
 }
 
 /**
- * Sends a body by POST until it is answered, with pauses after what passes: broken connections, 408, 429 and 5xx.
- * `Retry-After` is minded. Redirects are not followed: a body that was meant for one address goes to no other. Resolves
- * with the answer when it is 2xx; rejects with an `Error` that says status and answer otherwise.
+ * Sends a body by POST, with retries after broken connections, 408, 429 and 5xx. `Retry-After` is obeyed. Redirects are
+ * not followed, so that the body reaches no other address. Resolves with the answer when it is 2xx; otherwise rejects
+ * with an `Error` that names status and answer.
  */
 export async function deliver(options: DeliveryOptions, deps: DeliveryDeps = WORLD): Promise<DeliveryAnswer> {
   for (let attempt = 0; ; attempt++) {
@@ -99,21 +99,20 @@ function reasonOf(url: string, outcome: Outcome, attempts: number): string {
   return `${origin}${pathname} answered ${outcome.status}${tries}${said === '' ? '' : `: ${said}`}`;
 }
 
-/**
- * Where to send to: `--output`, else the option. Throws an `Error` for what is no web address, or has a password in it.
- */
+/** The target: `--output`, else the option. Throws an `Error` unless it is an http(s) URL without user and password. */
 export function addressOf(place: string | null, configured: string | undefined): URL {
   const given = place ?? configured;
-  if (given === undefined) throw new Error('an address is needed: --output URL, or the option url');
+  if (given === undefined) throw new Error('an address is needed: give --output URL, or set the option url');
   let url: URL;
   try {
     url = new URL(given);
   } catch {
-    throw new Error(`a web address such as https://example.org/ was expected, got "${given}"`);
+    throw new Error(`expected an address such as https://example.org/, got "${given}"`);
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new Error(`an address of http or https was expected, got "${given}"`);
+    throw new Error(`expected an http or https address, got "${given}"`);
   }
-  if (url.username !== '' || url.password !== '') throw new Error('no name and password in the address, please');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('expected an address with no name and password in it');
   return url;
 }

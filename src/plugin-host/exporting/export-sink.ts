@@ -1,14 +1,14 @@
 import type { Exporter, ExportSink, ExportTarget } from '../api/exporter-api.ts';
 import { atOnce } from '../loading/answer-checks.ts';
 
-/** Begins an export with an exporter of either form. */
+/** Begins an export with a text exporter or a sink exporter. */
 export async function openSink(exporter: Exporter, target: ExportTarget): Promise<ExportSink> {
   if ('open' in exporter) return exporter.open(target);
   const write = async (method: string, answer: string | undefined): Promise<void> => {
     const text = atOnce(method, answer);
     if (text !== undefined && text !== '') await target.write(text);
   };
-  // Even of nothing: an export without pages leaves an empty file, not the one of last time.
+  // An empty string too: an export without pages must leave an empty file, not the one of the last export.
   await target.write(atOnce('begin', exporter.begin?.()) ?? '');
   return {
     document: (document) => write('document', exporter.document(document)),

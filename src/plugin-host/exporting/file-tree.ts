@@ -2,9 +2,9 @@ import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:
 import { dirname, join, resolve, sep } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
 
-/** A folder of files and a list of them, `index.jsonl`, whose last line about a URL counts. */
+/** A folder of files with a list, `index.jsonl`, in which the last line of a URL is the valid one. */
 export interface FileTree {
-  /** Writes a file, which appears when it is whole; `entry` goes into the list. */
+  /** Writes a file atomically and appends `entry` to the list. */
   put(
     path: string,
     data: string | Uint8Array,
@@ -13,17 +13,18 @@ export interface FileTree {
   /** Removes the file, if it is there. */
   remove(path: string, url: string): Promise<void>;
   close(): Promise<void>;
-  /** The files stay; a list that was begun anew is taken back. */
+  /** Keeps the files; a new list is discarded. */
   abandon(): Promise<void>;
 }
 
 const LIST = 'index.jsonl';
-/** Folders remembered as made. */
+/** Folders remembered as existing. */
 const MAX_FOLDERS = 10_000;
 
 /**
- * `isIncremental`: the list goes on, else it begins anew and replaces the old one at the end.
- * @param partial the name of the list until then, such as that of `ExportTarget`
+ * Opens a folder for an export.
+ * @param isIncremental append to the list; otherwise a new list replaces the old one on `close`
+ * @param partial temporary name of a new list, such as that of `ExportTarget`
  */
 export async function openFileTree(
   folder: string,
@@ -39,10 +40,10 @@ export async function openFileTree(
   const made = new Set<string>();
   const fileOf = (path: string): string => {
     const file = resolve(root, path);
-    if (!file.startsWith(root + sep)) throw new TypeError(`${path} does not lie in ${root}`);
+    if (!file.startsWith(root + sep)) throw new TypeError(`${path} is outside of ${root}`);
     return file;
   };
-  const tell = (entry: object): Promise<unknown> => lines.appendFile(`${JSON.stringify(entry)}\n`);
+  const append = (entry: object): Promise<unknown> => lines.appendFile(`${JSON.stringify(entry)}\n`);
   return {
     async put(path, data, entry) {
       const file = fileOf(path);
@@ -54,11 +55,11 @@ export async function openFileTree(
       }
       await writeFile(`${file}.partial`, data);
       await rename(`${file}.partial`, file);
-      await tell({ ...entry, file: path });
+      await append({ ...entry, file: path });
     },
     async remove(path, url) {
       await rm(fileOf(path), { force: true });
-      await tell({ deleted: url, file: path });
+      await append({ deleted: url, file: path });
     },
     async close() {
       await lines.close();
@@ -74,7 +75,7 @@ export async function openFileTree(
 const BLOCK = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** What a full disk has left of a line would make the next one unreadable. */
+/** Truncates an incomplete last line, as a full disk leaves it: the next line would be appended to it. */
 async function cutTornEnd(lines: FileHandle): Promise<void> {
   const { size } = await lines.stat();
   const block = Buffer.alloc(BLOCK);

@@ -60,8 +60,8 @@ const PROMISED: { readonly [Key in keyof ParseResult]: readonly [keeps: (value: 
 };
 
 /**
- * The first field of a result that is not as {@link ParseResult} declares it, in words; `null` when all are. Later steps
- * trust the types: `updatedb` would fail at such a page, and at every further attempt.
+ * The first field of a result that is not as {@link ParseResult} declares it, in words; `null` when all are. Later
+ * steps trust the types: `updatedb` would fail at such a page, and at every further attempt.
  */
 export function resultFault(result: ParseResult): string | null {
   for (const [key, [keeps, what]] of Object.entries(PROMISED)) {

@@ -8,10 +8,9 @@ import { atOnce, exchangeFault, resultFault } from './answer-checks.ts';
 import { textOf } from './resolve-plugin.ts';
 
 /**
- * An extension whose answers go into records, or decide them: what it throws names the plugin, and numbers that are
- * none never reach the crawl db, where a page without a time of its next visit would be lost; nor does a page that is
- * not as promised reach a segment. What parsers and parse filters throw is named where they are asked, as are URL
- * filters and exporters.
+ * An extension whose answers are checked at run time. Its errors name the plugin. NaN never reaches the crawl db, where
+ * a page without a next fetch time would be lost, and a malformed parse result never reaches a segment. Errors of
+ * parsers, parse filters, URL filters and exporters are named by their callers.
  */
 export function checkedExtension<Kind extends PluginKind>(
   kind: Kind,
@@ -58,7 +57,7 @@ function checkedSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
 function checkedScoring(name: string, scoring: Scoring): Scoring {
   return {
     seedScore: (...args) => asked(name, 'seedScore', () => number('its answer', scoring.seedScore(...args))),
-    // What it would write into records here, their indexes would know nothing of.
+    // Frozen: a record that the plugin changed here would no longer agree with its index rows.
     outlinkScore: (parent, outlink, depth) =>
       asked(name, 'outlinkScore', () =>
         number('its answer', scoring.outlinkScore(deepFreeze(parent), deepFreeze(outlink), depth)),
@@ -67,7 +66,7 @@ function checkedScoring(name: string, scoring: Scoring): Scoring {
   };
 }
 
-/** A protocol rejects with `CrawlError`; anything else is the plugin's own fault, and costs the visit alone. */
+/** A protocol rejects with `CrawlError`; any other error is a fault of the plugin, and fails only this visit. */
 function checkedProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
   checkNames('schemes', protocol.schemes);
   return {
@@ -118,7 +117,7 @@ function checkedExporter(exporter: Exporter): Exporter {
   return exporter;
 }
 
-/** By these it is found: one in capitals never would be. */
+/** Lookups use lower case: a name in capitals would never be found. */
 function checkNames(what: string, names: readonly unknown[]): void {
   const isName = (name: unknown): boolean => typeof name === 'string' && name !== '' && name === name.toLowerCase();
   if (!Array.isArray(names) || names.length === 0 || !names.every(isName)) {

@@ -5,10 +5,10 @@ import { optionsJson } from './options-json.ts';
 const TAG = /^[A-Za-z0-9]{0,24}$/;
 
 /**
- * Tells what a parser or parse filter makes of the texts that are signed: its own word for it, and four hex digits that
- * follow from its options where these are not the default ones. Empty: nothing.
- * @param plugin its name without the kind
- * @param options and defaults: as they were checked, all values named
+ * Version of the signed texts of a parser or parse filter: its `content`, and four hex digits of a hash of its options
+ * where these differ from the defaults. Empty for a filter that leaves these texts alone.
+ * @param plugin name without the kind
+ * @param options validated options, with all defaults filled in; `defaults` likewise
  */
 export function contentTag(
   { content }: ContentSource,

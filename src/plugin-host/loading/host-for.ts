@@ -5,12 +5,12 @@ import type { Log } from '../../ports/log.ts';
 import type { PluginHost } from '../api/plugin-api.ts';
 
 export interface HostOptions extends Pick<PluginHost, 'http' | 'agent' | 'intervals' | 'now'> {
-  /** Files that plugins name are looked for there. */
+  /** Folder that relative paths in plugin options refer to. */
   readonly baseDir: string;
   readonly log: Log;
 }
 
-/** What a plugin is given, and a digest of the files that it has read by it so far. */
+/** The host of one plugin, and a digest of the files that the plugin has read through it so far. */
 export function hostFor(
   name: string,
   options: HostOptions,

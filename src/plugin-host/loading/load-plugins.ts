@@ -29,14 +29,11 @@ export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly kind: Kind;
   readonly file: string;
   readonly bundled: boolean;
-  /** `null`: the plugin was not imported here; {@link shippedOptions} tells its own. */
+  /** `null`: the plugin was not imported here; {@link shippedOptions} returns its options. */
   readonly options: Readonly<Record<string, unknown>> | null;
-  /**
-   * Of parsers and parse filters: what they make of the texts that are signed, see {@link contentTag}; empty for
-   * others.
-   */
+  /** Of parsers and parse filters: version of the signed texts, see {@link contentTag}; empty for other kinds. */
   readonly content: string;
-  /** Of normalisers and filters of URLs: what their verdicts follow from, see {@link pluginPrint}; empty for others. */
+  /** Of URL normalisers and filters: fingerprint of their rules, see {@link pluginPrint}; empty for other kinds. */
   readonly print: string;
   /** `null` for kinds that were not set up in this thread. */
   readonly extension: ExtensionByKind[Kind] | null;
@@ -48,7 +45,7 @@ export interface LoadedPlugins {
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
   readonly normalizers: readonly { readonly name: string; readonly extension: UrlNormalizer }[];
   readonly filters: readonly { readonly name: string; readonly extension: UrlFilter }[];
-  /** `content` tells what this parser and the parse filters make of the texts that are signed. */
+  /** The parser of a MIME type. `content` names the version of the signed texts after it and all parse filters. */
   parserFor(
     contentType: string,
   ): { readonly name: string; readonly extension: Parser; readonly content: string } | undefined;
@@ -61,13 +58,10 @@ export interface LoadedPlugins {
   readonly exporters: ReadonlyMap<string, Exporter>;
 }
 
-/** Plugins, too, are looked for in `baseDir`. */
+/** `baseDir` is also where relative plugin paths begin. */
 export interface LoadOptions extends HostOptions {
   readonly list: PluginList;
-  /**
-   * Kinds to set up; others are imported and checked only, and bundled ones without options not even that, as there is
-   * nothing to check.
-   */
+  /** Kinds to set up. Other kinds are only imported and checked; bundled plugins without options not even that. */
   readonly kinds: ReadonlySet<PluginKind>;
 }
 
@@ -81,7 +75,7 @@ export const MAIN_THREAD_KINDS: ReadonlySet<PluginKind> = new Set([
 ]);
 export const WORKER_KINDS: ReadonlySet<PluginKind> = new Set(['parse', 'parsefilter', 'signature']);
 
-/** What an extension of each kind must offer; `|`: one of them is enough. */
+/** Methods that an extension of each kind must have; `|`: one of them is enough. */
 const METHODS: Readonly<Record<PluginKind, readonly string[]>> = {
   protocol: ['exchange', 'close'],
   urlnormalizer: ['normalize'],
@@ -114,7 +108,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
 async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<LoadedPlugin> {
   const resolved = resolvePlugin(entry, options.baseDir);
   if (resolved.bundled && Object.keys(entry.options).length === 0) {
-    // It is named as it is listed, so its kind is known without it.
+    // The name of a bundled plugin is its entry, so its kind is known without importing it.
     const kind = kindOfPlugin(entry.use);
     if (!options.kinds.has(kind)) {
       return { name: entry.use, kind, ...resolved, options: null, ...NO_TAGS, extension: null };
@@ -157,13 +151,13 @@ async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<Lo
   }
 }
 
-/** The options of a bundled plugin to which none are given. */
+/** The default options of a bundled plugin. */
 export async function shippedOptions(use: string): Promise<Readonly<Record<string, unknown>>> {
   const entry = { use, options: {}, where: use };
   return checkedOptions(entry, await importPlugin(resolvePlugin(entry, '.'), entry));
 }
 
-/** Options when none are given; nothing where some must be. */
+/** Options when none are given; empty where some are required. */
 function defaultsOf({ options }: PluginDefinition): Readonly<Record<string, unknown>> {
   const found = options?.safeParse({});
   return found?.success ? (found.data as Record<string, unknown>) : {};
@@ -194,7 +188,7 @@ function readBy(schema: unknown, given: PluginListEntry['options'], plugin: stri
   try {
     return readOptions<Readonly<Record<string, unknown>>>(schema, given);
   } catch (cause) {
-    throw new CrawlError('plugin-broken', `${plugin}: its schema of options: ${textOf(cause)}`, { cause });
+    throw new CrawlError('plugin-broken', `${plugin}: invalid schema of options: ${textOf(cause)}`, { cause });
   }
 }
 
@@ -220,7 +214,7 @@ function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<stri
   if (scorings.length > 1) {
     throw new CrawlError(
       'plugin-broken',
-      `only one scoring plugin can be in force: ${scorings.map((each) => each.name).join(', ')}`,
+      `only one scoring plugin can be loaded: ${scorings.map((each) => each.name).join(', ')}`,
     );
   }
   return {
@@ -257,7 +251,7 @@ function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<stri
   };
 }
 
-/** One claim per key; a second one is an error unless the configuration names the winner. */
+/** One plugin per key; a second one is an error unless the configuration names the winner. */
 function claims<Claim extends { readonly key: string; readonly name: string }>(
   all: readonly Claim[],
   winners: Readonly<Record<string, string>>,

@@ -6,19 +6,19 @@ export interface OptionFault {
   readonly message: string;
 }
 
-/** Options as a plugin's schema gives them back, or what is wrong with them. Throws where the schema itself is. */
+/** Options validated by a plugin's schema, or their faults. Throws where the schema itself is invalid. */
 export function readOptions<Options>(
   schema: unknown,
   given: Readonly<Record<string, unknown>>,
 ): { readonly options: Options } | { readonly faults: readonly OptionFault[] } {
-  // It comes from a file: its type promises nothing.
+  // It comes from a file: its type guarantees nothing.
   const { safeParse } = (schema ?? {}) as Partial<z.ZodType<Options>>;
   if (typeof safeParse !== 'function') throw new TypeError('options must be a zod schema, such as z.strictObject({})');
   const result = (schema as z.ZodType<Options>).safeParse(given);
   return result.success ? { options: result.data } : { faults: optionFaults(schema, result.error.issues) };
 }
 
-/** Issues that a schema of options found, one for each misspelt name, with the name that was probably meant. */
+/** Issues that a schema reports, with one fault for each unknown option and the name that was probably meant. */
 export function optionFaults(schema: unknown, issues: readonly z.core.$ZodIssue[]): OptionFault[] {
   return issues.flatMap((issue): OptionFault[] => {
     if (issue.code !== 'unrecognized_keys') return [issue];
@@ -31,10 +31,7 @@ export function optionFaults(schema: unknown, issues: readonly z.core.$ZodIssue[
   });
 }
 
-/**
- * Names that an object schema knows below a path; none where the schema does not tell. It may come from another copy of
- * zod.
- */
+/** Option names of an object schema below a path; none without a `shape`. It may come from another copy of zod. */
 function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   let at = schema as { readonly shape?: Readonly<Record<PropertyKey, unknown>> } | undefined;
   for (const key of path) at = at?.shape?.[key] as typeof at;

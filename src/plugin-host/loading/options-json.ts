@@ -1,6 +1,6 @@
 import { isPlain } from '../../domain/deep-freeze.ts';
 
-/** Options as JSON. What a schema made of them may be more than JSON knows. */
+/** Options as JSON. A schema may have turned them into values that JSON lacks, such as a `Set` or a `RegExp`. */
 export const optionsJson = (options: Readonly<Record<string, unknown>>): string => JSON.stringify(options, reported);
 
 function reported(_key: string, value: unknown): unknown {

@@ -2,13 +2,13 @@ export interface PluginListEntry {
   /** A bundled name, a path (`./plugins/parse-mine`), or a package name. */
   readonly use: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** `file:line:column` for messages. */
+  /** Position as `file:line:column`, for messages. */
   readonly where: string;
 }
 
 export interface PluginList {
   readonly entries: readonly PluginListEntry[];
-  /** Which plugin serves a MIME type that two claim. */
+  /** Plugin by MIME type, scheme or format that two plugins claim. */
   readonly winners: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,7 @@ const BUNDLED = [
   'exporter-jsonl',
 ] as const;
 
-/** Loaded when their format is asked for; named in `plugins.yaml` where they need options. */
+/** Loaded when their format is requested; listed in `plugins.yaml` only for options. */
 export const BUNDLED_EXPORTERS: readonly string[] = [
   'exporter-csv',
   'exporter-markdown',
@@ -46,7 +46,7 @@ export const BUNDLED_EXPORTERS: readonly string[] = [
   'exporter-webhook',
 ];
 
-/** All but the first list are bundled, but take part only when named in `plugins.yaml`. */
+/** All bundled plugins. Those of the first list are loaded by default, the others when `plugins.yaml` lists them. */
 export const BUNDLED_PLUGINS: readonly string[] = [
   ...BUNDLED,
   ...BUNDLED_EXPORTERS,

@@ -2,21 +2,20 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { optionsJson } from './options-json.ts';
 
-/** What a plugin's answers follow from, as far as that can be known from outside. */
+/** Everything outside a plugin's code that its answers depend on, and where its code is. */
 export interface PluginSource {
   readonly name: string;
   readonly file: string;
   readonly bundled: boolean;
   /** As the plugin list gives them. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Digest of the files that it has read by `readTextFile` while it was set up. */
+  /** Digest of the files that it read by `readTextFile` during setup. */
   readonly filesDigest: string;
 }
 
 /**
- * Another one when the plugin's options, the files that it reads, or its own file have changed. What a bundled plugin
- * does changes with the version of incrawl alone, which does not count: else each update would look as if all rules had
- * changed. 16 hex digits.
+ * Fingerprint of a plugin, 16 hex digits: it changes with the plugin's options, the files that it reads, and its own
+ * file. The code of bundled plugins does not count: otherwise each update of incrawl would look like new URL rules.
  */
 export function pluginPrint({ name, file, bundled, options, filesDigest }: PluginSource): string {
   const code = bundled ? '' : readFileSync(file, 'utf8');

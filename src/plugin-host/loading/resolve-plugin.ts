@@ -14,7 +14,7 @@ export interface ResolvedPlugin {
 
 const ENTRY_FILES = ['plugin.ts', 'plugin.mts', 'plugin.js', 'plugin.mjs'];
 
-/** This package's own modules, compiled or not: whichever is running. */
+/** Suffix of this package's own modules: compiled or source, whichever is running. */
 const ownSuffix = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const own = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -35,26 +35,26 @@ export function resolvePlugin(entry: PluginListEntry, baseDir: string): Resolved
   const guess = closestName(entry.use, BUNDLED_PLUGINS);
   throw new CrawlError(
     'plugin-broken',
-    `${entry.where} ${entry.use}: no such plugin (looked for ${places.join(', ')}${isPath ? '' : ' and a package of that name'})` +
+    `${entry.where} ${entry.use}: no such plugin ` +
+      `(looked for ${places.join(', ')}${isPath ? '' : ' and a package of that name'})` +
       (guess === undefined ? '' : `; did you mean ${guess}?`),
   );
 }
 
-/** The main module of a package as it is seen from a file; `null` when there is none. */
+/** The main module of a package as resolved from a file; `null` when there is none. */
 function packageMain(name: string, from: string): string | null {
   try {
     return createRequire(from).resolve(name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') return null;
   }
-  // Its exports are for `import` alone, as those of most packages without CommonJS; Node resolves such from its own
-  // modules only.
+  // Its exports are for `import` only; Node 20 resolves those from its own modules, not from another file.
   const { createJiti } = createRequire(import.meta.url)('jiti') as typeof import('jiti');
   const url = createJiti(from).esmResolve(name, { try: true });
   return url === undefined ? null : fileURLToPath(url);
 }
 
-/** Loaded when a plugin of one's own is: jiti is large, and each parser thread would have it. */
+/** Loaded only for plugins that are not bundled: jiti is large, and each parser thread would hold a copy. */
 const typescriptImporter = async () => (await import('jiti')).createJiti;
 
 /** Imports a plugin. TypeScript needs no build step: jiti compiles it in memory. */
@@ -68,7 +68,7 @@ export async function importPlugin(resolved: ResolvedPlugin, entry: PluginListEn
           alias: {
             'incrawl/plugin-testing': own(`../api/plugin-testing${ownSuffix}`),
             'incrawl/plugin': own(`../api/plugin-api${ownSuffix}`),
-            // Options are zod schemas; a plugin beside a configuration has no packages of its own.
+            // Options are zod schemas, and a plugin beside a configuration has no packages of its own.
             zod: createRequire(import.meta.url).resolve('zod'),
           },
         }).import(resolved.file);

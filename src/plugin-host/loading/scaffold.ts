@@ -5,7 +5,7 @@ import { kindOfPlugin, type PluginKind } from '../api/plugin-api.ts';
 import { makeFolder } from '../make-folder.ts';
 import { textOf } from './resolve-plugin.ts';
 
-/** What each kind does at first: small, but it works. */
+/** The body of a new plugin of each kind: small, but working. */
 const SETUP: Readonly<Record<PluginKind, string>> = {
   protocol: `  setup: (host) => {
     const http = host.http.createGotProtocol();
@@ -31,7 +31,7 @@ const SETUP: Readonly<Record<PluginKind, string>> = {
     },
   }),`,
   parsefilter: `  setup: () => ({
-    // It leaves the texts alone, so signatures stay comparable. Without this line its name is part of theirs.
+    // Empty: this filter changes no signed text. Without this line its name becomes part of the signature's name.
     content: '',
     // Counts headings; metadata goes into the page's record.
     filter: (page) => {
@@ -40,7 +40,7 @@ const SETUP: Readonly<Record<PluginKind, string>> = {
     },
   }),`,
   signature: `  setup: () => ({
-    // The name belongs to the parameters: change one, change both.
+    // Only signatures of equal ids are compared: change the id with the algorithm or its parameters.
     id: 'NAME-v1',
     sign: (page) => {
       const text = page.result.mainText ?? page.result.text;
@@ -56,7 +56,8 @@ const SETUP: Readonly<Record<PluginKind, string>> = {
     // Half the interval after a change, double it after none.
     onVisit: (memory, visit) => {
       const factor = visit.outcome === 'modified' ? 0.5 : visit.outcome === 'unchanged' ? 2 : 1;
-      const intervalMs = Math.max(host.intervals.minIntervalMs, Math.min(host.intervals.maxIntervalMs, memory.intervalMs * factor));
+      const { minIntervalMs, maxIntervalMs } = host.intervals;
+      const intervalMs = Math.max(minIntervalMs, Math.min(maxIntervalMs, memory.intervalMs * factor));
       return {
         memory: { ...memory, intervalMs },
         nextFetchAt: visit.now + intervalMs,
@@ -87,30 +88,30 @@ ${SETUP[kind].replaceAll('NAME', name.slice(kind.length + 1))}
 
 const testText = (
   name: string,
-): string => `// Run it with: node --test (Node 22.18 or newer, "type": "module" in package.json), or with vitest. It finds incrawl where npm
-// has installed it, in this folder or above: npm install incrawl.
+): string => `// Run it with vitest, or with node --test (Node 22.18 or newer, "type": "module" in package.json). It
+// needs incrawl installed in this folder or above: npm install incrawl.
 import { test } from 'node:test';
 import { testPlugin } from 'incrawl/plugin-testing';
 import plugin from './plugin.ts';
 
-test('${name} keeps the contract of its kind', async () => {
+test('${name} fulfils the contract of its kind', async () => {
   await testPlugin(plugin);
 });
 `;
 
 const readmeText = (name: string): string => `# ${name}
 
-Say here what it does and which options it has.
+Describe here what the plugin does, and its options.
 
-Switch it on in \`plugins.yaml\`:
+Add it to \`plugins.yaml\`:
 
     plugins:
       - ${name}
 `;
 
 /**
- * Writes a working plugin with a test into `dir/name` and returns the files. Refuses to overwrite.
- * @param dryRun write nothing, but say what would be written
+ * Writes a working plugin with a test into `dir/name` and returns the paths of its files. Never overwrites.
+ * @param dryRun write nothing, only return the paths
  */
 export async function scaffoldPlugin(name: string, dir: string, dryRun = false): Promise<string[]> {
   let kind: PluginKind;

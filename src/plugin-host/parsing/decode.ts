@@ -6,7 +6,7 @@ import { guessEncoding } from './guess-encoding.ts';
 export interface DecodeHints {
   /** The whole `Content-Type` header; `null` when absent. */
   readonly contentType: string | null;
-  /** Where a declaration inside the body is looked for: `meta` elements, the XML declaration, nowhere. */
+  /** Where the body may declare its encoding: `meta` elements, the XML declaration, nowhere. */
   readonly kind: 'html' | 'xml' | 'text';
 }
 
@@ -17,18 +17,18 @@ export interface DecodedBody {
   readonly charset: string;
 }
 
-/** Bytes in which a declaration must begin for its author to rely on it. */
+/** Bytes in which a declaration must begin to be trusted (WHATWG HTML). */
 const PRESCAN_BYTES = 1024;
-/** Bytes in which it is looked for where there is nothing better to go by, as browsers do too. */
+/** Bytes searched for a late declaration where nothing else is known, as browsers do. */
 const LATE_PRESCAN_BYTES = 65_536;
 const FALLBACK = 'windows-1252';
 
 /**
- * Decodes a body as a browser would: byte order mark, charset of the HTTP header, declaration inside the document. What
- * is declared is believed unless the bytes plainly are another: UTF-8 where they hardly are and a text of another
- * encoding is found, a Western encoding where they are valid UTF-8 beyond chance. Undeclared bodies are UTF-8 if they
- * are valid as that but for slips (a body cut off within a character, a stray byte), otherwise in the encoding of a
- * late declaration, otherwise in the one whose script and commonest letters they show, otherwise windows-1252.
+ * Decodes a body as a browser would: byte order mark, charset of the HTTP header, declaration inside the document. A
+ * declaration is overridden in two cases: UTF-8 is declared, the bytes have many faults as UTF-8 and another encoding
+ * is detected; or a Western encoding is declared and the bytes are valid UTF-8 beyond chance. Without a declaration the
+ * encoding is UTF-8 if the bytes have few faults as that (a body cut off within a character, a stray byte), else the
+ * one of a late declaration, else the one detected by script and letter frequency, else windows-1252.
  */
 export function decodeBody(body: Uint8Array, hints: DecodeHints): DecodedBody {
   const declared = declaredOutside(body, hints) ?? declaredInside(body, hints.kind, PRESCAN_BYTES);
@@ -83,12 +83,12 @@ function guess(body: Uint8Array, hints: DecodeHints): string {
   );
 }
 
-/** So many sequences of several bytes are not valid UTF-8 by chance. */
+/** Multi-byte sequences from which valid UTF-8 is no chance. */
 const LEAST_SEQUENCES = 3;
-/** A body that is UTF-8 but for slips has fewer faults, by its bytes beyond ASCII. */
+/** Largest share of faults in UTF-8 with stray bytes, of the bytes beyond ASCII. */
 const SLIPS = 0.1;
 
-/** The encoding declared, or the one that the bytes are in beyond doubt. */
+/** The declared encoding, or the one that the bytes clearly have. */
 function corrected(body: Uint8Array, declared: string): string {
   if (declared === 'windows-1252') return isUtf8(body) && sequencesIn(body) >= LEAST_SEQUENCES ? 'utf-8' : declared;
   if (declared !== 'utf-8' || isUtf8(body)) return declared;
@@ -96,14 +96,14 @@ function corrected(body: Uint8Array, declared: string): string {
   return shareOfFaults(sample) > SLIPS ? (guessEncoding(sample) ?? declared) : declared;
 }
 
-/** Faults of a text as UTF-8, by its bytes beyond ASCII; 0 without any. */
+/** Faults when decoded as UTF-8, as a share of the bytes beyond ASCII; 0 without such bytes. */
 function shareOfFaults(sample: Uint8Array): number {
   let beyond = 0;
   for (const byte of sample) if (byte >= 0x80) beyond++;
   return beyond === 0 ? 0 : (decodeUtf8(sample).split('\ufffd').length - 1) / beyond;
 }
 
-/** Looked at from the first byte beyond ASCII on: a text of another encoding may begin with much markup. */
+/** Examines the bytes from the first one beyond ASCII: a page may begin with much ASCII markup. */
 function isUtf8ButForSlips(body: Uint8Array): boolean {
   const first = body.findIndex((byte) => byte >= 0x80);
   const sample = body.subarray(first, first + LATE_PRESCAN_BYTES);

@@ -4,26 +4,25 @@ import type { ParsedRecord } from '../../ports/segment-store.ts';
 
 const packr = new Packr({ useRecords: false });
 
-/** Texts of up to so many UTF-16 units are encoded in the scratch buffer. */
+/** Longest text encoded in the scratch buffer, UTF-16 units. */
 const SCRATCH_UNITS = 128 * 1024;
-/** UTF-8 takes no more for one. */
+/** Most UTF-8 bytes per UTF-16 unit. */
 const UNIT_BYTES = 3;
 let scratch: Buffer | null = null;
 
 /**
- * The record as a segment stores it: a MessagePack map, the text in it binary, so that it is decoded only when it is
- * read.
+ * A record as a segment stores it: a MessagePack map with the text as binary, so that it is decoded only when read.
  */
 export function encodeParsed(record: ParsedRecord): ParsedPage {
   return {
-    // A copy of its own: msgpackr packs into a buffer of its own, always the same one, which cannot be handed over.
+    // A copy: msgpackr reuses one buffer, which cannot be transferred.
     encoded: new Uint8Array(packr.pack({ ...record, text: utf8(record.text) }, RESET_BUFFER_MODE)),
     failed: record.outcome.kind === 'parse-failed',
     outlinks: record.outlinks.length,
   };
 }
 
-/** Good until the next call. */
+/** Valid until the next call. */
 function utf8(text: string): Buffer {
   if (text.length > SCRATCH_UNITS) return Buffer.from(text);
   scratch ??= Buffer.allocUnsafeSlow(UNIT_BYTES * SCRATCH_UNITS);

@@ -1,7 +1,7 @@
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 
-/** What is kept of a page that could not be parsed. */
+/** The parsed record of a page that could not be parsed. */
 export function failedRecord(page: PageToParse, contentType: string, code: string, message: string): ParsedRecord {
   return {
     index: page.index,

@@ -1,8 +1,7 @@
 import { TextDecoder } from '@exodus/bytes/encoding.js';
 
 /**
- * How a text in each of them looks when it is read rightly: characters that say so, and those that a wrong reading
- * would make of others.
+ * Candidate encodings, with the characters expected in a text decoded correctly.
  */
 interface Candidate {
   readonly charset: string;
@@ -59,9 +58,9 @@ const LEAST_COMMON = 0.12;
 const LEAST_COMMON_LETTERS = 0.5;
 
 /**
- * The encoding of undeclared bytes that are not UTF-8, by what reading them makes: hardly any of the characters that no
- * text has, nearly only letters of one script, as many of the commonest ones as texts have. `null`: none fits (Western
- * European, or no text).
+ * Detects the encoding of undeclared bytes that are not UTF-8. The candidate wins whose decoding has hardly any
+ * characters that occur in no text, letters of nearly one script only, and as many of its commonest letters as real
+ * texts have. `null`: none fits (Western European, or no text).
  */
 export function guessEncoding(body: Uint8Array): string | null {
   const first = body.findIndex((byte) => byte >= 0x80);

@@ -6,26 +6,24 @@ import { type LoadedPlugins, loadPlugins, WORKER_KINDS } from '../loading/load-p
 import { BUNDLED_PLUGINS, type PluginList } from '../loading/plugin-list.ts';
 import type { ParseLimits } from './parse-page.ts';
 
-/** Plain data: it is copied into each worker. */
+/** Plain data, copied into each worker. */
 export interface ParsingOptions {
   readonly list: PluginList;
   readonly baseDir: string;
-  /** Short name of the signature in force. */
+  /** Short name of the configured signature. */
   readonly signature: string;
   readonly limits: ParseLimits;
   readonly agent: PluginHost['agent'];
   readonly intervals: PluginHost['intervals'];
 }
 
-/**
- * What may parse, sign or filter pages: a bundled plugin of another kind need not be loaded to know that it does not.
- */
+/** The list without bundled plugins of other kinds: their kind is known from the name, without loading them. */
 function parsingPart({ entries, winners }: PluginList): PluginList {
   const mayParse = (use: string): boolean => !BUNDLED_PLUGINS.includes(use) || WORKER_KINDS.has(kindOfPlugin(use));
   return { entries: entries.filter(({ use }) => mayParse(use)), winners };
 }
 
-/** Parsers, parse filters and the signature in force. The main thread has checked the whole list. */
+/** Loads parsers, parse filters and the configured signature. The main thread has checked the whole list. */
 export async function loadParsing(
   options: ParsingOptions,
   log: Log,

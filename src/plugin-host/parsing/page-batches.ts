@@ -1,17 +1,12 @@
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 
-/**
- * What hands pages to a worker and brings the answers back, in order; rejects when the worker was lost or its time was
- * over.
- */
+/** Sends pages to a worker and returns their answers in order; rejects when the worker died or ran out of time. */
 export type RunBatch = (
   pages: readonly PageToParse[],
   options: { readonly handOver: boolean },
 ) => Promise<ParsedPage[]>;
 
-/**
- * Pages of a batch, and bytes of their bodies: handing over a page costs more than a small page is worth of parsing.
- */
+/** Limits of a batch. Batches exist because sending a small page to a worker costs more than parsing it. */
 const MAX_PAGES = 8;
 const MAX_BYTES = 512 * 1024;
 
@@ -22,15 +17,14 @@ interface Waiting {
 }
 
 /**
- * Keeps every worker busy with one batch at a time: whatever has come while all were busy goes to the next free one
- * together, in the order it came. A batch that fails is repeated page by page, so a page that breaks its worker costs
- * no other page.
+ * Keeps each worker busy with one batch at a time: pages that arrive while all workers are busy go together, in order,
+ * to the next free one. A failed batch is repeated page by page, so that a page that breaks its worker fails alone.
  */
 export class PageBatches {
   private readonly waiting: Waiting[] = [];
   private free: number;
   private readonly run: RunBatch;
-  /** The answer for a page that failed alone, or a fault that is no page's. */
+  /** The answer for a page that failed alone; throws for a fault that is not the page's. */
   private readonly onFailure: (page: PageToParse, error: unknown) => ParsedPage;
 
   constructor(workers: number, run: RunBatch, onFailure: (page: PageToParse, error: unknown) => ParsedPage) {
@@ -70,7 +64,7 @@ export class PageBatches {
   private async work(batch: readonly Waiting[]): Promise<void> {
     if (batch.length > 1) {
       try {
-        // Bodies are copied, not handed over: they are needed again should the batch fail.
+        // Bodies are copied, not transferred: they are needed again if the batch fails.
         const answers = await this.run(
           batch.map(({ page }) => page),
           { handOver: false },
@@ -78,7 +72,7 @@ export class PageBatches {
         for (const [i, { resolve }] of batch.entries()) resolve(answers[i] as ParsedPage);
         return;
       } catch {
-        // Which page it was shows when each is tried alone.
+        // Parsing each page alone shows which one failed.
       }
     }
     for (const { page, resolve, reject } of batch) {

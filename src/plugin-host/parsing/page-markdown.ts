@@ -6,8 +6,8 @@ import { LivePage } from './live-page.ts';
 import { loadParsing, type ParsingOptions } from './load-parsing.ts';
 
 /**
- * Markdown of a page, by the parsers of the plugin list; `null`: nobody parses it, or it has no text. Never rejects for
- * what a page does.
+ * Markdown of a page, by the parsers of the plugin list. `null`: no parser claims its type, or it has no text. Never
+ * rejects because of a page.
  */
 export type PageMarkdown = (page: PageToParse) => Promise<string | null>;
 
@@ -28,13 +28,13 @@ export async function createPageMarkdown(parsing: ParsingOptions, log: Log): Pro
           : result.text;
       return text.trim() === '' ? null : text;
     } catch (error) {
-      log.warn('no Markdown of a page', { url: page.url, error: String(error) });
+      log.warn('Markdown of a page failed', { url: page.url, error: String(error) });
       return null;
     }
   };
 }
 
-/** Absolute; `null` for what leads to no page, or only to another place of this one. */
+/** Absolute URL of a link; `null` for links to places within the page and for other schemes. */
 function linkTarget(href: string, base: string, page: string): string | null {
   try {
     const url = new URL(href, base);

@@ -16,26 +16,23 @@ import type { PageBatch } from './worker.ts';
 export interface PageParserOptions {
   readonly parsing: ParsingOptions;
   readonly threads: number;
-  /** After this, from when a worker begins with it, a page is given up, ms. */
+  /** Time-out of a page, from when a worker begins with it, ms. */
   readonly timeoutMs: number;
 }
 
-/**
- * In this a worker must have loaded its plugins and begun with a page; a plugin whose setup never ends would keep the
- * crawl for ever.
- */
+/** Time-out for a worker to load its plugins: a plugin whose setup never ends would block the crawl for ever. */
 const START_LIMIT_MS = 120_000;
-/** Heap of one worker; a page that needs more fails, and the worker is replaced. */
+/** Heap limit of a worker; a page that needs more fails, and the worker is replaced. */
 const WORKER_HEAP_MB = 192;
 
 /**
- * Parses in worker threads. A page that takes too long or too much memory costs its worker, never the crawl. The first
- * worker starts with the first page: a crawl that finds nothing changed needs none.
+ * Parses in worker threads. A page that takes too long or too much memory ends its worker, never the crawl. The first
+ * worker starts with the first page: a crawl without changed pages starts none.
  */
 export function createPageParser(options: PageParserOptions): PageParser {
   const filename = workerFile();
   let pool: Piscina | null = null;
-  /** By number: what is done when a worker has begun with a batch. */
+  /** By batch number: called when a worker has begun with the batch. */
   const begins = new Map<number, () => void>();
   let numbers = 0;
   const open = (): Piscina => {
@@ -71,7 +68,7 @@ export function createPageParser(options: PageParserOptions): PageParser {
     }
   };
   const batches = new PageBatches(options.threads, run, (page, error) => {
-    // A worker that cannot load its plugins fails every page in the same way: that is no page's fault.
+    // A worker that cannot load its plugins would fail every page in the same way.
     if (textOf(error).startsWith(PLUGINS_BROKEN)) {
       throw new CrawlError('plugin-broken', textOf(error), { cause: error });
     }
@@ -97,7 +94,7 @@ export function createPageParser(options: PageParserOptions): PageParser {
   };
 }
 
-/** The first worker stays, since a start costs as much as a hundred pages; others go when they are idle. */
+/** The first worker stays, since its start costs as much as a hundred pages; idle ones beyond it end. */
 function startPool(filename: string, { threads, parsing }: PageParserOptions): Piscina {
   const pool = new Piscina({
     filename,
@@ -108,7 +105,7 @@ function startPool(filename: string, { threads, parsing }: PageParserOptions): P
     resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 16 },
     recordTiming: false,
   });
-  // A broken worker is told by the task that it was working on.
+  // A broken worker rejects the task that it was working on.
   pool.on('error', () => {});
   return pool;
 }
@@ -132,14 +129,14 @@ export async function createInlinePageParser(
   return { pending: 0, live, parse: async (page) => encodeParsed((await live(page)).record), close: async () => {} };
 }
 
-/** Bytes whose buffer can be handed over: a view of a shared or larger one is copied. */
+/** Bytes whose buffer can be transferred: a view of a shared or larger one is copied. */
 function ownBuffer(body: Uint8Array): Uint8Array {
   const isWhole =
     body.byteOffset === 0 && body.byteLength === body.buffer.byteLength && body.buffer instanceof ArrayBuffer;
   return isWhole ? new Uint8Array(body.buffer) : new Uint8Array(body);
 }
 
-/** The compiled worker; Node runs no TypeScript, so from source it is the one in `dist`. */
+/** The compiled worker; from source it is the one in `dist`, since Node runs no TypeScript in workers. */
 function workerFile(): string {
   const compiled = import.meta.url.endsWith('.ts') ? '../../../dist/src/plugin-host/parsing/worker.js' : './worker.js';
   const file = fileURLToPath(new URL(compiled, import.meta.url));

@@ -1,8 +1,8 @@
 import { sniffEncoding } from './decode.ts';
 
 /**
- * MIME type of a body: as declared, unless that is text and the body plainly none; else by its first bytes (a small
- * part of the WHATWG MIME Sniffing rules).
+ * MIME type of a body: as declared, unless it is declared as text and is clearly binary; without a declaration by its
+ * first bytes (a small part of the WHATWG MIME Sniffing Standard).
  */
 export function pageType(contentType: string | null, body: Uint8Array): string {
   const declared = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -23,12 +23,12 @@ export function pageType(contentType: string | null, body: Uint8Array): string {
   return start.some(isControl) ? 'application/octet-stream' : 'text/plain';
 }
 
-/** Instructions, comments and a document type, which may stand before the first element. */
+/** Processing instructions, comments and a document type, which may precede the root element. */
 const PROLOG = /^(?:\xef\xbb\xbf)?(?:\s+|<\?[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!doctype[^>[]*>)*/i;
 
 /**
- * A feed that its server calls a page, as browsers tell it, and a page that is called XML like any other: read as the
- * other, its links would be lost.
+ * A feed declared as HTML, recognised as browsers do, or an XHTML page declared as XML: parsed as declared, it would
+ * lose its links.
  */
 function otherMarkup(declared: string, start: Buffer): string | null {
   if (declared !== 'text/html' && declared !== 'text/xml' && declared !== 'application/xml') return null;
@@ -40,15 +40,15 @@ function otherMarkup(declared: string, start: Buffer): string | null {
 
 const FEEDS: ReadonlySet<string> = new Set(['rss', 'feed', 'rdf:rdf']);
 
-/** "Binary data byte" of the rules. */
+/** "Binary data byte" of the MIME Sniffing Standard. */
 const isControl = (byte: number): boolean =>
   byte < 9 || byte === 11 || (byte > 13 && byte < 27) || (byte > 27 && byte < 32);
 
-/** Pages have a stray control character at times; compressed data has one byte of ten in that range. */
+/** Pages sometimes have stray control characters; of compressed data, one byte in ten is in that range. */
 const STRAY_CONTROLS = 3;
 const STRAY_SHARE = 0.05;
 
-/** A picture, a document or an archive that its server calls text: read as such it would be a page of garbage. */
+/** An image, document or archive declared as text. */
 function isNoText(start: Buffer, contentType: string | null, kind: 'html' | 'xml' | 'text'): boolean {
   if (isPdf(start)) return true;
   let controls = 0;
@@ -64,7 +64,7 @@ function binaryType(start: Buffer): string {
   return start[0] === 0x1f && start[1] === 0x8b ? 'application/gzip' : 'application/octet-stream';
 }
 
-/** Which rules find the charset of a type. */
+/** The rules by which the charset of a MIME type is detected. */
 export function markupOf(type: string): 'html' | 'xml' | 'text' {
   if (type === 'text/html' || type === 'application/xhtml+xml') return 'html';
   return type.endsWith('/xml') || type.endsWith('+xml') ? 'xml' : 'text';

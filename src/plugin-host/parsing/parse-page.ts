@@ -18,10 +18,10 @@ export interface ParseLimits {
 
 const MAX_TITLE_CHARS = 512;
 const MAX_ANCHOR_CHARS = 256;
-/** Metadata goes into the crawl db with every page, so it is kept small. */
+/** Metadata is stored in the crawl db with every page, so it is kept small. */
 const MAX_METADATA_CHARS = 4_096;
 
-/** One page through parser, parse filters and signature. Never rejects for what a page or a plugin does. */
+/** Runs parser, parse filters and signature on a page. Never rejects because of a page or a plugin. */
 export async function parsePage(
   page: PageToParse,
   plugins: LoadedPlugins,
@@ -31,7 +31,7 @@ export async function parsePage(
   return (await parseLive(page, plugins, signature, limits)).record;
 }
 
-/** {@link parsePage}, with all that was found of the page: the record keeps only what a crawl needs. */
+/** As {@link parsePage}, with the whole result: the record keeps only a part of it. */
 export async function parseLive(
   page: PageToParse,
   plugins: LoadedPlugins,
@@ -60,7 +60,7 @@ async function guarded(plugin: string, run: () => void | Promise<void>): Promise
   }
 }
 
-/** Signatures compare only when the same kernel has read texts of the same making. */
+/** Only signatures of the same algorithm over texts of the same version are compared. */
 const nameOf = ({ id }: Signature, content: string): string => (content === '' ? id : `${id}+${content}`);
 
 function sign(page: LivePage, signature: Signature): string | null {
@@ -103,11 +103,11 @@ function recordOf(
   };
 }
 
-/** Browsers drop these, and databases and readers of CSV that exports are made for refuse them. */
+/** Browsers drop NUL characters, and databases and CSV readers refuse them. */
 const withoutNulls = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '') : text);
 
 function outlinksOf(outlinks: readonly Outlink[], nofollow: boolean, max: number): Outlink[] {
-  // What a sitemap lists is no outlink of a page: its parser bounds it.
+  // The entries of a sitemap do not count: its parser has its own limit.
   let left = max;
   const kept = outlinks.length <= max ? outlinks : outlinks.filter(({ rel }) => rel === 'sitemap' || left-- > 0);
   return kept.map((link) => {

@@ -1,2 +1,2 @@
-/** Begins the text of an error by which a worker says that it could not load its plugins: no page is at fault. */
+/** Prefix of a worker's error message when it cannot load its plugins; error codes do not cross threads. */
 export const PLUGINS_BROKEN = 'plugins of the parser threads: ';

@@ -1,4 +1,4 @@
-/** Runs in a worker thread: parses pages one after the other with parsers, filters and signature of its own. */
+/** Runs in a worker thread: parses pages one after the other with its own parsers, parse filters and signature. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
@@ -16,17 +16,14 @@ const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing,
 });
 
 export interface PageBatch {
-  /**
-   * Said to the main thread when work on the pages begins: their time counts from then, not from the start of the
-   * thread.
-   */
+  /** Posted to the main thread when parsing begins: the time-out counts from then, not from the start of the thread. */
   readonly batch: number;
   readonly pages: readonly PageToParse[];
 }
 
 export default async function parse({ batch, pages }: PageBatch): Promise<unknown> {
   const { plugins, signature, limits } = await parsing.catch((error: unknown) => {
-    // Codes of errors do not cross the border between threads; the text does.
+    // Only the message of an error crosses the thread boundary, not its code.
     throw new Error(`${PLUGINS_BROKEN}${textOf(error)}`);
   });
   parentPort?.postMessage(batch);
