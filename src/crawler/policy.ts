@@ -4,7 +4,6 @@ import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule } from '../domain/crawl/revisit/schedule.ts';
 import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import { unknownName } from '../plugin-host/parsing/load-parsing.ts';
-import type { CrawlDb } from '../ports/crawl-db.ts';
 
 /** The schedule that the configuration names. Throws `config-invalid` when no plugin is called so. */
 export function scheduleOf(config: Config, plugins: Pick<LoadedPlugins, 'schedules'>): FetchSchedule {

@@ -146,7 +146,7 @@ export const QUESTIONS = {
       { schedules, host }: { readonly schedules: readonly string[]; readonly host?: string },
     ): Promise<SimulateSummary> => {
       const { simulateSchedules } = await import('../steps/inspect/simulate.ts');
-      const { unknownName } = await import('../plugin-host/loading/load-parsing.ts');
+      const { unknownName } = await import('../plugin-host/parsing/load-parsing.ts');
       const { loaded, policy } = await deps.plugins();
       const named = schedules.map((name) => {
         const schedule = loaded.schedules.get(name);

@@ -18,7 +18,8 @@ export {
   type SimilarityOptions,
 } from '../../domain/crawl/schedules/similarity.ts';
 // Files, formats and delivery over HTTP: exporter-*.
-export { csvRow } from '../../domain/csv-row.ts';
+export { csvRow } from '../../domain/export/csv-row.ts';
+export { filePathOf } from '../../domain/export/file-path.ts';
 // Main content, blocks and noise links: parsefilter-*.
 export { type Classifier, createClassifier } from '../../domain/page/content/boilerplate.ts';
 export { CONTENT_VERSION, createMainContent, type MainContent } from '../../domain/page/content/main-content.ts';
@@ -71,5 +72,4 @@ export {
 } from '../exporting/deliver.ts';
 export { type FileTree, isFolder, openFileTree } from '../exporting/file-tree.ts';
 export { webhookHeaders } from '../exporting/webhook-message.ts';
-export { loadJieba } from '../loading/jieba.ts';
-export { createStopWords, type StopWords } from '../loading/stop-words.ts';
+export { createStopWords, type StopWords } from './stop-words.ts';

@@ -5,8 +5,8 @@
 
 import type { ScheduleVisit } from '../../domain/crawl/revisit/schedule.ts';
 import { newDatum } from '../../domain/crawl/states/datum.ts';
-import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { deepFreeze } from '../../domain/deep-freeze.ts';
+import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { isUrl } from '../../domain/url/canonical/is-url.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
@@ -215,7 +215,7 @@ const EXAMS: {
     const now = Date.UTC(2026, 0, 1);
     const score = extension.seedScore('http://example.org/');
     // Frozen, as in a crawl.
-    const parent = deepFreeze(newDatum({ url: 'http://example.org/', now, intervalMs: DAY, score }));
+    const parent = deepFreeze(newDatum({ url: 'http://example.org/', now, intervalMs: DAY_MS, score }));
     check(Number.isFinite(parent.score), 'a finite seed score', parent.score);
     const outlink = deepFreeze({ url: 'http://example.org/a', anchor: 'a', rel: 'link', nofollow: false } as const);
     const found = extension.outlinkScore(parent, outlink, 1);
