@@ -60,13 +60,16 @@ describe('the docs', () => {
   });
 });
 
-describe('README', () => {
-  it('names every command', async () => {
-    const { createProgram } = await import('../../src/cli/commands/all-commands.ts');
+describe('the reference of commands', () => {
+  it('names every command, and the README leads to it', async () => {
+    const { createProgram } = await import('../../src/cli/program/program.ts');
     const { stdout, stderr } = process;
     const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    const missing = tree.children.map(({ name }) => name).filter((name) => !new RegExp(`\`${name}\\b`).test(readme));
+    const commands = readFileSync(new URL('commands.md', reference), 'utf8');
+    const missing = tree.children
+      .map(({ name }) => name)
+      .filter((name) => !new RegExp(`^## incrawl ${name}\\b`, 'm').test(commands));
     expect(missing).toEqual([]);
+    expect(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')).toContain('(docs/reference/commands.md)');
   });
 });

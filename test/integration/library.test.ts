@@ -18,14 +18,15 @@ async function printedBy(program: string): Promise<string> {
   return stdout;
 }
 
-it('the program of the README crawls, and ends by itself', async () => {
+it('the program of docs/library.md crawls, and ends by itself', async () => {
   const site = await startChangingSite({ '/a': words('page a') });
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-library-'));
   onTestFinished(async () => {
     await site.close();
     rmSync(dir, { recursive: true });
   });
-  const program = /## From a program\n+```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
+  const page = readFileSync(join(root, 'docs', 'library.md'), 'utf8');
+  const program = /# From a program\n.*?```ts\n(.*?)```/s.exec(page)?.[1] ?? '';
   const settings = ['http.allowAddresses=["127.0.0.1"]', 'fetch.delay=0', 'fetch.soft404=false'];
   const ours = program
     .replaceAll("'https://example.org/'", `'${site.origin}/a'`)

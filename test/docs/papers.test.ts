@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const entriesBelow = (folder: string): { path: string; isFolder: boolean }[] =>
+  readdirSync(join(root, folder), { withFileTypes: true, recursive: true }).map((entry) => ({
+    path: relative(root, join(entry.parentPath, entry.name)),
+    isFolder: entry.isDirectory(),
+  }));
+
+const source = entriesBelow('src');
+const papers = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'src/ARCHITECTURE.md',
+  'bench/RESULTS.md',
+  ...entriesBelow('docs')
+    .map(({ path }) => path)
+    .filter((path) => path.endsWith('.md')),
+];
+
+/** Texts in backticks, which are names and paths; code blocks left out. */
+const namesIn = (file: string): string[] =>
+  [
+    ...textOf(file)
+      .replace(/^```[\s\S]*?^```/gm, '')
+      .matchAll(/`([^`\n]+)`/g),
+  ].map(([, name]) => name!);
+
+describe('README', () => {
+  it('has at most 110 lines', () => expect(textOf('README.md').split('\n').length - 1).toBeLessThanOrEqual(110));
+});
+
+describe('src/ARCHITECTURE.md', () => {
+  const names = namesIn('src/ARCHITECTURE.md');
+
+  it('has at most 120 lines', () =>
+    expect(textOf('src/ARCHITECTURE.md').split('\n').length - 1).toBeLessThanOrEqual(120));
+
+  it('names every folder of src', () => {
+    const named = new Set(names.flatMap((name) => name.split('/')));
+    const missing = source.filter(({ path, isFolder }) => isFolder && !named.has(basename(path)));
+    expect(missing.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('paths in the papers', () => {
+  it.each(['src/ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names files that are there', (file) => {
+    const known = new Set(source.flatMap(({ path }) => [path, basename(path)]));
+    const missing = namesIn(file)
+      .filter((name) => /^[\w./-]+\.ts$/.test(name))
+      .filter((name) => !known.has(name) && !known.has(`src/${name}`) && !existsSync(join(root, name)));
+    expect(missing).toEqual([]);
+  });
+
+  it.each(papers)('links of %s lead to files and headings', (file) => {
+    const anchor = (heading: string): string =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-');
+    const links = [
+      ...textOf(file)
+        .replace(/^```[\s\S]*?^```/gm, '')
+        .matchAll(/\]\(([^)\s]+)\)/g),
+    ].map(([, to]) => to!);
+    const broken = links.filter((link) => {
+      if (/^[a-z]+:/.test(link)) return false;
+      const [path = '', fragment] = link.split('#');
+      const target = path === '' ? file : join(dirname(file), path);
+      if (!existsSync(join(root, target))) return true;
+      if (fragment === undefined || !target.endsWith('.md')) return false;
+      return !textOf(target)
+        .split('\n')
+        .some((line) => line.startsWith('#') && anchor(line.replace(/^#+ /, '')) === fragment);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it.each(papers.filter((file) => !file.startsWith('docs/reference/')))('lines of %s end at column 120', (file) => {
+    const prose = textOf(file).replace(/^```[\s\S]*?^```/gm, '');
+    expect(prose.split('\n').filter((line) => line.length > 120 && !/^(?:\||!\[| {4})/.test(line))).toEqual([]);
+  });
+});
