@@ -1,6 +1,6 @@
 import { asWritten, CONFIG_KEYS } from './keys.ts';
 
-/** One row of the table of configuration keys in the README. */
+/** One row of the table of configuration keys in docs/reference/configuration.md. */
 export interface ConfigReferenceRow {
   readonly key: string;
   readonly type: string;

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runStaying } from '../cli/support/staying.ts';
+import { codeBlocks, missingLine } from './doc-blocks.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -33,6 +35,14 @@ const namesIn = (file: string): string[] =>
   ].map(([, name]) => name!);
 
 describe('README', () => {
+  it('shows what the demo prints, up to figures: visits are spread by URLs, whose ports differ', async () => {
+    const demo = codeBlocks(textOf('README.md')).find(({ text }) => text.startsWith('day '))!.text;
+    const shown = demo.split('\n').map((line) => line.replace(/\d[\d.]*/g, '...'));
+    const { code, output } = await runStaying(['demo'], { cwd: root });
+    expect(missingLine(output, shown), output).toBeNull();
+    expect(code).toBe(0);
+  });
+
   it('has at most 110 lines', () => expect(textOf('README.md').split('\n').length - 1).toBeLessThanOrEqual(110));
 });
 
