@@ -59,11 +59,19 @@ describe('src/ARCHITECTURE.md', () => {
   });
 });
 
+describe('docs/decisions', () => {
+  it('has an index that names every page', () => {
+    const pages = readdirSync(join(root, 'docs/decisions')).filter((name) => /^\d/.test(name));
+    const index = textOf('docs/decisions/README.md');
+    expect(pages.filter((name) => !index.includes(`](${name})`))).toEqual([]);
+  });
+});
+
 describe('paths in the papers', () => {
-  it.each(['src/ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names files that are there', (file) => {
+  it.each(papers.filter((file) => file !== 'CHANGELOG.md'))('%s names files that are there', (file) => {
     const known = new Set([...source, ...entriesBelow('plugins')].flatMap(({ path }) => [path, basename(path)]));
     const missing = namesIn(file)
-      .filter((name) => /^[\w./-]+\.ts$/.test(name))
+      .filter((name) => /^[\w./-]+\.(?:ts|mjs)$/.test(name))
       .filter((name) => !known.has(name) && !known.has(`src/${name}`) && !existsSync(join(root, name)));
     expect(missing).toEqual([]);
   });
