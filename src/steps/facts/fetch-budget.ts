@@ -7,7 +7,9 @@ import {
 } from '../../domain/crawl/revisit/budget-account.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
-/** Facts in the crawl db: the account of a budget by the day, and the fetches a day of the last round ("0": no limit). */
+/**
+ * Facts in the crawl db: the account of a budget by the day, and the fetches a day of the last round ("0": no limit).
+ */
 const ACCOUNT = 'budget.account';
 const PER_DAY = 'budget.perDay';
 

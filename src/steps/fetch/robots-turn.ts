@@ -21,9 +21,9 @@ const inOtherScheme = (url: string): string =>
   url.startsWith('https:') ? `http${url.slice('https'.length)}` : `https${url.slice('http'.length)}`;
 
 /**
- * The robots.txt verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay raises
- * the delay of the host above `delayMs` once a URL is allowed; where http and https have different ones, the longer
- * holds for both.
+ * The robots.txt verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay
+ * raises the delay of the host above `delayMs` once a URL is allowed; where http and https have different ones, the
+ * longer holds for both.
  */
 export async function askRobots(
   { robots, lanes, clock }: RobotsDeps,

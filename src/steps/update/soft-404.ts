@@ -10,9 +10,9 @@ import type { HostObservation } from '../../ports/segment-store.ts';
 import type { JoinedRecord } from './joined-records.ts';
 
 /**
- * The records of a chunk in which soft 404s have become "gone": pages with the text that their host gives for an address
- * that cannot exist. Answers to probes become observations of their hosts. Where a start page or a seed has that text
- * too, the host answers everything alike, and its answer is kept as one that no page matches.
+ * The records of a chunk in which soft 404s have become "gone": pages with the text that their host gives for an
+ * address that cannot exist. Answers to probes become observations of their hosts. Where a start page or a seed has
+ * that text too, the host answers everything alike, and its answer is kept as one that no page matches.
  */
 export async function withSoft404(db: CrawlDb, chunk: readonly JoinedRecord[]): Promise<readonly JoinedRecord[]> {
   const hosts = [...new Set(chunk.map(({ fetched }) => fetched.host))];
