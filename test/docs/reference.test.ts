@@ -62,7 +62,7 @@ describe('the docs', () => {
 
 describe('the reference of commands', () => {
   it('names every command, and the README leads to it', async () => {
-    const { createProgram } = await import('../../src/cli/program/program.ts');
+    const { createProgram } = await import('../../src/cli/commands/all-commands.ts');
     const { stdout, stderr } = process;
     const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
     const commands = readFileSync(new URL('commands.md', reference), 'utf8');
