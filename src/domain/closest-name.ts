@@ -1,6 +1,6 @@
 /**
- * The candidate that a mistyped word was probably meant for, `undefined` when none is near enough: at most 2 edits, or
- * a third of the word's length where that is less strict for long words. Case does not count.
+ * The most similar candidate for a mistyped word; `undefined` beyond an edit distance of 2, or of a third of the word's
+ * length for long words. Ignores case.
  */
 export function closestName(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(2, Math.floor(word.length / 3));

@@ -1,12 +1,12 @@
-/** What the crawl does after an error. */
+/** Reaction of the crawl to an error. */
 export type Consequence =
-  /** The URL is tried again later, on a schedule of its own. */
+  /** The URL is retried later, on a schedule of its own. */
   | 'retry-later'
-  /** The URL cannot be fetched as it stands; it is recorded and not tried again before its next due date. */
+  /** The URL cannot be fetched; the error is recorded and the URL waits for its next due time. */
   | 'drop-url'
-  /** The whole host is left alone for the rest of the round. */
+  /** The whole host is paused for the rest of the round. */
   | 'pause-host'
-  /** Going on would lose data or be of no use. */
+  /** The crawl stops: going on would lose data or be useless. */
   | 'stop-crawl'
   /** The command was called wrongly; nothing was started. */
   | 'refuse';
@@ -87,7 +87,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An error with a stable code; `cause` keeps what lay beneath. */
+/** An error with a stable code; `cause` keeps the original error. */
 export class CrawlError extends Error {
   readonly code: ErrorCode;
 

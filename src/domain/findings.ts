@@ -1,6 +1,6 @@
 /**
- * What `verify` can find wrong in a state directory, and what `repair` does about it. The codes are stable; a script
- * may rely on them.
+ * Findings of `verify` in a state directory, with the action of `repair`. The codes are stable; scripts may rely on
+ * them.
  */
 export const FINDINGS = {
   'db-unopenable': {

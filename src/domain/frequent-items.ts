@@ -1,22 +1,22 @@
-/** What occurred most often, and how often at most. */
+/** The most frequent items, with upper bounds of their counts. */
 export interface Frequent {
   add(item: string): void;
-  /** The most frequent first; those equally frequent by name. */
+  /** Most frequent first, at equal counts by name. */
   top(count: number): { readonly item: string; readonly times: number }[];
 }
 
 /**
  * Counts in bounded memory, by Space-Saving (Metwally, Agrawal, El Abbadi, Efficient Computation of Frequent and Top-k
- * Elements in Data Streams, 2005): an item without a counter takes over the least one. What makes up more than
- * 1/capacity of all has a counter, and no count is too high by more than that share; with no more items than counters
- * all are exact.
+ * Elements in Data Streams, 2005): an item without a counter takes over the smallest one. Every item with more than
+ * 1/capacity of all occurrences has a counter, and no count is too high by more than that share. With no more items
+ * than counters all counts are exact.
  */
 export function createFrequent(capacity: number): Frequent {
   const counts = new Map<string, number>();
-  /** Of the items with the least count, those that may still have it. */
+  /** Items that may still have the smallest count. */
   let least: string[] = [];
   let leastCount = 0;
-  /** Looks through all counters, once for as many takeovers as there are counters with the least count. */
+  /** Scans all counters, once for as many takeovers as there are counters with the smallest count. */
   const nextLeast = (): string => {
     for (;;) {
       const item = least.pop();

@@ -1,7 +1,7 @@
 /**
- * The same text in memory of its own. Engines keep a part of a string as a view of the whole: what is kept for long and
- * was cut from a page, or from a record, would keep all of that alive (a URL of 40 characters some 8 KB of the record
- * that it was read from). Joining and cutting anew makes a string as long as the text and one character.
+ * A copy of a text in memory of its own. Engines keep a substring as a view of the whole string, so a long-lived
+ * substring of a page or record keeps all of that alive (a URL of 40 characters some 8 KB of its record). Concatenating
+ * and slicing allocates the text and one character.
  */
 export function ownText(text: string): string {
   return ` ${text}`.slice(1);

@@ -4,9 +4,8 @@ export function csvRow(cells: readonly unknown[]): string {
 }
 
 /**
- * A spreadsheet runs text that begins with = + - @ (or a tab or line break before one) as a formula, and the text comes
- * from strangers: such a cell gets an apostrophe in front, which spreadsheets take for "this is text". Numbers stay
- * numbers.
+ * Spreadsheets run text that begins with = + - @ (or a tab or line break before one) as a formula, and the text comes
+ * from foreign pages. Such a cell gets an apostrophe in front, which marks it as text. Numbers stay numbers.
  */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';

@@ -1,23 +1,20 @@
 import { digestUrl } from '../url/hash/url-digest.ts';
 
-/** Longest name of a folder or file before its digest and ending, characters; deepest path, folders. */
+/** Longest name of a folder or file without digest and ending, characters; most folders in a path. */
 const MAX_NAME_CHARS = 80;
 const MAX_FOLDERS = 12;
-/**
- * Of the folder of a host: with scheme and port before and behind, a host could have more characters than file systems
- * take.
- */
+/** Longest name of a host folder, characters: scheme and port are added, and file systems limit names. */
 const MAX_HOST_CHARS = 200;
-/** Names that Windows keeps for devices, whatever their ending. */
+/** Device names of Windows, with any ending. */
 const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 const SAFE_HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
 const SAFE_NAME = /^[a-z0-9][a-z0-9._+-]*$/;
 
 /**
- * Where a page goes in a tree of files: `host/folder/name.ending`, with `/` between. The path stays below the root,
- * holds no name that a system keeps for itself, and is another one for every URL, also where capitals do not count:
- * unless the URL's own path is safe as it stands and has the ending, the name gets 48 bits of a digest
- * (`name~0123456789ab.html`). The same URL and ending give the same path.
+ * Path of a page in a tree of files: `host/folder/name.ending`, with `/` between. The path stays below the root,
+ * contains no name reserved by a system, and differs for every URL, also on file systems that ignore case. Unless the
+ * URL's own path is safe and has the ending, the name gets 48 bits of a digest (`name~0123456789ab.html`). The same URL
+ * and ending give the same path.
  */
 export function filePathOf(url: string, ending: string): string {
   const { protocol, hostname, port, pathname, search } = new URL(url);
@@ -34,7 +31,7 @@ export function filePathOf(url: string, ending: string): string {
   const isOwn =
     SAFE_HOST.test(hostname) &&
     search === '' &&
-    // A dot makes a folder look like a file, which there may be as well.
+    // A folder with a dot could collide with a file of that name.
     names.every((name, i) => name === folders[i] && !name.includes('.')) &&
     folders.length <= MAX_FOLDERS &&
     (isIndex || (stem !== last && stem !== 'index' && stem === safeName(stem)));

@@ -1,6 +1,6 @@
 import type { QueryField } from './fields.ts';
 
-/** What a `--where` expression says, after its types were checked. */
+/** A parsed and type-checked `--where` expression. */
 export type Expression =
   | { readonly kind: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
   | { readonly kind: 'not'; readonly of: Expression }
@@ -10,7 +10,7 @@ export interface Comparison {
   readonly kind: 'compare';
   readonly field: QueryField;
   readonly operator: Operator;
-  /** Several only for `in`. `null` is "there is no value". */
+  /** More than one only for `in`. `null`: no value. */
   readonly values: readonly Literal[];
 }
 

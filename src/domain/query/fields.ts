@@ -14,7 +14,7 @@ export interface QueryField {
   read(datum: CrawlDatum, env: QueryEnvironment): MetadataValue | null;
 }
 
-/** What an expression may know beside the record. */
+/** Values that an expression may use beside the record. */
 export interface QueryEnvironment {
   /** Ms since the epoch: what `now` means. */
   readonly now: number;
@@ -85,7 +85,7 @@ const BY_NAME: ReadonlyMap<string, QueryField> = new Map(
 
 export const METADATA_PREFIX = 'metadata.';
 
-/** Case does not count, except in the names of metadata; `undefined`: there is no such field. */
+/** A field by its name, ignoring case except in the names of metadata; `undefined` for an unknown one. */
 export function fieldNamed(name: string): QueryField | undefined {
   if (!name.startsWith(METADATA_PREFIX)) return BY_NAME.get(name.toLowerCase());
   const key = name.slice(METADATA_PREFIX.length);

@@ -20,7 +20,7 @@ const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
   ['gib', 1024 ** 3],
 ]);
 
-/** What a value of the type looks like, for messages and the documentation. */
+/** Example of a value of each type, for messages and the documentation. */
 export const LITERAL_EXAMPLES: Readonly<Record<FieldType, string>> = {
   text: "a word or a text in quotes such as 'two words'",
   number: 'a number',
@@ -31,7 +31,7 @@ export const LITERAL_EXAMPLES: Readonly<Record<FieldType, string>> = {
   any: 'a number, true, false or a text',
 };
 
-/** A word as a value of the type; `undefined` when it is none. */
+/** Parses a word as a value of the type; `undefined` for an invalid one. */
 export function literalOf(type: FieldType, word: string, now: number): string | number | boolean | undefined {
   switch (type) {
     case 'text':

@@ -5,8 +5,8 @@ import type { QueryEnvironment } from './fields.ts';
 export type Matches = (datum: CrawlDatum) => boolean;
 
 /**
- * An expression as a test of records. Time in proportion to the record and the expression, whatever they hold: there
- * are no regular expressions.
+ * An expression as a predicate over records. Linear in the size of the record and the expression: no regular
+ * expressions are used.
  */
 export function matcherOf(expression: Expression, env: QueryEnvironment): Matches {
   switch (expression.kind) {
@@ -32,7 +32,7 @@ export function matcherOf(expression: Expression, env: QueryEnvironment): Matche
 
 type Test = (value: MetadataValue | null) => boolean;
 
-/** A missing value equals `null` alone, differs from all others, and is in no order. */
+/** A missing value equals only `null`, differs from all other values, and is never less or greater. */
 function testOf({ operator, values }: Comparison): Test {
   const wanted = values[0] ?? null;
   switch (operator) {
@@ -67,8 +67,8 @@ const ORDERS = {
 } as const;
 
 /**
- * `*` stands for any text, also none. Each part is looked for once, from left to right: the leftmost place leaves most
- * for the rest.
+ * `*` matches any text, also none. Each part is searched once, from left to right: the leftmost match leaves most for
+ * the rest.
  */
 export function isLike(text: string, pattern: string): boolean {
   const parts = pattern.split('*');

@@ -2,8 +2,8 @@ import type { CrawlState } from '../crawl/states/datum.ts';
 import type { Comparison, Expression } from './expression.ts';
 
 /**
- * What every record that an expression matches has in common: an index may serve it. The expression is still to be
- * asked of each.
+ * Conditions met by all records that an expression matches, so that an index may serve them. The expression must still
+ * be tested on each record.
  */
 export interface Narrowing {
   readonly host?: string;
@@ -15,7 +15,7 @@ export interface Narrowing {
   readonly prefix?: string;
 }
 
-/** Only what stands in a chain of `and` at the top narrows; of two conditions on the same thing the first does. */
+/** Only conditions in a chain of `and` at the top narrow; of two on the same field the first does. */
 export function narrowingOf(expression: Expression | null): Narrowing {
   if (expression === null) return {};
   if (expression.kind === 'and') return { ...narrowingOf(expression.right), ...narrowingOf(expression.left) };
@@ -42,7 +42,7 @@ function ofComparison({ field, operator, values }: Comparison): Narrowing {
   }
 }
 
-/** Hosts without a registrable domain stand for themselves, with their ports; those are no range. */
+/** A host without a registrable domain is its own domain, with its port; such a domain is no key range. */
 const isDomain = (text: string): boolean => /^[^.:[][^:[]*$/.test(text);
 
 function isPositive(operator: Comparison['operator'], value: number): boolean {
@@ -54,7 +54,7 @@ function prefixOf(url: string): Narrowing {
   return /^[a-z][a-z0-9+.-]*:\/\/[^/]+\//.test(url) ? { prefix: url } : {};
 }
 
-/** Patterns do not regard case, and keys do: only as far as the host, which has none. */
+/** Patterns ignore case and keys do not: the prefix ends with the host, which is always in lower case. */
 function prefixOfPattern(pattern: string): Narrowing {
   const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/*]+\//i.exec(pattern)?.[0];
   return origin === undefined ? {} : { prefix: origin.toLowerCase() };

@@ -5,7 +5,7 @@ import { fieldNamed, QUERY_FIELDS, type QueryField } from './fields.ts';
 import { LITERAL_EXAMPLES, literalOf } from './literal.ts';
 import { mistake, type Word, Words } from './words.ts';
 
-/** Parentheses and `not` within each other. */
+/** Deepest nesting of parentheses and `not`. */
 const MAX_NESTING = 50;
 
 const SPELLINGS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
@@ -24,7 +24,7 @@ const SPELLINGS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['in', 'in'],
 ]);
 
-/** Fields of which only these values can be: a mistyped one is told. */
+/** Fields with a closed set of values: other values are refused. */
 const CLOSED: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['state', CRAWL_STATES],
   ['outcome', VISIT_OUTCOMES],
@@ -148,7 +148,7 @@ class Reader {
   }
 }
 
-/** Quotes only tell texts from other values where a field may hold both. */
+/** Quotes mark a text only where a field may hold texts and other values. */
 function readValue(field: QueryField, { text, isQuoted }: Word, now: number): Literal | undefined {
   return isQuoted && field.type === 'any' ? text : literalOf(field.type, text, now);
 }

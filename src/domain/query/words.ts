@@ -1,6 +1,6 @@
 import { CrawlError } from '../errors.ts';
 
-/** Characters of an expression. Longer ones are a mistake. */
+/** Longest expression, characters. */
 const MAX_LENGTH = 4_000;
 
 export interface Word {
@@ -10,11 +10,11 @@ export interface Word {
   readonly isQuoted: boolean;
 }
 
-/** Signs by themselves; the longer ones first. */
+/** Signs; longer ones first. */
 const SIGNS = ['==', '!=', '<>', '<=', '>=', '&&', '||', '=', '<', '>', '~', '!', '(', ')', ','] as const;
 
 /**
- * Cuts an expression into words, signs and quoted texts. What follows an operator is a value, in which signs such as =
+ * Splits an expression into words, signs and quoted texts. After an operator comes a value, in which signs such as =
  * may stand.
  */
 export class Words {
@@ -56,9 +56,7 @@ export class Words {
     return this.#plain();
   }
 
-  /**
-   * A value: a quoted text, or whatever stands before a blank, a comma or a parenthesis that it did not open itself.
-   */
+  /** A value: a quoted text, or all up to a blank, a comma or a parenthesis that it did not open itself. */
   value(): Word | null {
     const at = this.at;
     const quote = this.#text[at];
@@ -87,7 +85,7 @@ export class Words {
     return { text, at, isQuoted: false };
   }
 
-  /** The quote itself is doubled, as in SQL. */
+  /** A quote inside is doubled, as in SQL. */
   #quoted(at: number, quote: string): Word {
     let text = '';
     for (let i = at + 1; i < this.#text.length; i++) {
@@ -103,7 +101,7 @@ export class Words {
   }
 }
 
-/** Told with the column, counted from 1. */
+/** An error at a column, shown counted from 1. */
 export function mistake(at: number, message: string): CrawlError {
   return new CrawlError('usage-invalid', `where, column ${at + 1}: ${message}`);
 }

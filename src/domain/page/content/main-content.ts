@@ -50,7 +50,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (root: 
     const chances = withoutComments(outline, page, withoutOthers(outline, context, likely));
     const isMain = mostLikely(page, chances);
     for (const [i, block] of outline.blocks.entries()) {
-      // Its announced part is gone.
+      // A heading goes with the part that it announces.
       if (isMain[i] && isMain[i + 1] === false && announcesTail(block)) isMain[i] = false;
     }
     const text = outline.blocks
@@ -102,7 +102,7 @@ function blockChances(outline: Outline, page: PageShape, rows: Float32Array, tre
   return chances;
 }
 
-/** Probability left to it. */
+/** Factor of the probability of such a link. */
 const ELSEWHERE = 0.2;
 const MOSTLY_LINK = 0.6;
 

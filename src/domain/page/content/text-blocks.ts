@@ -138,7 +138,7 @@ class OutlineWalk {
       return;
     }
     const body = UNFOLDED.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
-    // A difference is white space.
+    // Another first character: white space was trimmed.
     const isApart = data.charCodeAt(0) !== trimmed.charCodeAt(0);
     if (this.current === '') this.current = body;
     else this.current += this.wantsSpace || isApart ? ` ${body}` : body;

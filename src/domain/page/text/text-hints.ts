@@ -12,7 +12,7 @@ export const PRICE = 1 << 4;
 
 /** Beginnings of texts, separated by bars. One that ends in a space must end a word. */
 const BEGINNINGS: readonly (readonly [number, string])[] = [
-  // Under these, or beside them, stands what belongs to other pages, to the author or to the readers.
+  // Labels of parts about other pages, the author or the readers.
   [
     TAIL,
     "related|you may also|you might also|you may like|you might like|you’ll also|you'll also|more from|more in |more on |more stories|more news|more articles|more like this|more to explore|read more|read next|read also|read full|see also|see more|also read|also see|also on |recommended|share this|share your story|latest news|latest posts|latest articles|latest stories|recent posts|recent articles|recently viewed|popular |trending|most read|most popular|most viewed|comments|comment |leave a reply|leave a comment|about the author|written by|tags |tag |tagged|filed under|categories|newsletter|subscribe|follow us|sign up|advertisement|sponsored|customers also|frequently bought|explore more|explore related|what to read|up next|next article|next post|next story|previous article|previous post|previous story|sources |references |citations |footnotes |article sources|editor’s picks|editor's picks|editors’ picks|don’t miss|don't miss|join our|get the latest|stay informed|stay connected|stay up to date|your recently|similar |still have questions|was this page|was this article|was this helpful|in this article",
@@ -25,7 +25,7 @@ const BEGINNINGS: readonly (readonly [number, string])[] = [
     TAIL,
     'verwandte|ähnliche|mehr zum|mehr aus|mehr von|das könnte|auch interessant|lesen sie|weitere artikel|weitere themen|kommentare|teilen |anzeige |meistgelesen|zur startseite|à lire|lire aussi|sur le même|partager|commentaires|articles liés|articles similaires|articles récents|voir aussi|les plus lus|abonnez|publicité|te puede|también te|lee también|leia também|leia mais|noticias relacionad|notícias relacionad|artículos relacionad|artigos relacionad|relacionad|compart|comentarios|comentários|más leíd|más noticias|más información|mais lid|publicid|suscríb|veja também|leggi anche|condividi|commenti|articoli correlati|potrebbe interessar|pubblicità|читайте также|похожие|по теме|ещё |еще |комментари|поделиться|подпис|реклама|теги|популярн|самое читаемое|другие новости|смотрите также|czytaj|zobacz|komentarze|udostępnij|podobne|polecamy|reklama|najczęściej|tagi|διαβάστε|δείτε|σχετικ|σχόλια|κοινοπ|διαφήμιση|δημοφιλ|اقرأ أيضا|مواضيع|ذات صلة|الأكثر|التعليقات|شارك|المزيد|etiketler|ilgili|yorumlar',
   ],
-  // What a reader can do, and what a shop says of that.
+  // Actions of a reader, and words of a shop.
   [
     ACTION,
     'learn |read |view |see |show |load |shop |buy |add |get |try |start |sign |log |join |download|watch |play |click|go |back |next |previous |continue|order |book |find |explore |discover |browse |compare|select |choose |close|open |copy |print |reply|report |save |edit |share|tweet|filter|sort |reset|apply|clear |skip |toggle|menu|search|quick |out of |in stock|sold |available|free |loading|contact |submit|register|login|accept|manage |visit |check |request|call |hide |expand|collapse|result |results |qty|quantity|color |size ',

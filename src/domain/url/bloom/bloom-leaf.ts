@@ -1,4 +1,4 @@
-/** Where a leaf hangs: the slot of the root, then one binary digit per layer, the first in the lowest bit. */
+/** Place of a leaf: the slot of the root, then one binary digit per layer, the first in the lowest bit. */
 export interface LeafPlace {
   readonly slot: number;
   readonly depth: number;
@@ -15,10 +15,10 @@ export class BloomLeaf {
   /** m */
   readonly size: number;
   readonly hashes: number;
-  /** URLs that it takes. */
+  /** Most URLs. */
   readonly capacity: number;
   readonly bits: Uint8Array;
-  /** URLs put in. */
+  /** URLs added. */
   count = 0;
 
   constructor(leaf: {
@@ -37,7 +37,7 @@ export class BloomLeaf {
     this.bits = leaf.bits ?? new Uint8Array(Math.ceil(leaf.size / 8));
   }
 
-  /** `false`: surely not put in; `true`: perhaps. */
+  /** `false`: surely not added; `true`: perhaps. */
   has(a: number, b: number): boolean {
     const { bits, size, hashes } = this;
     const step = ((b | 1) >>> 0) % size;
@@ -62,7 +62,7 @@ export class BloomLeaf {
     this.count++;
   }
 
-  /** Share of bits that are set. */
+  /** Share of set bits. */
   fill(): number {
     let ones = 0;
     for (const byte of this.bits) ones += ONES[byte] as number;

@@ -1,24 +1,24 @@
-/** What is asked of a dynamic splittable Bloom filter. */
+/** Requirements of a dynamic splittable Bloom filter. */
 export interface BloomDemand {
-  /** n: URLs to be expected, 1 to 10^12. More may come: leaves split. */
+  /** n: expected URLs, 1 to 10^12. More may come: leaves split. */
   readonly urls: number;
   /** m: bits of a leaf, 8 to 2^30. */
   readonly bitsPerLeaf: number;
-  /** f: upper bound of the share of unknown URLs taken for known ones, above 0 and at most 0.5. */
+  /** f: upper bound of the false-positive rate, above 0 and at most 0.5. */
   readonly falsePositiveRate: number;
 }
 
-/** What follows from the demand. */
+/** Parameters that meet the requirements. */
 export interface BloomPlan {
   readonly bitsPerLeaf: number;
   readonly falsePositiveRate: number;
   /** k: bits set per URL. */
   readonly hashes: number;
-  /** u: URLs that a leaf of `bitsPerLeaf` takes before its rate would exceed f. */
+  /** u: URLs that a leaf of `bitsPerLeaf` holds before its rate exceeds f. */
   readonly capacity: number;
   /** c: leaves of the first layer. */
   readonly leaves: number;
-  /** Bits that a leaf has at first, and grows to one after the other before it splits; the last is `bitsPerLeaf`. */
+  /** Sizes of a leaf in bits, to which it grows in turn before it splits; the last is `bitsPerLeaf`. */
   readonly sizes: readonly number[];
 }
 
@@ -54,11 +54,10 @@ export function planBloom({ urls, bitsPerLeaf, falsePositiveRate }: BloomDemand)
 }
 
 /**
- * As {@link planBloom}, for a filter whose memory must stay in proportion. Right after a split a leaf would be half
- * empty (29 bits a URL at f = 0.001). So leaves begin with 5/8 of m and are rebuilt with 13/16 and then all of it as
- * they fill: never more than
- * 1.3 times the bits of a full leaf (19 a URL). And n URLs find room without a split although hashing does not spread
- *   them evenly: a leaf holds c*u/n = 1 + 4/sqrt(u) times the mean.
+ * As {@link planBloom}, with memory in proportion to the URLs. Right after a split a leaf would be half empty (29 bits
+ * a URL at f = 0.001). So leaves begin with 5/8 of m and are rebuilt with 13/16 and then all of it as they fill: never
+ * more than 1.3 times the bits of a full leaf (19 a URL). The capacity of a leaf is c*u/n = 1 + 4/sqrt(u) times its
+ * mean load, so that n URLs need no split although hashing does not spread them evenly.
  */
 export function planGrowingBloom(demand: BloomDemand): BloomPlan {
   const plan = planBloom(demand);
@@ -74,7 +73,7 @@ export function bloomCapacity(bits: number, hashes: number, falsePositiveRate: n
   return Math.floor((-bits / hashes) * Math.log(1 - falsePositiveRate ** (1 / hashes)));
 }
 
-/** A root slot is found by one exact division of doubles, which ends at 2^53. */
+/** A root slot is computed by one exact division of doubles, which are exact up to 2^53. */
 function checkedLeaves(leaves: number): number {
   if (leaves <= MOST_LEAVES) return leaves;
   throw new TypeError(`${leaves} leaves would be needed, ${MOST_LEAVES} are possible: m must be larger`);

@@ -1,7 +1,7 @@
 import { placeText } from './bloom-leaf.ts';
 import type { BloomTree } from './bloom-tree.ts';
 
-/** What a tree is like, in numbers. Costs a look at every bit. */
+/** Statistics of a tree. Reads every bit. */
 export function bloomStats(tree: BloomTree) {
   const { falsePositiveRate, bitsPerLeaf, hashes, capacity, leaves: rootLeaves } = tree.plan;
   let urls = 0;
@@ -15,7 +15,7 @@ export function bloomStats(tree: BloomTree) {
     urls += leaf.count;
     bits += leaf.bits.length * 8;
     depth = Math.max(depth, leaf.place.depth);
-    // The hash sends every leaf of a layer the same share of the questions.
+    // Every leaf of a layer gets the same share of the queries by the hash.
     estimated += fill ** hashes / (rootLeaves * 2 ** leaf.place.depth);
   }
   const plan = { falsePositiveRate, bitsPerLeaf, hashes, capacity, rootLeaves };

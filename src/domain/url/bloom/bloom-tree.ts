@@ -3,10 +3,10 @@ import { copyDigest, DIGEST_WORDS, distinctDigests } from '../hash/url-digest.ts
 import { BloomLeaf, type LeafPlace, placeText } from './bloom-leaf.ts';
 import { type BloomPlan, bloomCapacity } from './bloom-sizing.ts';
 
-/** A layer below the first needs a digit of the hash; more than these are never met. */
+/** Each layer below the first needs a digit of the hash; more layers than these do not occur. */
 const MOST_DEPTH = 32;
 
-/** The tree as it is stored: per slot of the root a leaf's number, or the two halves of an inner node. */
+/** The stored form of the tree: per slot of the root a leaf's id, or the two halves of an inner node. */
 export type TreeShape = number | readonly [TreeShape, TreeShape];
 
 export interface StoredLeaf {
@@ -14,9 +14,9 @@ export interface StoredLeaf {
   readonly size: number;
 }
 
-/** What takes the place of a full leaf, each with the digests in it. */
+/** Replacement of a full leaf, each new leaf with its digests. */
 export interface Replacement {
-  /** `rebuilt`: room was won by leaving doubles out; `grown`: the same leaf with more bits; `split`: two leaves. */
+  /** `rebuilt`: the same size without duplicates; `grown`: the same leaf with more bits; `split`: two leaves. */
   readonly kind: 'rebuilt' | 'grown' | 'split';
   readonly leaves: readonly { readonly leaf: BloomLeaf; readonly digests: Uint32Array }[];
 }
@@ -29,12 +29,11 @@ interface Node {
 
 /**
  * Dynamic splittable Bloom filter (CN104809182A): the root sends a URL to one of c slots, each inner node to one of two
- * halves, the leaf holds the bits. One digest gives everything. Its first 64 bits H route: H mod c at the root, then
+ * halves, the leaf holds the bits. One digest serves all layers. Its first 64 bits H route: H mod c at the root, then
  * the binary digits of H div c, so that layers are independent. Its third and fourth word choose the bits in the leaf.
- * One leaf is asked per URL, so the rate of the whole is the mean of its leaves' rates and does not grow with their
- * number.
+ * A query reads one leaf, so the rate of the tree is the mean of its leaves' rates and does not grow with their number.
  *
- * Bits alone cannot be divided: who splits a leaf brings the digests of all URLs that were put in.
+ * Bits cannot be divided: splitting a leaf needs the digests of all its URLs.
  */
 export class BloomTree {
   readonly plan: BloomPlan;
@@ -42,7 +41,7 @@ export class BloomTree {
   readonly #capacities: readonly number[];
   #nextId: number;
 
-  /** Empty, or as stored: `leafOf` gives the leaf of a number, `nextId` is above all numbers ever given. */
+  /** An empty tree, or the stored one: `bits` loads a leaf by id, `nextId` is above all ids ever given. */
   constructor(
     plan: BloomPlan,
     stored?: {
@@ -76,12 +75,12 @@ export class BloomTree {
     return node.leaf;
   }
 
-  /** `false`: surely not put in; `true`: perhaps. */
+  /** `false`: surely not added; `true`: perhaps. */
   has(digests: Uint32Array, at: number): boolean {
     return this.leafOf(digests, at).has(digests[at + 2] as number, digests[at + 3] as number);
   }
 
-  /** 1 where perhaps put in, 0 where surely not, in the order of the digests. */
+  /** 1 where perhaps added, 0 where surely not, in the order of the digests. */
   hasMany(digests: Uint32Array): Uint8Array {
     const answers = new Uint8Array(digests.length / DIGEST_WORDS);
     for (let i = 0; i < answers.length; i++) answers[i] = this.has(digests, i * DIGEST_WORDS) ? 1 : 0;
@@ -89,10 +88,10 @@ export class BloomTree {
   }
 
   /**
-   * What takes the place of a leaf that is full. Nothing changes before {@link replace}, so that it can be stored
-   * first, and whoever reads meanwhile reads the old leaf.
-   * @param digests of all URLs put into the leaf; doubles are left out
-   * Throws `CrawlError('internal')` when a split would put all into one half: it would repeat for ever.
+   * The replacement of a full leaf. The tree does not change before {@link replace}, so that the replacement can be
+   * stored first while readers use the old leaf.
+   * @param digests of all URLs of the leaf; duplicates are dropped
+   * Throws `CrawlError('internal')` when a split would move all URLs to one half, and so repeat without end.
    */
   replacement(leaf: BloomLeaf, digests: Uint32Array): Replacement {
     const distinct = distinctDigests(digests);
@@ -105,7 +104,7 @@ export class BloomTree {
     return this.#split(leaf, distinct, count);
   }
 
-  /** Puts a replacement into the tree. */
+  /** Installs a replacement. */
   replace(leaf: BloomLeaf, { leaves }: Replacement): void {
     const node = this.#nodeOf(leaf.place);
     const [first, second] = leaves.map((each) => each.leaf);
@@ -123,7 +122,7 @@ export class BloomTree {
     for (const slot of this.#slots) yield* leavesBelow(slot);
   }
 
-  /** What is stored of the tree, beside the bits. `using`: with the replacement that is about to be put in. */
+  /** The stored form of the tree, beside the bits. `using`: with a replacement that is not installed yet. */
   shape(using?: { readonly leaf: BloomLeaf; readonly replacement: Replacement }): readonly TreeShape[] {
     const shapeOf = (node: Node): TreeShape => {
       if (node.leaf === null) return [shapeOf(node.zero as Node), shapeOf(node.one as Node)];
@@ -214,7 +213,7 @@ export class BloomTree {
   }
 }
 
-/** Puts the digest into the leaf that it belongs to. */
+/** Adds the digest to its leaf. */
 export function put(leaf: BloomLeaf, digests: Uint32Array, at: number): void {
   leaf.set(digests[at + 2] as number, digests[at + 3] as number);
 }

@@ -1,13 +1,13 @@
 import { ownText } from '../../own-text.ts';
 import type { UrlCache } from './url-cache.ts';
 
-/** About what the links of some thousand pages of a site have in common; 10 to 15 MB. */
+/** About the common links of some thousand pages of a site; 10 to 15 MB. */
 export const DEFAULT_HOT_URLS = 65_536;
 
 /**
- * A bounded set of URLs known to exist, which keeps those asked for most lately. Two generations: a hit in the old one
- * moves the URL to the young one; when the young one is full, it becomes the old one and the rest is forgotten. That
- * costs one or two set operations per question and no list of ages. What it does not contain may exist all the same.
+ * A bounded set of known URLs that keeps the recently used ones. Two generations: a hit in the old one moves the URL to
+ * the young one. When the young one is full, it becomes the old one and the old one is dropped. That costs one or two
+ * set operations a query and no list of ages. A URL that is absent may be known all the same.
  */
 export class HotUrls implements UrlCache {
   readonly #generationSize: number;

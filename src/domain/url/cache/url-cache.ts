@@ -1,4 +1,4 @@
-/** A bounded set of URLs known to exist. What it does not contain may exist all the same. */
+/** A bounded set of known URLs. A URL that is absent may be known all the same. */
 export interface UrlCache {
   /** Counts as an access. */
   has(url: string): boolean;

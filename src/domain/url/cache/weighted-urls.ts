@@ -2,18 +2,18 @@ import { ownText } from '../../own-text.ts';
 import { DEFAULT_HOT_URLS } from './hot-urls.ts';
 import type { UrlCache } from './url-cache.ts';
 
-/** How often a URL was met, and when last. */
+/** Accesses of a URL: their number, and the time of the last one. */
 export interface UrlAccess {
   readonly url: string;
-  /** rep: 1 when it was met first. */
+  /** rep: 1 at the first access. */
   readonly repetitions: number;
   readonly at: number;
 }
 
 /**
  * Weight of each entry of a cache list: rep + t with t = (t1 - min)/(max - min), t1 the time since the start, min and
- * max over the list; t = 1 where all times are equal. So the repetitions decide and the time of the last access breaks
- * ties. Source: CN106776768A, step S400; its formula is lost, this is the one that fits its words without a new
+ * max over the list; t = 1 where all times are equal. So repetitions decide, and the time of the last access breaks
+ * ties. Source: CN106776768A, step S400; its formula is lost, this is the one that fits its words without another
  * parameter.
  */
 export function urlWeights(entries: readonly UrlAccess[], startedAt: number): number[] {
@@ -39,11 +39,10 @@ interface Entry extends Link {
 }
 
 /**
- * Access list and cache list (CN106776768A, steps S401 to S403). A URL enters the access list, first in, first out; met
- * again there, it moves to the cache list, from which the lowest weight leaves. Since t is at most 1, the lowest weight
- * is that of the oldest entry among those with the fewest repetitions: entries lie in one ring per number of
- * repetitions, and nothing is ever sorted. (Rings, because finding the oldest of a `Set` that was much deleted from
- * takes a walk over all that is gone.)
+ * Access list and cache list (CN106776768A, steps S401 to S403). A URL enters the access list, first in, first out;
+ * accessed again there, it moves to the cache list, which evicts the lowest weight. Since t is at most 1, that is the
+ * oldest entry among those with the fewest repetitions: entries lie in one ring per number of repetitions, and nothing
+ * is sorted. (Rings, because finding the oldest of a `Set` after many deletions walks over all deleted entries.)
  */
 export class WeightedUrls implements UrlCache {
   readonly #listSize: number;
@@ -53,7 +52,7 @@ export class WeightedUrls implements UrlCache {
   #accessCount = 0;
   /** By repetitions, each in the order of the last access. */
   readonly #cached = new Map<number, Link>();
-  /** No ring is below. */
+  /** The lowest number of repetitions with a ring. */
   #fewest = Number.POSITIVE_INFINITY;
 
   /**

@@ -1,4 +1,4 @@
-/** Recognises URLs that are canonical already, without parsing them. See `canonical-url.ts` for what that means. */
+/** Recognises canonical URLs without parsing them. `canonical-url.ts` defines the form. */
 
 const UNRESERVED = 1;
 const HOST = 2;
@@ -6,7 +6,7 @@ const PATH = 4;
 const QUERY = 8;
 const UPPER_HEX = 16;
 
-/** What each ASCII character may be part of without being changed. */
+/** Parts of a URL in which each ASCII character may stand unchanged. */
 const CLASS = characterClasses();
 
 function characterClasses(): Uint8Array {
@@ -24,7 +24,7 @@ function characterClasses(): Uint8Array {
   return classes;
 }
 
-/** RFC 3986 section 2.3, by character code: may be written plainly everywhere, and is. */
+/** Unreserved characters of RFC 3986 section 2.3, by character code: never percent-encoded in canonical URLs. */
 export function isUnreserved(code: number): boolean {
   return code < 128 && (CLASS[code]! & UNRESERVED) !== 0;
 }
@@ -36,8 +36,8 @@ const SLASH = 47;
 const COLON = 58;
 
 /**
- * The length of the canonical URL that `input` begins with, when nothing but a fragment follows; -1 when only the
- * parser can tell. Nearly all links of real pages end here, at a quarter of the parser's cost.
+ * The length of the canonical URL at the beginning of `input` when only a fragment follows; -1 when the parser must
+ * decide. Nearly all links of real pages end here, at a quarter of the parser's cost.
  */
 export function canonicalEnd(input: string): number {
   const hostStart = input.startsWith('https://') ? 8 : input.startsWith('http://') ? 7 : -1;
@@ -52,7 +52,7 @@ export function canonicalEnd(input: string): number {
     const code = input.charCodeAt(at);
     if (code >= 128) return -1;
     if ((CLASS[code]! & allowed) !== 0) {
-      // A segment that begins with a dot may be a dot segment. In a query it is harmless but rare.
+      // A segment that begins with a dot may be a dot segment. In a query this is harmless but rare.
       if (code === DOT && previous === SLASH) return -1;
     } else if (code === 37) {
       if (!isCanonicalEscape(input, at)) return -1;
@@ -66,11 +66,11 @@ export function canonicalEnd(input: string): number {
     }
     previous = code;
   }
-  // An empty query is dropped by the slower way.
+  // An empty query is dropped by the parser path.
   return allowed === QUERY && input.charCodeAt(at - 1) === 63 && input.indexOf('?') === at - 1 ? -1 : at;
 }
 
-/** Where the path begins, or -1 when host and port are not plainly canonical. */
+/** Start of the path, or -1 when host and port are not plainly canonical. */
 function authorityEnd(input: string, start: number): number {
   const length = input.length;
   let labelStart = start;

@@ -1,29 +1,28 @@
 import { canonicalEnd, isUnreserved } from './canonical-scan.ts';
 
 /**
- * The one spelling under which a URL is known: RFC 3986 section 6.2.2 (case, percent-encoding, dot segments) on top of
- * the WHATWG URL parser, so that a URL means here what it means to a browser.
+ * The one spelling of a URL in the crawl: RFC 3986 section 6.2.2 (case, percent-encoding, dot segments) on top of the
+ * WHATWG URL parser, so that a URL means the same as in a browser.
  *
- * Where the two differ, the form is taken in which both agree on the meaning:
+ * Where the two differ, the form is taken on whose meaning both agree:
  * - characters that RFC 3986 does not allow in a path or query but browsers send raw (`| ^ [ ] \ { }` and the backtick)
- *   are
- *   percent-encoded, so that both spellings met in the wild are one URL;
- * - a `%` that begins no escape becomes `%25`: that is how servers read it, and it keeps the result stable when escapes
- *   around it are decoded;
- * - escapes of unreserved ASCII are decoded, all others kept with upper-case digits (bytes that are no UTF-8 too).
+ *   are percent-encoded, so that both spellings are one URL;
+ * - a `%` that begins no escape becomes `%25`: servers read it so, and the result stays stable when escapes around it
+ *   are decoded;
+ * - escapes of unreserved ASCII are decoded, all others kept with upper-case digits (bytes that are not UTF-8 too).
  */
 
 /** Longer URLs are traps far more often than pages, and rules and robots.txt patterns cost time in proportion. */
 export const MAX_URL_LENGTH = 2048;
 
-/** Escapes shrink and fragments go, but nothing reasonable begins so long; bounds the work on hostile input. */
+/** Input limit, before escapes shrink and fragments go: bounds the work on hostile input. */
 const MAX_INPUT_LENGTH = 8 * MAX_URL_LENGTH;
 
 export type CanonicalUrl = { readonly url: string } | { readonly error: string };
 
 /**
  * The canonical form of an http or https URL: no userinfo, fragment, default port or final dot of the host; an empty
- * path is `/`; the host in lower case, IDN as punycode. `error` says what was expected. Idempotent; never throws.
+ * path is `/`; the host in lower case, IDN as punycode. `error` states what was expected. Idempotent; never throws.
  *
  * @param base absolute URL against which a relative input is resolved
  */
@@ -41,14 +40,14 @@ export function canonicalUrl(input: string, base?: string): CanonicalUrl {
   return url.length > MAX_URL_LENGTH ? { error: tooLong(url.length) } : { url };
 }
 
-/** One thing done to a URL. `after` is `null` where the URL was refused; `name` then holds the reason. */
+/** A step of canonicalisation. `after` is `null` for a refusal; `name` is then the reason. */
 export interface CanonicalStep {
   readonly name: string;
   readonly before: string;
   readonly after: string | null;
 }
 
-/** The steps that changed something on the way to {@link canonicalUrl}'s answer; the last one refuses if that does. */
+/** The steps of {@link canonicalUrl} that changed the URL; a refusal is the last one. */
 export function explainCanonicalUrl(input: string, base?: string): CanonicalStep[] {
   const steps: CanonicalStep[] = [];
   let current = input;
@@ -78,7 +77,7 @@ export function explainCanonicalUrl(input: string, base?: string): CanonicalStep
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
-/** The parsed URL, or what is wrong with it. */
+/** The parsed URL, or the reason of the refusal. */
 function parseHttpUrl(input: string, base: string | undefined): URL | string {
   if (input.length > MAX_INPUT_LENGTH) return tooLong(input.length);
   const text = input.trim();
@@ -93,7 +92,7 @@ function parseHttpUrl(input: string, base: string | undefined): URL | string {
   } catch {
     return `not a valid URL (host or port): ${excerpt(text)}`;
   }
-  // White space inside a scheme, which the parser takes out, or a base of another kind.
+  // The parser removes white space inside a scheme, and a base may have another scheme.
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return wrongScheme(parsed.protocol, text);
   return parsed;
 }
@@ -131,7 +130,7 @@ function hostFault(host: string): string | undefined {
   return name.includes('xn--') && !isStable(name) ? `host name that is no valid IDN: ${excerpt(name)}` : undefined;
 }
 
-/** Whether the parser leaves a punycode name as it is; what it made of odd Unicode it may refuse the second time. */
+/** Whether a punycode name is stable: the parser may refuse a name that it made itself of odd Unicode. */
 function isStable(name: string): boolean {
   try {
     return new URL(`http://${name}/`).hostname === name;
@@ -148,8 +147,8 @@ function normalizePath(pathname: string): string {
 const DOT_SEGMENT = /\/\.\.?(?:\/|$)/;
 
 /**
- * What the parser should have done: the one of Node 20 leaves `/a/.b/.` and `/a/.b/..` as they are (it looks for dot
- * segments only up to the first that begins with a dot). WHATWG "path state", where empty segments count.
+ * A workaround for the parser of Node 20, which leaves `/a/.b/.` and `/a/.b/..` as they are (it looks for dot segments
+ * only up to the first segment that begins with a dot). WHATWG "path state", where empty segments count.
  */
 function withoutDotSegments(path: string): string {
   const kept: string[] = [];

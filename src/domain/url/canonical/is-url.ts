@@ -1,6 +1,6 @@
 /**
- * Whether a text is a URL, absolute or against a base. Not by `URL.canParse`: in Node 20 that can say no to hosts with
- * letters beyond ASCII once it has been optimised.
+ * Whether a text is a URL, absolute or against a base. Does not use `URL.canParse`: in Node 20, once optimised, it can
+ * refuse hosts with non-ASCII letters.
  */
 export function isUrl(text: string, base?: string): boolean {
   try {

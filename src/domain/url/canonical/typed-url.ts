@@ -1,6 +1,6 @@
 import { canonicalUrl } from './canonical-url.ts';
 
-/** Parts of URLs as people type them, in the spelling that the crawl db knows; `null` for what is none. */
+/** Parts of URLs as users type them, in canonical spelling; `null` for invalid ones. */
 
 /** `Example.org:8080` as `example.org:8080`, the politeness key of its URLs. */
 export function typedHost(text: string): string | null {
@@ -16,7 +16,7 @@ export function typedDomain(text: string): string | null {
   return host === null || /:\d+$/.test(host) ? null : host;
 }
 
-/** The beginning of a URL, with scheme and host whole; what follows them is taken as it stands. */
+/** A URL prefix with scheme and host complete; the rest is taken as typed. */
 export function typedUrlPrefix(text: string): string | null {
   const [, origin, rest] = /^(https?:\/\/[^/?#\\]*)(.*)$/is.exec(text.trim()) ?? [];
   if (origin === undefined) return null;

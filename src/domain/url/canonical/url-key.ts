@@ -34,11 +34,11 @@ export function urlKey(url: string): string {
   return `${origin}${url.slice(0, authorityStart - SCHEME_END.length)}${url.slice(authorityEnd)}`;
 }
 
-/** Hosts whose prefixes are at hand: keys are asked for in batches, whose URLs share theirs. */
+/** Cached prefixes of hosts: keys are computed in batches whose URLs share hosts. */
 const REMEMBERED_HOSTS = 1_024;
 const prefixOf = memoized(hostPrefix, REMEMBERED_HOSTS);
 
-/** The inverse of {@link urlKey}. Throws a `TypeError` for what is no such key. */
+/** The inverse of {@link urlKey}. Throws a `TypeError` for a text that is no such key. */
 export function urlFromKey(key: string): string {
   const hostEnd = endOfHostPrefix(key);
   const schemeEnd = key.indexOf('/', hostEnd);
@@ -64,19 +64,19 @@ export function domainRange(domain: string): KeyRange {
   return prefixRange(isAddress(domain) ? `@${domain}:` : `${reversedLabels(domain)}.`);
 }
 
-/** All URLs that begin so. Scheme and host must be whole: `https://example.com` means `https://example.com/`. */
+/** All URLs with this prefix. Scheme and host must be complete: `https://example.com` means `https://example.com/`. */
 export function urlPrefixRange(prefix: string): KeyRange {
   const start = startOfAuthority(prefix);
   return prefixRange(urlKey(endOfAuthority(prefix, start) === prefix.length ? `${prefix}/` : prefix));
 }
 
-/** All keys that begin so. */
+/** All keys with this prefix. */
 export function prefixRange(prefix: string): KeyRange {
   const last = prefix.length - 1;
   return { from: prefix, to: prefix.slice(0, last) + String.fromCharCode(prefix.charCodeAt(last) + 1) };
 }
 
-/** Sort key of a host, and what the keys of all its URLs begin with: `com.example.www.:8080:`. */
+/** Sort key of a host: the common prefix of the keys of its URLs, `com.example.www.:8080:`. */
 export function hostPrefix(host: string): string {
   const colon = portColon(host);
   const name = colon < 0 ? host : host.slice(0, colon);
@@ -118,13 +118,13 @@ function endOfAuthority(url: string, start: number): number {
   return slash < 0 ? url.length : slash;
 }
 
-/** Where the port of an authority begins, -1 without one. The colons of an IPv6 address stand in brackets. */
+/** Start of the port of an authority, -1 without one. The colons of an IPv6 address are in brackets. */
 function portColon(authority: string): number {
   const colon = authority.lastIndexOf(':');
   return colon > authority.lastIndexOf(']') ? colon : -1;
 }
 
-/** By the WHATWG URL standard a host whose last label is a number is an IPv4 address, so no name ends so. */
+/** By the WHATWG URL standard a host whose last label is a number is an IPv4 address, so no name ends in one. */
 function isAddress(name: string): boolean {
   if (name.charCodeAt(0) === BRACKET) return true;
   for (let i = name.length - 1; i >= 0; i--) {

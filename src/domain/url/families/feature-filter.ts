@@ -9,9 +9,9 @@ export interface FeatureFilterOptions {
 }
 
 /**
- * The published filter of similar URLs: a URL all of whose features have been met before, each by itself, is similar.
- * It lets in at most D + T - 1 of the D x T pages that a site with D directories and T tail pages has at one depth; no
- * size repairs that.
+ * The published filter of similar URLs: a URL is similar when all its features have been seen, each by itself. It
+ * admits at most D + T - 1 of the D x T pages of a site with D directories and T tail pages at one depth, whatever its
+ * size.
  */
 export class FeatureFilter {
   readonly #features: readonly { readonly name: string; readonly of: UrlFeature }[];

@@ -1,8 +1,8 @@
 import { urlSignature } from './url-features.ts';
 
 /**
- * Counts URLs by signature. The first `quota` of each are let in as any others, later ones are only put off: in
- * contrast to the published filter, features count together, and nothing is lost.
+ * Counts URLs by signature. The first `quota` of each pass unchanged, later ones are only deferred: unlike in the
+ * published filter, features count together, and no URL is lost.
  */
 export class SimilarQuota {
   readonly #quota: number;
@@ -15,7 +15,7 @@ export class SimilarQuota {
     this.#maxSignatures = maxSignatures;
   }
 
-  /** Counts a URL; whether it is beyond the quota of its signature. */
+  /** Counts a URL; returns whether it is beyond the quota of its signature. */
   add(url: string): boolean {
     const signature = urlSignature(url);
     const count = this.#counts.get(signature);

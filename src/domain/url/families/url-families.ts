@@ -1,13 +1,13 @@
 import { binsOf, LcsPattern, lcsSimilarity } from './lcs.ts';
 
 export interface FamilyOptions {
-  /** A URL joins the family whose first member is at least so similar to it. */
+  /** Least similarity of a URL to the first member of its family. */
   readonly threshold: number;
   /** Characters of a URL that are compared. */
   readonly maxChars: number;
-  /** Further URLs that fit into no family are counted, not clustered: bounds time and memory. */
+  /** Most families; further URLs without one are counted, not clustered: bounds time and memory. */
   readonly maxFamilies: number;
-  /** Members that a family remembers. */
+  /** Stored members of a family. */
   readonly maxMembers: number;
 }
 
@@ -26,12 +26,12 @@ export interface UrlFamily {
 }
 
 /**
- * Single-pass clustering of URLs by longest common subsequence: each joins the family whose first member is most like
- * it, or begins one. The order decides, so URLs are to be given sorted, each once. Families are the same as without
- * bounds, since those only leave out comparisons that cannot win.
+ * Single-pass clustering of URLs by longest common subsequence: each joins the family whose first member is most
+ * similar, or begins one. The order matters, so URLs must come sorted, each once. The upper bounds skip only
+ * comparisons that cannot win, and do not change the result.
  */
 export class UrlFamilies {
-  /** URLs that found no family after `maxFamilies` were there. */
+  /** URLs without a family after `maxFamilies` existed. */
   outside = 0;
   readonly #options: FamilyOptions;
   readonly #families: { readonly pattern: LcsPattern; size: number; readonly members: string[] }[] = [];
@@ -75,7 +75,7 @@ export class UrlFamilies {
   }
 }
 
-/** Path and query: hosts are alike within a domain and would lift every similarity. */
+/** Path and query: hosts are alike within a domain and would raise every similarity. */
 export function pathAndQuery(url: string): string {
   const slash = url.indexOf('/', url.indexOf('://') + 3);
   return slash < 0 ? '/' : url.slice(slash);
@@ -93,8 +93,8 @@ export function meanSimilarity(members: readonly string[], samples: readonly str
 }
 
 /**
- * How much less each member is like the others than members are on the whole; families of fewer than three deviate in
- * nothing.
+ * Deviation of each member: how much less similar it is to the others than members are on average; 0 in families of
+ * fewer than three.
  */
 export function deviations(members: readonly string[]): number[] {
   if (members.length < 3) return members.map(() => 0);
@@ -112,9 +112,9 @@ export function deviations(members: readonly string[]): number[] {
 }
 
 export interface NoiseRule {
-  /** A family is noise when its members are at least so similar to noise samples. */
+  /** Least similarity of a noise family to the noise samples. */
   readonly noiseSimilarity: number;
-  /** A member is noise when it deviates by more than this. */
+  /** Largest deviation of a member that is no noise. */
   readonly maxDeviation: number;
 }
 
@@ -123,12 +123,13 @@ export const NOISE_RULE: NoiseRule = Object.freeze({ noiseSimilarity: 0.8, maxDe
 export interface JudgedFamily extends UrlFamily {
   readonly similarityToNoise: number;
   readonly isNoise: boolean;
-  /** Remembered members that deviate too much from the others. */
+  /** Stored members that deviate too much from the others. */
   readonly deviants: readonly string[];
 }
 
 /**
- * Noise-link removal, second half: families by their likeness to noise, members by their unlikeness to their family.
+ * Noise-link removal, second half: families are judged by their similarity to noise, members by their deviation from
+ * their family.
  */
 export function judgeFamily(family: UrlFamily, samples: readonly string[], rule: NoiseRule = NOISE_RULE): JudgedFamily {
   const similarityToNoise = meanSimilarity(family.members, samples);

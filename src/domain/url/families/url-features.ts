@@ -1,6 +1,6 @@
 /**
- * Features of URLs by which similar ones are told (feature Bloom filter of the published system; ARCHITECTURE says
- * where it is improved). A URL is written as `u1/u2/../un`: u1 the site, empty segments left out, the query kept in un.
+ * Features by which similar URLs are recognised (feature Bloom filter of the published system; ARCHITECTURE says where
+ * it is improved). A URL is written as `u1/u2/../un`: u1 the site, empty segments left out, the query kept in un.
  */
 export function urlSegments(url: string): string[] {
   const start = url.indexOf('://');
@@ -13,10 +13,7 @@ export function urlSegments(url: string): string[] {
   return segments;
 }
 
-/**
- * One feature of a URL: a text that is hashed, a number that is taken as it is, or `null` where the URL has no such
- * feature.
- */
+/** A feature of a URL: a text to be hashed, a number taken as it is, or `null` for a URL without it. */
 export type UrlFeature = (segments: readonly string[]) => string | number | null;
 
 export const URL_FEATURES = {
@@ -41,14 +38,14 @@ export function featureNamed(name: string): UrlFeature | undefined {
   return Object.hasOwn(URL_FEATURES, name) ? URL_FEATURES[name as keyof typeof URL_FEATURES] : undefined;
 }
 
-/** What stays of the last segment when numbers and identifiers are taken out of it. */
+/** The last segment without numbers and identifiers. */
 export function shapeOf(tail: string): string {
   return tail
     .replace(/[0-9a-f]{8,}/gi, (run) => (/\d/.test(run) && /[a-f]/i.test(run) ? '%' : run))
     .replace(/\d+/g, '#');
 }
 
-/** All features of a URL together: URLs of one signature most often come out of one template. */
+/** All features of a URL together: URLs of one signature mostly come from one template. */
 export function urlSignature(url: string): string {
   const segments = urlSegments(url);
   const [site = '', directory = ''] = segments;

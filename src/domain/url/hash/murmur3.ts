@@ -4,7 +4,7 @@ const encoder = new TextEncoder();
 
 /**
  * MurmurHash3_x86_32 (Austin Appleby, public domain) of the UTF-8 bytes of a text, an unsigned 32-bit number. Fast and
- * well spread, not safe against an adversary. What is stored depends on it: it never changes.
+ * well distributed, not safe against an adversary. Stored data depends on it: it never changes.
  */
 export function murmur3(text: string, seed = 0): number {
   return murmur3Bytes(encoder.encode(text), seed);

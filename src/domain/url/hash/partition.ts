@@ -1,21 +1,20 @@
 import { murmur3 } from './murmur3.ts';
 
-/** A crawl is cut into so many parts; part of the format of the crawl db. */
+/** Number of partitions of a crawl; part of the format of the crawl db. */
 export const PARTITIONS = 256;
 
 /**
- * Partition of a politeness key (`host[:port]`), or of its registrable domain: all URLs of it are in one. Fixed for
- * ever.
+ * Partition of a politeness key (`host[:port]`) or of its registrable domain: all its URLs are in one. Never changes.
  */
 export function partitionOf(key: string): number {
   return murmur3(key) & (PARTITIONS - 1);
 }
 
 /**
- * The node that a partition belongs to, by rendezvous hashing (D. G. Thaler, C. V. Ravishankar, 1998): the one whose
- * name and the partition hash highest. A node that joins n others takes about 1/(n+1) of the partitions, and only those
+ * The node of a partition, by rendezvous hashing (D. G. Thaler, C. V. Ravishankar, 1998): the name with the highest
+ * hash together with the partition. A node that joins n others takes about 1/(n+1) of the partitions, and only those
  * move; the order of the names does not matter.
- * @param nodes names, at least one, no two alike
+ * @param nodes distinct names, at least one
  */
 export function nodeOf(partition: number, nodes: readonly string[]): string {
   let best: string | undefined;

@@ -1,6 +1,6 @@
 /** Words of 32 bits in a digest. */
 export const DIGEST_WORDS = 4;
-/** Name of {@link digestUrls}' hash; part of the version of whatever is stored under its digests. */
+/** Name of the hash of {@link digestUrls}; part of the version of all data stored under its digests. */
 export const DIGEST_NAME = 'murmur3-x86-128';
 
 const C1 = 0x239b961b;
@@ -10,8 +10,8 @@ const C4 = 0xa1e38b93;
 
 /**
  * 128-bit digests of URLs, four words each, in their order: MurmurHash3_x86_128 with seed 0 (Austin Appleby, public
- * domain) of the characters, one byte each. Canonical URLs are ASCII, so these are their bytes. About a tenth of the
- * time of MD5; not safe against an adversary, who can make a filter answer "perhaps seen" and so cost reads.
+ * domain) of the characters, one byte each. Canonical URLs are ASCII, so these are their bytes. Takes about a tenth of
+ * the time of MD5. Not safe against an adversary, who can cause false positives and so extra reads.
  */
 export function digestUrls(urls: readonly string[]): Uint32Array {
   const digests = new Uint32Array(urls.length * DIGEST_WORDS);
@@ -66,7 +66,7 @@ export function copyDigest(from: Uint32Array, at: number, to: Uint32Array, toAt:
   to[toAt + 3] = from[at + 3] as number;
 }
 
-/** The digests without doubles, in the order of their first appearance. */
+/** The distinct digests, in the order of their first appearance. */
 export function distinctDigests(digests: Uint32Array): Uint32Array {
   const count = digests.length / DIGEST_WORDS;
   let slots = 16;

@@ -1,11 +1,11 @@
 import { digestUrl } from './url-digest.ts';
 
-/** Grown beyond this share of its slots, a set is made anew at twice the size. */
+/** Largest share of used slots; beyond it the set is rehashed at twice the size. */
 const MOST_FULL = 0.7;
 
 /**
- * A set of URLs by 64 bits of their digests: 12 to 23 bytes each. Of ten million URLs, one is taken for another in
- * 0.0003 % of all sets.
+ * A set of URLs by 64 bits of their digests: 12 to 23 bytes each. With ten million URLs, 0.0003 % of all sets confuse
+ * two of them.
  */
 export class UrlSet {
   size = 0;
@@ -36,7 +36,7 @@ export class UrlSet {
   }
 
   private key(): readonly [low: number, high: number] {
-    // A pair that begins with zero means that a slot is free.
+    // A pair that begins with zero marks a free slot.
     return [((this.digest[0] as number) | 1) >>> 0, this.digest[1] as number];
   }
 
@@ -58,7 +58,7 @@ function put(slots: Uint32Array, low: number, high: number): boolean {
   return true;
 }
 
-/** The slot that holds the key, or the free one where it would stand: open addressing with steps of one. */
+/** The slot of the key, or the free one for it: open addressing with linear probing. */
 function slotOf(slots: Uint32Array, low: number, high: number): number {
   const mask = slots.length / 2 - 1;
   let slot = (low >>> 1) & mask;
