@@ -6,7 +6,7 @@ import { A, B, C, type CrawlDbExam, D, listOf, MISSING, visitedDatum } from './c
 /** What is due, and who holds it. */
 export function dueContract(exam: CrawlDbExam): void {
   describe('the due index', () => {
-    it('yields what is due, oldest first, ties in key order', async () => {
+    it('yields due URLs, oldest first, ties in key order', async () => {
       await exam.insert(
         visitedDatum(C, { nextFetchAt: 10 }),
         visitedDatum(A, { nextFetchAt: 30 }),
@@ -25,7 +25,7 @@ export function dueContract(exam: CrawlDbExam): void {
       expect(await exam.db.countDue(Number.POSITIVE_INFINITY)).toBe(4);
     });
 
-    it('tells what generate asks of a URL', async () => {
+    it('has the fields of a URL that generate reads', async () => {
       const last = { at: 7, distance: null, elapsedMs: null, bytes: 0, intervalMs: 1 } as const;
       const datum = visitedDatum(A, {
         nextFetchAt: 10,
@@ -58,7 +58,7 @@ export function dueContract(exam: CrawlDbExam): void {
       expect(due).toHaveLength(2);
     });
 
-    it('keeps new URLs apart: after the known ones, highest score first, and to be asked for alone', async () => {
+    it('keeps new URLs apart: after the known ones, highest score first, and available alone', async () => {
       const fresh = (url: string, score: number, nextFetchAt = 5) =>
         visitedDatum(url, { state: 'unfetched', visits: [], lastFetchAt: null, score, nextFetchAt });
       await exam.insert(visitedDatum(A, { nextFetchAt: 20 }), fresh(B, 0.5), fresh(C, 2), fresh(D, 7, 50));
@@ -143,7 +143,7 @@ export function dueContract(exam: CrawlDbExam): void {
       expect(await exam.dueUrls()).toEqual([A, B]);
     });
 
-    it('outlast a put of anybody else, which moves the time of the return', async () => {
+    it('survive a put without the lease, which changes the time after the release', async () => {
       await exam.lease('s1', A);
       for (const [nextFetchAt, leasedBy] of [
         [70, undefined],

@@ -37,7 +37,7 @@ export function feedContract(exam: CrawlDbExam): void {
       expect(await seqs()).toEqual([1]);
     });
 
-    it('is asked by number, by time, from both sides', async () => {
+    it('is read by number, by time, in both directions', async () => {
       await add(10, A, B);
       await add(20, C);
       await add(30, A, B);

@@ -14,7 +14,7 @@ function changing(url: string, perDay: number, change: Partial<CrawlDatum> = {})
 
 /** What is kept beside the records so that questions need no pass over them. */
 export function indexesContract(exam: CrawlDbExam): void {
-  describe('records by what they are', () => {
+  describe('records by their properties', () => {
     it('rare states, wherever records go', async () => {
       await exam.insert(
         visitedDatum(A, { state: 'gone' }),
@@ -49,7 +49,7 @@ export function indexesContract(exam: CrawlDbExam): void {
       expect(await exam.scanUrls({ failing: true })).toEqual([C]);
     });
 
-    it('a scan tells what it read', async () => {
+    it('a scan meters the rows that it reads', async () => {
       await exam.insert(visitedDatum(A), visitedDatum(B));
       const read: [IndexName, number][] = [];
       const meter: ReadMeter = { add: (index, rows) => read.push([index, rows]) };
@@ -82,14 +82,14 @@ export function indexesContract(exam: CrawlDbExam): void {
       expect(await urls()).toEqual([]);
     });
 
-    it('a page whose rate has moved stands where it belongs, once', async () => {
+    it('a page whose rate has changed is at its place, once', async () => {
       await exam.insert(changing(A, 1), changing(B, 2));
       const previous = await exam.lookedUp(A);
       await exam.db.write({ puts: [{ datum: changing(A, 50), previous }] });
       expect(await urls()).toEqual([A, B]);
     });
 
-    it('of a host with more of them than are asked for, the highest', async () => {
+    it('of a host with more of them than the limit, the highest', async () => {
       const pages = Array.from({ length: 1_700 }, (_, i) => `https://a.example/page/${i}`);
       await exam.insert(
         ...pages.map((url, i) => changing(url, 0.01 + ((i * 7) % 100) / 10)),

@@ -43,7 +43,7 @@ export function writingContract(exam: CrawlDbExam): void {
       expect(await exam.db.counters()).toEqual({ urls: 0, byState: {}, hosts: 0, leased: 0 });
     });
 
-    it('are deleted once, however often that is asked', async () => {
+    it('are deleted once, however often a batch names them', async () => {
       await exam.insert(visitedDatum(A), visitedDatum(B));
       const datum = await exam.lookedUp(A);
       await exam.db.write({ deletes: [datum, datum] });

@@ -232,7 +232,7 @@ export function answersContract(create: CreateProtocol): void {
       expect([body?.length, truncated]).toEqual([0, false]);
     });
 
-    it('gives what a cut coded body still holds', async () => {
+    it('gives the readable part of a truncated coded body', async () => {
       const { body, truncated } = await ask('/cut-gzip');
       expect(truncated).toBe(true);
       expect(PLAIN.startsWith(textOf(body))).toBe(true);
@@ -255,7 +255,7 @@ export function answersContract(create: CreateProtocol): void {
   });
 
   describe('bodies that are too long or too short', () => {
-    it('cuts off what exceeds the limit', async () => {
+    it('cuts bodies at the limit', async () => {
       const { body, truncated, brokenOff } = await ask('/endless', { maxBodyBytes: 50_000 });
       expect([body?.length, truncated, brokenOff]).toEqual([50_000, true, undefined]);
     });

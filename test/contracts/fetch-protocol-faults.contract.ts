@@ -124,7 +124,7 @@ export function faultsContract(create: CreateProtocol): void {
       await silent.close();
     });
 
-    it('a certificate that nobody vouches for: nothing is asked', async () => {
+    it('an untrusted certificate: no request is sent', async () => {
       let requests = 0;
       const server = createTlsServer(unknownIdentity, (_request, response) => {
         requests++;
@@ -150,12 +150,12 @@ export function faultsContract(create: CreateProtocol): void {
       expect(exam.site.connections - before).toBe(1);
     });
 
-    it('are made anew when the server closed one that lay idle', async () => {
+    it('are opened again when the server closed an idle one', async () => {
       const protocol = open();
       for (let i = 0; i < 3; i++) expect(textOf((await ask('/closes-second', {}, protocol)).body)).toBe('fresh');
     });
 
-    it('are made anew, too, when it is reset', async () => {
+    it('are opened again, too, when it is reset', async () => {
       const protocol = open();
       for (let i = 0; i < 3; i++) expect(textOf((await ask('/resets-second', {}, protocol)).body)).toBe('fresh');
     });
@@ -171,7 +171,7 @@ export function faultsContract(create: CreateProtocol): void {
     it.each([
       ['more than its length', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and more'],
       ['two answers', `HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello${FINE}`],
-    ])('%s: what nobody asked for goes to nobody', async (_name, answer) => {
+    ])('%s: an unrequested response goes to no request', async (_name, answer) => {
       const server = await startRawServer((path) => (path === '/' ? answer : FINE));
       const protocol = open();
       for (let i = 0; i < 3; i++) {
@@ -191,7 +191,7 @@ export function faultsContract(create: CreateProtocol): void {
       expect(exam.site.account('/in-a-moment').maxRunning).toBe(3);
     });
 
-    it('are free again after an exchange that failed, and whoever waited for one may give up', async () => {
+    it('are free again after a failed exchange, and a waiting one may be aborted', async () => {
       const protocol = open({ maxSockets: 1, stallTimeoutMs: 100 });
       const stop = new AbortController();
       const [stalled, late, aborted, served] = [
@@ -256,7 +256,7 @@ export function faultsContract(create: CreateProtocol): void {
       ['address and port', () => `127.0.0.1:${exam.site.port}`, () => '127.0.0.1'],
       ['a name', () => 'localhost', () => 'localhost'],
       ['name and port', () => `localhost:${exam.site.port}`, () => 'localhost'],
-    ])('lets through what is allowed by %s', async (_name, entry, host) => {
+    ])('lets through addresses allowed by %s', async (_name, entry, host) => {
       const protocol = open({ allowAddresses: [entry()] });
       expect(await failure(ask(`http://${host()}:${exam.site.port}/ok`, {}, protocol))).toMatchObject({ status: 200 });
     });

@@ -46,7 +46,7 @@ export function fingerprintTablesContract(name: string, create: (plan: NearStore
   });
 
   describe(`${name}: tables of signatures`, () => {
-    it('finds what is within the distance, nearest first, without the page itself', async () => {
+    it('finds the pages within the distance, nearest first, without the page itself', async () => {
       const store = await storeOf(
         ALL_PLAN,
         signed('https://a.org/', A),
@@ -68,7 +68,7 @@ export function fingerprintTablesContract(name: string, create: (plan: NearStore
       ]);
     });
 
-    it('pages of other scopes, with other kinds of signatures, with little text or without a copy are not told', async () => {
+    it('pages of other scopes, with other kinds of signatures, with little text or without a copy are not found', async () => {
       const store = await storeOf(
         HOST_PLAN,
         signed('https://a.org/', A),
@@ -104,7 +104,7 @@ export function fingerprintTablesContract(name: string, create: (plan: NearStore
       expect(await found()).toEqual([]);
     });
 
-    it('a batch that names a page twice leaves what it said last', async () => {
+    it('of a page twice in a batch the last put counts', async () => {
       const store = await storeOf(ALL_PLAN);
       const [first, second] = [signed('https://a.org/', A), signed('https://a.org/', FOUR_OFF)];
       await store.db.write({
@@ -117,7 +117,7 @@ export function fingerprintTablesContract(name: string, create: (plan: NearStore
       expect(await nearTo(store, 'https://b.org/', FOUR_OFF)).toEqual([['https://a.org/', 0]]);
     });
 
-    it('tells duplicates, and those of a page', async () => {
+    it('marks duplicates, and lists those of a page', async () => {
       const target = 'https://a.org/';
       const store = await storeOf(
         ALL_PLAN,
@@ -140,7 +140,7 @@ export function fingerprintTablesContract(name: string, create: (plan: NearStore
       expect(await duplicates('https://a.org/2')).toEqual(['https://a.org/1']);
     });
 
-    it('answers many questions in their order, none, and refuses what it could miss', async () => {
+    it('answers many queries in order, also none, and refuses distances with misses', async () => {
       const store = await storeOf(ALL_PLAN, signed('https://a.org/', A), signed('https://a.org/f', FOUR_OFF));
       const question = { url: 'https://x.org/', signatureName: 'simhash/1', textChars: 1_000, distance: 3 };
       const answers = await store.tables.near(

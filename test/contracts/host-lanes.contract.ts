@@ -50,7 +50,7 @@ class JumpingClock implements Clock {
     for (const sleeper of this.sleepers) sleeper.at -= ms;
   }
 
-  /** Lets everything happen that can, then jumps, until `done` holds or nobody sleeps any more. */
+  /** Lets everything happen that can, then jumps, until `done` holds or nothing sleeps any more. */
   async runUntil(done: () => boolean): Promise<void> {
     for (;;) {
       await nextTurn();
@@ -154,7 +154,7 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       expect(start - end).toBeGreaterThanOrEqual(5000);
     });
 
-    it('tells which hosts rest, and until when, as long as it matters', async () => {
+    it('lists paused hosts and the end of each pause, until it is over', async () => {
       const { clock, lanes } = open();
       const start = clock.now();
       lanes.pauseUntil('b', start + 7000);
@@ -197,7 +197,7 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       elapsedMs += hour;
       await clock.runUntil(() => lanes.size === 0);
       await Promise.all(tasks);
-      // The third waited anew: how long it had slept when the clock was set back is not known.
+      // The third waited again: how long it had slept when the clock was set back is not known.
       expect(gaps).toEqual([0, 5000, 10_000, 60_000]);
     });
 
@@ -286,7 +286,7 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       },
     );
 
-    it('a task that asked for nothing costs no delay, and leaves that of the task before', async () => {
+    it('a task without a request costs no delay, and leaves that of the task before', async () => {
       const { clock, lanes } = open();
       await lanes.run('a', quick);
       const end = clock.now();
@@ -384,7 +384,7 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       expect(lanes.size).toBe(0);
     });
 
-    it('counts what waits and runs, and says when all is done', async () => {
+    it('counts waiting and running tasks, and resolves when all are done', async () => {
       const { clock, lanes } = open({ concurrency: 2 });
       await lanes.onIdle();
       for (let i = 0; i < 3; i++) void lanes.run('a', quick);

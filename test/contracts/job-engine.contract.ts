@@ -78,7 +78,7 @@ export function jobEngineContract(name: string, { open, reset, isShared }: JobEn
       expect(ended.at(-1)).toBe('update-a');
     });
 
-    it('does no work twice that is put twice while it waits or runs, and again what is put after it has ended', async () => {
+    it('does a job once that is put twice while it waits or runs, and again when it is put after its end', async () => {
       const one = await engine();
       await one.put(START);
       await one.put(START);
@@ -125,7 +125,7 @@ export function jobEngineContract(name: string, { open, reset, isShared }: JobEn
       expect(await one.state()).toEqual({ open: 0, failed: [] });
     }, 20_000);
 
-    it('tells the jobs when it is to stop, and leaves what was given back', async () => {
+    it('aborts its jobs when it is to stop, and leaves released ones', async () => {
       const one = await engine();
       await one.put(START);
       const stop = new AbortController();

@@ -109,7 +109,7 @@ export function nearGroupingContract(
       expect(without.repeats.map(({ number, of }) => [number, of])).toEqual([1, 2].map((n) => [n, pages[0]!.url]));
     });
 
-    it('scopes never meet, and do not hide what is near within them', async () => {
+    it('pages of different scopes are never compared, and hide no near pages within a scope', async () => {
       const pages = signed(A, A, A, ONE_FLIP).map((page, i) => ({ ...page, scope: i % 2 === 0 ? 'a' : 'b' }));
       expect((await found(pages)).repeats).toEqual([
         { number: 2, of: 'https://a.org/0', distance: 0 },
@@ -117,7 +117,7 @@ export function nearGroupingContract(
       ]);
     });
 
-    it('texts of which one is much shorter never meet, whatever their signatures say, and do not hide what is near', async () => {
+    it('texts of very different lengths never repeat each other, whatever their signatures, and hide no near pages', async () => {
       const pages = signed(A, A, A, ONE_FLIP, A).map((page, i) => ({
         ...page,
         textChars: [1_000, 799, 800, 600, 1_251][i]!,
@@ -143,7 +143,7 @@ export function nearGroupingContract(
       ]);
     });
 
-    it('finds what comparing one after the other finds, whatever the pages, and the same as the reference', async () => {
+    it('finds the same as pairwise comparison and as the reference, whatever the pages', async () => {
       await fc.assert(
         fc.asyncProperty(
           somePages,

@@ -56,7 +56,7 @@ export function seenFilterContract(name: string, create: SeenFilterFactory, opti
       expect(await filter.probe(digestUrls(numbered(0, 5)))).toEqual(new Uint8Array(5));
     });
 
-    it('keeps its rate and every URL while it grows to thirty times what it was laid out for', async () => {
+    it('keeps its rate and every URL while it grows to thirty times its planned size', async () => {
       const plan = planGrowingBloom({ urls: Math.ceil(many / 30), bitsPerLeaf: 8_192, falsePositiveRate: 0.01 });
       const filter = await open(plan);
       const absent = digestUrls(numbered(10_000_000, 10_020_000));

@@ -14,7 +14,7 @@ export function seenUrlsContract(name: string, create: SeenUrlsFactory): void {
   const over = (known: Set<string>): SeenUrls => create(async (urls) => urls.map((url) => known.has(url)), [...known]);
 
   describe(`${name}: seen URLs`, () => {
-    it('answers in the order asked, doubles too', async () => {
+    it('answers in the order asked, duplicates too', async () => {
       const seen = over(new Set([A, C]));
       expect(await seen.probe([])).toEqual([]);
       expect(await seen.probe([B, A, B, C, A])).toEqual([false, true, false, true, true]);
@@ -22,7 +22,7 @@ export function seenUrlsContract(name: string, create: SeenUrlsFactory): void {
       expect(seen.stats().probes).toBe(10);
     });
 
-    it('is told of additions and removals', async () => {
+    it('follows additions and removals', async () => {
       const known = new Set<string>();
       const seen = over(known);
       expect(await seen.probe([A])).toEqual([false]);
@@ -34,7 +34,7 @@ export function seenUrlsContract(name: string, create: SeenUrlsFactory): void {
       expect(await seen.probe([A])).toEqual([false]);
     });
 
-    it('does not remember what was removed while it was being looked up', async () => {
+    it('does not cache a URL that was removed during its lookup', async () => {
       const known = new Set([A]);
       const lookups: (() => void)[] = [];
       const seen = create(

@@ -91,7 +91,7 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       await expect(exam.store.create(NEW, [])).rejects.toThrow('exists already');
     });
 
-    it('lists by age and removes; says what there is when one is missing', async () => {
+    it('lists by age and removes; names the segments there are when one is missing', async () => {
       for (const id of ['b', 'a', 'c']) await exam.store.create({ ...NEW, id }, []);
       await exam.store.remove('b');
       await exam.store.remove('b');
@@ -103,7 +103,7 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       });
     });
 
-    it('keeps what was fetched and parsed, in that order, over a close', async () => {
+    it('keeps fetched and parsed records, in that order, over a close', async () => {
       const segment = await created(5);
       const order = [3, 0, 4];
       for (const index of order) await segment.addFetched(fetchedRecord(index), index === 4 ? null : response(index));
@@ -177,7 +177,7 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       expect(parsed.map(({ index }) => index).sort((a, b) => a - b)).toEqual(all60);
     });
 
-    it('reads binary texts back as text, and leaves them undecoded where nobody wants them', async () => {
+    it('reads binary texts back as text, and leaves them undecoded with texts: false', async () => {
       const segment = await created(2);
       for (const index of [0, 1]) await segment.addFetched(fetchedRecord(index), null);
       const text = 'größer — 漢字';

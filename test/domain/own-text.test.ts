@@ -33,7 +33,7 @@ describe('a text of its own', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => ownText(text) === text));
   });
 
-  it('is needed: what was cut out keeps the whole alive', () => {
+  it('is needed: a substring keeps the whole string alive', () => {
     const parts: string[] = [];
     expect(kept((text) => parts.push(text))).toBeGreaterThan(PAGES / 2);
     expect(parts).toHaveLength(PAGES);

@@ -31,7 +31,7 @@ describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s', (name) => {
     }
   });
 
-  it('ranks what was never fetched first, and what has to wait last', () => {
+  it('ranks unfetched pages first, and paused ones last', () => {
     const schedule = createSchedule(name);
     const { state } = schedule.onFetch(null, { at: 0, outcome: 'new' });
     expect(schedule.rank(null, 0)).toBe(Number.POSITIVE_INFINITY);

@@ -20,17 +20,17 @@ function visits(...found: readonly BlockPrint[][]): { memory: BlockMemory | null
 }
 
 describe('blocks of a page', () => {
-  it('names what differs, content first, larger first', () => {
+  it('names changed blocks, content first, larger first', () => {
     const { memory } = visits([article(1), quote(1), menu(1)], [quote(2), menu(2), article(2)]);
     expect(memory?.changed).toEqual(['body>article>p', 'body>section>p', 'body>nav>li']);
   });
 
-  it('names what is new, and nothing at the first visit', () => {
+  it('names new blocks, and none at the first visit', () => {
     expect(visits([article()]).memory?.changed).toEqual([]);
     expect(visits([article()], [article(), quote(7)]).memory?.changed).toEqual(['body>section>p']);
   });
 
-  it('what changes alone three times is volatile, and from then on no change', () => {
+  it('a block that changes alone three times is volatile, and from then on no change', () => {
     const { memory, isOnlyVolatile } = visits(...[1, 2, 3, 4, 5].map((i) => [article(), quote(i)]));
     expect(isOnlyVolatile).toEqual([false, false, false, true, true]);
     expect(memory?.volatile).toEqual(['body>section>p']);
@@ -67,7 +67,7 @@ describe('blocks of a page', () => {
     expect(memory?.volatile).toEqual([]);
   });
 
-  it('what grows beyond a quarter of the content counts again', () => {
+  it('a block that grows beyond a quarter of the content counts again', () => {
     const { memory, isOnlyVolatile } = visits(...[1, 2, 3, 4].map((i) => [article(), quote(i)]), [
       article(),
       block('body>section>p', 5, 500),
@@ -76,7 +76,7 @@ describe('blocks of a page', () => {
     expect(memory?.volatile).toEqual([]);
   });
 
-  it('what settles down counts again', () => {
+  it('a block that stays unchanged for a while counts again', () => {
     const moving = [1, 2, 3, 4].map((i) => [article(), quote(i)]);
     const still = [article(2), quote(4)];
     const { memory } = visits(...moving, still, [article(), quote(4)]);

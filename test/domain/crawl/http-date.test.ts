@@ -39,7 +39,7 @@ describe('parseHttpDate', () => {
     expect(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT')).toBe(Date.UTC(2016, 11, 31, 23, 59, 59));
   });
 
-  it('reads back what toUTCString writes', () => {
+  it('reads the output of toUTCString', () => {
     fc.assert(
       fc.property(fc.integer({ min: Date.UTC(1601, 0, 1) / 1000, max: Date.UTC(9999, 11, 31) / 1000 }), (seconds) => {
         expect(parseHttpDate(new Date(seconds * 1000).toUTCString())).toBe(seconds * 1000);

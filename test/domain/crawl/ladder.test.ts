@@ -82,7 +82,7 @@ describe('the choice of rungs', () => {
   });
 });
 
-describe('what headers say', () => {
+describe('the claim of headers', () => {
   it.each([
     ['both equal', dated, dated, true],
     ['length differs', dated, { ...dated, contentLength: 101 }, false],

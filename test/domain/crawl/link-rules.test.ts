@@ -28,7 +28,7 @@ describe('the rules by which links were judged', () => {
     },
   );
 
-  it('are read as they were written; what is none was never noted', () => {
+  it('are read as they were written; invalid text counts as none', () => {
     for (const layers of [0, 3, ALL]) {
       expect(decodeLinkRules(encodeLinkRules({ print: 'a', layers }))).toEqual({ print: 'a', layers });
     }

@@ -33,7 +33,7 @@ const neverThere: CrawlDatum = { ...fresh, state: 'gone', lastFetchAt: 5, httpSt
 const neverPage: CrawlDatum = { ...fresh, state: 'redir_perm', lastFetchAt: 5, target: 'https://b.example/' };
 const failing: CrawlDatum = { ...page, failures: 3 };
 
-describe('what a consumer is told', () => {
+describe('entries for consumers', () => {
   const table: readonly [string, CrawlDatum, CrawlDatum, ChangeKind | null][] = [
     ['a first visit', fresh, page, 'new'],
     ['a first visit that cannot be parsed', fresh, unreadable, 'new'],
@@ -81,7 +81,7 @@ describe('what a consumer is told', () => {
     }
   });
 
-  it('names no target of what is gone, whatever it repeated or redirected to before', () => {
+  it('names no target of a gone page, whatever it repeated or redirected to before', () => {
     for (const before of [moved, repeats]) {
       expect(pageChange(before, { ...before, state: 'gone' }, NOW)).toMatchObject({ kind: 'gone', target: null });
       expect(pageDropped({ ...before, state: 'gone' }, NOW)).toMatchObject({ kind: 'dropped', target: null });

@@ -13,7 +13,7 @@ describe('reasons why URLs are kept out', () => {
     expect(rejectionKind(by, reason)).toBe(kind);
   });
 
-  it('of what is no URL to be crawled are few, whatever the text', () => {
+  it('of invalid URLs are few, whatever the text', () => {
     const refusals = ['', 'a', 'b.org/x', 'mailto:a@b', 'tel:1', 'http://a b/', `http://a/${'x'.repeat(5_000)}`].map(
       (text) => {
         const result = canonicalUrl(text);

@@ -36,7 +36,7 @@ function page(outcomes: readonly VisitOutcome[]): CrawlDatum {
 const history = page(['new', 'unchanged-304', 'modified', 'unchanged-digest', 'modified']);
 
 describe('replay', () => {
-  it('accounts for what really happened: a change lies half way between the visits around it', () => {
+  it('accounts for the stored visits: a change lies half way between the visits around it', () => {
     expect(accountOfVisits(history)).toEqual({
       fetches: 4,
       found: 2,
@@ -57,7 +57,7 @@ describe('replay', () => {
     expect(replayVisits(history, under(createFixedSchedule({ intervalMs: days * DAY_MS })))).toMatchObject(expected);
   });
 
-  it('pays for changed and unchanged fetches what they cost', () => {
+  it('counts the mean bytes of changed and unchanged fetches', () => {
     expect(replayVisits(history, under(createFixedSchedule({ intervalMs: 5 * DAY_MS })))?.bytes).toBe(2_000);
   });
 
@@ -78,7 +78,7 @@ describe('replay', () => {
     expect(replayVisits(unchanged, under(createAdaptiveSchedule(options)))?.fetches).toBe(3);
   });
 
-  it('has nothing to tell of a page without two answers', () => {
+  it('has no account of a page without two answers', () => {
     expect(accountOfVisits(page(['new']))).toBeNull();
     expect(accountOfVisits(page(['new', 'failed', 'failed']))).toBeNull();
     expect(replayVisits(page([]), under(createFixedSchedule({ intervalMs: DAY_MS })))).toBeNull();

@@ -144,7 +144,7 @@ describe('every schedule', () => {
   });
 
   it.each(schedules.map((schedule) => [schedule.name, schedule] as const))(
-    '%s answers a finite, positive interval after any history, and tells its arithmetic',
+    '%s gives a finite, positive interval after any history, and its arithmetic',
     (_name, schedule) => {
       fc.assert(
         fc.property(fc.array(visits, { minLength: 1, maxLength: 40 }), (history) => {

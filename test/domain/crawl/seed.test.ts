@@ -35,7 +35,7 @@ describe('one line of a seed file', () => {
     ['http://a.example/\tnonsense', 'key=value'],
     ['http://a.example/\t=x', 'key=value'],
     ['http://a.example/\t__proto__=x', 'metadata key'],
-  ])('%j is an error that says what was expected', (line, word) => {
+  ])('%j is an error that states the expected form', (line, word) => {
     expect(parseSeedLine(line)).toMatchObject({ error: expect.stringContaining(word) });
   });
 });
@@ -70,7 +70,7 @@ describe('a seed that is known already', () => {
     expect(reinject({ ...orphan, digest: null }, seed, mode, fresh).state).toBe('unfetched');
   });
 
-  it('update takes what the seed names and keeps what was learnt', () => {
+  it('update takes the settings of the seed and keeps the rest', () => {
     expect(reinject(known, seed, 'update', fresh)).toMatchObject({
       state: 'fetched',
       score: 3,

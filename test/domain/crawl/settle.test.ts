@@ -248,14 +248,14 @@ describe('settle: every state times every event', () => {
   }
 });
 
-describe('settle: what each visit leaves in the record', () => {
+describe('settle: the record after each visit', () => {
   it('measures the Hamming distance only between signatures of one name', () => {
     const before = datumIn('fetched');
     expect(settle(before, EVENTS['success, other body'] as CrawlEvent, policy, NOW).distance).toBe(3);
     const renamed = visited({ outcome: success(NEW), parse: { ...parsed(), signatureName: 'sig-2' } });
     const settled = settle(before, renamed, policy, NOW);
     expect(settled).toMatchObject({ distance: null, verdict: 'modified' });
-    // Nobody knows how much changed: the page is signed anew, and its interval stays.
+    // How much changed is unknown: the page is signed again, and its interval stays.
     expect(settled.datum.signatureName).toBe('sig-2');
     expect(settled.datum.schedule.intervalMs).toBe(before.schedule.intervalMs);
   });
@@ -391,7 +391,7 @@ describe('settle: what each visit leaves in the record', () => {
     ['freshness', createFreshnessSchedule()],
     ['adaptive', createAdaptiveSchedule()],
     ['similarity', createSimilaritySchedule()],
-  ])('the interval that a seed names holds until the second visit, and is told so: %s', (_name, schedule) => {
+  ])('the interval that a seed names holds until the second visit, and its terms say so: %s', (_name, schedule) => {
     const under = { ...policy, schedule };
     const first = (part: Partial<CrawlDatum>): CrawlDatum =>
       settle(datumIn('unfetched', part), EVENTS['success, other body'] as CrawlEvent, under, NOW).datum;
@@ -411,7 +411,7 @@ describe('settle: what each visit leaves in the record', () => {
     ['adaptive', createAdaptiveSchedule()],
     ['similarity', createSimilaritySchedule()],
   ])(
-    'the arithmetic of another body is told as it was, signed by other rules or with no text at all: %s',
+    'the arithmetic of another body is replayed as it was, signed by other rules or with no text at all: %s',
     (_name, schedule) => {
       const under = { ...policy, schedule };
       const visitAs = (signatureName: string, signature: string | null): CrawlDatum => {
@@ -430,7 +430,7 @@ describe('settle: what each visit leaves in the record', () => {
     },
   );
 
-  it('of a page that the operator has pinned nothing but that is told', () => {
+  it('of a page with a fixed interval is the fixed interval alone', () => {
     const under = { ...policy, schedule: createAdaptiveSchedule() };
     let datum = datumIn('fetched', { fixedIntervalMs: DAY_MS });
     for (const at of [NOW, NOW + DAY_MS]) datum = settle(datum, EVENTS['unchanged 304'] as CrawlEvent, under, at).datum;
@@ -439,7 +439,7 @@ describe('settle: what each visit leaves in the record', () => {
     expect(nextFetchAt).toBe(datum.nextFetchAt);
   });
 
-  it('an interval that a known page gets with its seed is what its next visit begins with, and is told so', () => {
+  it('the interval of a seed is the start of the next visit of a known page, and its terms say so', () => {
     const under = { ...policy, schedule: createAdaptiveSchedule() };
     const { datum: known } = settle(datumIn('fetched'), EVENTS['unchanged 304'] as CrawlEvent, under, NOW);
     const seed = { url: known.url, score: null, intervalMs: 2 * DAY_MS, fixedIntervalMs: null, metadata: {} };
@@ -451,7 +451,7 @@ describe('settle: what each visit leaves in the record', () => {
     expect(replayLastVisit(datum, under, null)?.nextFetchAt).toBe(datum.nextFetchAt);
   });
 
-  it('bounds of a type hold from the visit on that tells the type', () => {
+  it('bounds of a type hold from the visit on that finds the type', () => {
     const intervalRules = [{ of: 'text/html', minIntervalMs: null, maxIntervalMs: DAY_MS }];
     const under = { ...policy, intervalRules };
     const pause = (datum: CrawlDatum): number => {
@@ -463,7 +463,7 @@ describe('settle: what each visit leaves in the record', () => {
     expect(pause(datumIn('fetched', { contentType: 'application/pdf' }))).toBe(DAY_MS);
   });
 
-  it('what robots.txt refuses is asked about again within the bounds of its host, or at its fixed interval', () => {
+  it('a URL denied by robots.txt is due again within the bounds of its host, or at its fixed interval', () => {
     const hour = HOUR_MS;
     const intervalRules = [{ of: 'h.example', minIntervalMs: null, maxIntervalMs: 6 * hour }];
     const pause = (part: Partial<CrawlDatum>): number => {

@@ -38,7 +38,7 @@ describe('a newer lastmod', () => {
     ['was never visited', { lastFetchAt: null }],
     ['is not to be visited any more', { nextFetchAt: null }],
     ['was visited since', { lastFetchAt: NOW }],
-    ['was told of this date before', { metadata: { [HINT_KEY]: NOW - HOUR } }],
+    ['had a hint of this date before', { metadata: { [HINT_KEY]: NOW - HOUR } }],
   ])('leaves a page alone that %s', (_, change) => {
     expect(hinted(page(change), 1)).toBeNull();
   });

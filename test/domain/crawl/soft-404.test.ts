@@ -36,15 +36,15 @@ it.each([
   ['https://a.example/blog/2024/post.html?x=1', 'https://a.example/blog/2024/'],
   ['https://a.example/', 'https://a.example/'],
   ['http://a.example:8080/x', 'http://a.example:8080/'],
-])('an address of nothing stands beside %s', (url, folder) => {
-  const nothing = missingPageUrl(url, 0.5);
-  expect(nothing).toBe(`${folder}incrawl-no-such-page-800000000000`);
-  expect(isMissingPageUrl(nothing)).toBe(true);
+])('the missing page of a host is a URL beside %s', (url, folder) => {
+  const missing = missingPageUrl(url, 0.5);
+  expect(missing).toBe(`${folder}incrawl-no-such-page-800000000000`);
+  expect(isMissingPageUrl(missing)).toBe(true);
   expect(isMissingPageUrl(url)).toBe(false);
   expect(isMissingPageUrl(missingPageUrl(url, 0))).toBe(true);
 });
 
-describe('what a host answers where there is nothing', () => {
+describe('the missing page of a host', () => {
   it('is the page that came, or an honest refusal', () => {
     expect(missingPageOf(success, page('fd851af90bc24962'))).toEqual({
       at: 7,
@@ -58,7 +58,7 @@ describe('what a host answers where there is nothing', () => {
     expect(missingPageOf(success, { kind: 'parse-failed', code: 'x', message: '' }).signature).toBeNull();
   });
 
-  const nothing = missingPageOf(success, page('fd851af90bc24962'));
+  const missing = missingPageOf(success, page('fd851af90bc24962'));
   it.each([
     ['the same', page('fd851af90bc24962'), true],
     ['three bits off', page('7d859af98bc24962'), true],
@@ -67,7 +67,7 @@ describe('what a host answers where there is nothing', () => {
     ['signed by other rules', page('fd851af90bc24962', 100, 'sig-2'), false],
     ['without words', page(null), false],
   ])('%s: %#', (_title, parse, isLike) => {
-    expect(isLikeMissingPage(parse, nothing)).toBe(isLike);
+    expect(isLikeMissingPage(parse, missing)).toBe(isLike);
     expect(isLikeMissingPage(parse, null)).toBe(false);
     expect(isLikeMissingPage(parse, missingPageOf(success, page(null)))).toBe(false);
   });

@@ -89,7 +89,7 @@ describe('blocks', () => {
     expect(segments(html).segments.map(({ text }) => text)).toEqual(['seen']);
   });
 
-  it('come with what meta elements state', () => {
+  it('come with the metadata of meta elements', () => {
     const html = `<meta name="Keywords" content=" solar, cost "><meta name="description" content="What it says"><meta name="description" content="again">
       <meta property="article:published_time" content="2015-03-01T10:00:00Z">`;
     expect(segments(html).stated).toEqual({

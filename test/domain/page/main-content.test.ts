@@ -50,7 +50,7 @@ it('every block has a value in every column', () => {
   expect(new Set(FEATURES).size).toBe(FEATURES.length);
 });
 
-it('reads what the head says of the page, and shows nothing of it', () => {
+it('reads the metadata in the head, and shows none of it', () => {
   const outline = outlineOf(
     dom(
       '<html><head><title>T</title><script type="application/ld+json">{"@type":"NewsArticle"}</script><meta property="og:type" content="product"><style>p{}</style></head><body><p>Text.</p></body></html>',
@@ -60,7 +60,7 @@ it('reads what the head says of the page, and shows nothing of it', () => {
   expect(outline.blocks.map(({ text }) => text)).toEqual(['Text.']);
 });
 
-it('sees what repeats itself, where labels of other pages stand, and how far the text is', () => {
+it('finds repeated elements, labels of links to other pages, and the distance to the text', () => {
   const long =
     'The mill beside the river is to run again in a year, said the people of the valley, who had waited for it. '.repeat(
       2,
@@ -155,7 +155,7 @@ it('judges elements that repeat each other alike', () => {
   expect([0, 12]).toContain(kept.length);
 });
 
-it('tells blocks apart by where they hang, runs of one element as a count', () => {
+it('names blocks by their path, runs of one element as a count', () => {
   const text = 'The mill beside the river is to run again in a year, said the people of the valley.';
   const html = `<body><div><div><div><p>${text}</p><p>${text}</p><div class="box"><p>${text}</p></div></div></div></div></body>`;
   const paths = pageBlocks(mainContent(dom(html)), 10).map(({ path }) => path);

@@ -95,7 +95,7 @@ describe('groups', () => {
     expect([...found]).toEqual([[1, { id: 0, distance: 3 }]]);
   });
 
-  it('scopes part what would be one group', () => {
+  it('pages of different scopes are never grouped', () => {
     expect(groupsOf([A, A, A], { sameScope: (a, b) => a % 2 === b % 2 }).get(2)).toEqual({ id: 0, distance: 0 });
     expect(groupsOf([A, A], { sameScope: () => false }).size).toBe(0);
   });

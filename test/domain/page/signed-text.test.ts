@@ -26,7 +26,7 @@ const PARAGRAPH =
   'The company said on Monday that it will build a plant beside the river, with work for two hundred people.';
 const SECOND = 'Work begins in spring; the first machines are to run a year later, it said in a statement.';
 
-describe('what is signed', () => {
+describe('the signed text', () => {
   it('is prose: no byline, date, counter, caption or teaser', () => {
     const around = ['By Jane Doe', '5 March 2024, 10:31', 'Updated 10:31.', '12 comments', 'Read also'];
     const text = [around[0], PARAGRAPH, ...around.slice(1, 3), SECOND, ...around.slice(3)].join('\n');

@@ -139,7 +139,7 @@ describe('simhash', () => {
     );
   });
 
-  it('does not depend on what was signed before, however long that was', () => {
+  it('does not depend on texts signed before, however long', () => {
     const long = Array.from({ length: 9000 }, (_, at) => `w${at * 7919}`).join(' ');
     const before = signText('we love our great country');
     const first = signText(long);

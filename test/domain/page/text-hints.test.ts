@@ -4,7 +4,7 @@ import { textShape } from '../../../src/domain/page/text/text-shape.ts';
 
 const hintsOf = (text: string): number => textHints(text, textShape(text));
 
-describe('what a text says of itself', () => {
+describe('hints of a text', () => {
   it.each([
     ['Related Articles', TAIL],
     ['READ MORE: the mill', TAIL | ACTION],

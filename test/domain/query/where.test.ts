@@ -155,7 +155,7 @@ describe('--where', () => {
     );
   });
 
-  it('and, or, not mean what they mean', () => {
+  it('and, or, not are the logical operators', () => {
     type Tree = { text: string; value: boolean };
     const leaf = fc.nat(6).map((depth): Tree => ({ text: `depth = ${depth}`, value: depth === 3 }));
     const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
@@ -198,7 +198,7 @@ describe('--where', () => {
   });
 });
 
-describe('what an index may serve', () => {
+describe('narrowing for an index', () => {
   it.each<[string, object]>([
     ['state = gone', { state: 'gone' }],
     ['state = gone and host = a.example and depth > 3', { state: 'gone', host: 'a.example' }],

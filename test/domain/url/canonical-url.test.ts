@@ -112,7 +112,7 @@ describe('canonicalUrl', () => {
     expect(errorOf(input)).toContain(expected);
   });
 
-  it('refuses what a base makes of another scheme, and a base that is none', () => {
+  it('refuses another scheme by the base, and an invalid base', () => {
     expect(errorOf('java\nscript:void(0)', 'http://example.org/')).toContain('not "javascript:"');
     expect(errorOf('x', 'mailto:me')).not.toBe('');
     expect(errorOf('x', 'nonsense')).not.toBe('');

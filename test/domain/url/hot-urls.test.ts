@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';
 
 describe('HotUrls', () => {
-  it('knows only what was added and not removed, and stays within its capacity', () => {
+  it('contains only added URLs that were not removed, and keeps to its capacity', () => {
     const url = fc.integer({ min: 0, max: 12 }).map((i) => `https://a.example/${i}`);
     const step = fc.record({ does: fc.constantFrom('add', 'remove', 'has'), url });
     fc.assert(
@@ -27,7 +27,7 @@ describe('HotUrls', () => {
     );
   });
 
-  it('keeps what is asked for and forgets the rest', () => {
+  it('keeps the URLs in use and forgets the rest', () => {
     const hot = new HotUrls(10);
     hot.add('https://a.example/home');
     for (let i = 0; i < 1_000; i++) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isUrl } from '../../../src/domain/url/canonical/is-url.ts';
 
-it('knows hosts with letters beyond ASCII, however often it is asked', () => {
+it('accepts hosts with non-ASCII letters, however often it is called', () => {
   for (let i = 0; i < 20_000; i++)
     if (!isUrl(`http://bücher${i % 7}.example/ä`)) throw new Error(`denied at call ${i}`);
   expect(isUrl('http://b%C3%BCcher.example/')).toBe(true);

@@ -39,7 +39,7 @@ describe('longest common subsequence', () => {
     expect(lcsSimilarity(a, b)).toBeCloseTo(similarity, 6);
   });
 
-  it('is what the table gives, whatever the texts, and never above its bound', () => {
+  it('equals the table, whatever the texts, and never exceeds its bound', () => {
     fc.assert(
       fc.property(anyText, anyText, (a, b) => {
         const pattern = new LcsPattern(a);
@@ -125,7 +125,7 @@ describe('families of URLs', () => {
     );
   });
 
-  it('keeps to its limits and says what found no place', () => {
+  it('keeps to its limits and counts URLs without a family', () => {
     const families = new UrlFamilies({ maxFamilies: 2, maxMembers: 3, maxChars: 20 });
     for (let i = 0; i < 10; i++) families.add(`/aaaaaaaaaaaaaaaaaaaaaaaa/${i}`);
     families.add('/1234567890123456789');

@@ -57,7 +57,7 @@ describe('features of a URL', () => {
 describe('the published filter', () => {
   const filter = (features = PUBLISHED) => new FeatureFilter({ features, bitsPerPart: 2631, md5 });
 
-  it('the worked example: what is new, and what is similar to the product of others', () => {
+  it('the worked example: new URLs, and those similar by the features of others', () => {
     const own = filter();
     const rows: [string, number[], boolean][] = [
       ['http://www.example.com/news/2015/a.html', [144, 4, 541, 951], false],
@@ -129,7 +129,7 @@ describe('the quota by signature', () => {
     expect(urlSignature(url)).toBe(signature);
   });
 
-  it('puts off what comes after the quota of its signature, and nothing of other signatures', () => {
+  it('defers URLs beyond the quota of their signature, and none of other signatures', () => {
     const quota = new SimilarQuota(3, 1_000);
     const urls = Array.from({ length: 10 }, (_, i) => `http://a.org/calendar/${i}.html`);
     expect(urls.map((url) => quota.add(url))).toEqual([false, false, false, true, true, true, true, true, true, true]);

@@ -35,7 +35,7 @@ describe('urlKey', () => {
     expect(key.startsWith(hostPrefix(host))).toBe(true);
   });
 
-  it('refuses what is no URL or key', () => {
+  it('refuses texts that are no URL or key', () => {
     for (const text of ['', 'example.com/a', '://x/']) expect(() => urlKey(text)).toThrow(TypeError);
     for (const text of ['', 'com.example', 'com.example.::https', ':80:http/', '@[::1']) {
       expect(() => urlFromKey(text)).toThrow(TypeError);
@@ -54,7 +54,7 @@ describe('urlKey', () => {
 });
 
 describe('urlKey of many hosts', () => {
-  it('gives the key of each, however many were asked for before', () => {
+  it('gives the key of each, however many came before', () => {
     for (let round = 0; round < 2; round++) {
       for (let n = 0; n < 10_000; n++) expect(urlKey(`https://h${n}.example/`)).toBe(`example.h${n}.::https/`);
     }
@@ -97,7 +97,7 @@ describe('ranges of keys', () => {
     expect(within(urlPrefixRange('https://example.com'))).toEqual(['https://example.com/']);
   });
 
-  it('holds exactly what belongs to it, for any URLs', () => {
+  it('contains exactly its own URLs, for any URLs', () => {
     fc.assert(
       fc.property(canonicalUrl(), canonicalUrl(), fc.nat(), (a, b, cut) => {
         const key = urlKey(b);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { UrlSet } from '../../../src/domain/url/hash/url-set.ts';
 
-it('tells new URLs from known ones, as a set does', () => {
+it('distinguishes new URLs from known ones, as a set does', () => {
   fc.assert(
     fc.property(fc.array(fc.webUrl(), { maxLength: 200 }), (urls) => {
       const set = new UrlSet(1);

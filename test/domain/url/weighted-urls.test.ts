@@ -28,7 +28,7 @@ describe('weights of cached URLs', () => {
 });
 
 describe('access list and cache list', () => {
-  it('S401 to S403: enters with one repetition, a hit counts and tells the time, a second one moves it', () => {
+  it('S401 to S403: enters with one repetition, a hit counts and sets the time, a second one moves it', () => {
     let now = 10;
     const urls = new WeightedUrls(8, () => now);
     urls.add('a');
@@ -67,7 +67,7 @@ describe('access list and cache list', () => {
     expect(['often', 'twice', 'x', 'z'].map((url) => urls.has(url))).toEqual([true, false, false, true]);
   });
 
-  it('what leaves the cache list has the lowest weight; both lists are bounded; nothing unknown is told', () => {
+  it('the cache list evicts the lowest weight; both lists are bounded; unknown URLs are never found', () => {
     const step = fc.record({
       does: fc.constantFrom('add', 'has', 'has', 'remove'),
       url: fc.integer({ min: 0, max: 15 }),

@@ -34,7 +34,7 @@ describe('digests of URLs', () => {
     );
   });
 
-  it('a list grows and finds what it holds', () => {
+  it('a list grows and finds its digests', () => {
     const list = new DigestList();
     const digests = digestUrls(Array.from({ length: 100 }, (_, i) => `https://a.example/${i}`));
     list.push(digests, 0);
