@@ -27,7 +27,7 @@ export interface Spread {
   readonly byType: ReadonlyMap<string, number>;
   /** By failed visits in a row, from 1 on; 100 stands for 100 and more. */
   readonly byFailures: ReadonlyMap<number, number>;
-  /** By `intervalStep`: records with a next visit. */
+  /** By `intervalBucket`: records with a next visit. */
   readonly byInterval: ReadonlyMap<number, number>;
   /** The due index (without leased URLs) by `hourOf`: known pages, and new URLs. */
   readonly dueKnown: ReadonlyMap<number, number>;

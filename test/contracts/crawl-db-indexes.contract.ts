@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
-import { hourOf, intervalStep } from '../../src/domain/crawl/states/histogram-buckets.ts';
+import { hourOf, intervalBucket } from '../../src/domain/crawl/states/histogram-buckets.ts';
 import type { ChangingQuery, IndexName, ReadMeter } from '../../src/ports/record-indexes.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, visitedDatum } from './crawl-db-exam.ts';
 
@@ -114,7 +114,7 @@ export function indexesContract(exam: CrawlDbExam): void {
       visitedDatum(C, { ...at(7), depth: 4, failures: 0, contentType: null, lastFetchAt: null }),
       visitedDatum(D, { nextFetchAt: null, depth: 4, failures: 0 }),
     );
-    const day = intervalStep(24 * HOUR);
+    const day = intervalBucket(24 * HOUR);
     expect(await exam.db.spread()).toEqual({
       byDepth: new Map([
         [1, 2],

@@ -1,6 +1,6 @@
 import { isNewUrl } from '../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { countedType, hourOf, intervalStep } from '../../domain/crawl/states/histogram-buckets.ts';
+import { countedType, hourOf, intervalBucket } from '../../domain/crawl/states/histogram-buckets.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../ports/record-indexes.ts';
 
 /** Counts all records. */
@@ -14,7 +14,7 @@ export function spreadOf(records: Iterable<CrawlDatum>, isLeased: (url: string) 
     if (type !== null) add(byType, type);
     if (datum.failures > 0) add(byFailures, Math.min(MAX_COUNTED_FAILURES, datum.failures));
     if (datum.nextFetchAt === null) continue;
-    add(byInterval, intervalStep(datum.fixedIntervalMs ?? datum.schedule.intervalMs));
+    add(byInterval, intervalBucket(datum.fixedIntervalMs ?? datum.schedule.intervalMs));
     if (!isLeased(datum.url)) add(isNewUrl(datum) ? dueNew : dueKnown, hourOf(datum.nextFetchAt));
   }
   return { byDepth, byType, byFailures, byInterval, dueKnown, dueNew };

@@ -1,4 +1,4 @@
-import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
+import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
 
 /** Shares of records, told by the counts that the crawl db keeps: no row is read. */
@@ -22,7 +22,7 @@ const ROUNDING = 1.05;
 export function spreadView(spread: Spread): SpreadView {
   const intervals = new Array<number>(INTERVAL_LIMITS_S.length + 1).fill(0);
   for (const [step, urls] of spread.byInterval) {
-    const bucket = INTERVAL_LIMITS_S.findIndex((limit) => intervalOfStep(step) <= limit * 1_000 * ROUNDING);
+    const bucket = INTERVAL_LIMITS_S.findIndex((limit) => intervalOfBucket(step) <= limit * 1_000 * ROUNDING);
     intervals[bucket < 0 ? INTERVAL_LIMITS_S.length : bucket]! += urls;
   }
   return {

@@ -1,5 +1,5 @@
 import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../../domain/crawl/change/change-belief.ts';
-import { hourOf, intervalOfStep, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
+import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
@@ -76,7 +76,7 @@ function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): 
     const before = day === 0 ? 0 : dueBy(dueKnown, now + day * DAY_MS);
     return dueBy(dueKnown, now + (day + 1) * DAY_MS) - before;
   });
-  const intervalAt = (share: number): number => seconds(intervalOfStep(quantileOf(byInterval, share) ?? 0));
+  const intervalAt = (share: number): number => seconds(intervalOfBucket(quantileOf(byInterval, share) ?? 0));
   const late = new Map([...dueKnown].filter(([hour]) => startOfHour(hour) <= now));
   // The longest wait is the earliest hour.
   const waitAt = (share: number): number => seconds(Math.max(0, now - startOfHour(quantileOf(late, 1 - share) ?? 0)));

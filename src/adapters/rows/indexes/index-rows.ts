@@ -1,4 +1,4 @@
-import { changeRateOf, changeRateStep } from '../../../domain/crawl/change/change-rate.ts';
+import { changeRateBucket, changeRateOf } from '../../../domain/crawl/change/change-rate.ts';
 import type { CrawlDatum, CrawlState } from '../../../domain/crawl/states/datum.ts';
 import type { KeyRange } from '../../../domain/url/canonical/url-key.ts';
 import { hostFromPrefix, hostPrefix, prefixRange } from '../../../domain/url/canonical/url-key.ts';
@@ -32,7 +32,7 @@ export function indexRowsOf(datum: CrawlDatum, key: string): string[] {
   if (mark !== undefined) rows.push(ROW.mark + mark + key);
   if (datum.failures > 0) rows.push(ROW.mark + FAILING_MARK + key);
   const rate = changeRateOf(datum);
-  if (rate !== null) rows.push(changingKey(key, changeRateStep(rate)));
+  if (rate !== null) rows.push(changingKey(key, changeRateBucket(rate)));
   return rows;
 }
 
@@ -58,7 +58,7 @@ function changingKey(key: string, step: number): string {
 export interface ChangingRow {
   /** Host key. */
   readonly origin: string;
-  /** As `changeRateStep`. */
+  /** As `changeRateBucket`. */
   readonly step: number;
   readonly urlKey: string;
 }

@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
-import { countedType, hourOf, intervalStep } from '../../../domain/crawl/states/histogram-buckets.ts';
+import { countedType, hourOf, intervalBucket } from '../../../domain/crawl/states/histogram-buckets.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../../ports/record-indexes.ts';
 import { type DuePlace, ROW, rowRange } from '../codecs/keys.ts';
@@ -24,7 +24,7 @@ const failuresCell = ({ failures }: CrawlDatum): string | null =>
   failures > 0 ? CELL.failures + Math.min(MAX_COUNTED_FAILURES, failures) : null;
 
 const intervalCell = ({ nextFetchAt, fixedIntervalMs, schedule }: CrawlDatum): string | null =>
-  nextFetchAt === null ? null : CELL.interval + intervalStep(fixedIntervalMs ?? schedule.intervalMs);
+  nextFetchAt === null ? null : CELL.interval + intervalBucket(fixedIntervalMs ?? schedule.intervalMs);
 
 /** The cells in which a record counts. */
 export function cellsOf(datum: CrawlDatum): string[] {

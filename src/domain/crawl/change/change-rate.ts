@@ -25,7 +25,7 @@ const STEPS_PER_OCTAVE = 4;
 const ZERO_STEP = 64;
 
 /** A change rate as a whole number from 0 to 255 that sorts like it. */
-export function changeRateStep(perDay: number): number {
+export function changeRateBucket(perDay: number): number {
   const step = Math.round(STEPS_PER_OCTAVE * Math.log2(perDay)) + ZERO_STEP;
   return Math.min(255, Math.max(0, step));
 }

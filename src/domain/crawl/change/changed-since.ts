@@ -1,9 +1,8 @@
-import { type CrawlDatum, VISIT_RING_SIZE, type Visit } from '../states/datum.ts';
+import { type CrawlDatum, isAnswered, VISIT_RING_SIZE, type Visit } from '../states/datum.ts';
 
 /** Visits that found no readable page. */
 const isAway = ({ outcome }: Visit): boolean =>
   outcome === 'gone' || outcome === 'redirect' || outcome === 'parse-failed';
-const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outcome !== 'denied';
 
 /**
  * Whether a page differs from what it was at a time (ms since the epoch): its content changed, it went away, or it came

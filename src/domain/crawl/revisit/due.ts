@@ -1,4 +1,4 @@
-import type { CrawlDatum } from '../states/datum.ts';
+import { type CrawlDatum, isAnswered } from '../states/datum.ts';
 import { weightOf } from './next-visit.ts';
 
 /**
@@ -27,6 +27,6 @@ export function dueFacts(datum: CrawlDatum) {
     isFixed: datum.fixedIntervalMs !== null,
     belief: schedule.belief,
     weight: weightOf(datum.metadata),
-    unansweredAt: last?.outcome === 'failed' || last?.outcome === 'denied' ? last.at : null,
+    unansweredAt: last === undefined || isAnswered(last) ? null : last.at,
   };
 }

@@ -52,6 +52,9 @@ export interface Visit {
   readonly intervalMs: number;
 }
 
+/** Whether the server answered a visit, be it by a redirect or "gone". */
+export const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outcome !== 'denied';
+
 /** Visits that a record keeps; older ones are dropped. */
 export const VISIT_RING_SIZE = 16;
 

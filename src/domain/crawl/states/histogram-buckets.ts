@@ -5,12 +5,12 @@ import { HOUR_MS } from '../../time.ts';
 const STEPS_PER_OCTAVE = 8;
 
 /** Bucket of an interval; buckets sort like intervals. Intervals below a second count as one. */
-export function intervalStep(intervalMs: number): number {
+export function intervalBucket(intervalMs: number): number {
   return Math.round(STEPS_PER_OCTAVE * Math.log2(Math.max(1_000, intervalMs) / 1_000));
 }
 
 /** The middle of a bucket, ms. */
-export function intervalOfStep(step: number): number {
+export function intervalOfBucket(step: number): number {
   return 1_000 * 2 ** (step / STEPS_PER_OCTAVE);
 }
 

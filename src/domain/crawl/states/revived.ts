@@ -1,6 +1,5 @@
-import type { CrawlDatum, CrawlState, Visit } from './datum.ts';
+import { type CrawlDatum, type CrawlState, isAnswered } from './datum.ts';
 
-const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outcome !== 'denied';
 const PERMANENT = new Set<number | null>([300, 301, 308]);
 
 /**

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { boundsFor, clamp, type SettlePolicy } from '../revisit/next-visit.ts';
 import type { ScheduleTerm } from '../revisit/schedule.ts';
-import { type CrawlDatum, NO_VALIDATORS, type Visit } from './datum.ts';
+import { type CrawlDatum, isAnswered, NO_VALIDATORS, type Visit } from './datum.ts';
 import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outcome.ts';
 import { answered, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
 
@@ -85,9 +85,9 @@ export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: Settle
 function goneInARow(visits: readonly Visit[]): number {
   let count = 0;
   for (let i = visits.length - 1; i >= 0; i--) {
-    const outcome = visits[i]?.outcome;
-    if (outcome === 'gone') count++;
-    else if (outcome !== 'failed' && outcome !== 'denied') break;
+    const visit = visits[i] as Visit;
+    if (visit.outcome === 'gone') count++;
+    else if (isAnswered(visit)) break;
   }
   return count;
 }
