@@ -31,8 +31,8 @@ import type { ChangingQuery, Spread } from '../../ports/record-indexes.ts';
 import { spreadOf } from './spread.ts';
 
 /**
- * The reference crawl db: plain maps, nothing derived is stored. Due index and counters are worked out when asked for,
- * so every question costs a pass over all records.
+ * The reference crawl db: plain maps without derived data. Due index and counters are computed on each call by a pass
+ * over all records.
  */
 export function createMemoryCrawlDb(): CrawlDb {
   return new MemoryCrawlDb();
@@ -40,7 +40,7 @@ export function createMemoryCrawlDb(): CrawlDb {
 
 class MemoryCrawlDb implements CrawlDb {
   readonly #records = new Map<string, CrawlDatum>();
-  /** Segment that holds the URL. */
+  /** Segment that leases the URL. */
   readonly #leases = new Map<string, string>();
   readonly #links = new Map<string, readonly string[]>();
   readonly #facts = new Map<string, HostFacts>();
@@ -235,7 +235,7 @@ class MemoryCrawlDb implements CrawlDb {
   }
 }
 
-/** Whether the due index still holds the record as the entry tells. */
+/** Whether the record is still due as in the entry. */
 function isSamePlace(entry: DueEntry, datum: CrawlDatum): boolean {
   if (datum.nextFetchAt !== entry.dueAt || isNewUrl(datum) !== entry.isNew) return false;
   return !entry.isNew || datum.score === entry.score;
@@ -263,7 +263,7 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** A batch is refused as a whole, so a URL without scheme and host is found before anything is written. */
+/** A batch is refused as a whole, so URLs are checked before anything is written. */
 function checkUrls(batch: CrawlDbBatch): void {
   for (const { datum } of batch.puts ?? []) urlKey(datum.url);
   for (const { url } of batch.deletes ?? []) urlKey(url);

@@ -12,7 +12,7 @@ export interface MemoryFingerprintTablesOptions {
   readonly scopeOf: (url: string) => string;
 }
 
-/** The reference: nothing is stored, every question compares with every record. */
+/** The reference: nothing is stored, each query compares with every record. */
 export function createMemoryFingerprintTables(options: MemoryFingerprintTablesOptions): FingerprintTables {
   const { db, scope, minChars, scopeOf } = options;
   return {

@@ -5,24 +5,24 @@ type Stage = 'waiting' | 'active' | 'done' | 'failed';
 interface Held {
   readonly job: Job;
   stage: Stage;
-  /** Jobs that must be done before. */
+  /** Jobs that must be done first. */
   readonly after: readonly string[];
   tries: number;
   reason: string;
 }
 
-/** Times a job is tried. */
+/** Attempts of a job. */
 const TRIES = 3;
 
 /**
- * Jobs of one process: the reference for engines. A job that was given back, or is tried again, goes to the end of the
- * line at once.
+ * Jobs of one process: the reference for engines. A job that was returned, or is tried again, goes to the end of the
+ * queue at once.
  */
 export function createMemoryJobEngine(): JobEngine {
   const jobs = new Map<string, Held>();
   let changed: (() => void)[] = [];
 
-  const tell = (): void => {
+  const notify = (): void => {
     const waiters = changed;
     changed = [];
     for (const wake of waiters) wake();
@@ -52,7 +52,7 @@ export function createMemoryJobEngine(): JobEngine {
         job,
         after.map(({ id }) => id),
       );
-      tell();
+      notify();
     },
 
     async work(perform, { atOnce, signal }) {
@@ -64,10 +64,10 @@ export function createMemoryJobEngine(): JobEngine {
             continue;
           }
           await done(held, perform, signal);
-          tell();
+          notify();
         }
       };
-      signal.addEventListener('abort', tell, { once: true });
+      signal.addEventListener('abort', notify, { once: true });
       await Promise.all(Array.from({ length: atOnce }, take));
     },
 

@@ -12,10 +12,7 @@ export interface MemorySeenFilter extends SeenFilter {
   digestsOf(leaf: BloomLeaf): Uint32Array;
 }
 
-/**
- * The reference: bits and URL sets in memory, 16 bytes a URL beside the bits. A digest that is there already is left
- * out exactly.
- */
+/** The reference: bits and URL sets in memory, 16 bytes a URL beside the bits. A known digest is not added again. */
 export function createMemorySeenFilter(plan: BloomPlan, hash = DIGEST_NAME): MemorySeenFilter {
   const tree = new BloomTree(plan);
   const sets = new Map<number, DigestList>();
@@ -39,7 +36,7 @@ export function createMemorySeenFilter(plan: BloomPlan, hash = DIGEST_NAME): Mem
 
   function addOne(digests: Uint32Array, at: number): void {
     let leaf = tree.leafOf(digests, at);
-    // Without all of its bits it is surely not in the set.
+    // A digest without all of its bits is not in the set.
     if (leaf.has(digests[at + 2] as number, digests[at + 3] as number) && setOf(leaf).has(digests, at)) return;
     while (leaf.count >= leaf.capacity) {
       makeSpace(leaf);

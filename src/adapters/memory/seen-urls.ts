@@ -1,6 +1,6 @@
 import { NO_SEEN_STATS, type SeenUrls } from '../../ports/seen-urls.ts';
 
-/** The reference: asks the crawl db about every URL. */
+/** The reference: reads the crawl db for every URL. */
 export function createMemorySeenUrls(options: {
   readonly hasMany: (urls: readonly string[]) => Promise<boolean[]>;
 }): SeenUrls {

@@ -1,15 +1,13 @@
 import { CrawlError } from '../../domain/errors.ts';
 import type { RedisClient } from './connect.ts';
 
-/*
- * What is used of BullMQ 6, an optional package: told here, so that this one can be built without it.
- */
+/** The part of BullMQ 6 in use, declared here since the package is optional: incrawl is built without it. */
 
 export interface BullJob<Data> {
   readonly id?: string;
   readonly data: Data;
   readonly failedReason?: string;
-  /** Times that it was tried and failed. */
+  /** Failed attempts. */
   readonly attemptsMade: number;
   readonly finishedOn?: number;
   getState(): Promise<string>;
@@ -35,7 +33,7 @@ export interface BullFlow<Data> {
 
 interface BullConnection {
   readonly connection: RedisClient;
-  /** Keys begin with it. */
+  /** Prefix of all keys. */
   readonly prefix: string;
 }
 

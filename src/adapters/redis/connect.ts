@@ -11,10 +11,10 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const COMMAND_TIMEOUT_MS = 10_000;
 
 /**
- * Connects on first use; commands fail within seconds while the server is away, and work again when it is back. With
- * `patience: 'endless'` they wait for it instead. Rejects with `CrawlError('config-invalid')` where the optional
- * package is not installed.
- * @param url of one server; several with commas between them are nodes of a Redis Cluster, which tell of the others
+ * Connects on first use. While the server is away commands fail within seconds, or wait for it with `patience:
+ * 'endless'`; they work again when it is back. Rejects with `CrawlError('config-invalid')` where the optional package
+ * is not installed.
+ * @param url of one server; several with commas between them are nodes of a Redis Cluster, which name the others
  */
 export async function connectRedis(
   url: string,
@@ -44,7 +44,7 @@ export async function connectRedis(
     nodes.length === 1
       ? new ioredis.Redis(url, { ...options, lazyConnect: true, retryStrategy: pauseAfter })
       : openCluster(ioredis, nodes, { ...options, ...credentialsOf(nodes[0] as string) }, patience);
-  // Each failed command tells its caller; without a listener ioredis would write to stderr by itself.
+  // Each failed command rejects; without a listener ioredis would also write to stderr.
   const note = (error: Error): void => noteFault(redis, error);
   redis.on('error', note);
   redis.on('node error', note);
@@ -55,27 +55,26 @@ export async function connectRedis(
 const faults = new WeakMap<RedisClient, Error>();
 
 /**
- * What the way to the server failed by last; commands that waited for it say only that they gave up. `undefined`: it is
- * there.
+ * The last fault of the connection; commands that waited for it only report that they gave up. `undefined`: it is up.
  */
 export function connectionFault(redis: RedisClient): Error | undefined {
   return faults.get(redis);
 }
 
 function noteFault(redis: RedisClient, error: Error): void {
-  // That no node of a cluster has answered says less than what one of them said.
+  // The error of one node says more than that no node has answered.
   const { lastNodeError } = error as { lastNodeError?: Error };
   const fault = lastNodeError ?? error;
   if (!isGivingUp(fault)) faults.set(redis, fault);
-  // Else ioredis would go on in database 0.
+  // Otherwise ioredis would go on in database 0.
   if (isNoDatabase(error)) redis.disconnect();
 }
 
 const pauseAfter = (tries: number): number => Math.min(200 * tries, 5_000);
 
-/** Times that all nodes of a cluster are tried before what waits for one of them is told that none is there. */
+/** Attempts on all nodes of a cluster before commands that wait for one fail. */
 const CLUSTER_TRIES = 5;
-/** The pause before a command is sent anew whose node does not answer: another one may take its place. */
+/** Pause before a command is sent again whose node does not answer, ms: another node may take its place. */
 const NODE_PAUSE_MS = 100;
 
 function openCluster(
@@ -99,15 +98,15 @@ function openCluster(
       return hasGivenUp ? null : pauseAfter(tries % CLUSTER_TRIES);
     },
   });
-  // A client that gives up tells all who wait, and is at its end: it has to begin anew, unless it was disconnected in
-  // the meantime.
+  // A client that gives up rejects all commands and ends. It must connect again, unless it was disconnected in the
+  // meantime.
   cluster.on('end', () => {
     if (hasGivenUp && cluster.status === 'end') cluster.connect().catch(() => {});
   });
   return cluster;
 }
 
-/** Nodes that are not in the list are asked with the user and password of the first one that is. */
+/** Nodes that are not in the list are accessed with the user and password of the first one that is. */
 function credentialsOf(node: string): { username?: string; password?: string; tls?: object } {
   const { username, password, protocol } = new URL(node);
   return {

@@ -6,7 +6,7 @@ if ARGV[1] ~= '' then redis.call('SET', KEYS[1], ARGV[1], 'NX') end
 return redis.call('GET', KEYS[1])`;
 
 /**
- * The id that tells this crawl db from any other of the same name; `proposed` becomes it where there is none. `null`:
+ * The id of this crawl db, unlike that of any other of the same name; set to `proposed` where there is none. `null`:
  * there is none.
  */
 export async function crawlDbId(redis: RedisClient, name: string, proposed = ''): Promise<string | null> {
@@ -19,8 +19,8 @@ local rows = redis.call('HLEN', KEYS[1])
 return (rows > 0 and rows == redis.call('ZCARD', KEYS[2])) and 1 or 0`;
 
 /**
- * Whether a crawl db that has an id has its rows, too: a server that throws keys away when its memory is full takes
- * each as a whole.
+ * Whether a crawl db with an id still has its rows: a server that evicts keys when its memory is full evicts each as a
+ * whole.
  */
 export async function isCrawlDbWhole(redis: RedisClient, name: string): Promise<boolean> {
   return (await runScript(redis, IS_WHOLE, [`{${name}}:db:values`, `{${name}}:db:order`], [])) === 1;

@@ -1,12 +1,12 @@
 import type { RedisClient } from './connect.ts';
 import { runScript } from './run-script.ts';
 
-/** By a script, since only that is asked of the node of a cluster on which the key lies. */
+/** A script, since only scripts go to the node of a cluster on which the key is. */
 const MEMORY = `return redis.call('INFO', 'memory')`;
 
 /**
- * `maxmemory-policy`: which keys the server throws away when its memory is full; `null` where it keeps all
- * (`noeviction`), or does not tell.
+ * `maxmemory-policy`: the keys that the server evicts when its memory is full; `null` where it evicts none
+ * (`noeviction`), or does not report it.
  * @param key any on the same node
  */
 export async function evictionPolicy(redis: RedisClient, key: string): Promise<string | null> {

@@ -8,11 +8,11 @@ import { redisError } from './redis-errors.ts';
 
 export interface BullJobEngineOptions {
   readonly bullmq: BullMq;
-  /** Closed with the engine; it must wait for a server that is away (`maxRetriesPerRequest: null`). */
+  /** Closed with the engine; must wait for a server that is away (`maxRetriesPerRequest: null`). */
   readonly redis: RedisClient;
-  /** All keys begin with it, in braces: they lie on one node of a cluster. */
+  /** Prefix of all keys, in braces: they are on one node of a cluster. */
   readonly name: string;
-  /** A worker that gives no sign of life for so long loses its jobs, ms. */
+  /** A worker without a heartbeat for so long loses its jobs, ms. */
   readonly leaseMs: number;
   readonly log: Log;
 }
@@ -20,28 +20,29 @@ export interface BullJobEngineOptions {
 type Data = Pick<Job, 'kind' | 'segments'>;
 
 const QUEUE = 'jobs';
-/** Times a job is tried, and the first pause between them, ms; each further one is twice as long. */
+/** Attempts of a job, and the first pause between them, ms; each further pause is twice as long. */
 const ATTEMPTS = 3;
 const BACKOFF_MS = 1_000;
-/** Workers that may die over one job before it is given up: perhaps it is the job that kills them. */
+/** Workers that may die during one job before it fails: the job may be the cause. */
 const MAX_STALLED = 10;
-/** Jobs that have ended and are remembered. */
+/** Ended jobs that are kept. */
 const KEPT = 1_000;
 /**
- * Since a job ended, ms: by this clock perhaps in times to come, since it is the clock of whoever ended it that tells.
+ * Earliest end of a job to look for, relative to now, ms. The end is by the clock of another machine, perhaps in the
+ * future of this one.
  */
 const WHENEVER_MS = -10 * 365 * DAY_MS;
 const OPEN = ['waiting', 'active', 'delayed', 'waiting-children', 'prioritized', 'paused'];
 
 /**
- * {@link JobEngine} on BullMQ, which has the locks, the retries, the search for jobs of dead workers, and jobs that
- * wait for others.
+ * {@link JobEngine} on BullMQ, which has the locks, the retries, the recovery of jobs of dead workers, and dependencies
+ * between jobs.
  */
 export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJobEngineOptions): JobEngine {
   const place = { connection: redis, prefix: `{${name}}:jobs` };
   const queue: BullQueue<Data> = new bullmq.Queue<Data>(QUEUE, place);
   const flows: BullFlowProducer<Data> = new bullmq.FlowProducer<Data>(place);
-  // What fails for the caller is told to the caller; the rest is tried again.
+  // Failures of calls reject; others are tried again.
   for (const each of [queue, flows]) each.on('error', (error) => log.debug('job engine', { error: error.message }));
 
   const optionsOf = (id: string): BullJobOptions => ({
@@ -61,13 +62,13 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
     }),
   });
 
-  /** Takes a job out of the way that has ended so; `false`: it is open. */
+  /** Removes a job that has ended in one of these states; `false`: it is open. */
   async function makeSpace(id: string, ended: readonly string[]): Promise<boolean> {
     const job = await queue.getJob(id);
     if (job === undefined) return true;
     const state = await job.getState();
     if (!ended.includes(state)) return state === 'unknown';
-    // Somebody else may have put it again in the meantime, and another one taken it.
+    // Another process may have added it again in the meantime, and a worker may have taken it.
     await job.remove({ removeChildren: false }).catch(() => {});
     return true;
   }
@@ -87,8 +88,8 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
       const run = async (job: BullJob<Data>, token?: string, cancelled?: AbortSignal): Promise<string> => {
         const wanted = AbortSignal.any(cancelled === undefined ? [signal] : [signal, cancelled]);
         const { kind, segments } = job.data;
-        // A job that BullMQ delays is due by the clock of this machine: were that ahead, nobody else would take it for
-        // so long. So pauses are made here.
+        // BullMQ delays a job by the clock of this machine: were that ahead, no other worker would take the job for so
+        // long. So pauses are made here.
         const pause = (ms: number): Promise<void> => delay(ms, undefined, { signal: wanted }).catch(() => {});
         let end: JobEnd;
         try {
@@ -113,7 +114,7 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
       worker.on('error', (error) => log.debug('job engine', { error: error.message }));
       worker.on('lockRenewalFailed', (ids) => {
         for (const id of ids) {
-          log.warn('a job was taken from this worker, which gave no sign of life for too long', { job: id });
+          log.warn('a job was taken from this worker, which sent no heartbeat for too long', { job: id });
           worker.cancelJob(id);
         }
       });

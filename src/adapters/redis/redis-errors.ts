@@ -8,19 +8,19 @@ const GAVE_UP =
   /Connection is closed|max retries per request|None of startup nodes|Failed to refresh slots|Cluster is ended/;
 const NO_DATABASE = /DB index/;
 
-/** What the server says to a connection that asks for a database it has not. */
+/** Whether the server has no database of the number asked for. */
 export function isNoDatabase(error: Error): boolean {
   return NO_DATABASE.test(error.message);
 }
 
-/** A text of the client, which says that it gave up, but not why. */
+/** Whether the client reports that it gave up, without the cause. */
 export function isGivingUp(error: Error): boolean {
   return GAVE_UP.test(error.message);
 }
 
 /**
- * What Redis or the way to it says, in terms of the crawl.
- * @param fault what the connection failed by last
+ * An error of Redis or of the connection as a `CrawlError`.
+ * @param fault last fault of the connection
  */
 export function redisError(error: unknown, fault?: Error): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
@@ -51,7 +51,7 @@ export function redisError(error: unknown, fault?: Error): Error {
   return new CrawlError('internal', `Redis failed: ${text}`, { cause: error });
 }
 
-/** A transaction that was discarded says why only in the errors of its commands. */
+/** A discarded transaction has its cause only in the errors of its commands. */
 function reasonOf(error: unknown): string {
   const [first] = (error as { previousErrors?: readonly Error[] } | undefined)?.previousErrors ?? [];
   const telling = first ?? error;

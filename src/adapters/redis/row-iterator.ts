@@ -1,12 +1,12 @@
 import type { RowIterator, RowQuery } from '../../ports/ordered-rows.ts';
 
-/** Up to `count` rows from a place on, in the order asked; `bound` as ZRANGEBYLEX wants it. */
+/** Up to `count` rows from a place on, in the order asked for; places in the syntax of ZRANGEBYLEX. */
 export type ReadPage<Row> = (first: string, last: string, count: number) => Promise<readonly Row[]>;
 
-/** Rows per page where all are asked for at once. */
+/** Rows per page of `all`. */
 const PAGE = 1_000;
 
-/** An iterator over pages that are read when they are asked for. */
+/** An iterator over pages that are read on demand. */
 export class PagedRows<Row> implements RowIterator<Row> {
   readonly #read: ReadPage<Row>;
   readonly #keyOf: (row: Row) => string;

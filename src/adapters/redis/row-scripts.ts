@@ -1,8 +1,8 @@
 /**
- * Lua scripts of the rows of a crawl db, each of which Redis runs as a whole. Keys are members of a sorted set, all
- * with score 0, which Redis orders by their bytes; values lie in a hash. All keys carry one hash tag. What a snapshot
- * is to show as it was lies in a hash `<snaps>:v:<id>` (`1` and the old value, or `0` where there was none), its keys
- * in a sorted set `<snaps>:k:<id>`.
+ * Lua scripts of the rows of a crawl db, each of which Redis runs atomically. Keys are members of a sorted set, all
+ * with score 0, which Redis orders by their bytes; values are in a hash. All keys carry one hash tag. The old state of
+ * rows that changed since a snapshot is in a hash `<snaps>:v:<id>` (`1` and the old value, or `0` where there was
+ * none), their keys in a sorted set `<snaps>:k:<id>`.
  */
 
 const NOW = `
@@ -11,7 +11,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /**
  * KEYS order, values, token, snaps. ARGV token, number of puts, key and value of each, then keys to be removed. 1:
- * written; 0: somebody with a newer token writes now, and nothing was changed.
+ * written; 0: a writer with a newer token exists, and nothing was changed.
  */
 export const WRITE = `
 if redis.call('GET', KEYS[3]) ~= ARGV[1] then return 0 end
@@ -47,10 +47,10 @@ end
 return 1`;
 
 /**
- * KEYS order, values, snaps. ARGV first and last key as ZRANGEBYLEX wants them, rows, reverse, whether with values,
- * snapshot or nothing, its life in ms, whether to take it. State (`1`: the snapshot is there, `0`: none was needed,
- * `-1`: it is lost), keys, values, and of the snapshot the keys of the range that have changed since, with what they
- * were.
+ * KEYS order, values, snaps. ARGV first and last key in the syntax of ZRANGEBYLEX, rows, reverse, whether with values,
+ * snapshot or nothing, its life in ms, whether to take it. Returns the state (`1`: the snapshot exists, `0`: none was
+ * needed, `-1`: it is lost), keys, values, and the keys of the range that have changed since the snapshot, with their
+ * old state.
  */
 export const PAGE = `
 local count, id = tonumber(ARGV[3]), ARGV[6]
@@ -78,7 +78,7 @@ end
 if ARGV[5] == '1' and #keys > 0 then values = redis.call('HMGET', KEYS[2], unpack(keys)) end
 return {state, keys, values, own, was}`;
 
-/** KEYS values, snaps. ARGV snapshot, keys. Their values when it was taken; nothing: it is lost. */
+/** KEYS values, snaps. ARGV snapshot, keys. Their values at the snapshot; nothing: it is lost. */
 export const READ_AT = `
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return false end
 local values = {}
@@ -96,7 +96,7 @@ local answers = {}
 for i = 1, #ARGV do answers[i] = redis.call('HEXISTS', KEYS[1], ARGV[i]) end
 return table.concat(answers)`;
 
-/** KEYS snaps. ARGV snapshot, its life in ms. Takes it, or keeps it for as long again. 0: there was none to keep. */
+/** KEYS snaps. ARGV snapshot, its life in ms. Takes it, or extends its life. 0: there was none to extend. */
 export const KEEP_SNAPSHOT = `
 ${NOW}
 if ARGV[3] ~= '1' and not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -109,17 +109,17 @@ redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('UNLINK', KEYS[1] .. ':v:' .. ARGV[1], KEYS[1] .. ':k:' .. ARGV[1])
 return 1`;
 
-/** KEYS lease, token. ARGV who, its life in ms. The new token, or who has the lease, and for how long still, ms. */
+/** KEYS lease, token. ARGV holder, life in ms. The new token, or the holder of the lease and its remaining life, ms. */
 export const TAKE_LEASE = `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return {tostring(redis.call('INCR', KEYS[2]))} end
 return {false, redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])}`;
 
-/** KEYS lease. ARGV who, its life in ms. 0: it is somebody else's, or nobody's. */
+/** KEYS lease. ARGV holder, life in ms. 0: another holder has it, or none. */
 export const KEEP_LEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
-/** KEYS lease. ARGV who. */
+/** KEYS lease. ARGV holder. */
 export const DROP_LEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;

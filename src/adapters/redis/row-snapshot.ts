@@ -5,19 +5,19 @@ import type { RedisClient } from './connect.ts';
 import { DROP_SNAPSHOT, KEEP_SNAPSHOT } from './row-scripts.ts';
 import { runScript } from './run-script.ts';
 
-/** A snapshot that nobody reads or keeps for so long is dropped with the next write, ms: its reader has died. */
+/** A snapshot that is not used or extended for so long, ms, is dropped with the next write: its reader has died. */
 export const SNAPSHOT_LIFE_MS = 60_000;
 
 /**
- * Rows as they were. Writers store what they are about to change for each snapshot that is alive, so a snapshot costs
- * what is written while it is open. It is kept alive while this process runs.
+ * A snapshot of the rows. For each live snapshot, writers store the old state of what they change, so a snapshot costs
+ * what is written while it is open. It is extended while this process runs.
  */
 export class RedisSnapshot implements RowSnapshot {
   readonly id = randomUUID();
   readonly #redis: RedisClient;
   readonly #key: string;
   #timer: NodeJS.Timeout | null = null;
-  /** Rejects where it could not be taken. */
+  /** Rejects where the snapshot could not be taken. */
   ready: Promise<unknown> = Promise.resolve();
 
   constructor(redis: RedisClient, key: string) {
@@ -25,18 +25,18 @@ export class RedisSnapshot implements RowSnapshot {
     this.#key = key;
   }
 
-  /** Scripts run in the order of the calls, so later writes of this process do not show in it. */
+  /** Scripts run in the order of the calls, so later writes of this process are not in it. */
   take(): void {
     this.keep();
     this.ready = runScript(this.#redis, KEEP_SNAPSHOT, [this.#key], [this.id, SNAPSHOT_LIFE_MS, 1]);
-    // Told to those who read from it.
+    // Reported to readers of the snapshot.
     this.ready.catch(() => {});
   }
 
-  /** From now on it is told to be wanted, now and then. */
+  /** Extends its life from now on, at intervals. */
   keep(): void {
     this.#timer ??= setInterval(() => {
-      // A server that does not answer is told by the reads.
+      // Reads report a server that does not answer.
       runScript(this.#redis, KEEP_SNAPSHOT, [this.#key], [this.id, SNAPSHOT_LIFE_MS, 0]).catch(() => {});
     }, SNAPSHOT_LIFE_MS / 3).unref();
   }
@@ -52,6 +52,7 @@ export class RedisSnapshot implements RowSnapshot {
 export function lostSnapshot(): CrawlError {
   return new CrawlError(
     'internal',
-    `the reader paused for longer than ${SNAPSHOT_LIFE_MS / 1_000} s, and what it read from has been dropped; run it again`,
+    `the reader paused for longer than ${SNAPSHOT_LIFE_MS / 1_000} s, and its snapshot of the crawl db was dropped; ` +
+      'run it again',
   );
 }

@@ -10,9 +10,9 @@ import type { WriteLease } from './write-lease.ts';
 
 export interface RedisRowsOptions {
   readonly redis: RedisClient;
-  /** All keys begin with it, in braces: they lie on one node of a cluster. */
+  /** Prefix of all keys, in braces: they are on one node of a cluster. */
   readonly name: string;
-  /** The right to write; `null`: for reading only. Released with the rows. */
+  /** The write lease, released with the rows; `null`: read-only. */
   readonly lease: WriteLease | null;
 }
 
@@ -22,9 +22,9 @@ type Row = readonly [key: Buffer, value: Buffer];
 const CLEAR_WINDOW = 1_000;
 
 /**
- * The rows of a crawl db in Redis. A batch is one script, which refuses a writer whose token is not the newest: who was
- * paused beyond its lease and comes back changes nothing. Readers see what the last batch left; iterators and snapshots
- * do not see later ones.
+ * The rows of a crawl db in Redis. A batch is one script, which refuses a writer whose token is not the newest: a
+ * writer that was paused beyond its lease changes nothing. Readers see the state after the last batch; iterators and
+ * snapshots do not see later ones.
  */
 export class RedisRows implements OrderedRows {
   readonly #redis: RedisClient;
@@ -149,7 +149,7 @@ export class RedisRows implements OrderedRows {
       let from = first;
       let to = last;
       for (;;) {
-        // Where all rows of the range come at once no snapshot is needed, unless the caller has one.
+        // Where all rows of the range fit in one page no snapshot is needed, unless the caller has one.
         const isTaking = isFirst && given === undefined;
         if (!isTaking && given === undefined && own === null) return [];
         const args = [from, to, count, Number(reverse), Number(withValues), id, SNAPSHOT_LIFE_MS];
@@ -172,7 +172,7 @@ export class RedisRows implements OrderedRows {
 
   async #write(writes: ReadonlyMap<string, Buffer | null>): Promise<void> {
     if (this.#lease === null) {
-      throw new CrawlError('db-locked', 'the crawl db was opened for reading; writing needs the lease');
+      throw new CrawlError('db-locked', 'the crawl db was opened for reading only; writing needs the write lease');
     }
     if (writes.size === 0) return;
     const puts: (string | Buffer)[] = [];
@@ -200,10 +200,10 @@ type PageReply = readonly [
 ];
 
 const NO_VALUE = Buffer.alloc(0);
-/** Marks a row that was there. */
+/** First byte of the old state of a row that existed. */
 const PRESENT = 0x31;
 
-/** A page as its snapshot shows it. `passed`: the key up to which the range has been read; `null`: to its end. */
+/** A page as of its snapshot. `passed`: the key up to which the range was read; `null`: to its end. */
 function mergedPage(
   [state, keys, values, own, was]: PageReply,
   count: number,
@@ -233,7 +233,7 @@ function mergedPage(
   return { rows, passed: end === null ? null : end.toString(), isKept: state === 1 };
 }
 
-/** Of a snapshot that is there. */
+/** The id of a snapshot, once it is taken. */
 async function idOf(snapshot: RowSnapshot): Promise<string> {
   if (!(snapshot instanceof RedisSnapshot)) throw new TypeError('a snapshot of these rows was expected');
   await snapshot.ready;

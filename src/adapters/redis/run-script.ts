@@ -7,8 +7,8 @@ type Argument = string | number | Buffer;
 const digests = new Map<string, string>();
 
 /**
- * Runs a script by its digest; sends its text only where the server does not know it yet. Texts of the reply come as
- * bytes.
+ * Runs a script by its digest; sends its text only where the server does not know it yet. Strings of the reply are
+ * buffers.
  */
 export async function runScript(
   redis: RedisClient,

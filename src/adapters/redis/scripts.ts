@@ -1,12 +1,11 @@
 /**
- * Lua scripts, each of which Redis runs as a whole: nothing happens between its check and its writes. All keys of a
- * filter carry the same hash tag, so they lie in one slot of a cluster. Digests are packed, four words of 32 bits, most
- * significant byte first.
+ * Lua scripts of the filter of seen URLs, each of which Redis runs atomically. All keys of a filter carry the same hash
+ * tag, so they are in one slot of a cluster. Digests are packed, four words of 32 bits, big-endian.
  */
 
 /**
- * KEYS tree, bits. ARGV version, m, k, digests. A text of one `0` or `1` per digest; `stale`: the tree is another one
- * by now.
+ * KEYS tree, bits. ARGV version, m, k, digests. A string of one `0` or `1` per digest; `stale`: the tree has another
+ * version.
  */
 export const PROBE = `
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 'stale' end
@@ -24,14 +23,14 @@ end
 return table.concat(answers)`;
 
 /**
- * KEYS tree, bits, set. ARGV version, m, k, capacity, digests. How many of the digests went in, from the first on:
- * those for which there is room; -1: the tree is another one by now. Then how many were ever put into the filter.
+ * KEYS tree, bits, set. ARGV version, m, k, capacity, digests. Number of digests added, from the first on, up to the
+ * capacity; -1: the tree has another version. Then the number of digests ever added to the filter.
  */
 export const ADD = `
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return {-1, 0} end
 local m, k, digests = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
-local room = tonumber(ARGV[4]) - redis.call('STRLEN', KEYS[3]) / 16
-local count = math.min(room, #digests / 16)
+local free = tonumber(ARGV[4]) - redis.call('STRLEN', KEYS[3]) / 16
+local count = math.min(free, #digests / 16)
 if count <= 0 then return {0, 0} end
 for i = 0, count - 1 do
   local a, b = struct.unpack('>I4I4', digests, 16 * i + 9)
@@ -46,8 +45,8 @@ return {count, redis.call('HINCRBY', KEYS[1], 'adds', count)}`;
 
 /**
  * The switch at the end of a replacement. KEYS tree, lock, old bits, old set, then bits and set of each new leaf. ARGV
- * version, token, length of the old set, shape, leaves, field to count. 1: done; 0: the tree is another one by now; -1:
- * the lock is somebody else's, the set has grown, or a new leaf is gone, as keys may be that expire.
+ * version, token, length of the old set, shape, leaves, field to count. 1: done; 0: the tree has another version; -1:
+ * another worker has the lock, the set has grown, or a new leaf has expired.
  */
 export const SWITCH = `
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end

@@ -14,30 +14,30 @@ import { readTree, type SharedTree } from './seen-tree.ts';
 
 export interface RedisSeenFilterOptions {
   readonly redis: RedisClient;
-  /** All keys begin with it, in braces. */
+  /** Prefix of all keys, in braces. */
   readonly name: string;
   readonly plan: BloomPlan;
   readonly hash?: string;
-  /** How long a worker may take to replace a leaf, ms, before another one may try; default 30 s. */
+  /** Time that a worker has to replace a leaf, ms, before another one may try; default 30 s. */
   readonly lockMs?: number;
 }
 
-/** New leaves that no switch made part of the tree vanish after so long. */
+/** Life of new leaves that no switch made part of the tree, ms. */
 const ORPHAN_MS = 600_000;
 const WAIT_MS = 20;
 
 interface Group {
   readonly leaf: BloomLeaf;
   readonly digests: DigestList;
-  /** Where each stands in the question. */
+  /** Position of each digest in the probe. */
   readonly positions: number[];
 }
 
 /**
  * A filter that several crawlers share: bits are Redis bitmaps, URL sets strings of digests, the tree is one hash with
- * a version. Every script checks the version first, so nobody reads or writes a leaf that was replaced. A full leaf
- * takes nothing more until it is replaced; one worker at a time may do that, under a lock whose token the switch checks
- * again: a worker that was too slow only leaves keys behind, which expire.
+ * a version. Every script checks the version first, so a replaced leaf is neither read nor written. A full leaf takes
+ * no more digests until it is replaced. One worker at a time may do that, under a lock whose token the switch checks
+ * again: a worker that was too slow only leaves keys that expire.
  */
 export class RedisSeenFilter implements SharedSeenFilter {
   readonly #redis: RedisClient;
@@ -46,7 +46,7 @@ export class RedisSeenFilter implements SharedSeenFilter {
   readonly #prefix: string;
   readonly #lockMs: number;
   #known: SharedTree | null = null;
-  /** The most that was ever told: a server that tells less has lost something. */
+  /** Highest count of digests ever reported: a server that reports less has lost digests. */
   #adds = 0;
   #epoch: string | null = null;
 
@@ -56,7 +56,7 @@ export class RedisSeenFilter implements SharedSeenFilter {
     this.#hash = hash;
     this.#prefix = `{${name}}`;
     this.#lockMs = lockMs;
-    // After a connection was lost it may be another server, or one that was restarted from an old copy.
+    // After a lost connection the server may be another one, or restarted from an old copy.
     redis.on('close', () => {
       this.#known = null;
     });
@@ -155,7 +155,7 @@ export class RedisSeenFilter implements SharedSeenFilter {
     await this.#requireKept();
     const known = await readTree(this.#redis, this.#key('tree'), this.#plan, this.#hash, randomUUID());
     if ((this.#epoch !== null && known.epoch !== this.#epoch) || known.adds < this.#adds) {
-      throw new CrawlError('internal', 'Redis has lost what was put into the filter of seen URLs');
+      throw new CrawlError('internal', 'Redis has lost digests of the filter of seen URLs');
     }
     this.#epoch = known.epoch;
     this.#adds = known.adds;
@@ -164,19 +164,20 @@ export class RedisSeenFilter implements SharedSeenFilter {
   }
 
   /**
-   * A leaf without its bits would deny what was put in. Other policies take only keys that expire, which no leaf of the
-   * tree does.
+   * Requires that no leaf can be evicted: without its bits it would deny its URLs. Policies other than these evict only
+   * keys that expire, which no leaf of the tree does.
    */
   async #requireKept(): Promise<void> {
     const policy = await evictionPolicy(this.#redis, this.#key('tree'));
     if (!policy?.startsWith('allkeys-')) return;
     throw new CrawlError(
       'config-invalid',
-      `Redis may throw bits of the filter away when its memory is full: its maxmemory-policy is ${policy}, and must be noeviction`,
+      `Redis may evict bits of the filter when its memory is full: its maxmemory-policy is ${policy}, ` +
+        'and must be noeviction',
     );
   }
 
-  /** Replaces a full leaf, or waits for whoever does. */
+  /** Replaces a full leaf, or waits for the worker that does. */
   async #replace(id: number): Promise<void> {
     const token = randomUUID();
     const lock = this.#key('lock', id);
@@ -223,7 +224,7 @@ export class RedisSeenFilter implements SharedSeenFilter {
     }
   }
 
-  /** Writes the new leaves where nobody looks yet. */
+  /** Writes the new leaves, which are not yet part of the tree. */
   async #prepare(tree: BloomTree, leaf: BloomLeaf, nextId: number, digests: Uint32Array): Promise<Replacement> {
     const sizes = new Map([...tree.leaves()].map((each) => [each.id, each.size]));
     const numbered = new BloomTree(tree.plan, {

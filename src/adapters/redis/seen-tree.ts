@@ -8,21 +8,21 @@ import { FOUND } from './scripts.ts';
 const LAYOUT = '1';
 const NO_BITS = new Uint8Array(0);
 
-/** The tree as this process knows it: it routes; bits and URL sets stay in Redis. */
+/** The tree as this process knows it, for routing; bits and URL sets stay in Redis. */
 export interface SharedTree {
   readonly tree: BloomTree;
   readonly version: string;
   readonly leaves: readonly StoredLeaf[];
   readonly splits: number;
   readonly growths: number;
-  /** Tells this filter from one made later under the same name. */
+  /** Unlike that of any filter made later under the same name. */
   readonly epoch: string;
-  /** Digests ever put in. */
+  /** Digests ever added. */
   readonly adds: number;
 }
 
 /**
- * Reads the tree, or founds it when there is none. Rejects with `CrawlError('config-invalid')` for a filter of another
+ * Reads the tree, or creates it when there is none. Rejects with `CrawlError('config-invalid')` for a filter of another
  * kind.
  */
 export async function readTree(
@@ -40,7 +40,7 @@ export async function readTree(
       hash,
       epoch,
       plan: JSON.stringify(plan),
-      // Never that of an earlier tree: who knows that one must not take this one's bits for its own.
+      // Unlike that of an earlier tree: a process that knows that tree must not use the bits of this one.
       version: randomInt(2 ** 47),
       nextId: plan.leaves,
       adds: 0,

@@ -7,19 +7,19 @@ import { runScript } from './run-script.ts';
 
 export interface SharedLanesOptions {
   readonly redis: RedisClient;
-  /** Keys begin with it. */
+  /** Prefix of all keys. */
   readonly name: string;
   /** The lanes of this process. */
   readonly lanes: HostLanes;
   readonly clock: Clock;
-  /** A worker that gives no sign of life for so long loses its hosts, ms. */
+  /** A worker without a heartbeat for so long loses its hosts, ms. */
   readonly leaseMs: number;
-  /** As of the lanes, ms. */
+  /** The default delay of the lanes, ms. */
   readonly defaultDelayMs: number;
 }
 
 export interface SharedLanes extends HostLanes {
-  /** Gives the hosts back. */
+  /** Releases the hosts. */
   close(): Promise<void>;
 }
 
@@ -27,19 +27,19 @@ interface HeldHost {
   delayMs: number;
   pausedUntil: number;
   running: number;
-  /** By the monotonic clock: when Redis was last told that this worker lives. */
+  /** Time of the last heartbeat in Redis, by the monotonic clock. */
   keptAt: number;
 }
 
-/** Waits no longer than this are waited for in the lane; longer ones are for the lane to wait for, without a slot. */
+/** Waits up to this long are made within the task; for longer ones the lane pauses, without a slot. */
 const SHORT_WAIT_MS = 1_000;
 const AGAIN = Symbol('again');
 
 /**
- * Lanes of which all workers of a crawl have one per host: a host is asked by the worker that holds it, and by no other
- * until a delay after the last request has passed. It is held from the first task of a lane to the last, so a request
- * costs no question to Redis. A worker that dies loses its hosts a lease and a delay later; one that was paused starts
- * no request before it has asked for them again.
+ * Lanes with one owner per host among all workers of a crawl: one worker holds the host, and no other may fetch from it
+ * before a delay after the last request has passed. It is held from the first task of a lane to the last, so a request
+ * costs no call to Redis. A worker that dies loses its hosts a lease and a delay later. One that was paused takes them
+ * again before its next request.
  */
 export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   const { redis, name, lanes, clock, leaseMs, defaultDelayMs } = options;
@@ -54,14 +54,14 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
     if ((await runScript(redis, KEEP_HOST, [keyOf(host)], [worker, lifeOf(entry)])) === 1) entry.keptAt = startedAt;
     else held.delete(host);
   }
-  /** Whoever cannot be told stays where it is: without a sign of life this worker starts nothing more on the host. */
+  /** A failure is ignored: without a heartbeat this worker starts no more requests on the host. */
   const keepQuietly = (host: string, entry: HeldHost): void => void keep(host, entry).catch(() => {});
 
   const timer = setInterval(() => {
     for (const [host, entry] of held) keepQuietly(host, entry);
   }, leaseMs / 3).unref();
 
-  /** 0: this worker may ask the host now; else how long it has to wait, ms. */
+  /** 0: this worker may fetch from the host now; else the time to wait, ms. */
   async function enter(host: string): Promise<number> {
     const known = held.get(host);
     if (known !== undefined && performance.now() - known.keptAt < leaseMs) return 0;
@@ -77,7 +77,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   async function leave(host: string, entry: HeldHost): Promise<void> {
     held.delete(host);
     const restMs = Math.ceil(Math.max(entry.delayMs, entry.pausedUntil - clock.now()));
-    // A server that does not answer lets it run out.
+    // Without an answer the key expires.
     await runScript(redis, LEAVE_HOST, [keyOf(host)], [worker, restMs]).catch(() => {});
   }
 
@@ -86,7 +86,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
       const waitMs = await enter(host);
       if (waitMs === 0) return true;
       if (waitMs > SHORT_WAIT_MS) {
-        // Whoever has the host may be done with it long before its lease ends.
+        // The worker that has the host may be done long before its lease ends.
         lanes.pauseUntil(host, clock.now() + Math.min(waitMs, leaseMs / 3));
         return false;
       }
@@ -110,7 +110,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
         taken = (await entered(host)) ? held.get(host) : undefined;
       } while (taken === undefined);
       if (taken === entry || entry === undefined) return;
-      // The host was lost meanwhile, and is held anew.
+      // The host was lost meanwhile, and is taken again.
       entry.running--;
       taken.running++;
       entry = taken;
@@ -134,7 +134,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
     setDelay(host, delayMs) {
       lanes.setDelay(host, delayMs);
       const entry = held.get(host);
-      // Shorter ones are for the lane alone: others wait for the longest that was asked for.
+      // Shorter delays concern this lane only: other workers wait for the longest one.
       if (entry === undefined || delayMs <= entry.delayMs) return;
       entry.delayMs = delayMs;
       keepQuietly(host, entry);

@@ -8,11 +8,11 @@ import { runScript } from './run-script.ts';
 
 export interface WriteLeaseOptions {
   readonly redis: RedisClient;
-  /** As of the rows. */
+  /** The name of the rows. */
   readonly name: string;
-  /** How long a holder that gives no sign of life keeps it, ms. */
+  /** Time after which a holder without a heartbeat loses the lease, ms. */
   readonly leaseMs: number;
-  /** How long to wait for another holder, ms; 0: not at all. */
+  /** Time to wait for another holder, ms; 0: not at all. */
   readonly waitMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -20,10 +20,9 @@ export interface WriteLeaseOptions {
 const POLL_MS = 100;
 
 /**
- * The right to write a crawl db, held by one process at a time and kept alive by it. Each holder gets a token one
- * higher than the last (M. Kleppmann, "How to do distributed locking", 2016: fencing tokens), which goes with every
- * batch; so the lease only keeps writers from getting in each other's way, and the token keeps the data whole whatever
- * clocks and pauses do.
+ * The right to write a crawl db, held by one process at a time and renewed by it. Each holder gets a token one higher
+ * than the last, a fencing token (M. Kleppmann, "How to do distributed locking", 2016), which goes with every batch. So
+ * the lease only keeps writers apart, and the token protects the data whatever clocks and pauses do.
  */
 export class WriteLease {
   readonly token: string;
@@ -38,13 +37,13 @@ export class WriteLease {
     this.#who = who;
     this.token = token;
     this.#timer = setInterval(() => {
-      // Whether it is still held is told by the next batch, whatever comes of this.
+      // The next batch shows whether the lease is still held.
       runScript(redis, KEEP_LEASE, [key], [who, leaseMs]).catch(() => {});
     }, leaseMs / 3).unref();
   }
 
   /**
-   * Rejects with `CrawlError('db-locked')`, naming the holder, when the lease could not be had in time, and with the
+   * Rejects with `CrawlError('db-locked')`, naming the holder, when the lease was not free in time, and with the
    * signal's reason.
    */
   static async take({ redis, name, leaseMs, waitMs, signal }: WriteLeaseOptions): Promise<WriteLease> {
@@ -61,15 +60,16 @@ export class WriteLease {
     }
   }
 
-  /** What a writer is told whose token is not the newest any more. */
+  /** The error for a writer whose token is not the newest. */
   lost(): CrawlError {
     return new CrawlError(
       'lease-lost',
-      'another process writes the crawl db by now, since this one gave no sign of life for too long; nothing was written',
+      'another process has taken the write lease of the crawl db, since this one sent no heartbeat for too long; ' +
+        'nothing was written',
     );
   }
 
-  /** Harmless when it was lost. A server that does not answer lets it run out. */
+  /** Harmless when the lease was lost. Without an answer of the server it expires. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     await runScript(this.#redis, DROP_LEASE, [this.#key], [this.#who]).catch(() => {});
@@ -82,7 +82,7 @@ function lockedBy(name: string, holder: string): CrawlError {
     const { host, pid } = JSON.parse(holder) as { host: string; pid: number };
     who = `process ${pid} on ${host}`;
   } catch {
-    // Released in the meantime, or written by something else.
+    // Released in the meantime, or not written by a holder.
   }
   return new CrawlError(
     'db-locked',
