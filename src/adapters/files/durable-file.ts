@@ -5,21 +5,21 @@ import { fileError, onFile } from './file-errors.ts';
 
 const fsyncLater = promisify(fsync);
 
-/** A single `write` may be cut short, by a signal or a nearly full disk, without being an error. */
+/** Writes the whole block: a single `write` may be short, after a signal or on a nearly full disk, without an error. */
 export function writeWhole(fd: number, block: Uint8Array, position: number): void {
   for (let done = 0; done < block.length; ) done += writeSync(fd, block, done, block.length - done, position + done);
 }
 
-/** Buffers smaller than this on the average are cheaper copied together than handed to the system one by one, bytes. */
+/** Buffers smaller than this on average are cheaper copied together than written one by one, bytes. */
 const GATHERED_BYTES = 2_048;
 
-/** Writes the buffers, which hold so many bytes, one behind the other. */
+/** Writes the buffers, `bytes` in all, one after the other. */
 export function writeBuffers(fd: number, buffers: readonly Uint8Array[], bytes: number, position: number): void {
   const written = bytes < GATHERED_BYTES * buffers.length ? 0 : writevSync(fd, buffers, position);
   if (written < bytes) writeWhole(fd, Buffer.concat(buffers, bytes).subarray(written), position + written);
 }
 
-/** Replaces a file as a whole: after a crash there is the old text or the new one. */
+/** Replaces a file atomically: after a crash it has the old text or the new one. */
 export function replaceFile(file: string, text: string): void {
   onFile(file, () => {
     writeFileSync(`${file}.new`, text, { flush: true });
@@ -28,7 +28,7 @@ export function replaceFile(file: string, text: string): void {
   });
 }
 
-/** Makes names in a folder survive a power cut. Systems that cannot open folders (Windows) do it by themselves. */
+/** Makes the names in a folder durable. Systems that cannot open folders (Windows) do so by themselves. */
 export function syncFolder(folder: string): void {
   let fd: number;
   try {
@@ -43,7 +43,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Waits for the disk without holding up the event loop. */
+/** Syncs a file without blocking the event loop. */
 export async function syncFile(file: string): Promise<void> {
   const fd = onFile(file, () => openSync(file, 'r+'));
   try {

@@ -18,7 +18,7 @@ export function fileError(file: string, error: unknown): unknown {
   return new CrawlError('segment-corrupt', `cannot use ${file}: ${text}`, { cause: error });
 }
 
-/** `ENOENT` and the like; empty for an error that is not the system's. */
+/** The code of a system error, such as `ENOENT`; empty for other errors. */
 export function errnoOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

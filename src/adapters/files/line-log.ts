@@ -3,14 +3,14 @@ import { appendFile, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * A log of JSON lines that stays bounded: at `maxBytes` the file becomes `FILE.1` and takes the place of the one
- * before. For figures of which the newest matter; what a crash tears at the end is passed over when it is read.
+ * Appends to a bounded log of JSON lines: at `maxBytes` the file becomes `FILE.1` and replaces the one before. For data
+ * of which the newest matter; a line torn by a crash is skipped on reading.
  */
 export function appendLine(file: string, value: unknown, maxBytes: number): Promise<void> {
   return appendLines(file, [value], maxBytes);
 }
 
-/** As {@link appendLine}, for lines that belong together. */
+/** As {@link appendLine}, for several lines. */
 export async function appendLines(file: string, values: readonly unknown[], maxBytes: number): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const size = await sizeOf(file);
@@ -23,20 +23,20 @@ export async function appendLines(file: string, values: readonly unknown[], maxB
 const READ = { encoding: 'utf8', highWaterMark: 256 * 1024 } as const;
 
 /**
- * All values that are kept, oldest first, a line at a time.
- * @param isAsked looks at the text of a line, or of many, before it is parsed: whether what is asked for is in there
+ * All values of the log, oldest first, read line by line.
+ * @param isAsked tests the text of a line, or of many, before it is parsed: whether a wanted value is in it
  */
 export async function* allLines(file: string, isAsked: (line: string) => boolean): AsyncGenerator<unknown> {
   for (const name of [`${file}.1`, file]) {
     if ((await sizeOf(name)) === 0) continue;
     let rest = '';
-    // Not by `node:readline`, which also breaks lines where JSON strings may have such characters.
+    // Not by `node:readline`, which also breaks lines at characters that JSON strings may contain.
     for await (const part of createReadStream(name, READ) as AsyncIterable<string>) {
       const text = rest + part;
       const end = text.lastIndexOf('\n') + 1;
       const whole = text.slice(0, end);
       rest = text.slice(end);
-      // Most blocks hold nothing that is asked for, and need not be cut into lines.
+      // Most blocks have no wanted value, and are not split into lines.
       if (!isAsked(whole)) continue;
       for (const line of whole.split('\n')) if (isAsked(line)) yield* parsed(line);
     }
@@ -44,16 +44,14 @@ export async function* allLines(file: string, isAsked: (line: string) => boolean
   }
 }
 
-/**
- * The last `limit` values, oldest first; lines that are no JSON are left out. Reads `bytesPerLine` for each at most.
- */
+/** The last `limit` values, oldest first, without lines that are no JSON. Reads at most `bytesPerLine` for each. */
 export async function lastLines(file: string, limit: number, bytesPerLine: number): Promise<unknown[]> {
   const newest = await tailOf(file, limit, bytesPerLine);
   if (newest.length >= limit) return newest;
   return [...(await tailOf(`${file}.1`, limit - newest.length, bytesPerLine)), ...newest];
 }
 
-/** Values in the last bytes of the file, oldest first, whose lines are asked for. */
+/** Wanted values in the last bytes of the file, oldest first. */
 export async function linesInTail(file: string, bytes: number, isAsked: (line: string) => boolean): Promise<unknown[]> {
   return (await tailLines(file, bytes)).flatMap((line) => (isAsked(line) ? parsed(line) : []));
 }
@@ -70,7 +68,7 @@ async function tailLines(file: string, bytes: number): Promise<string[]> {
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
-    // The first line of a part of the file may be the end of one.
+    // The first line may be the end of a longer one.
     if (length < size) lines.shift();
     return lines;
   } finally {

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RobotsStore, StoredRobots } from '../../ports/robots.ts';
 
-/** One small file per origin, in folders by hash. A file that cannot be read counts as absent: it is fetched again. */
+/** One small file per origin, in folders by hash. An unreadable file counts as absent: robots.txt is fetched again. */
 export function createFileRobotsStore(dir: string): RobotsStore {
   const fileOf = (origin: string): string => {
     const name = createHash('sha256').update(origin).digest('hex').slice(0, 32);
@@ -33,7 +33,7 @@ export function createFileRobotsStore(dir: string): RobotsStore {
   };
 }
 
-/** The entry if it is whole and of this origin. */
+/** The entry, if it is complete and of this origin. */
 function entryOf(read: unknown, origin: string): StoredRobots | undefined {
   const stored = read as (Partial<StoredRobots> & { origin?: unknown }) | null;
   if (stored?.origin !== origin) return undefined;

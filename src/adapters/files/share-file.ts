@@ -1,8 +1,8 @@
 import { constants, copyFileSync, linkSync, symlinkSync } from 'node:fs';
 
 /**
- * A second name for a file that nobody writes to again, for as long as a shadow lasts: a link where the file system
- * can, else a pointer, else a copy. Removing it leaves the file alone. Throws `ENOENT` when the file is gone.
+ * Makes a second name for a file that is no longer written: a hard link where the file system can, else a symbolic
+ * link, else a copy. Removing it leaves the file alone. Throws `ENOENT` when the file is gone.
  * @param from absolute
  */
 export function shareFile(from: string, to: string): void {

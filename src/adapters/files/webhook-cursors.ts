@@ -9,10 +9,7 @@ import { fileError } from './file-errors.ts';
 /** Version of the file; a change that older versions cannot read raises it. */
 const VERSION = 1;
 
-/**
- * One small file for each webhook, named after a digest of its address: addresses of webhooks are secrets, and are not
- * written down.
- */
+/** One small file per webhook, named by a digest of its URL: URLs of webhooks are secrets, and are not stored. */
 export function createWebhookCursors(dir: string): WebhookCursors {
   const fileOf = (url: string): string =>
     join(dir, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.json`);
@@ -51,5 +48,5 @@ function cursorOf(file: string, text: string): WebhookCursor {
   return { source, seq: seq as number, ...(Number.isSafeInteger(begun) ? { begun: begun as number } : {}) };
 }
 
-/** A name for this crawl that no other has. */
+/** A random, unique name for this crawl. */
 export const newSource = (): string => randomBytes(6).toString('hex');

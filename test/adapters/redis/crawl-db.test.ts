@@ -56,8 +56,8 @@ describe.skipIf(NO_REDIS !== null)(
       expect(await seen.probe(numbered(0, 1_500))).toEqual(expected(1_100, 1_500));
       expect(seen.stats().filterFaults).toBe(1);
       expect(messages).toEqual([
-        expect.stringContaining('could not be given new URLs'),
-        expect.stringContaining('does not answer'),
+        expect.stringContaining('could not take new URLs'),
+        expect.stringContaining('the crawl db is read instead'),
       ]);
       await db.close();
 

@@ -29,9 +29,8 @@ export function filesBelow(folder: string, prefix = ''): string[] {
 }
 
 /**
- * The same from the last to the first. Below the first level each is looked for when it is asked for: of a segment that
- * is being written to, the mark and the outcomes are copied before the responses they tell of, and what those ahead
- * tell of may have come since.
+ * The same in reverse order. Below the first level each is looked up on demand: of a segment that is being written, the
+ * mark and the outcomes are copied before the responses that they point at, which may be newer than the listing.
  */
 export function* filesFromLast(folder: string, prefix: string): Generator<string> {
   const groups = new Set(filesBelow(folder, prefix).map((path) => path.split('/').slice(0, 2).join('/')));
@@ -50,7 +49,7 @@ function* lookedFor(list: () => string[]): Generator<string> {
   }
 }
 
-/** Copies a file and reads the copy back for its digest. */
+/** Copies a file and digests the copy. */
 export async function copyDigested(from: string, to: string, path: string): Promise<BackedUpFile> {
   const target = join(to, path);
   onFile(target, () => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { onFile } from '../file-errors.ts';
 
 /**
- * Copies a folder with all below it, before something is put right in it.
- * @param isFixed files that are never written again, by name: they are linked where the file system can, which costs no
+ * Copies a folder recursively, before a repair of it.
+ * @param isFixed files that are no longer written, by name: they are linked where the file system can, which costs no
  *   space
  * @param wants files to copy, by name; default: all
  */

@@ -11,18 +11,18 @@ import { warcSizes } from '../warc/warc-writer.ts';
 import { fetchedFrames, missingResponse } from './verify-segment.ts';
 
 export interface Salvaged {
-  /** Pages whose record, or whose response, could not be kept. */
+  /** Pages whose record or response is lost. */
   readonly pagesLost: number;
   readonly state: SegmentState;
-  /** How many of the first `applied` fetched records are still there. */
+  /** Number of the first `applied` fetched records that remain. */
   readonly applied: number;
 }
 
 /**
- * Writes the record files of a segment anew with what can be read of them. Pages without their response are left out;
- * where the segment was not yet applied to the crawl db they are fetched again, and pages without parse output are
- * parsed again. The caller keeps a copy first.
- * @param applied how many fetched records updatedb has applied so far
+ * Rewrites the record files of a segment with their readable records. Pages without their response are left out; where
+ * the segment was not yet applied to the crawl db they are fetched again, and pages without parse output are parsed
+ * again. The caller keeps a copy first.
+ * @param applied number of fetched records that updatedb has applied so far
  */
 export async function salvageSegment(folder: string, applied: number): Promise<Salvaged> {
   const { info, synced } = readMark(folder);
@@ -44,7 +44,7 @@ export async function salvageSegment(folder: string, applied: number): Promise<S
       if (kept.has(index)) yield { index, payload };
     }
   });
-  // Fetching begins again with what is missing; what is complete goes through at once.
+  // Fetching starts again with the missing pages; a complete segment passes through at once.
   const state: SegmentState = info.state === 'updated' ? 'updated' : 'generated';
   writeMark(folder, { info: { ...info, state }, synced: { fetchList: synced.fetchList, fetched, parsed } });
   return { pagesLost: Math.max(0, read - kept.size), state, applied: appliedKept };
@@ -60,7 +60,7 @@ function canRead(folder: string, { warc }: FetchedRecord): boolean {
   }
 }
 
-/** What comes before the first fault. */
+/** The items before the first fault. */
 function* readable<Item>(items: Iterable<Item>): Generator<Item> {
   const iterator = items[Symbol.iterator]();
   for (;;) {

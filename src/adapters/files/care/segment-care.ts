@@ -11,7 +11,7 @@ import { copyFolder } from './copy-folder.ts';
 import { type Salvaged, salvageSegment } from './salvage-segment.ts';
 import { verifySegment } from './verify-segment.ts';
 
-/** Ids of the whole segments in a folder, oldest first. */
+/** Ids of the complete segments in a folder, oldest first. */
 export function segmentIds(dir: string): string[] {
   if (!existsSync(dir)) return [];
   return onFile(dir, () => readdirSync(dir, { withFileTypes: true }))
@@ -21,26 +21,25 @@ export function segmentIds(dir: string): string[] {
 }
 
 /**
- * Whether the folder of a segment is there without its mark. Of one that is known to the crawl db that is damage, not
- * an unfinished beginning.
+ * Whether a segment's folder has no mark. If the crawl db knows the segment this is damage, not an unfinished start.
  */
 export function isMarkless(dir: string, id: string): boolean {
   return existsSync(join(dir, id)) && !isFinished(join(dir, id));
 }
 
-/** Throws `segment-corrupt` for a folder that does not tell. */
+/** Throws `segment-corrupt` for a folder without a readable mark. */
 export function segmentInfo(folder: string): SegmentInfo {
   return readMark(folder).info;
 }
 
-/** Copies a segment that is done with under another id; the copy counts as one when it is whole. */
+/** Copies a finished segment under another id; the mark comes last. */
 export function copySegment(from: string, to: string, id: string): void {
   const { info, synced } = readMark(from);
   copyFolder(from, to, isWarcName, (name) => name !== INFO && !name.startsWith(LOCK));
   writeMark(to, { info: { ...info, id }, synced });
 }
 
-/** Whether both folders hold the outcomes of one and the same round: one is a copy of the other, whatever its id. */
+/** Whether both folders hold the outcomes of the same round: one is a copy of the other, whatever its id. */
 export function isSameSegment(a: string, b: string): boolean {
   if (!isFinished(a) || !isFinished(b)) return false;
   const [one, other] = [readMark(a), readMark(b)];
@@ -65,7 +64,7 @@ function haveEqualFrames(a: string, b: string): boolean {
   }
 }
 
-/** Verifies all segments in a folder; gives those that can be told. */
+/** Verifies all segments in a folder; returns those with a readable mark. */
 export async function verifySegments(dir: string, deep: boolean, report: Report): Promise<SegmentInfo[]> {
   const infos: SegmentInfo[] = [];
   for (const id of segmentIds(dir)) {
@@ -82,8 +81,8 @@ export interface RepairedSegment {
 }
 
 /**
- * Puts right what {@link verifySegments} finds. A copy of each segment that is touched goes to the quarantine first.
- * @param appliedOf how many fetched records of a segment updatedb has applied so far
+ * Repairs the findings of {@link verifySegments}. A copy of each changed segment goes to the quarantine first.
+ * @param appliedOf number of fetched records of a segment that updatedb has applied so far
  * @param known ids of the segments that the crawl db knows
  */
 export async function repairSegments(
@@ -115,14 +114,14 @@ export async function repairSegments(
       options.report(finding);
     });
     if (!isDamaged) continue;
-    // Without its fetch list a segment that is not finished cannot go on; its URLs become due again.
+    // Without its fetch list an unfinished segment cannot continue; its URLs become due again.
     if (info === null || isListDamaged) {
       moveAside(id);
       continue;
     }
     const copy = join(quarantine, 'segments', id);
     onFile(copy, () => mkdirSync(join(quarantine, 'segments'), { recursive: true }));
-    // What is still written to must not be one file with its copy.
+    // A file that is still written must not be shared with its copy.
     copyFolder(folder, copy, (name) => info.state === 'updated' && isWarcName(name));
     repaired.push({ id, salvaged: await salvageSegment(folder, options.appliedOf(id)) });
   }

@@ -10,10 +10,10 @@ import { verifyWarc, type WarcFault } from '../warc/verify-warc.ts';
 import { warcSizes } from '../warc/warc-writer.ts';
 
 /**
- * Holds the record files of a segment against their checksums, and what they point at against the WARC files. Torn ends
- * behind what was synced are no fault: the next opening cuts them back.
- * @param deep also reads every response and holds it against its own digest
- * @returns the segment, as far as it can be told
+ * Verifies the record files of a segment by their checksums, and their pointers by the WARC files. Torn ends after the
+ * synced bytes are no fault: the next opening cuts them off.
+ * @param deep also reads every response and verifies its digest
+ * @returns the segment, as far as its mark is readable
  */
 export async function verifySegment(
   folder: string,
@@ -32,7 +32,7 @@ export async function verifySegment(
   const damaged = (file: string, error: unknown): void =>
     report({ kind: 'segment-damaged', subject: join(id, file), detail: (error as Error).message });
   try {
-    // Nobody reads the list of a segment that is done with.
+    // The list of a finished segment is not used.
     if (info.state !== 'updated') verifyFetchList(folder, synced.fetchList, info.urls);
   } catch (error) {
     damaged(FETCH_LIST, error);
@@ -40,7 +40,7 @@ export async function verifySegment(
   try {
     const sizes = warcSizes(folder);
     for (const { record } of fetchedFrames(folder, synced.fetched)) {
-      // What is being written to has grown since: the response was there before its record.
+      // A file that is being written has grown since: the response came before its record.
       const detail = missingResponse(record, sizes) === null ? null : missingResponse(record, warcSizes(folder));
       if (detail !== null)
         report({ kind: 'response-missing', subject: record.url, detail: `segment ${id}: ${detail}` });
@@ -73,7 +73,7 @@ function verifyFetchList(folder: string, syncedBytes: number, urls: number): voi
   if (listed !== urls) throw damagedAt(file, 0, `it has ${listed} URLs, ${urls} were written`);
 }
 
-/** Fetched records with their frames, as far as they can be read. */
+/** Fetched records with their frames, up to the first unreadable one. */
 export function* fetchedFrames(
   folder: string,
   syncedBytes: number,
@@ -82,7 +82,7 @@ export function* fetchedFrames(
   for (const frame of readFrames(file, { syncedBytes })) yield { frame, record: decodeFetched(file, frame) };
 }
 
-/** Why the response that a record points at cannot be there; `null` when it can. */
+/** Reason why the response of a record cannot be there; `null` when it can. */
 export function missingResponse({ warc }: FetchedRecord, sizes: ReadonlyMap<string, number>): string | null {
   if (warc === null) return null;
   const size = sizes.get(warc.file);
@@ -91,9 +91,9 @@ export function missingResponse({ warc }: FetchedRecord, sizes: ReadonlyMap<stri
   return end > size ? `${warc.file} ends at byte ${size}, its response at ${end}` : null;
 }
 
-/** Faults of a WARC file; what lies behind the last record that the segment knows of is a torn end and no fault. */
+/** Faults of a WARC file. Bytes after the last record of the segment are a torn end and no fault. */
 async function warcFaults(folder: string, name: string): Promise<readonly WarcFault[]> {
-  // First, since the file may grow while it is read.
+  // Read first, since the file may grow meanwhile.
   const known = lastKnownEnd(folder, name);
   const { faults } = await verifyWarc(join(folder, name));
   if (faults.length === 0) return faults;
@@ -108,7 +108,7 @@ function lastKnownEnd(folder: string, name: string): number {
       if (record.warc?.file === name) end = Math.max(end, record.warc.offset + record.warc.length);
     }
   } catch {
-    // Damage is reported where the records are verified; as far as they can be read is far enough here.
+    // Damage is reported by the check of the records; the readable part suffices here.
   }
   return end;
 }

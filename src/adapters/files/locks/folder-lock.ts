@@ -18,28 +18,29 @@ import { isProcessGone } from './process-gone.ts';
 export const LOCK = 'writer.lock';
 
 /**
- * A lock untouched for so long is taken over, whoever holds it: process ids and host names come again, above all in
- * containers.
+ * A lock without a heartbeat for so long, ms, is taken over from any holder: process ids and host names recur, above
+ * all in containers.
  */
 const PATIENCE_MS = 60_000;
 
 /**
- * Lets one process at a time write a folder. A segment: fetch and parse can run as processes of their own, and opening
- * for writing cuts off what looks like a torn end. What a backup brings together: it begins by removing what one before
- * it has left. The lock of a process that was killed is taken over at once on the same machine, else after a minute
- * without a sign of life.
+ * An exclusive lock on writing a folder. A segment: fetch and parse can run as processes of their own, and opening for
+ * writing cuts off torn ends. A backup in progress: it begins by removing the remains of an earlier one. The lock of a
+ * killed process is taken over at once on the same machine, else after a minute without a heartbeat.
  */
 export interface FolderLock {
-  /** Throws `lease-lost` where it was taken over: whoever was paused for so long must write nothing more. */
+  /**
+   * Throws `lease-lost` where the lock was taken over: a process that was paused for so long must write nothing more.
+   */
   requireHeld(): void;
-  /** Whether it was held until now. */
+  /** Whether the lock was held until now. */
   release(): boolean;
 }
 
 interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** Start of the process, ms since the epoch: tells it from an earlier one of the same number. */
+  /** Start of the process, ms since the epoch; distinguishes it from an earlier one with the same id. */
   readonly startedAt: number;
 }
 
@@ -47,8 +48,8 @@ const SELF: Holder = Object.freeze({ pid: process.pid, host: hostname(), started
 
 /**
  * Throws `db-locked`, naming the holder.
- * @param what the folder is, for messages
- * @param patienceMs the same for all who write the folder; the holder gives a sign of life six times as often
+ * @param what name of the kind of folder, for messages
+ * @param patienceMs the same for all writers of the folder; the holder's heartbeat is six times as frequent
  */
 export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_MS): FolderLock {
   const name = `${what} ${folder}`;
@@ -56,7 +57,7 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
   for (let attempt = 0; !tryCreate(file); attempt++) {
     const text = textOf(file);
     if (text !== null && !isStale(file, text, patienceMs)) throw lockedError(name, nameOf(text));
-    if (attempt === 3) throw lockedError(name, 'processes that come and go');
+    if (attempt === 3) throw lockedError(name, 'other processes in turn');
     if (text !== null) removeStale(file, text);
   }
   const own = JSON.stringify(SELF);
@@ -69,7 +70,10 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
   return {
     requireHeld() {
       if (isOwn()) return;
-      throw new CrawlError('lease-lost', `${name} is another process's by now; this one was paused for too long`);
+      throw new CrawlError(
+        'lease-lost',
+        `${name} was taken over by another process, since this one was paused for too long`,
+      );
     },
     release() {
       if (!isHeld) return false;
@@ -88,7 +92,7 @@ function tryCreate(file: string): boolean {
     try {
       writeSync(fd, JSON.stringify(SELF));
     } catch (error) {
-      // An empty lock would keep everybody out, and nobody has it.
+      // An empty lock would keep all processes out, without a holder.
       rmSync(file, { force: true });
       throw error;
     } finally {
@@ -130,8 +134,7 @@ function isStale(file: string, text: string, patienceMs: number): boolean {
 }
 
 /**
- * Another process may take the stale lock over at the same moment; what is moved aside is therefore looked at once
- * more.
+ * Another process may take the stale lock over at the same moment; the file moved aside is therefore read once more.
  */
 function removeStale(file: string, text: string): void {
   const aside = `${file}.${process.pid}`;
@@ -139,7 +142,7 @@ function removeStale(file: string, text: string): void {
     renameSync(file, aside);
     if (textOf(aside) !== text) linkSync(aside, file);
   } catch {
-    // Somebody else was faster: the next attempt sees whose lock it is now.
+    // Another process was faster: the next attempt reads its lock.
   } finally {
     rmSync(aside, { force: true });
   }
@@ -150,7 +153,7 @@ function touch(file: string): void {
     const now = new Date();
     utimesSync(file, now, now);
   } catch {
-    // The folder was removed under its writer, whose own writes will say so.
+    // The folder was removed under its writer, whose next write fails.
   }
 }
 

@@ -3,13 +3,12 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isProcessGone } from './process-gone.ts';
 
-/** Containers that share a folder, and have numbers of processes of their own, differ in this. */
+/** Part of the names below: containers that share a folder, but not process ids, differ in it. */
 const MACHINE = hostname().replace(/[^\w.]/g, '_');
 
 /**
- * A new folder for temporary files in `dir`, which its name tells to be of this process. What processes of this machine
- * have left there under the same prefix when they were killed goes: its links would keep files of a crawl db on the
- * disk that the db has long done without.
+ * Makes a folder for temporary files in `dir`, named by this process. Folders of the same prefix that killed processes
+ * of this machine have left are removed: their links would keep deleted files of a crawl db on the disk.
  */
 export function ownFolder(dir: string, prefix: string): string {
   const named = `${prefix}-${MACHINE}-`;
@@ -25,8 +24,8 @@ export function ownFolder(dir: string, prefix: string): string {
 }
 
 /**
- * A name beside `file`, which tells that this process writes there what is not whole yet: two that write one file do
- * not mix. What processes of this machine have left in the folder under such names when they were killed goes.
+ * A name beside `file`, with the id of this process, for a file that is not complete yet: two writers of one file do
+ * not mix. Such files that killed processes of this machine have left in the folder are removed.
  */
 export function ownPartial(file: string): string {
   const folder = dirname(file);
@@ -41,7 +40,7 @@ export function ownPartial(file: string): string {
   return `${file}${mark}${process.pid}.partial`;
 }
 
-/** In a folder that all users share, something may be another's; it stays until its owner comes. */
+/** In a folder that all users share, files may be of another user; they stay until that user comes. */
 function quietly(clear: () => void): void {
   try {
     clear();

@@ -1,4 +1,4 @@
-/** Whether no process of this machine has the id any more. One that belongs to somebody else is there. */
+/** Whether this machine has no process with the id. A process of another user counts as present. */
 export function isProcessGone(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -4,10 +4,7 @@ import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
 /** Words of a representative: halves of its fingerprint, scope, length of its text. */
 const WORDS = 4;
 
-/**
- * The library: representatives in the order in which they were found. Grows while others read what stands there
- * already.
- */
+/** The library: representatives in the order of their discovery. It may grow while threads read. */
 export class LeaderFile {
   size = 0;
   readonly path: string;

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 
 const WRITE_CHARS = 2 ** 16;
 
-/** A file of lines that grows many at a time. */
+/** A file of lines, written many at a time. */
 export class LineFile {
   readonly #stream: WriteStream;
   #lines: string[] = [];
@@ -14,7 +14,7 @@ export class LineFile {
     this.#stream = createWriteStream(path);
   }
 
-  /** A promise that is returned wants to be awaited before the next line. */
+  /** A returned promise must be awaited before the next line. */
   add(line: string): Promise<void> | undefined {
     this.#lines.push(line);
     this.#chars += line.length;
@@ -27,7 +27,7 @@ export class LineFile {
     await finished(this.#stream);
   }
 
-  /** What has not been written is lost. */
+  /** Unwritten lines are lost. */
   destroy(): void {
     this.#stream.destroy();
   }

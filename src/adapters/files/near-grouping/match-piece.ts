@@ -2,20 +2,20 @@ import type { BucketTables } from '../../../domain/page/near/bucket-tables.ts';
 import { matchLeaders, type RowBlock } from '../../../domain/page/near/group-rows.ts';
 import { readLeaders } from './leader-file.ts';
 
-/** A piece of the library against a block of pages. All arrays but the library's are shared between threads. */
+/** Compares a piece of the library with a block of pages. All arrays but the library's are shared between threads. */
 export interface MatchTask {
   readonly library: string;
-  /** Number of the first representative, and how many. */
+  /** Number of the first representative, and number of representatives. */
   readonly from: number;
   readonly count: number;
   readonly block: RowBlock;
   readonly tables: BucketTables;
-  /** By row of the block; others lower it at the same time. */
+  /** By row of the block; other threads lower it at the same time. */
   readonly nearest: Uint32Array;
   readonly distance: number;
 }
 
-/** What a worker thread does. */
+/** The task of a worker thread. */
 export default async function matchPiece(task: MatchTask): Promise<void> {
   const { library, from, count, block, tables, nearest, distance } = task;
   const leaders = await readLeaders(library, from, count);

@@ -23,7 +23,10 @@ import type { PageColumns } from './page-columns.ts';
 import { RepeatList } from './repeat-list.ts';
 
 export interface FileNearGroupingOptions extends NearGroupingOptions {
-  /** Folder for temporary files; made when needed, emptied of them at the end, and of what a killed run has left. */
+  /**
+   * Folder for temporary files; made when needed. Its temporary files, and those of killed runs, are removed at the
+   * end.
+   */
   readonly dir: string;
   /** Threads that compare blocks with the library; default: as many as the machine runs at once, up to 4. */
   readonly threads?: number;
@@ -37,12 +40,12 @@ const MOST_THREADS = 4;
 const PREFIX = 'near-';
 
 /**
- * Groups pages in bounded memory, exactly as if they were compared one after the other. Pages go through an external
+ * Groups pages in bounded memory, with the result of comparing them one after the other. Pages go through an external
  * sort by preference, and then block by block: threads compare pieces of the library (all representatives so far, in a
- * file) with the four tables of the block, what is left is grouped in memory, and the new representatives join the
- * library. That is the batch protocol of CN101645082A (C1 to C5) for each block in turn. Pairs are never written out: a
- * million pages that are alike would make 10^11 of them. Memory is a block, four bytes a representative, and eight a
- * page that repeats another.
+ * file) with the four tables of the block, the rest is grouped in memory, and the new representatives join the library.
+ * That is the batch protocol of CN101645082A (C1 to C5) for each block in turn. Pairs are never stored: a million
+ * similar pages would make 10^11 of them. Memory is a block, four bytes a representative, and eight a page that repeats
+ * another.
  */
 export async function createFileNearGrouping({
   dir,
@@ -151,7 +154,7 @@ export async function createFileNearGrouping({
   };
 }
 
-/** What a block needs beside itself; threads can share it, and the next block uses it again. */
+/** Buffers of a block; threads share them, and the next block reuses them. */
 interface BlockBuffers {
   readonly tables: BucketTables;
   readonly nearest: Uint32Array;
@@ -162,7 +165,7 @@ function buffersFor(rows: number): BlockBuffers {
   return { tables: makeTables(rows, words), nearest: new Uint32Array(words(rows).buffer) };
 }
 
-/** Pages come host by host, so that the mask of the last scope serves most of the time. */
+/** Pages come host by host, so the mask of the last scope mostly serves. */
 function lastMask(): (scope: string) => ScopeMask {
   let [last, mask] = ['', scopeMask('')];
   return (scope) => {
@@ -172,10 +175,10 @@ function lastMask(): (scope: string) => ScopeMask {
 }
 
 const NUMBER_DIGITS = 10;
-/** Characters that are sorted in memory at a time: strings take several times as many bytes. */
+/** Characters sorted in memory at a time: strings take several times as many bytes. */
 const SORT_CHARS = 8 * 2 ** 20;
 
-/** Puts the URLs of the leaders to a sorted list. */
+/** Joins the URLs of the leaders with the sorted list. */
 async function* withUrls(repeats: RepeatList, urls: AsyncIterable<string>): AsyncGenerator<string> {
   let number = 0;
   let at = 0;

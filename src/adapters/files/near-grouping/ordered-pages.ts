@@ -5,21 +5,18 @@ import { MergeHeap } from '../sorting/merge-heap.ts';
 import { PageColumns, type PageOrder, type PageRow } from './page-columns.ts';
 
 export interface OrderedPagesOptions {
-  /** Folder for runs; it is there. */
+  /** Existing folder for runs. */
   readonly folder: string;
   readonly prefer: readonly Preference[];
-  /** Pages in memory at a time, and of a block. */
+  /** Pages in memory at a time, and per block. */
   readonly blockRows: number;
 }
 
-/** Pages of a run that are read together. */
+/** Pages of a run read at a time. */
 const WINDOW_ROWS = 8_192;
 const FIRST_ROWS = 1_024;
 
-/**
- * An external sort of pages by preference: what does not fit into memory goes to files in sorted runs, which are
- * merged.
- */
+/** An external sort of pages by preference: beyond memory, sorted runs go to files, which are merged. */
 export class OrderedPages {
   readonly #folder: string;
   readonly #blockRows: number;
@@ -44,8 +41,8 @@ export class OrderedPages {
   }
 
   /**
-   * All pages in order, in blocks that threads can share, and whose room the next block takes. To be read once; nothing
-   * can be added afterwards.
+   * All pages in order, in blocks that threads can share; the next block reuses the memory. Can be read once, after the
+   * last addition.
    */
   async *blocks(): AsyncGenerator<PageColumns, void, undefined> {
     if (this.#runs.length === 0) {
@@ -85,7 +82,7 @@ export class OrderedPages {
     return sorted;
   }
 
-  /** Each window is stored whole, the last one with its rest empty; how many rows it has stands before it. */
+  /** Each window is stored in full length, after its number of rows. */
   async #spill(): Promise<void> {
     const path = join(this.#folder, `run-${this.#runs.length}`);
     const file = await open(path, 'w');
@@ -114,7 +111,7 @@ export class OrderedPages {
 /** A sorted run, read window by window. */
 class Run {
   readonly window = new PageColumns(WINDOW_ROWS);
-  /** The next row of the window. */
+  /** Next row of the window. */
   row = 0;
   readonly #file: FileHandle;
   readonly #head = new Uint32Array(1);
@@ -129,7 +126,7 @@ class Run {
     return run;
   }
 
-  /** An empty window is the end. */
+  /** An empty window marks the end. */
   async readWindow(): Promise<void> {
     this.row = 0;
     const { bytesRead } = await this.#file.readv([this.#head, this.window.bytes]);

@@ -20,7 +20,7 @@ const ROW_BYTES = 44;
 const IS_HTTPS = 1;
 const IS_INCOMING = 2;
 
-/** What grouping needs to know of pages, in the columns of one buffer, which can be stored as it is. */
+/** The data of pages for grouping, in the columns of one buffer, which can be stored as it is. */
 export class PageColumns implements RowBlock {
   size = 0;
   readonly capacity: number;
@@ -36,7 +36,7 @@ export class PageColumns implements RowBlock {
   readonly #score: Float64Array;
   readonly #foundAt: Float64Array;
 
-  /** @param isShared whether threads are to see it */
+  /** @param isShared whether threads share the buffer */
   constructor(capacity: number, isShared = false) {
     this.capacity = capacity;
     const buffer = isShared ? new SharedArrayBuffer(capacity * ROW_BYTES) : new ArrayBuffer(capacity * ROW_BYTES);
@@ -74,7 +74,7 @@ export class PageColumns implements RowBlock {
     this.#foundAt[at] = page.foundAt;
   }
 
-  /** Appends a row of others. */
+  /** Appends a row of another block. */
   addFrom(other: PageColumns, row: number): void {
     const at = this.size++;
     this.number[at] = other.number[row]!;
@@ -93,7 +93,7 @@ export class PageColumns implements RowBlock {
     return Uint32Array.from({ length: this.size }, (_, row) => row).sort((a, b) => isBefore(this, a, this, b));
   }
 
-  /** Incoming pages go first; what no criterion tells apart goes by number. */
+  /** Incoming pages first; pages equal by all criteria are ordered by number. */
   static order(prefer: readonly Preference[]): PageOrder {
     const by: Readonly<Record<Preference, PageOrder>> = {
       score: (a, i, b, j) => b.#score[j]! - a.#score[i]!,
@@ -114,5 +114,5 @@ export class PageColumns implements RowBlock {
   }
 }
 
-/** Negative when row `i` of the one goes before row `j` of the other. */
+/** Negative when row `i` of `a` goes before row `j` of `b`. */
 export type PageOrder = (a: PageColumns, i: number, b: PageColumns, j: number) => number;

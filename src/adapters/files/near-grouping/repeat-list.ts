@@ -1,4 +1,4 @@
-/** Who repeats whom, by the numbers of pages, in eight bytes each. */
+/** Repeating pages and their leaders, by page number, in eight bytes each. */
 export class RepeatList {
   size = 0;
   #entries = new BigUint64Array(1_024);

@@ -6,26 +6,26 @@ import { encodeFrameHead, FRAME_HEAD_BYTES, type Frame, readFrames } from './fra
 export interface FrameLogRecovery {
   /** As in `FrameQuery`. */
   readonly syncedBytes?: number;
-  /** Asked for each whole frame in order; `false` drops it and all that follow. */
+  /** Called for each whole frame in order; `false` drops it and all that follow. */
   readonly accept?: (frame: Frame) => boolean;
   /**
-   * Whether it needs the payloads of frames that have been synced; default: yes. Otherwise these are empty, and damage
-   * in them shows when they are read.
+   * Whether `accept` needs the payloads of synced frames; default: yes. Otherwise these are empty, and damage in them
+   * shows when they are read.
    */
   readonly payloads?: boolean;
 }
 
-/** An append-only file of framed records. Appends are held back until `flush`. */
+/** An append-only file of framed records. Appends are buffered until `flush`. */
 export class FrameLog {
   readonly file: string;
-  /** What an interruption had cut short and opening took away. */
+  /** Bytes that opening cut off after an interruption. */
   readonly droppedBytes: number;
   private fd: number;
   private buffers: Uint8Array[] = [];
   private bufferedBytes = 0;
   private flushedBytes: number;
 
-  /** Opens for appending after the last whole frame; makes the file when there is none. */
+  /** Opens for appending after the last whole frame; creates the file when there is none. */
   constructor(file: string, { syncedBytes = 0, accept, payloads = true }: FrameLogRecovery = {}) {
     this.file = file;
     this.flushedBytes = 0;
@@ -38,7 +38,7 @@ export class FrameLog {
     onFile(file, () => ftruncateSync(this.fd, this.flushedBytes));
   }
 
-  /** The payload must not be changed afterwards: it is not copied. */
+  /** The payload is not copied, and must not be changed afterwards. */
   append(index: number, payload: Uint8Array): void {
     this.buffers.push(encodeFrameHead(index, payload), payload);
     this.bufferedBytes += FRAME_HEAD_BYTES + payload.length;
@@ -48,7 +48,7 @@ export class FrameLog {
     return this.bufferedBytes;
   }
 
-  /** Bytes handed to the system so far. */
+  /** Bytes written so far. */
   get size(): number {
     return this.flushedBytes;
   }
@@ -62,12 +62,12 @@ export class FrameLog {
     this.bufferedBytes = 0;
   }
 
-  /** Waits until all that was flushed is on disk. */
+  /** Waits until all flushed bytes are on disk. */
   sync(): Promise<void> {
     return syncFile(this.file);
   }
 
-  /** Begins an empty file in place of this one. Who reads the old one reads it to its end. */
+  /** Starts an empty file in place of this one. Readers of the old one read it to its end. */
   reset(): void {
     const fresh = `${this.file}.new`;
     const fd = onFile(fresh, () => openSync(fresh, 'w+'));

@@ -3,13 +3,12 @@ import { damagedAt, errnoOf, fileError, onFile } from '../file-errors.ts';
 import { crc32 } from '../warc/crc32.ts';
 
 /**
- * Before each payload, as unsigned 32-bit little-endian numbers: its length, the position it belongs to, its CRC-32,
- * and the CRC-32 of these three. The last one tells a frame from a run of zeros and from a length that cannot be
- * trusted.
+ * Head of a frame, as unsigned 32-bit little-endian numbers: length of the payload, its position, its CRC-32, and the
+ * CRC-32 of these three. The last one distinguishes a frame from a run of zeros and from an invalid length.
  */
 export const FRAME_HEAD_BYTES = 16;
 
-/** Read at a time: whole blocks where every payload is wanted, little where most are stepped over. */
+/** Bytes read at a time: large blocks where every payload is wanted, small ones where most are skipped. */
 const DENSE_READ_BYTES = 1 << 20;
 const SPARSE_READ_BYTES = 1 << 13;
 
@@ -18,15 +17,15 @@ export interface Frame {
   readonly index: number;
   /** Empty when it was not wanted. */
   readonly payload: Buffer;
-  /** Where the frame begins and ends in the file, bytes. */
+  /** Start and end of the frame in the file, bytes. */
   readonly offset: number;
   readonly end: number;
 }
 
 export interface FrameQuery {
-  /** What had been synced when the file was last marked, bytes: damage before that is an error, after it a torn end. */
+  /** Bytes that had been synced when the file was last marked: damage before that is an error, after it a torn end. */
   readonly syncedBytes?: number;
-  /** Which payloads to read; by default all. */
+  /** Selects the payloads to read; default: all. */
   readonly wants?: (index: number) => boolean;
 }
 
@@ -40,8 +39,8 @@ export function encodeFrameHead(index: number, payload: Uint8Array): Buffer {
 }
 
 /**
- * The whole frames of a file in order, as long as it was when reading began. A torn end is not shown; a missing file
- * has no frames. Throws `segment-corrupt` with file and offset for damage in what had been synced.
+ * The whole frames of a file in order, up to its length when reading began. A torn end is skipped; a missing file has
+ * no frames. Throws `segment-corrupt` with file and offset for damage in synced bytes.
  */
 export function* readFrames(file: string, query: FrameQuery = {}): Generator<Frame> {
   const syncedBytes = query.syncedBytes ?? 0;
@@ -66,7 +65,7 @@ export function* readFrames(file: string, query: FrameQuery = {}): Generator<Fra
   }
 }
 
-/** The frame, or why there is none. */
+/** The frame, or the reason why there is none. */
 function frameAt(blocks: Blocks, offset: number, { syncedBytes = 0, wants }: FrameQuery): Frame | string {
   const head = blocks.view(offset, FRAME_HEAD_BYTES);
   if (head === null) return 'the file ends here';
@@ -76,7 +75,7 @@ function frameAt(blocks: Blocks, offset: number, { syncedBytes = 0, wants }: Fra
   const sum = head.readUInt32LE(8);
   const end = offset + FRAME_HEAD_BYTES + length;
   if (end > blocks.size) return 'the record is cut short';
-  // What was not synced may have its length on disk but not its bytes, so it is always looked at.
+  // Bytes that were not synced may be missing within the length of the file, so they are always verified.
   if (wants !== undefined && !wants(index) && end <= syncedBytes) return { index, payload: NOTHING, offset, end };
   const payload = blocks.view(offset + FRAME_HEAD_BYTES, length);
   if (payload === null) return 'the record is cut short';
@@ -88,12 +87,12 @@ const NOTHING = Buffer.alloc(0);
 
 interface Blocks {
   readonly size: number;
-  /** Bytes of the file, which stay valid; `null` when it ends before. */
+  /** Bytes of the file, which stay valid; `null` beyond its end. */
   view(offset: number, length: number): Buffer | null;
   close(): void;
 }
 
-/** Buffered random reads, meant to go forwards. `null`: no such file. */
+/** Buffered random reads, mostly forwards. `null`: no such file. */
 function openBlocks(file: string, readBytes: number): Blocks | null {
   let fd: number;
   try {
@@ -110,7 +109,7 @@ function openBlocks(file: string, readBytes: number): Blocks | null {
     view(offset, length) {
       if (offset + length > size) return null;
       if (offset < start || offset + length > start + block.length) {
-        // A new block each time: views of the one before may still be in use.
+        // A new block each time: views of the last one may still be in use.
         block = Buffer.allocUnsafe(Math.min(size - offset, Math.max(readBytes, length)));
         start = offset;
         const read = onFile(file, () => readFully(fd, block, offset));
@@ -123,7 +122,7 @@ function openBlocks(file: string, readBytes: number): Blocks | null {
   };
 }
 
-/** Fills the block as far as the file goes; the number of bytes read. */
+/** Fills the block up to the end of the file; returns the bytes read. */
 export function readFully(fd: number, block: Uint8Array, position: number): number {
   let done = 0;
   while (done < block.length) {

@@ -3,7 +3,7 @@ import type { FetchedRecord, HostObservation } from '../../../ports/segment-stor
 import { damagedAt } from '../file-errors.ts';
 import type { Frame } from './frame-reader.ts';
 
-/** Plain maps without shared structures: each record can be read alone, and by any other MessagePack reader. */
+/** Plain maps without shared structures: each record can be decoded alone, and by any MessagePack reader. */
 const packr = new Packr({ useRecords: false });
 
 export const encodeRecord = (record: object): Uint8Array => packr.pack(record);
@@ -28,7 +28,7 @@ export function decodeFetched(file: string, frame: Frame): FetchedRecord {
   return { ...rest, observation: lesson };
 }
 
-/** Texts that came as binary become strings, or empty ones where they are not wanted. */
+/** Binary texts become strings, or empty strings where they are not wanted. */
 export function withTexts<Kind extends object>(record: Kind, wanted: boolean): Kind {
   const fields = record as Record<string, unknown>;
   for (const name in fields) {

@@ -28,9 +28,9 @@ export interface FileSegmentStoreOptions {
   /** Folder of the segments; made when needed. */
   readonly dir: string;
   readonly warc: WarcOptions;
-  /** Told of repairs. */
+  /** Logs repairs. */
   readonly log?: Log;
-  /** How long a writer that gives no sign of life keeps a segment, ms; default: a minute. */
+  /** Time after which a writer without a heartbeat loses a segment, ms; default: a minute. */
   readonly lockPatienceMs?: number;
 }
 
@@ -78,7 +78,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
     },
     async remove(id): Promise<void> {
       if (!ID.test(id)) return;
-      // The mark first: what a kill leaves of the folder is then no segment any more, rather than a damaged one.
+      // The mark first: what a kill leaves of the folder is then no segment, rather than a damaged one.
       onFile(folderOf(id), () => {
         rmSync(join(folderOf(id), INFO), { force: true });
         rmSync(folderOf(id), { recursive: true, force: true });

@@ -11,13 +11,11 @@ import type { Frame } from './frame-reader.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
 import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
 
-/**
- * What a kill may cost to fetch again: bytes held back, or time between two answers while something is held back, ms.
- */
+/** Work that a kill may cost: bytes buffered, or time between two responses while bytes are buffered, ms. */
 const HELD_BACK_BYTES = 512 * 1024;
 const HELD_BACK_MS = 1_000;
 
-/** The writing half of a segment; there is at most one at a time, by its lock. */
+/** The writer of a segment; at most one at a time, by its lock. */
 export class SegmentWriter {
   mark: SegmentMark;
   private readonly dir: string;
@@ -33,8 +31,9 @@ export class SegmentWriter {
   private isOpen = true;
 
   /**
-   * Repairs what an interruption cut short: record files end after their last whole record, WARC files after the last
-   * member that a record points at. Fills `bits`. The lock is taken over, also when this throws `segment-corrupt`.
+   * Repairs the end of an interrupted segment: record files end after their last whole record, WARC files after the
+   * last member that a record points at. Fills `bits`. The lock becomes the writer's, also when this throws
+   * `segment-corrupt`.
    */
   constructor(
     dir: string,
@@ -61,7 +60,7 @@ export class SegmentWriter {
         syncedBytes: mark.synced.parsed,
         payloads: false,
         accept: ({ index }) => {
-          // Parse output of a response that was lost; the page may look different when it is fetched again.
+          // The parse output of a lost response; the page may differ when it is fetched again.
           if (!bits.fetched.has(index)) return false;
           bits.parsed.add(index);
           return true;
@@ -79,7 +78,7 @@ export class SegmentWriter {
     }
   }
 
-  /** Accepts records as long as what they point at is there, and notes the `ends` of the WARC files. */
+  /** Accepts records whose response exists, and collects the `ends` of the WARC files. */
   private recordsOnDisk(ends: Map<string, number>): (frame: Frame) => boolean {
     const sizes = warcSizes(this.dir);
     const file = join(this.dir, FETCHED);
@@ -112,7 +111,7 @@ export class SegmentWriter {
     return landed;
   }
 
-  /** The response first, so that a record never points at nothing. */
+  /** Appends the response first, so that a record never points at a missing one. */
   private land(record: Omit<FetchedRecord, 'warc'>, member: Buffer | null): FetchedRecord {
     const { index, outcome } = record;
     if (this.bits.fetched.has(index)) throw new TypeError(`position ${index} has been fetched already`);
@@ -138,9 +137,7 @@ export class SegmentWriter {
     this.flushIfLarge();
   }
 
-  /**
-   * Hands everything to the system, in this order, so that a kill leaves no record that points at what is not there.
-   */
+  /** Writes all buffered bytes, in this order, so that a kill leaves no record without its response. */
   flush(): void {
     if (!this.isOpen) return;
     this.lock.requireHeld();
@@ -149,7 +146,7 @@ export class SegmentWriter {
     this.parsed.flush();
   }
 
-  /** The mark first: a crash in between leaves parse output that is whole, if unwanted. */
+  /** The mark first: a crash in between leaves parse output that is valid, if unwanted. */
   resetParsed(): void {
     this.checkOpen();
     const { info, synced } = this.mark;
@@ -171,12 +168,12 @@ export class SegmentWriter {
     await this.parsed.sync();
     const { info, synced } = this.mark;
     const reached = STATES.indexOf(state) > STATES.indexOf(info.state) ? state : info.state;
-    // Parse output thrown away meanwhile is not there to be vouched for.
+    // Parse output that was reset meanwhile is not marked as synced.
     const parsed = Math.min(lengths.parsed, this.parsed.size);
     this.setMark({ info: { ...info, state: reached }, synced: { ...synced, fetched: lengths.fetched, parsed } });
   }
 
-  /** Ends writing, whatever fails on the way. */
+  /** Closes everything, whatever fails on the way. */
   async close(): Promise<void> {
     if (!this.isOpen) return;
     await Promise.allSettled(this.underWay);

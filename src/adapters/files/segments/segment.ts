@@ -16,10 +16,7 @@ import { decodeFetched, decodeRecord, withTexts } from './record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, type SegmentMark } from './segment-folder.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 
-/**
- * A segment in its folder. Reading goes through files opened for the purpose, so any number of readers get along with
- * one writer.
- */
+/** A segment in its folder. Reads open files of their own, so any number of readers work beside one writer. */
 export class FileSegment implements Segment {
   private mark: SegmentMark;
   private readonly dir: string;
@@ -91,7 +88,7 @@ export class FileSegment implements Segment {
     const file = join(this.dir, FETCHED);
     const urlBytes = Buffer.from(url);
     for (const frame of readFrames(file, { syncedBytes: this.synced.fetched })) {
-      // Only what contains the URL is worth decoding.
+      // Only records that contain the URL are decoded.
       if (!frame.payload.includes(urlBytes)) continue;
       const record = decodeFetched(file, frame);
       if (record.url === url) return record;

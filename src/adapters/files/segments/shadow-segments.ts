@@ -5,9 +5,9 @@ import { shareFile } from '../share-file.ts';
 import { INFO, isFinished, readMark } from './segment-folder.ts';
 
 /**
- * The segments of a folder once more, so that what is done to them does not touch the originals. Those that are done
- * with share their files; those that may still be written to are copied.
- * @param written ids of segments that will be written to, done with or not
+ * Makes a copy of the segments of a folder that can be changed without the originals. Finished segments share their
+ * files; those that may still be written are copied.
+ * @param written ids of segments that will be written in the copy, finished or not
  */
 export function shadowSegments(from: string, to: string, written: readonly string[]): void {
   if (!existsSync(from)) return;
@@ -15,7 +15,7 @@ export function shadowSegments(from: string, to: string, written: readonly strin
     const folder = join(from, id);
     const isShared = !written.includes(id) && isDone(folder);
     mkdirSync(join(to, id), { recursive: true });
-    // Outcomes before the responses they tell of: what is appended meanwhile comes in that order.
+    // Outcomes before the responses that they point at: they are appended in that order.
     for (const name of readdirSync(folder).sort().reverse()) {
       if (name.startsWith(LOCK)) continue;
       if (isShared && name !== INFO) shareFile(join(folder, name), join(to, id, name));
@@ -28,7 +28,7 @@ function isDone(folder: string): boolean {
   try {
     return isFinished(folder) && readMark(folder).info.state === 'updated';
   } catch {
-    // Whoever reads it in the shadow is told.
+    // Readers of the copy get an error.
     return false;
   }
 }

@@ -7,17 +7,19 @@ import { ownFolder } from '../locks/own-folder.ts';
 import { mergeSorted } from './merge-sorted.ts';
 
 export interface ExternalSortOptions {
-  /** Folder for temporary files, where the lines do not fit in memory; made when needed, emptied of them at the end. */
+  /**
+   * Folder for temporary files, where the lines do not fit in memory; made when needed, and emptied of them at the end.
+   */
   readonly dir: string;
-  /** Characters held in memory at a time. */
+  /** Characters in memory at a time. */
   readonly chunkChars?: number;
 }
 
 const DEFAULT_CHUNK_CHARS = 32 * 1024 * 1024;
 
 /**
- * Lines in the order of their UTF-16 units, which for ASCII is that of `LC_ALL=C sort`. Memory is a chunk, however many
- * lines there are: sorted chunks go to files, which are merged.
+ * Sorts lines by their UTF-16 units, which for ASCII is the order of `LC_ALL=C sort`. Memory is one chunk, for any
+ * number of lines: sorted chunks go to files, which are merged.
  */
 export async function* sortedLines(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -58,7 +60,7 @@ async function writeRun(file: string, chunk: string[]): Promise<string> {
   return file;
 }
 
-/** Lines written together. */
+/** Lines per write. */
 const WRITE_WINDOW = 1_000;
 
 function* blocksOf(lines: readonly string[]): Generator<string> {
@@ -68,8 +70,8 @@ function* blocksOf(lines: readonly string[]): Generator<string> {
 }
 
 /**
- * Lines of a file, each ended by a line feed; read when they are asked for: the iterator of `node:readline` loses what
- * comes before.
+ * Lines of a file, each ended by a line feed, read on demand: the iterator of `node:readline` loses lines that come
+ * before the first call.
  */
 export async function* linesOfFile(file: string): AsyncGenerator<string> {
   let rest = '';

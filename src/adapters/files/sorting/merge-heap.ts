@@ -1,9 +1,9 @@
-/** A binary heap over an array, for merging: the least item is the first. */
+/** A binary heap over an array, for merging: the smallest item is the first. */
 export class MergeHeap<Item> {
   readonly #items: Item[];
   readonly #isBefore: (a: Item, b: Item) => boolean;
 
-  /** Takes the array over. */
+  /** The heap owns the array. */
   constructor(items: Item[], isBefore: (a: Item, b: Item) => boolean) {
     this.#items = items;
     this.#isBefore = isBefore;
@@ -14,12 +14,12 @@ export class MergeHeap<Item> {
     return this.#items;
   }
 
-  /** Finds the place of the first item again, after it has changed. */
+  /** Restores the order after the first item has changed. */
   settle(): void {
     this.#sink(0);
   }
 
-  /** Takes the first item out. */
+  /** Removes the first item. */
   drop(): void {
     const last = this.#items.pop();
     if (last === undefined || this.#items.length === 0) return;

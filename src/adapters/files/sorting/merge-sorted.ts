@@ -1,8 +1,7 @@
 import { MergeHeap } from './merge-heap.ts';
 
 /**
- * Merges sources that are sorted each into one sorted stream; equal items come in the order of their sources. Holds one
- * item of each.
+ * Merges sorted sources into one sorted stream; equal items come in the order of their sources. Holds one item of each.
  */
 export async function* mergeSorted<Item>(
   sources: readonly AsyncIterable<Item>[],

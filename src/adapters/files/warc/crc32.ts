@@ -1,8 +1,6 @@
 import * as zlib from 'node:zlib';
 
-/**
- * CRC-32 as gzip uses it (RFC 1952 section 8). Node has it since 20.15 and 22.2; releases between those two do without.
- */
+/** CRC-32 of gzip (RFC 1952 section 8). Node has it since 20.15 and 22.2; releases between those two lack it. */
 export const crc32: (data: Uint8Array) => number = zlib.crc32 ?? crc32ByTable;
 
 let table: Uint32Array | null = null;

@@ -1,8 +1,6 @@
 import { crc32 } from './crc32.ts';
 
-/**
- * Below this a record is stored rather than compressed: setting zlib up would cost more than the few bytes it saves.
- */
+/** Smaller records are stored rather than compressed: setting zlib up would cost more than the few bytes saved. */
 export const STORED_BYTES = 2_048;
 
 /**
@@ -10,7 +8,7 @@ export const STORED_BYTES = 2_048;
  */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1]);
 
-/** A gzip member that holds its content as it is. At most 65,535 bytes, the length of one stored block. */
+/** A gzip member with its content uncompressed. At most 65,535 bytes, the length of one stored block. */
 export function storedMember(content: Buffer): Buffer {
   const member = Buffer.allocUnsafe(HEADER.length + 4 + content.length + 8);
   HEADER.copy(member);

@@ -7,14 +7,14 @@ import { readFully } from '../segments/frame-reader.ts';
 import { readWarcMember } from './warc-reader.ts';
 import { isWarcName } from './warc-writer.ts';
 
-/** Reads a response back from the WARC files of a segment. Throws `segment-corrupt`. */
+/** Reads a response from the WARC files of a segment. Throws `segment-corrupt`. */
 export function readStoredResponse(folder: string, { file: name, offset, length }: WarcPointer): WireResponse {
   const file = join(folder, name);
   if (!isWarcName(name)) throw new CrawlError('segment-corrupt', `${file} is not the name of a WARC file`);
   const member = onFile(file, () => {
     const fd = openSync(file, 'r');
     try {
-      // Asked before memory is taken, for a pointer that is damaged itself.
+      // Checked before memory is allocated, since the pointer itself may be damaged.
       if (!(offset >= 0 && length >= 0 && offset + length <= fstatSync(fd).size)) return null;
       const bytes = Buffer.allocUnsafe(length);
       return readFully(fd, bytes, offset) === length ? bytes : null;

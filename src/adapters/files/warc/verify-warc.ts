@@ -12,15 +12,14 @@ export interface WarcVerdict {
 }
 
 export interface WarcFault {
-  /** Where the record begins in the file, bytes. */
+  /** Start of the record in the file, bytes. */
   readonly offset: number;
   readonly message: string;
 }
 
 /**
- * Reads a whole WARC file with warcio, which shares no code with the writer, and holds each record against its own
- * length and payload digest. Nothing behind a member that cannot be read is looked at. Rejects only for a file that
- * cannot be opened.
+ * Reads a whole WARC file with warcio, which shares no code with the writer, and verifies the length and payload digest
+ * of each record. Stops at an unreadable member. Rejects only for a file that cannot be opened.
  */
 export async function verifyWarc(file: string): Promise<WarcVerdict> {
   const records: Record<string, number> = {};
@@ -28,9 +27,9 @@ export async function verifyWarc(file: string): Promise<WarcVerdict> {
   const { size } = await stat(file).catch((error: unknown) => {
     throw fileError(file, error);
   });
-  // Loaded here, so that a crawl, which only writes, starts without it.
+  // Loaded on demand, since a crawl only writes.
   const { WARCParser } = await import('warcio');
-  // HTTP heads are left in the block, so that its length can be told.
+  // HTTP heads stay in the block, so that its length can be verified.
   const parser = new WARCParser(createReadStream(file), { parseHttp: false });
   let end = 0;
   try {
@@ -45,7 +44,7 @@ export async function verifyWarc(file: string): Promise<WarcVerdict> {
   } catch (error) {
     faults.push({ offset: end, message: error instanceof Error ? error.message : String(error) });
   }
-  // warcio ends without a word where a member is torn or its checksum differs.
+  // warcio ends silently where a member is torn or its checksum differs.
   if (end !== size && faults.at(-1)?.offset !== end) {
     faults.push({ offset: end, message: 'no whole record begins here' });
   }

@@ -5,8 +5,7 @@ import { fileError } from '../file-errors.ts';
 import { REVISIT_PROFILE } from './warc-record.ts';
 
 /**
- * Reads the `response` or `revisit` record of one gzip member back. Throws `segment-corrupt`; `where` is for its
- * message.
+ * Reads the `response` or `revisit` record of one gzip member. Throws `segment-corrupt`; `where` is for its message.
  */
 export function readWarcMember(member: Uint8Array, where: string): WireResponse {
   const corrupt = (what: string): CrawlError => new CrawlError('segment-corrupt', `${where}: ${what}`);

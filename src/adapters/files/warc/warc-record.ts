@@ -3,7 +3,7 @@ import type { WireResponse } from '../../../ports/segment-store.ts';
 
 export const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
 
-/** The record that opens a WARC file and says who wrote it (WARC 1.1, section 6.2). */
+/** The first record of a WARC file, which names its software (WARC 1.1, section 6.2). */
 export function warcinfoRecord(software: string, fileName: string, at: number): Buffer {
   const block = `software: ${oneLine(software)}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n`;
   const head = `${recordHead('warcinfo', at)}WARC-Filename: ${fileName}\r\nContent-Type: application/warc-fields\r\n`;
@@ -12,9 +12,9 @@ export function warcinfoRecord(software: string, fileName: string, at: number): 
 
 /**
  * A `response` record, or a `revisit` record without payload (WARC 1.1, sections 6.3 and 6.7). The head is written as
- * received, but for `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is what went
- * over the wire. The body of an `identical-payload-digest` revisit is digested, as its profile demands, but not stored.
- * @param allocate gives a buffer of that many bytes, which becomes the record
+ * received, but for `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is as on the
+ * wire. The body of an `identical-payload-digest` revisit is digested, as its profile demands, but not stored.
+ * @param allocate returns a buffer of that many bytes, which becomes the record
  */
 export function responseRecord(
   response: WireResponse,
@@ -32,7 +32,7 @@ export function responseRecord(
   if (revisit === null || (revisit === 'identical-payload-digest' && body !== null)) {
     head += `WARC-Payload-Digest: sha256:${response.bodySha256 ?? sha256(body ?? EMPTY)}\r\n`;
   }
-  // A body that was announced and not read at all has met no limit of length.
+  // A body that was not read at all was not truncated by length.
   if (response.truncated) head += `WARC-Truncated: ${body === null ? 'unspecified' : 'length'}\r\n`;
   return warcRecord(head, httpHead(response), revisit === null ? body : null, allocate);
 }
@@ -48,8 +48,8 @@ function recordHead(type: 'warcinfo' | 'response' | 'revisit', at: number): stri
 }
 
 /**
- * Not by warcio's serialiser: it takes 1.7 ms of CPU where 0.2 suffice, and throws for a URL that contains `,,,`, its
- * own separator of repeated fields. `text` is the block, or what of it stands before the body, in Latin-1.
+ * Not by warcio's serialiser: it takes 1.7 ms of CPU in place of 0.2, and throws for a URL that contains `,,,`, its own
+ * separator of repeated fields. `text` is the block, or its part before the body, in Latin-1.
  */
 function warcRecord(
   fields: string,
@@ -85,7 +85,7 @@ const isTransferEncoding = (name: string): boolean => name.length === 17 && name
 const NOT_IN_NAMES = /[^\x21-\x39\x3b-\x7e]/g;
 const NOT_IN_LINES = /[^\t\x20-\x7e\x80-\xff]/g;
 
-/** A protocol plugin may hand over what no line of a head can hold; it must not begin a line of its own. */
+/** Values of a protocol plugin may contain line ends, which must not begin a line in the record. */
 function oneLine(value: string): string {
   return value.replace(NOT_IN_LINES, '?');
 }

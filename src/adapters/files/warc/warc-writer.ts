@@ -9,9 +9,9 @@ import { STORED_BYTES, storedMember } from './stored-member.ts';
 import { responseRecord, warcinfoRecord } from './warc-record.ts';
 
 export interface WarcOptions {
-  /** Name and version of this program, as the files say who wrote them. */
+  /** Name and version of this program, for the warcinfo record. */
   readonly software: string;
-  /** A file that has grown to this is closed and the next one begun, bytes. */
+  /** Size at which a file is closed and the next one begun, bytes. */
   readonly maxFileBytes: number;
   /** 0 to 9, as in zlib. */
   readonly gzipLevel: number;
@@ -32,13 +32,13 @@ export function warcSizes(dir: string): Map<string, number> {
   );
 }
 
-/** Larger records are compressed in another thread, so that they do not hold up the event loop. */
+/** Larger records are compressed in another thread, off the event loop. */
 const LARGE_BYTES = 256 * 1024;
 const gzipLater: (record: Buffer, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
 
 /**
- * The response as a WARC record in a gzip member of its own (WARC 1.1, annex D). What came compressed already is only
- * wrapped: compressing it again gains little and costs as much as the first time.
+ * The response as a WARC record in a gzip member of its own (WARC 1.1, annex D). A compressed body is only wrapped:
+ * compressing it again gains little and costs as much as the first time.
  */
 export function warcMember(response: WireResponse, gzipLevel: number): Buffer | Promise<Buffer> {
   const record = responseRecord(response, scratchFor);
@@ -52,8 +52,8 @@ export function warcMember(response: WireResponse, gzipLevel: number): Buffer | 
 let scratch = Buffer.allocUnsafe(0);
 
 /**
- * Where a record stands while it is compressed: the same place for all that are compressed at once. Memory of its own
- * for each would be garbage right away, outside of the heap, for which V8 collects all of it.
+ * Buffer of a record while it is compressed, shared by all that are compressed synchronously. A buffer for each would
+ * be garbage outside the heap, for which V8 runs full collections.
  */
 function scratchFor(bytes: number): Buffer {
   if (bytes >= LARGE_BYTES) return Buffer.allocUnsafe(bytes);
@@ -61,7 +61,7 @@ function scratchFor(bytes: number): Buffer {
   return scratch.subarray(0, bytes);
 }
 
-/** Appends members to `data-NNNNN.warc.gz`, held back until `flush`. */
+/** Appends members to `data-NNNNN.warc.gz`, buffered until `flush`. */
 export class WarcWriter {
   private readonly dir: string;
   private readonly options: WarcOptions;
@@ -72,10 +72,7 @@ export class WarcWriter {
   private bufferedBytes = 0;
   private readonly unsynced = new Set<string>();
 
-  /**
-   * `ends`: offset after the last member that a record points at, by file. What lies behind it belongs to nothing, and
-   * goes.
-   */
+  /** `ends`: offset after the last member that a record points at, by file. Bytes after it are cut off. */
   constructor(dir: string, options: WarcOptions, ends: ReadonlyMap<string, number>) {
     this.dir = dir;
     this.options = options;
@@ -92,7 +89,7 @@ export class WarcWriter {
     }
   }
 
-  /** `at` dates the file if this member begins one, ms since the epoch. */
+  /** `at`: date of the file if this member begins one, ms since the epoch. */
   append(member: Buffer, at: number): WarcPointer {
     if (this.fd !== null && this.flushedBytes + this.bufferedBytes >= this.options.maxFileBytes) this.nextFile();
     if (this.fd === null) this.begin(at);
@@ -120,11 +117,11 @@ export class WarcWriter {
     this.bufferedBytes = 0;
   }
 
-  /** Waits until all that was flushed is on disk. */
+  /** Waits until all flushed bytes are on disk. */
   async sync(): Promise<void> {
     for (const file of this.unsynced) {
       await syncFile(file);
-      // The file that is being written may have grown meanwhile; it is simply synced again next time.
+      // The current file may have grown meanwhile; it is synced again next time.
       if (file !== this.file) this.unsynced.delete(file);
     }
   }
