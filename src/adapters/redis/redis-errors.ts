@@ -38,7 +38,9 @@ export function redisError(error: unknown, fault?: Error): Error {
     });
   }
   if (/^MOVED /.test(text)) {
-    const node = `this Redis is a node of a Redis Cluster; name several of its nodes, with commas between their URLs (${text})`;
+    const node =
+      `this Redis is a node of a Redis Cluster; name several of its nodes, with commas between their URLs ` +
+      `(${text})`;
     return new CrawlError('config-invalid', node, { cause: error });
   }
   if (/cluster support disabled/.test(text)) {

@@ -6,7 +6,7 @@ import { temporaryFolders } from './temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 
-it('what a segment has come to when its mark is copied is copied too', () => {
+it('files that a segment has by the time its mark is copied are copied too', () => {
   const dir = newFolder();
   const add = (...paths: readonly string[]): void => {
     for (const path of paths) {
@@ -32,6 +32,6 @@ it('what a segment has come to when its mark is copied is copied too', () => {
   ]);
 });
 
-it('of what is not there there are no files', () => {
+it('a missing folder has no files', () => {
   expect([...filesFromLast(newFolder(), 'webhooks')]).toEqual([]);
 });

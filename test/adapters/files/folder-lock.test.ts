@@ -62,7 +62,7 @@ describe('the lock of a segment', () => {
     lock.release();
   });
 
-  it('that was taken over is told to its former holder, who does not release it either', () => {
+  it('that was taken over is reported to its former holder, which does not release it either', () => {
     const folder = newFolder();
     const late = lockFolder(folder, 'the segment', 60_000);
     late.requireHeld();
@@ -73,7 +73,7 @@ describe('the lock of a segment', () => {
     expect(JSON.parse(readFileSync(join(folder, 'writer.lock'), 'utf8'))).toEqual(other);
   });
 
-  it('is kept for as long as those who write have agreed on', () => {
+  it('is kept for the time that its writers agree on', () => {
     const folder = newFolder();
     leave(folder, { pid: 1, host: 'elsewhere.example', startedAt: 1 }, 2_000);
     expect(() => lockFolder(folder, 'the segment', 60_000)).toThrow(/elsewhere/);

@@ -86,7 +86,7 @@ describe('frame log', () => {
     expect(statSync(file).size).toBe(FRAME_HEAD_BYTES + 3);
   });
 
-  it('steps over payloads that are not wanted, but checks what was not synced', () => {
+  it('skips unwanted payloads, but checks unsynced frames', () => {
     const file = join(newFolder(), 'log');
     const list = Array.from({ length: 40 }, (_, i) => Buffer.alloc(3_000, i));
     write(file, list);
@@ -110,7 +110,7 @@ describe('frame log', () => {
     expect(() => read(file, 2 * (FRAME_HEAD_BYTES + 3))).toThrow(/damaged at byte 19/);
   });
 
-  it('drops what is not accepted, with all that follows', () => {
+  it('drops a frame that is not accepted, with all that follow', () => {
     const file = join(newFolder(), 'log');
     write(
       file,
@@ -137,14 +137,14 @@ describe('frame log', () => {
   });
 });
 
-describe('what the frame log stands on', () => {
+describe('parts of the frame log', () => {
   it('the CRC-32 made by table is that of zlib', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (data) => crc32ByTable(data) === crc32(data)));
     expect(crc32ByTable(Buffer.from('123456789'))).toBe(0xcbf43926);
     if ('crc32' in zlib) expect(crc32).toBe(zlib.crc32);
   });
 
-  it('a full disk is told from other faults', () => {
+  it('a full disk differs from other faults', () => {
     const failing = (code: string) => () => {
       throw Object.assign(new Error(code), { code });
     };

@@ -71,7 +71,7 @@ describe('a full disk', () => {
     expect([await storeIn(dir).list(), await storeIn(dir).listIncomplete()]).toEqual([[], ['s1']]);
   });
 
-  it('keeps nobody out with a lock that could not be written', async () => {
+  it('leaves no lock that could not be written', async () => {
     const store = storeIn(newFolder());
     await store.create(NEW, fetchItems(1));
     disk.freeBytes = 0;

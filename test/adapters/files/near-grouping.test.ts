@@ -38,7 +38,7 @@ function* manyPages(count: number): Generator<GroupedPage> {
   }
 }
 
-it('threads find what one thread and the reference find, and leave no file behind', async () => {
+it('several threads have the result of one thread and of the reference, and leave no file', async () => {
   const dir = newFolder();
   const reference = await groupsOf(createMemoryNearGrouping(OPTIONS), manyPages(20_000));
   expect(reference.groups).toBeGreaterThan(3_000);
@@ -65,7 +65,7 @@ it('200,000 equal pages of as many hosts, and 100,000 of one, are each compared 
   await grouping.close();
 });
 
-it('removes what a killed run has left, and its own files when it is closed early', async () => {
+it('removes the files of a killed run, and its own when it is closed early', async () => {
   const dir = newFolder();
   mkdirSync(join(dir, 'near-dead'));
   writeFileSync(join(dir, 'near-dead', 'run-0'), 'x');

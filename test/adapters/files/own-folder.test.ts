@@ -8,7 +8,7 @@ import { ownFolder, ownPartial } from '../../../src/adapters/files/locks/own-fol
 /** Of a process that has ended. */
 const gonePid = (): number => spawnSync(process.execPath, ['--version']).pid;
 
-it('what a killed process of this machine left goes with the next folder of that kind, and nothing else', () => {
+it('folders of killed processes of this machine are removed with the next folder of that kind, and nothing else', () => {
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-'));
   const mine = ownFolder(dir, 'incrawl-snapshot');
   const left = basename(mine).replace(`-${process.pid}-`, `-${gonePid()}-`);
@@ -28,7 +28,7 @@ it('what a killed process of this machine left goes with the next folder of that
   expect(readdirSync(dir).sort()).toEqual([...others, basename(mine), basename(next)].sort());
 });
 
-it('what is not whole yet has a name of its process, and goes with the next one when that was killed', () => {
+it('a partial file has a name of its process, and is removed with the next one when that process was killed', () => {
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-'));
   const mine = basename(ownPartial(join(dir, 'a.jsonl')));
   expect(mine).toMatch(/^a\.jsonl\..+\.partial$/);

@@ -139,7 +139,7 @@ describe('a segment after an interruption', () => {
     expect(readdirSync(join(dir, ID)).map((name) => [name, statSync(file(name)).size])).toEqual(before);
   });
 
-  it('says what it repaired', async () => {
+  it('logs what it repaired', async () => {
     const { dir, file } = copyOf(original);
     truncateSync(file('fetched.bin'), statSync(file('fetched.bin')).size - 3);
     const warnings: LogFields[] = [];

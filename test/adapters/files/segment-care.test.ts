@@ -89,7 +89,7 @@ describe('verify and repair of segments', () => {
     },
   );
 
-  it.each(['fetched.bin', 'parsed.bin'])('a damaged record in %s: what stands before it is kept', async (name) => {
+  it.each(['fetched.bin', 'parsed.bin'])('a damaged record in %s: the records before it are kept', async (name) => {
     const copy = copyOf('updated');
     flip(copy.file(name), readFileSync(copy.file(name)).length - 3);
     expect(await findingsOf(copy)).toMatchObject([{ kind: 'segment-damaged', subject: join('s1', name) }]);
@@ -100,7 +100,7 @@ describe('verify and repair of segments', () => {
     expect(existsSync(join(copy.quarantine, 'segments', 's1', name))).toBe(true);
   });
 
-  it('what was lost before it was applied is fetched again', async () => {
+  it('pages lost before they were applied are fetched again', async () => {
     const copy = copyOf('parsed');
     flip(copy.file('fetched.bin'), readFileSync(copy.file('fetched.bin')).length - 3);
     const [repaired] = await repair(copy, 3);

@@ -23,7 +23,7 @@ describe('files: segment folders', () => {
     await store.remove('s1');
   });
 
-  it('lists what a crashed create left as incomplete and removes it', async () => {
+  it('lists the remains of a crashed create as incomplete and removes them', async () => {
     const dir = newFolder();
     mkdirSync(join(dir, 's0'));
     writeFileSync(join(dir, 's0', 'fetchlist.bin'), 'half');
@@ -37,7 +37,7 @@ describe('files: segment folders', () => {
     expect(await store.listIncomplete()).toEqual([]);
   });
 
-  it('reads what segments of before 0.1.0 call the lesson of a fetch', async () => {
+  it('reads the host observation of a fetch under its name before 0.1.0', async () => {
     const store = storeIn(newFolder());
     await store.create(NEW, fetchItems(1));
     const segment = await store.open('s1', 'write');

@@ -116,7 +116,7 @@ describe('WARC files', () => {
     expect(records[2]?.endsWith('\r\n\r\n\r\n\r\n')).toBe(true);
   });
 
-  it('are begun anew when one has grown large, each with its warcinfo', async () => {
+  it('a large one is followed by the next, each with its warcinfo', async () => {
     const responses = Array.from({ length: 12 }, (_, i) => response(i, Buffer.alloc(500, String(i))));
     const { folder, pointers } = await stored(responses, { maxFileBytes: 1_500 });
     const names = readdirSync(folder).filter((name) => name.endsWith('.warc.gz'));
@@ -154,7 +154,7 @@ describe('WARC files', () => {
     expect(pointers[2]?.length).toBeLessThan(401_000);
   });
 
-  it('cannot be broken by what a server or a plugin sends', async () => {
+  it('cannot be broken by values of a server or a plugin', async () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 });
     const given = fc.record({
       url: fc.webUrl({ withQueryParameters: true }),

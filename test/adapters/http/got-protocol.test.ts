@@ -18,7 +18,7 @@ describe('createGotProtocol', () => {
     for (const site of sites.splice(0)) await site.close();
   });
 
-  it('the agents are a guard of their own: an address that nobody let through is not connected to', async () => {
+  it('the agents are a guard of their own: an address that was not permitted is not connected to', async () => {
     const site = await start();
     const pools = createConnectionPools({
       allowAddresses: ['127.0.0.1'],

@@ -42,7 +42,7 @@ describe('guarded sockets', () => {
     socket.destroy();
   });
 
-  it('the address that a connection has led to is judged, whoever let it through before', async () => {
+  it('the connected address is checked, whatever permitted it before', async () => {
     // As though nobody had judged the text of the URL.
     expect(await make({})).toBe('address-blocked');
     expect(await make({ isNamed: true })).toHaveProperty('destroyed', false);

@@ -37,7 +37,7 @@ describe('createHostLanes', () => {
 });
 
 describe('createAbortWatch', () => {
-  it('tells all who watch, once, but not those who have left', () => {
+  it('calls back every watcher once, but not those that have left', () => {
     const watch = createAbortWatch();
     const stop = new AbortController();
     const reported: string[] = [];

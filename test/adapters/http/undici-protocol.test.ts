@@ -22,7 +22,7 @@ describe('where undici differs from got', () => {
     await site.close();
   });
 
-  it('100 Continue that nobody asked for is a fault, of that exchange alone', async () => {
+  it('an unrequested 100 Continue is a fault of that exchange alone', async () => {
     await start(`HTTP/1.1 100 Continue\r\n\r\n${FINE}`);
     for (let i = 0; i < 2; i++) {
       await expect(ask()).rejects.toMatchObject({ code: 'protocol-error' });

@@ -189,7 +189,7 @@ describe('verify and repair of the crawl db', () => {
     expect(await contentIn(copy.dir)).toEqual(sound);
   });
 
-  it('a record that cannot be read goes to the quarantine, with what hung on it', async () => {
+  it('an unreadable record goes to the quarantine, with the rows that belong to it', async () => {
     const url = URLS[4]!;
     const copy = await damaged((rows) => rows.put(recordKey(url), junk));
     expect(kindsOf(await findingsOf(copy))).toEqual(['counts-differ', 'host-counts', 'row-unreadable']);
@@ -243,7 +243,7 @@ describe('verify and repair of the crawl db', () => {
     expect((await contentIn(copy.dir)).due.map(({ url }) => url)).toContain(LEASED);
   });
 
-  it('rows of a kind that is not known are told and left', async () => {
+  it('rows of an unknown kind are reported and left', async () => {
     const copy = await damaged((rows) => rows.put('~tilde', junk));
     expect(await findingsOf(copy)).toMatchObject([{ kind: 'row-unknown', subject: '~' }]);
     await repairDb({ dir: copy.dir, log }, copy.quarantine, () => {});
@@ -252,7 +252,7 @@ describe('verify and repair of the crawl db', () => {
     await rows.close();
   });
 
-  it('a repair that was cut short is told by whoever opens the db, and done again', async () => {
+  it('a repair that was cut short keeps the db from opening, and is done again', async () => {
     const copy = await damaged(async (rows) => {
       await rows.put(`${ROW.meta}repairing`, Buffer.from('1'));
       const { from, to } = rowRange(ROW.due);
@@ -267,7 +267,7 @@ describe('verify and repair of the crawl db', () => {
     expect(await contentIn(copy.dir)).toEqual(sound);
   });
 
-  it('a db held by somebody else is neither verified nor repaired', async () => {
+  it('a db held by another process is neither verified nor repaired', async () => {
     const copy = copyOf();
     const db = await openLevelCrawlDb({ dir: copy.dir, log });
     await expect(verifyDb({ dir: copy.dir, log }, () => {})).rejects.toMatchObject({ code: 'db-locked' });
@@ -313,7 +313,7 @@ describe('verify and repair of the crawl db', () => {
     expect(await contentIn(copy.dir)).toEqual(sound);
   });
 
-  it('what stood in a table that is lost is lost, the rest is sound again', async () => {
+  it('rows of a lost table are lost, the rest is sound again', async () => {
     const copy = copyOf();
     await compact(copy.dir);
     // Younger rows go into another table.
@@ -329,7 +329,7 @@ describe('verify and repair of the crawl db', () => {
   });
 });
 
-it('a LevelDB of somebody else is refused, and nothing in it is touched', async () => {
+it('a LevelDB of another program is refused, and nothing in it is changed', async () => {
   const dir = join(newFolder(), 'db');
   const theirs = new Level<string, string>(dir);
   const rows = [
@@ -357,7 +357,7 @@ it('a crawl db that has lost the row of its format is repaired', async () => {
   expect(await contentIn(copy.dir)).toEqual(sound);
 });
 
-it('a URL that nobody has visited yet keeps its place among the new ones', async () => {
+it('a URL that was never visited keeps its place among the new ones', async () => {
   const copy = await damaged(async (rows) => rows.del(await anyDueKey(rows, ROW.dueNew)));
   await repaired(copy);
   expect((await contentIn(copy.dir)).due.find(({ url }) => url === UNVISITED)).toEqual(

@@ -23,7 +23,7 @@ async function entriesOf(dir: string): Promise<[string, string][]> {
 }
 
 describe('snapshotDb', () => {
-  it('holds what was acknowledged, whole batches only, while the original is written and compacted; the original stays whole', async () => {
+  it('holds all acknowledged batches, whole ones only, while the original is written and compacted; the original stays whole', async () => {
     const dir = join(root, 'busy');
     const db = new Level<string, string>(dir, SMALL);
     await db.open();

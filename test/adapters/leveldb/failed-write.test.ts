@@ -87,7 +87,7 @@ describe('crawlDbError', () => {
     expect(crawlDbError(error)).toMatchObject({ code, cause: error });
   });
 
-  it('leaves a mistake of the caller and what is known already', () => {
+  it('leaves a TypeError and a CrawlError as they are', () => {
     const mistake = new TypeError('a URL was expected');
     expect(crawlDbError(mistake)).toBe(mistake);
     const known = crawlDbError(new Error('x'));

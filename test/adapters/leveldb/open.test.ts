@@ -41,7 +41,7 @@ describe('the lock', () => {
     await again.close();
   });
 
-  it('of a process that has not said who it is is a lock all the same', async () => {
+  it('of a process without a holder file is a lock all the same', async () => {
     const dir = await temporaryDir();
     await (await openAt(dir)).close();
     const level = createRequire(import.meta.url).resolve('level');
@@ -109,7 +109,7 @@ describe('the format version', () => {
     await expect(openAt(dir)).rejects.toEqual(coded('db-corrupt', 'no number'));
   });
 
-  it('1 is brought up to date: one order for all URLs becomes two, leases keep what they hold', async () => {
+  it('1 is migrated: one order for all URLs becomes two, leases keep their rows', async () => {
     const dir = await temporaryDir();
     const fresh = newDatum({ url: 'https://fresh.example/', now: 5, intervalMs: 1, score: 0.5 });
     const held = newDatum({ url: 'https://held.example/', now: 6, intervalMs: 1 });
@@ -157,7 +157,7 @@ describe('the format version', () => {
     await again.close();
   });
 
-  it('is missing from a LevelDB of somebody else', async () => {
+  it('is missing from a LevelDB of another program', async () => {
     const dir = await temporaryDir();
     await tamper(dir, { key: Buffer.from('value') });
     await expect(openAt(dir)).rejects.toEqual(coded('db-corrupt', 'not a crawl db'));
@@ -165,7 +165,7 @@ describe('the format version', () => {
 });
 
 describe('damage', () => {
-  it('of a record is told with its URL, wherever it is read', async () => {
+  it('of a newer record is reported with its URL, wherever it is read', async () => {
     const dir = await temporaryDir();
     await (await openAt(dir)).close();
     await tamper(dir, { [recordKey(URL_A)]: Buffer.from('garbage') });
@@ -179,7 +179,7 @@ describe('damage', () => {
     await again.close();
   });
 
-  it('of the files is told at the start', async () => {
+  it('of newer files is reported at the start', async () => {
     const dir = await temporaryDir();
     await (await openAt(dir)).close();
     await writeFile(join(dir, 'CURRENT'), 'MANIFEST-999999\n');

@@ -43,7 +43,7 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
     expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 
-  it('is told from a server alone, and one of its nodes from the whole', async () => {
+  it('differs from a single server, and one of its nodes from the whole', async () => {
     const urls = [server.url.split(',')[0] as string, server.url.split(',')[1] as string];
     const reported = await Promise.all(
       urls.map(async (url) => {

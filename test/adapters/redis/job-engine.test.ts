@@ -9,7 +9,7 @@ import { NO_BULLMQ } from './bullmq-here.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 
 describe('BullMQ without its package', () => {
-  it('says what has to be installed', async () => {
+  it('names the package to install', async () => {
     const missing = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
     await expect(loadBullMq(missing)).rejects.toMatchObject({
       code: 'config-invalid',
@@ -43,7 +43,7 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
     isShared: true,
   });
 
-  it('the clock of a worker that is ahead holds nobody up: what it gives back, or failed at, is taken at once, and what failed there for good forgotten', async () => {
+  it('a worker whose clock is ahead delays no other: jobs that it returns, or failed at, are taken at once, and those that failed for good are removed', async () => {
     const [ahead, other] = [await open('ahead'), await open('ahead')];
     const start = { id: 'generate', kind: 'generate', segments: [] } as const;
     const untilClosed = async (engine: JobEngine, perform: () => Promise<JobEnd>, isOver: () => Promise<boolean>) => {

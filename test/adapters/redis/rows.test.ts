@@ -134,7 +134,7 @@ describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (s
 
   const put = (url: string) => ({ puts: [{ datum: newDatum({ url, now: 0, intervalMs: 1_000 }), previous: null }] });
 
-  it('a writer that was paused beyond its lease is told so and changes nothing', async () => {
+  it('a writer that was paused beyond its lease gets an error and changes nothing', async () => {
     const paused = await openOnRedis(server.url, 'fenced', 60);
     await paused.write(put('https://a.example/'));
     // Nothing of this process runs for longer than the lease: its timer cannot keep it.
@@ -153,7 +153,7 @@ describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (s
     await other.close();
   });
 
-  it('a second writer waits, and is told who writes', async () => {
+  it('a second writer waits, and its error names the holder', async () => {
     const first = await openOnRedis(server.url, 'held');
     await expect(openOnRedis(server.url, 'held')).rejects.toMatchObject({
       code: 'db-locked',
@@ -181,7 +181,7 @@ describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (s
     await writer.close();
   });
 
-  it('a server that cannot be reached is told as such, without the password', async () => {
+  it('a server that cannot be reached is reported without the password', async () => {
     const redis = await connectRedis('redis://:secret@127.0.0.1:1');
     const taken = WriteLease.take({ redis, name: 'away', leaseMs: 1_000, waitMs: 0 });
     await expect(taken).rejects.toMatchObject({
@@ -200,7 +200,7 @@ describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (s
     redis.disconnect();
   });
 
-  it('a full server is told as a full disk', async () => {
+  it('a full server is reported as a full disk', async () => {
     const rows = await openRows(server.url, 'full');
     const redis = await connectRedis(server.url);
     await redis.config('SET', 'maxmemory', '1');

@@ -12,7 +12,7 @@ import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
 const EXAMPLE = planBloom({ urls: 40, bitsPerLeaf: 64, falsePositiveRate: 0.1 });
 
 describe('Redis without its package', () => {
-  it('says what has to be installed', async () => {
+  it('names the package to install', async () => {
     const missing = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
     await expect(connectRedis('redis://127.0.0.1:1', 'seconds', missing)).rejects.toMatchObject({
       code: 'config-invalid',
@@ -123,7 +123,7 @@ describe.skipIf(NO_REDIS !== null)(`leaves in Redis${NO_REDIS === null ? '' : ` 
     await Promise.all([filter.close(), other.close()]);
   });
 
-  it('is not kept by a server that may throw bits away', async () => {
+  it('is refused on a server that may evict bits', async () => {
     const redis = await connectRedis(server.url);
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lfu');
     const filter = await open(EXAMPLE);

@@ -131,7 +131,7 @@ describe('tables of signatures in LevelDB', () => {
     expect(await found()).toEqual(['https://a.org/0']);
   });
 
-  it('a bucket takes so many and says that it left some out; with room again it is whole', () => {
+  it('a bucket takes so many and reports that it left some out; with free places again it is complete', () => {
     const bucket = new NearBucket(undefined);
     const fingerprint = parseFingerprint(A);
     const entry = (i: number, isDuplicate: boolean) => ({
@@ -205,7 +205,7 @@ describe('tables of signatures in LevelDB', () => {
     expect(await findingsIn(dir, ALL_PLAN)).toEqual([]);
   });
 
-  it('made by halves, they are made anew', async () => {
+  it('half built, they are rebuilt', async () => {
     const dir = await temporaryDir();
     const { db } = await openStore(dir, ALL_PLAN);
     await db.write({ puts: [{ datum: signed('https://a.org/', A), previous: null }] });

@@ -20,7 +20,7 @@ const VERSION_1 =
   'P+AAAAAAAADOO5rKAJzLQni8/lafQAAAwMBkzQPozgABhKwBA8N4zQfQ';
 
 describe('the record codec', () => {
-  it('gives back what it was given', () => {
+  it('decodes what it has encoded', () => {
     fc.assert(
       fc.property(anyDatum, (datum) => {
         expect(decodeRecord(datum.url, encodeRecord(datum))).toEqual(datum);
@@ -63,7 +63,7 @@ describe('the record codec', () => {
     expect(size({ blocks: memory }) - size({ blocks: null })).toBeLessThanOrEqual(200);
   });
 
-  it('takes little room for a URL that was never visited', () => {
+  it('takes few bytes for a URL that was never visited', () => {
     const datum = newDatum({ url: URL_A, now: 1.7e12, intervalMs: 2.592e9, referrer: URL_A, depth: 3 });
     expect(encodeRecord(datum).length).toBeLessThan(64);
   });
@@ -108,7 +108,7 @@ describe('the record codec', () => {
 });
 
 describe('the links codec', () => {
-  it('gives back what it was given', () => {
+  it('decodes what it has encoded', () => {
     const target = fc.oneof(
       fc.webUrl({ withQueryParameters: true }),
       fc.constantFrom(

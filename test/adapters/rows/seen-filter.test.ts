@@ -177,7 +177,7 @@ describe('the filter of a crawl db', () => {
     await again.close();
   });
 
-  it('a leaf whose URL set has lost rows is not replaced: the crawl db is asked, and the filter made anew at the next start', async () => {
+  it('a leaf whose URL set has lost rows is not replaced: the crawl db is read, and the filter rebuilt at the next start', async () => {
     const dir = await temporaryDir();
     const db = await opened(dir);
     for (let at = 0; at < 3_000; at += 100) await write(db, pages(at, at + 100));
@@ -201,7 +201,7 @@ describe('the filter of a crawl db', () => {
     await healed.close();
   });
 
-  it('is made anew for another bound, and where most digests are of purged URLs', async () => {
+  it('is rebuilt for another bound, and where most digests are of purged URLs', async () => {
     const dir = await temporaryDir();
     const db = await opened(dir);
     await write(db, pages(0, 12_000));

@@ -76,7 +76,7 @@ describe('the chain of seen URLs', () => {
     for (let i = 0; i < 2; i++) expect(await seen.probe(urls)).toEqual([true, false, true, false]);
   });
 
-  it('looks up only what the filter takes for seen, and loses nothing by its mistakes', async () => {
+  it('looks up positives of the filter only, and loses nothing by false ones', async () => {
     const known = new Set(numbered(0, 200));
     const filter = createMemorySeenFilter(planBloom({ urls: 200, bitsPerLeaf: 512, falsePositiveRate: 0.1 }));
     await filter.add(digestUrls([...known]));
@@ -95,7 +95,7 @@ describe('the chain of seen URLs', () => {
     expect(falsePositives).toBeLessThan(150);
   });
 
-  it('trusted, it never reads, and loses what the filter takes for seen', async () => {
+  it('trusted, it never reads, and loses the false positives of the filter', async () => {
     const known = new Set(numbered(0, 200));
     const filter = createMemorySeenFilter(planBloom({ urls: 200, bitsPerLeaf: 512, falsePositiveRate: 0.1 }));
     await filter.add(digestUrls([...known]));

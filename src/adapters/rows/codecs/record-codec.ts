@@ -112,7 +112,8 @@ function migrated(url: string, stored: readonly unknown[], migrations: Readonly<
     if (version > RECORD_VERSION) {
       throw new CrawlError(
         'db-version',
-        `the record of ${url} has version ${version}; this incrawl reads versions up to ${RECORD_VERSION}, a newer one is needed`,
+        `the record of ${url} has version ${version}; this incrawl reads versions up to ${RECORD_VERSION}, ` +
+          'a newer one is needed',
       );
     }
     const migrate = migrations[version];
