@@ -21,7 +21,7 @@ export interface InjectDeps {
   readonly clock: Clock;
   readonly urls: UrlChain;
   readonly seedScore: (url: string) => number;
-  /** Hosts of the seeds so far; those of new seeds are added, since scope filters go by them. */
+  /** Hosts of the seeds so far, by which scope filters judge; those of new seeds are added. */
   readonly seedHosts: Set<string>;
 }
 
@@ -44,8 +44,8 @@ interface Tally {
 }
 
 /**
- * Brings seeds into the crawl db. Bad lines are reported with their number and what was expected; the good ones are
- * injected all the same. Running it again changes nothing in mode `keep`.
+ * Brings seeds into the crawl db. Bad lines are reported with their number and what was expected; the other lines are
+ * injected. A second run changes nothing in mode `keep`.
  */
 export async function inject(
   deps: InjectDeps,
@@ -76,7 +76,7 @@ export async function inject(
       }
       const { url, reason } = chain.apply(seed.url, SEED_CONTEXT);
       if (url === null) {
-        report(reason ?? 'kept out');
+        report(reason ?? 'refused by a URL filter');
         if (isUrl(seed.url)) tally.filtered++;
         continue;
       }
@@ -89,7 +89,7 @@ export async function inject(
   return { ...tally, filteredBy, errors };
 }
 
-/** Scope goes by the hosts of the seeds, so seeds themselves are asked about without any. */
+/** Scope goes by the hosts of the seeds, so seeds themselves are judged without any. */
 const SEED_CONTEXT = { from: null, depth: 0, seedHosts: new Set<string>() } as const;
 
 export const SEED_HOSTS_KEY = 'seedHosts';
@@ -118,7 +118,7 @@ async function writeSeeds(
     deps.seedHosts.add(hostOf(url));
   }
   await deps.db.write(
-    // An orphan that a seed brings back may be told.
+    // An orphan that a seed revives is a change.
     { puts, meta: { [SEED_HOSTS_KEY]: JSON.stringify([...deps.seedHosts]) }, ...changesOf(puts, now) },
     { durable: true },
   );

@@ -15,11 +15,11 @@ export interface RetryQuery {
 
 export interface RetrySummary {
   readonly matched: number;
-  /** Due at once by this. */
+  /** URLs that are due now, and were not before. */
   readonly broughtForward: number;
-  /** Due already, or in a segment at this moment. */
+  /** URLs that were due already, or are in a segment at this moment. */
   readonly unmoved: number;
-  /** Of those that match; `none`: nothing speaks against them. */
+  /** URLs that match, by the reason of their last failure; `none`: the last visit did not fail. */
   readonly byReason: Readonly<Record<string, number>>;
   readonly dryRun: boolean;
 }
@@ -28,7 +28,7 @@ export interface RetrySummary {
 const WINDOW = 1_000;
 
 /**
- * Makes URLs due at once that failed, were refused or are gone. Failures so far still count: one that fails again waits
+ * Makes URLs due now that failed, were refused or are gone. Failures so far still count: a URL that fails again waits
  * longer than before. URLs in a segment are left to their visit.
  */
 export async function retry(
@@ -72,7 +72,7 @@ export function reasonFor({ lastError, state }: CrawlDatum): SkipReason | null {
   return state === 'gone' ? 'gone' : null;
 }
 
-/** What may match, from an index where one serves: refusals have none, so that asking for those reads all records. */
+/** Records that may match, by an index where there is one: refusals have none, so they take a pass over all records. */
 async function* candidates(db: CrawlDb, { state, host, reasons }: RetryQuery): AsyncGenerator<CrawlDatum> {
   const where = host === undefined ? {} : { host };
   const only = state ?? stateOf(reasons);

@@ -1,10 +1,10 @@
-/** What each step answers: counts, as they appear under `--json` (a fixed contract). */
+/** Summaries of the steps, as they appear under `--json` (a fixed contract). */
 
 import type { Rejections } from '../domain/crawl/discovery/rejections.ts';
 import type { FailureKind } from './counters/failures.ts';
 import type { LayerSummary } from './counters/layers.ts';
 
-/** Why generate passed over a due URL; a counter each. */
+/** Counters of the reasons for which generate skips a due URL. */
 export interface GenerateRejections {
   urlFilter: number;
   status: number;
@@ -35,7 +35,7 @@ export interface InjectSummary {
   readonly overwritten: number;
   readonly kept: number;
   readonly filtered: number;
-  /** Lines that brought nothing in, by the reason: `urlfilter-traps: path repeats itself`. */
+  /** Lines that were refused, by the reason: `urlfilter-traps: path repeats itself`. */
   readonly filteredBy: Rejections;
   readonly errors: readonly SeedError[];
 }
@@ -55,7 +55,7 @@ export interface GenerateSummary {
   readonly selected: number;
   readonly hosts: number;
   readonly rejected: GenerateRejections;
-  /** Fetches that the round was allowed, where there is a budget. */
+  /** Fetches that the budget allowed the round, where there is one. */
   readonly budget?: number;
   /** In a dry run: the URLs in the order of the fetch list. */
   readonly urls?: readonly string[];
@@ -65,15 +65,15 @@ export interface GenerateSummary {
 
 export interface FetchSummary {
   readonly segment: string;
-  /** URLs of the fetch list that this run came to. */
+  /** URLs of the fetch list that this run visited, or refused to visit. */
   readonly attempted: number;
   /** Answers with a body that is new or differs. */
   readonly fetched: number;
   /** 304 answers. */
   readonly notModified: number;
-  /** Content-Length and Last-Modified equal, body not transferred. */
+  /** Content-Length and Last-Modified as stored; the body was not transferred. */
   readonly skippedByHeaders: number;
-  /** Body digest equal. */
+  /** Body transferred, with the digest of the stored one. */
   readonly unchanged: number;
   readonly gone: number;
   readonly redirected: number;
@@ -82,9 +82,9 @@ export interface FetchSummary {
   readonly requests: number;
   readonly bytesReceived: number;
   readonly bodyBytes: number;
-  /** What failed or was refused, by the reason, most frequent first. */
+  /** Visits that failed or were refused, by the reason, most frequent first. */
   readonly failures: readonly FailureKind[];
-  /** URLs of the list not come to (stop signal, time limit, paused hosts). */
+  /** URLs of the list that were not visited (stop signal, time limit, paused hosts). */
   readonly left: number;
 }
 
@@ -115,7 +115,7 @@ export interface UpdateSummary {
   /** New URLs that entered with a lower score, by the reason. */
   readonly demotedBy: Rejections;
   readonly purged: number;
-  /** Pages that repeat another and did not before; pages that did and stand for themselves again. */
+  /** Pages that repeat another and did not before; pages that did and represent themselves again. */
   readonly duplicates: number;
   readonly restored: number;
   readonly orphans: number;
@@ -124,11 +124,11 @@ export interface UpdateSummary {
   readonly failures: readonly FailureKind[];
   /** The same by distance from the seeds. */
   readonly layers: readonly LayerSummary[];
-  /** As in {@link CrawlSummary}; in a crawl, none of its rounds. */
+  /** As in `CrawlSummary`; absent in the rounds of a crawl. */
   readonly readmitted?: ReadmitSummary;
 }
 
-/** The links of the stored pages, judged again without a request. */
+/** The links of the stored pages, judged again by the URL rules in force, without a request. */
 export interface ReadmitSummary {
   readonly pages: number;
   readonly outlinks: number;
@@ -136,7 +136,7 @@ export interface ReadmitSummary {
   readonly newUrls: number;
   readonly filteredBy: Rejections;
   readonly demotedBy: Rejections;
-  /** Whether a signal came before all pages were through; the next run begins anew. */
+  /** Whether a signal came before all pages were judged; the next run starts again. */
   readonly isCutShort: boolean;
 }
 

@@ -7,9 +7,9 @@ export interface TouchSummary {
   readonly touched: number;
   /** Known URLs that were due by then anyway, or are in a segment at this moment. */
   readonly unmoved: number;
-  /** URLs that the crawl db does not know. */
+  /** URLs that are not in the crawl db. */
   readonly unknown: readonly string[];
-  /** What is no URL, and why. */
+  /** Inputs that are no URL, or are refused, and why. */
   readonly invalid: readonly { readonly url: string; readonly error: string }[];
 }
 
@@ -17,8 +17,8 @@ export interface TouchSummary {
 const WINDOW = 1_000;
 
 /**
- * Brings the next visit of known URLs forward to `at`; never puts one off. When that is now, they go ahead of all
- * others in the next rounds, as far as half a round goes. `urls` are canonical.
+ * Brings the next visit of known URLs forward to `at`; never postpones one. Where `at` is now, they go ahead of all
+ * others in the next rounds, up to half of each round. `urls` are canonical.
  */
 export async function touch(
   deps: { readonly db: CrawlDb; readonly policy: SettlePolicy; readonly now: number },

@@ -1,8 +1,9 @@
 import { countRejection, rejectionKind } from '../domain/crawl/discovery/rejections.ts';
 import { NO_SKIP_SINK, type SkipSink } from './counters/skip-notes.ts';
 
-/** What the steps need of the URL plugins: canonical form, normalisers, filters, in one call. */
+/** Where a URL was met; URL filters judge by it. */
 export interface UrlChainContext {
+  /** The page with the link; `null`: a seed, or a URL of the crawl db. */
   readonly from: string | null;
   readonly depth: number;
   readonly seedHosts: ReadonlySet<string>;
@@ -11,16 +12,17 @@ export interface UrlChainContext {
 export interface UrlChainResult {
   readonly url: string | null;
   readonly reason: string | null;
-  /** The plugin that refused, `url` for what is none to be crawled. */
+  /** The plugin that refused; `url`: no valid URL, or none that can be crawled. */
   readonly by?: string;
 }
 
+/** The URL plugins in one call: canonical form, normalisers, filters. */
 export interface UrlChain {
-  /** The canonical, normalised URL, or the reason why it is kept out. Never throws. */
+  /** The canonical, normalised URL, or the reason why it is refused. Never throws. */
   apply(url: string, context: UrlChainContext): UrlChainResult;
 }
 
-/** The chain, with each refusal counted by its reason, and told. */
+/** The chain, with each refusal counted by its reason and noted as skipped. */
 export function countingRejections(
   chain: UrlChain,
   counts: Record<string, number>,

@@ -48,18 +48,18 @@ afterAll(async () => {
 });
 
 describe('explain', () => {
-  it('tells the way from a seed, each visit with its rung, and the arithmetic', async () => {
+  it('shows the path from a seed, each visit with its rung, and the terms of the interval', async () => {
     const reported = await explain('/b');
     expect(reported.trail).toMatchObject([
       { url: `${site.origin}/a`, depth: 1, state: 'notmodified' },
       { url: `${site.origin}/`, depth: 0 },
     ]);
     expect(reported.visits.map(({ rung }) => rung)).toEqual([null, 5, 4]);
-    expect(reported.visits[1]?.found).toMatch(/^another text: \d+ of 64 bits$/);
+    expect(reported.visits[1]?.found).toMatch(/^the text has changed: \d+ of 64 signature bits$/);
     expect(reported.schedule?.terms.length).toBeGreaterThan(2);
     expect(reported.host).toMatchObject({ urls: 5, headersTrusted: true });
     expect(reported.sooner[0]).toContain('"incrawl touch"');
-    expect(reported.sooner.join(' ')).toContain('50 % of the way');
+    expect(reported.sooner.join(' ')).toContain('shorten the wait by 50 %');
     expect(reported.ifFound).toEqual([]);
     const shown = text(reported);
     expect(shown).toContain(`which was linked from ${site.origin}/`);
@@ -67,24 +67,28 @@ describe('explain', () => {
     expect(shown).toContain('to visit it earlier');
   });
 
-  it('tells what a filter refused, by its rule, and on which page the link stood', async () => {
+  it('names the filter that refused a URL, its rule, and the page with the link', async () => {
     const reported = await explain('https://elsewhere.example/x');
     expect(reported).toMatchObject({ admitted: false, record: null, sooner: [] });
     expect(reported.skipped).toMatchObject([
       { reason: 'url-filtered', by: 'urlfilter-scope', from: `${site.origin}/a` },
     ]);
-    expect(reported.why.join(' ')).toContain(`A link to it was found on ${site.origin}/a and passed over`);
-    expect(reported.ifFound).toEqual(['If it were found, it would be kept out for the same reason.']);
+    expect(reported.why.join(' ')).toContain(`A link to it was found on ${site.origin}/a and skipped`);
+    expect(reported.ifFound).toEqual([
+      'If a link to it were found, the URL rules would refuse it for the same reason.',
+    ]);
   });
 
-  it('tells of an unknown URL what would happen', async () => {
+  it('says what would happen to a URL that is not in the crawl db', async () => {
     const query = await explain('/c?n=2');
     expect(query.ifFound.join(' ')).toContain(
-      'its path has as many queries as it may (1), so it would be ranked far down',
+      'its path has as many queries as outlinks.maxVariantsPerPath allows (1), so its score would be a tenth',
     );
     expect(query.ifFound.join(' ')).toContain('Its host has 5 URLs already.');
-    expect((await explain('/private/x')).ifFound.join(' ')).toContain('refused by robots.txt');
-    expect(text(await explain('/nowhere?utm_source=x'))).toContain('it would enter as unfetched and be due at once');
+    expect((await explain('/private/x')).ifFound.join(' ')).toContain('robots.txt would disallow its visit');
+    expect(text(await explain('/nowhere?utm_source=x'))).toContain(
+      'it would enter the crawl db as unfetched and be due at once',
+    );
   });
 
   it('finds a page under the name that it has after normalising', async () => {
@@ -92,7 +96,7 @@ describe('explain', () => {
     expect(reported.record?.url).toBe(`${site.origin}/a`);
   });
 
-  it('knows a page by the name that it had before the normalisers were told otherwise, and says so', async () => {
+  it('finds a page under its URL from before the normalisers were changed, and says so', async () => {
     const shipped = await readFile(new URL('../../conf/plugins.yaml', import.meta.url), 'utf8');
     const file = join(dir, 'plugins.yaml');
     await writeFile(file, shipped.replace('- urlnormalizer-basic', '- urlnormalizer-basic: { dropQueryParams: [n] }'));
@@ -100,10 +104,14 @@ describe('explain', () => {
     crawler = await open(`plugins.file=${file}`);
     const reported = await explain('/c?n=1');
     expect(reported.record?.url).toBe(`${site.origin}/c?n=1`);
-    expect(reported).toMatchObject({ admitted: false, reason: `by now it is called ${site.origin}/c`, ifFound: [] });
-    expect(reported.why[0]).toBe(`It is kept out: by now it is called ${site.origin}/c.`);
+    expect(reported).toMatchObject({
+      admitted: false,
+      reason: `the URL normalisers turn it into ${site.origin}/c now`,
+      ifFound: [],
+    });
+    expect(reported.why[0]).toBe(`The URL rules refuse it: the URL normalisers turn it into ${site.origin}/c now.`);
     now += 400 * DAY;
-    expect((await explain('/c?n=1')).why[1]).toMatch(/; as long as it is kept out no round takes it\.$/);
+    expect((await explain('/c?n=1')).why[1]).toMatch(/; no round selects it while the URL rules refuse it\.$/);
     expect((await explain('/b')).why[0]).toMatch(/; the next generate may select it\.$/);
     now -= 400 * DAY;
     expect((await explain('/d?n=1')).record).toBeNull();
@@ -111,25 +119,25 @@ describe('explain', () => {
     crawler = await open();
   });
 
-  it('says so where the next visit does not follow from the arithmetic', async () => {
+  it('says so where the next visit does not follow from the terms', async () => {
     const plain = await explain('/b');
     const labels = ({ schedule }: Explanation) => schedule?.terms.map(({ label }) => label);
-    expect(plain.why.join(' ')).not.toMatch(/otherwise|brought forward/);
+    expect(plain.why.join(' ')).not.toMatch(/another interval|brought forward/);
     await crawler.touch([`${site.origin}/b`], { at: now + DAY });
     const touched = await explain('/b');
-    expect(touched.why.join(' ')).toContain(`the schedule had named ${plain.schedule?.nextFetchAt}`);
+    expect(touched.why.join(' ')).toContain(`the schedule had chosen ${plain.schedule?.nextFetchAt}`);
     expect(labels(touched)).toEqual(labels(plain));
     await crawler.close();
     crawler = await open('schedule.name=adaptive');
     const exchanged = await explain('/b');
-    expect(exchanged.why.join(' ')).toContain('The schedule would decide otherwise by what is in force now');
+    expect(exchanged.why.join(' ')).toContain('The schedule in force would choose another interval');
     const interval = Math.round(1_000 * (plain.record?.interval ?? 0));
     expect(exchanged.schedule?.terms.at(-1)).toEqual({ label: 'interval in force', value: interval, unit: 'ms' });
     await crawler.close();
     crawler = await open();
   });
 
-  it('tells of a page that a round passed over since it was due', async () => {
+  it('says why a round skipped a page that was due', async () => {
     now += 400 * DAY;
     await crawler.generate({ topN: 1 });
     const explanations = await Promise.all(['/', '/a', '/b', '/c?n=1'].map(explain));
@@ -137,6 +145,6 @@ describe('explain', () => {
     expect(waiting).toHaveLength(3);
     expect(waiting[0]?.why.join(' ')).toContain('The round is full of URLs that rank higher');
     const chosen = explanations.find((each) => !waiting.includes(each));
-    expect(chosen?.sooner).toEqual(['Nothing is needed: its visit is under way.']);
+    expect(chosen?.sooner).toEqual(['Nothing is needed: it is in a segment, and its visit is under way.']);
   });
 });

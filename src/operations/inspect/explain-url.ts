@@ -47,7 +47,8 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     input,
     url: former === undefined ? chain.url : null,
     steps: chain.steps,
-    reason: former === undefined || chain.url === null ? chain.reason : `by now it is called ${chain.url}`,
+    reason:
+      former === undefined || chain.url === null ? chain.reason : `the URL normalisers turn it into ${chain.url} now`,
     robots: stored === null ? undefined : await storedVerdict(deps, stored),
     datum,
     lease,

@@ -170,7 +170,7 @@ function fetchItem(
   record: CrawlDatum | undefined,
 ): FetchItem {
   if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
-  // What a gone page held may have been pruned: should it be back, its content is wanted, not that it is what it was.
+  // The content of a gone page may have been pruned: should it be back, its body is needed even where it is the same.
   const isHeld = record.state !== 'gone' && !needsBody(record);
   const validators = isHeld ? record.validators : NO_VALIDATORS;
   const digest = isHeld ? record.digest : null;

@@ -6,7 +6,7 @@ import type { HostRow, Lease } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { isoTime } from './views.ts';
 
-/** A visit in words: which rung of the ladder of change decided, and what it found. */
+/** A visit in words: the rung of the ladder of change that decided, and the result. */
 export interface VisitStory {
   readonly at: string;
   /** 2: conditional GET, 3: headers, 4: body digest, 5: signature; `null` where there was nothing to compare. */
@@ -16,15 +16,18 @@ export interface VisitStory {
 
 const STORIES: Readonly<Record<VisitOutcome, { readonly rung: VisitStory['rung']; readonly found: string }>> = {
   new: { rung: null, found: 'fetched for the first time' },
-  modified: { rung: 5, found: 'another text' },
+  modified: { rung: 5, found: 'the text has changed' },
   'unchanged-304': { rung: 2, found: 'the server said "not modified"; no body was sent' },
   'unchanged-headers': { rung: 3, found: 'Content-Length and Last-Modified as before; the body was not transferred' },
   'unchanged-digest': { rung: 4, found: 'the same body' },
   redirect: { rung: null, found: 'a redirect' },
   gone: { rung: null, found: 'gone' },
   failed: { rung: null, found: 'the visit failed' },
-  denied: { rung: null, found: 'not asked, or refused by rule' },
-  'parse-failed': { rung: null, found: 'fetched, but it could not be parsed' },
+  denied: {
+    rung: null,
+    found: 'no request was sent: refused by robots.txt, by a setting, or during a pause of the host',
+  },
+  'parse-failed': { rung: null, found: 'fetched, but could not be parsed' },
 };
 
 export function visitStories(visits: readonly Visit[]): VisitStory[] {
@@ -32,8 +35,15 @@ export function visitStories(visits: readonly Visit[]): VisitStory[] {
     const { rung, found } = STORIES[outcome];
     if (outcome !== 'modified') return { at: isoTime(at), rung, found };
     if (distance === null)
-      return { at: isoTime(at), rung: 4, found: 'another body; there were no two signatures of one kind to compare' };
-    const words = distance === 0 ? 'another body with the same text' : `another text: ${distance} of 64 bits`;
+      return {
+        at: isoTime(at),
+        rung: 4,
+        found: 'the body has changed; there were no two signatures of one kind to compare',
+      };
+    const words =
+      distance === 0
+        ? 'the body has changed, the text has not'
+        : `the text has changed: ${distance} of 64 signature bits`;
     return { at: isoTime(at), rung, found: words };
   });
 }
@@ -47,27 +57,27 @@ export interface OutlookInput {
   readonly host: HostRow | undefined;
   readonly policy: SettlePolicy;
   readonly now: number;
-  /** Queries of its path in the crawl db, and what happens beyond `max`; `null` where that does not matter. */
+  /** Queries of its path in the crawl db, and the treatment of those beyond `max`; `null`: no query, or no limit. */
   readonly variants: { readonly known: number; readonly max: number; readonly beyond: string } | null;
 }
 
-/** What would bring the next visit forward, the most direct first; nothing for a URL that is not known. */
+/** Ways to bring the next visit forward, the most direct first; none for a URL that is not in the crawl db. */
 export function waysToComeSooner({ datum, lease, robots, host, policy, now, url }: OutlookInput): string[] {
   if (datum === undefined) return [];
-  if (lease !== undefined) return ['Nothing is needed: its visit is under way.'];
-  if (url === null) return ['A change of the rule that refuses it; until then no round takes it.'];
+  if (lease !== undefined) return ['Nothing is needed: it is in a segment, and its visit is under way.'];
+  if (url === null) return ['A change of the URL rule that refuses it; until then no round selects it.'];
   const ways: string[] = [];
   const isDue = datum.nextFetchAt !== null && datum.nextFetchAt <= now;
   ways.push(
     isDue
-      ? 'It is due: rounds take what ranks highest, and "incrawl touch" puts it ahead of all others.'
+      ? 'It is due: rounds select the URLs of the highest rank, and "incrawl touch" puts it ahead of all others.'
       : '"incrawl touch" makes it due now, ahead of all others.',
   );
   if (robots !== undefined && !robots.allowed)
-    ways.push('A robots.txt that allows it; the stored copy is renewed once a day.');
-  if (datum.state === 'orphan') ways.push('A link to it from a live page, or naming it as a seed.');
+    ways.push('A robots.txt that allows it; the stored copy is fetched again once a day.');
+  if (datum.state === 'orphan') ways.push('A link to it from a live page, or "incrawl inject" with it as a seed.');
   if (isDue || datum.nextFetchAt === null) return ways;
-  if (datum.failures > 0) ways.push('"incrawl retry --host" brings all failing pages of its host forward.');
+  if (datum.failures > 0) ways.push('"incrawl retry --host" makes all failing pages of its host due now.');
   if (datum.fixedIntervalMs !== null) {
     ways.push('Another fixed interval, by "incrawl inject --update".');
     return ways;
@@ -75,35 +85,33 @@ export function waysToComeSooner({ datum, lease, robots, host, policy, now, url 
   if (datum.lastFetchAt !== null && datum.failures === 0) {
     const trust = Math.round(100 * hintTrust(host?.facts ?? { hintHits: 0, hintMisses: 0 }));
     ways.push(
-      `A newer lastmod in a sitemap of its host: it would come ${trust} % of the way forward, as far as such dates have proven right.`,
+      `A newer lastmod in a sitemap of its host: it would shorten the wait by ${trust} %, as far as such dates are trusted on this host.`,
     );
     if (policy.price !== undefined && policy.price !== null) {
-      ways.push('A day on which less is due than the budget allows: pages that are due next come early then.');
+      ways.push('A round with less due than the budget allows: it also fetches the pages that are due next.');
     }
-    ways.push('Changes: each visit that finds one shortens the interval of an adaptive schedule.');
+    ways.push('Changes of the page: each visit that finds one shortens the interval of an adaptive schedule.');
   }
   return ways;
 }
 
-/** What would happen if a link to a URL that is not known were found now. */
+/** What would happen if a link to a URL that is not in the crawl db were found now. */
 export function ifItWereFound({ datum, url, robots, host, policy, variants }: OutlookInput): string[] {
   if (datum !== undefined) return [];
-  if (url === null) return ['If it were found, it would be kept out for the same reason.'];
-  const found = ['If it were found, it would enter as unfetched and be due at once.'];
+  if (url === null) return ['If a link to it were found, the URL rules would refuse it for the same reason.'];
+  const found = ['If a link to it were found, it would enter the crawl db as unfetched and be due at once.'];
   if (variants !== null && variants.known >= variants.max) {
-    const what = variants.beyond === 'drop' ? 'it would be kept out' : 'it would be ranked far down';
-    found.push(
-      `But its path has as many queries as it may (${variants.max}), so ${what} (outlinks.maxVariantsPerPath).`,
-    );
+    const what = variants.beyond === 'drop' ? 'it would be refused' : 'its score would be a tenth';
+    found.push(`But its path has as many queries as outlinks.maxVariantsPerPath allows (${variants.max}), so ${what}.`);
   }
   found.push(
     host === undefined || host.urls === 0
       ? 'It would be the first URL of its host.'
       : `Its host has ${host.urls} URL${host.urls === 1 ? '' : 's'} already.`,
   );
-  if (robots === undefined) found.push('Its robots.txt would be read first.');
-  else if (!robots.allowed) found.push('Its visit would be refused by robots.txt.');
+  if (robots === undefined) found.push('Its robots.txt would be fetched first.');
+  else if (!robots.allowed) found.push('robots.txt would disallow its visit.');
   const days = Number((policy.schedule.initialIntervalMs / DAY_MS).toPrecision(3));
-  found.push(`After its first visit it would be looked at again in about ${days} days, then as often as it changes.`);
+  found.push(`After its first visit it would be visited again in about ${days} days, then as often as it changes.`);
   return found;
 }

@@ -3,7 +3,6 @@ import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import { blockSentences } from './block-sentences.ts';
 import {
   ifItWereFound,
   type OutlookInput,
@@ -11,7 +10,6 @@ import {
   visitStories,
   waysToComeSooner,
 } from './explain-outlook.ts';
-
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -22,7 +20,7 @@ export interface UrlStep {
 }
 
 export interface Explanation {
-  /** As asked. */
+  /** The URL as it was given. */
   readonly input: string;
   /** Canonical; `null` when the URL is refused. */
   readonly url: string | null;
@@ -33,7 +31,7 @@ export interface Explanation {
   readonly robots: {
     readonly allowed: boolean;
     readonly code: string | null;
-    /** Why the newest try to get robots.txt told nothing; `null` when it did. */
+    /** Why the newest request for robots.txt failed; `null` when it did not. */
     readonly fault: string | null;
     readonly rule: { readonly line: number; readonly text: string } | null;
     /** Seconds. */
@@ -48,16 +46,16 @@ export interface Explanation {
   } | null;
   /** The visits of the record in words, oldest first. */
   readonly visits: readonly VisitStory[];
-  /** The way on which it was found: the page that links to it, the page that links to that one, up to a seed. */
+  /** The path by which it was found: the page that links to it, the page that links to that one, up to a seed. */
   readonly trail: readonly TrailStep[];
   readonly host: HostView | null;
-  /** When rounds passed it over lately, oldest first. */
+  /** Rounds that skipped it lately, oldest first. */
   readonly skipped: readonly SkippedBefore[];
-  /** Plain sentences, most telling first. */
+  /** Reasons for its state and next visit as sentences, most important first. */
   readonly why: readonly string[];
-  /** What would bring the next visit forward. */
+  /** Ways to bring the next visit forward. */
   readonly sooner: readonly string[];
-  /** For a URL that is not known: what would happen. */
+  /** What would happen if a link to it were found; empty for a URL in the crawl db. */
   readonly ifFound: readonly string[];
 }
 
@@ -84,7 +82,7 @@ export interface ExplainInput extends OutlookInput {
   readonly skipped: readonly SkippedBefore[];
 }
 
-/** The whole trail of one URL, from what is stored: no request is sent. */
+/** Explains one URL from what is stored; no request is sent. */
 export function explain(input: ExplainInput): Explanation {
   const { robots, datum, policy } = input;
   const replay = datum === undefined ? null : replayLastVisit(datum, policy, input.lastModifiedAt);
@@ -124,7 +122,7 @@ export function explain(input: ExplainInput): Explanation {
   };
 }
 
-/** The arithmetic where no schedule was asked: failures, refusals and "gone" have pauses of their own. */
+/** The terms of the next visit where the schedule had no part: failures, refusals and "gone" have pauses of their own. */
 function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   const last = datum.visits.at(-1);
   if (last === undefined) return [];
@@ -134,7 +132,7 @@ function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   return terms;
 }
 
-/** Whether the interval is another one than the schedule in force makes of the last visit. */
+/** Whether the stored interval differs from the one that the schedule in force derives from the last visit. */
 const isDecidedOtherwise = (datum: CrawlDatum, { memory }: NextVisit): boolean =>
   memory.intervalMs !== datum.schedule.intervalMs;
 
@@ -143,38 +141,40 @@ function termsInForce(datum: CrawlDatum, replay: NextVisit): ScheduleTerm[] {
   return [{ label: 'interval in force', value: datum.schedule.intervalMs, unit: 'ms' }];
 }
 
-/** Where the next visit is not when the arithmetic says. */
+/** Why the next visit differs from the one that the terms give. */
 function dateSentences(datum: CrawlDatum, replay: NextVisit): string[] {
   if (isDecidedOtherwise(datum, replay)) {
     return [
-      'The schedule would decide otherwise by what is in force now: the interval was decided by another schedule, other settings or another price of a visit, or named with its seed.',
+      'The schedule in force would choose another interval: the stored one comes from another schedule, other ' +
+        'settings or another visit price, or was given with the seed.',
     ];
   }
   const { nextFetchAt } = datum;
   if (nextFetchAt === null || nextFetchAt >= replay.nextFetchAt) return [];
   return [
-    `It was brought forward, by "incrawl touch" or "incrawl retry", a sitemap or a seed; the schedule had named ${isoTime(replay.nextFetchAt)}.`,
+    'Its next visit was brought forward by "incrawl touch", "incrawl retry", a sitemap or a seed; ' +
+      `the schedule had chosen ${isoTime(replay.nextFetchAt)}.`,
   ];
 }
 
 function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   const { datum, robots, lease, now } = input;
   const why: string[] = [];
-  if (input.url === null) why.push(`It is kept out: ${input.reason ?? 'refused'}.`);
+  if (input.url === null) why.push(`The URL rules refuse it: ${input.reason ?? 'no reason given'}.`);
   if (robots !== undefined && !robots.allowed) {
     const rule = robots.rule === null ? '' : ` by line ${robots.rule.line}, "${robots.rule.text}"`;
-    why.push(`robots.txt does not let it be fetched${rule}.`);
+    why.push(`robots.txt disallows it${rule}.`);
   }
   if (datum === undefined) {
     const last = input.skipped.at(-1);
     if (last !== undefined)
       why.push(`A link to it was found${last.from === null ? '' : ` on ${last.from}`} and ${skipSentence(last)}`);
     else if (input.url !== null) {
-      why.push('It is not in the crawl db: no seed names it, and no page fetched so far links to it.');
+      why.push('It is not in the crawl db: it is no seed, and no page fetched so far links to it.');
     }
     return why;
   }
-  if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which is not applied yet.`);
+  if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which updatedb has not applied yet.`);
   why.push(dueSentence(datum, now, input.url === null));
   if (replay !== null) why.push(...dateSentences(datum, replay));
   const passed = input.skipped.at(-1);
@@ -183,7 +183,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   return why;
 }
 
-/** Whether a round passed it over since it was due; what happened at a visit is told by its record. */
+/** Whether a round has skipped it since it became due; the record itself has the reason of a visit that failed. */
 function isPassedOver({ nextFetchAt }: CrawlDatum, { at, reason }: SkippedBefore): boolean {
   return SKIP_REASONS[reason].stage === 'selected' && nextFetchAt !== null && nextFetchAt <= Date.parse(at);
 }
@@ -191,17 +191,17 @@ function isPassedOver({ nextFetchAt }: CrawlDatum, { at, reason }: SkippedBefore
 function skipSentence({ at, reason, by, detail }: SkippedBefore): string {
   const { text, remedy } = SKIP_REASONS[reason];
   const who = [by, detail].filter((each) => each !== null && each !== '').join(', ');
-  return `passed over at ${at}: ${reason}${who === '' ? '' : ` (${who})`}. ${text} What decides: ${remedy}.`;
+  return `skipped at ${at}: ${reason}${who === '' ? '' : ` (${who})`}. ${text} Decided by: ${remedy}.`;
 }
 
 function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string {
   if (datum.nextFetchAt === null) {
     return datum.state === 'orphan'
       ? 'It is not selected any more: no live page links to it.'
-      : 'It is not selected any more: it was gone too many times in a row.';
+      : 'It is not selected any more: it was gone at as many visits in a row as schedule.goneIntervals allows.';
   }
   if (datum.nextFetchAt > now) return `It is next due at ${isoTime(datum.nextFetchAt)}.`;
-  const outlook = isKeptOut ? 'as long as it is kept out no round takes it' : 'the next generate may select it';
+  const outlook = isKeptOut ? 'no round selects it while the URL rules refuse it' : 'the next generate may select it';
   return `It has been due since ${isoTime(datum.nextFetchAt)}; ${outlook}.`;
 }
 
@@ -210,7 +210,7 @@ function stateSentences(datum: CrawlDatum): string[] {
     datum.referrer === null
       ? datum.seed
         ? 'It is a seed.'
-        : 'It was found without a referrer.'
+        : 'It was found without a referring page.'
       : `It was found on ${datum.referrer}, ${datum.depth} link${datum.depth === 1 ? '' : 's'} from a seed.`;
   const sentences = [found];
   if (datum.lastError !== null) {
@@ -220,14 +220,34 @@ function stateSentences(datum: CrawlDatum): string[] {
     );
   }
   const { demoted } = datum.metadata;
-  if (demoted !== undefined) sentences.push(`It entered with a lower score (${String(demoted)}).`);
+  if (demoted !== undefined) sentences.push(`It entered the crawl db with a lower score (${String(demoted)}).`);
   if (datum.target !== null) {
     const relation =
-      datum.state === 'duplicate' ? 'repeats' : datum.state.startsWith('redir') ? 'redirects to' : 'led to';
+      datum.state === 'duplicate'
+        ? 'is a duplicate of'
+        : datum.state.startsWith('redir')
+          ? 'redirects to'
+          : 'redirected to';
     sentences.push(`It ${relation} ${datum.target}.`);
   }
-  if (datum.metadata.noindex === true) sentences.push('The page says noindex: exports leave it out.');
+  if (datum.metadata.noindex === true) sentences.push('The page has a noindex directive: exports leave it out.');
   sentences.push(...blockSentences(datum));
-  if (datum.fixedIntervalMs !== null) sentences.push('Its interval is fixed by the operator; no schedule changes it.');
+  if (datum.fixedIntervalMs !== null)
+    sentences.push('Its interval is fixed by its seed (fixedInterval); no schedule changes it.');
+  return sentences;
+}
+
+/** The parts of the page that change. */
+function blockSentences({ blocks, visits }: CrawlDatum): string[] {
+  if (blocks === null) return [];
+  const { changed, volatile } = blocks;
+  const sentences: string[] = [];
+  if (changed.length > 0) sentences.push(`The last change was in these parts: ${changed.join(', ')}.`);
+  else if (visits.at(-1)?.outcome === 'modified') {
+    sentences.push('The last change was in no block of text: only in dates, counters, links or hidden text.');
+  }
+  if (volatile.length > 0) {
+    sentences.push(`These parts differ at most visits, so they do not count as a change: ${volatile.join(', ')}.`);
+  }
   return sentences;
 }

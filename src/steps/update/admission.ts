@@ -1,7 +1,7 @@
 import { rejectionKind } from '../../domain/crawl/discovery/rejections.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
-/** What a URL filter says of a URL that the crawl db does not have. */
+/** A URL filter that counts: it judges URLs that the crawl db does not have by those that it has. */
 export interface AdmissionGate {
   readonly name: string;
   admit(url: string): { readonly admit: boolean; readonly demote?: number; readonly reason?: string };
@@ -9,24 +9,24 @@ export interface AdmissionGate {
 }
 
 export interface Admission {
-  /** Kept out. */
+  /** Whether the URL stays out of the crawl db. */
   readonly isRefused: boolean;
   /** Share of its score that the URL keeps. */
   readonly factor: number;
-  /** What it is counted under, and kept with the record; `null` when nothing was said against it. */
+  /** Reason of the refusal or demotion, counted and kept with the record; `null` without either. */
   readonly reason: string | null;
 }
 
 const ADMITTED: Admission = Object.freeze({ isRefused: false, factor: 1, reason: null });
 
 /**
- * Asks filters that count, once for each new URL. They are told of all URLs of the crawl db before the first question
- * of a run, so that a restart forgets nothing; without such filters that costs nothing.
+ * Judges each new URL once by the filters that count. Before the first judgement of a run they learn all URLs of the
+ * crawl db, so that a restart forgets nothing; without such filters the db is not read.
  */
 export class UrlAdmission {
   readonly #db: Pick<CrawlDb, 'scan'>;
   readonly #gates: readonly AdmissionGate[];
-  #learnt: Promise<void> | null = null;
+  #hasLearnt: Promise<void> | null = null;
 
   constructor(db: Pick<CrawlDb, 'scan'>, gates: readonly AdmissionGate[]) {
     this.#db = db;
@@ -35,8 +35,8 @@ export class UrlAdmission {
 
   async judge(urls: readonly string[]): Promise<Admission[]> {
     if (this.#gates.length === 0 || urls.length === 0) return urls.map(() => ADMITTED);
-    this.#learnt ??= this.#learn();
-    await this.#learnt;
+    this.#hasLearnt ??= this.#learn();
+    await this.#hasLearnt;
     return urls.map((url) => this.#judgeOne(url));
   }
 

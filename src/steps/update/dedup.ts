@@ -14,11 +14,11 @@ export interface DedupOptions {
   readonly scope: RepeatScope;
   /** Which page of a group represents it: the first criterion that tells two apart decides. */
   readonly prefer: readonly Preference[];
-  /** The new batch of the published protocol: these URLs represent, the others are only compared with them. */
+  /** A new batch against the library: these URLs represent, all others are only compared with them. */
   readonly incoming?: ReadonlySet<string>;
   /**
-   * Pages with less text than this, characters, repeat nothing: what differs about them is not in their text (pages
-   * that scripts fill, notes that something is loading).
+   * Pages with less text than this are not compared, characters: what differs between them is not in their text (pages
+   * filled by scripts, "loading" notices).
    */
   readonly minChars: number;
   readonly dryRun: boolean;
@@ -35,12 +35,12 @@ export interface DedupDeps {
 export interface DedupSummary {
   /** Pages with a signature that were compared. */
   readonly pages: number;
-  /** Pages that were not, because of little text. */
+  /** Pages that were not compared for too little text. */
   readonly short: number;
   readonly groups: number;
   /** Pages that repeat another. */
   readonly duplicates: number;
-  /** Of these, those that were not marked so before. */
+  /** Of these, the ones that were not marked before. */
   readonly marked: number;
   /** Marked before, and no longer near their representative. */
   readonly restored: number;
@@ -57,13 +57,13 @@ export interface DuplicateView {
 
 const CHUNK = 1_000;
 const MIRRORS = 20;
-/** Pairs of hosts that are counted; on the web there may be as many as pages. */
+/** Pairs of hosts that are counted; there may be as many pairs as pages. */
 const HOST_PAIRS = 10_000;
 
 /**
- * Groups pages by their signatures, and marks all of a group but its representative as `duplicate`, with the
- * representative as their target. They are still visited; one that changes is fetched again and judged by the next run.
- * Groups are made anew each time, so a page whose representative has gone is restored.
+ * Groups pages by their signatures, and marks all pages of a group but its representative as `duplicate`, with the
+ * representative as their target. Duplicates are still visited, and judged again by the next run. Each run groups from
+ * the start, so a page whose representative is gone is restored.
  */
 export async function dedup(
   deps: DedupDeps,
@@ -109,13 +109,13 @@ const hasCopy = (datum: CrawlDatum): datum is Signed =>
 const isLong = ({ textChars }: CrawlDatum, { minChars }: DedupOptions): boolean =>
   minChars === 0 || (textChars ?? 0) >= minChars;
 
-/** Signatures of different kinds are never compared either. */
+/** Pages of different scopes are not compared; signatures of different kinds never are. */
 function scopeOf({ domainOf }: DedupDeps, { scope }: DedupOptions, { url, signatureName }: CrawlDatum): string {
   const host = hostOf(url);
   return `${scope === 'all' ? '' : scope === 'host' ? host : domainOf(host)}\n${signatureName ?? ''}`;
 }
 
-/** Gives every duplicate its state back. */
+/** Gives every duplicate the state that it had before. */
 export async function undoDedup(deps: Pick<DedupDeps, 'db' | 'now'>, dryRun: boolean): Promise<number> {
   const writer = new Writer(deps, dryRun);
   let restored = 0;
@@ -131,8 +131,8 @@ type Applied = Pick<DedupSummary, 'duplicates' | 'marked' | 'restored' | 'mirror
 const UNTOUCHED: Applied = { duplicates: 0, marked: 0, restored: 0, mirrors: [] };
 
 /**
- * Reads the pages in the same order again, beside those that repeat another. A new batch says nothing of a library
- * whose pages repeat each other: what is marked there stays, unless its representative now repeats a page of the batch.
+ * Reads the pages in the same order again, in step with the list of repeats. A new batch does not judge pages of the
+ * library against each other: their marks stay, unless the representative now repeats a page of the batch.
  */
 async function apply(
   deps: DedupDeps,
@@ -144,7 +144,7 @@ async function apply(
   const writer = new Writer(deps, options.dryRun);
   const mirrored = createFrequent(HOST_PAIRS);
   const { incoming } = options;
-  /** Pages that repeat one of the batch. */
+  /** Pages that repeat a page of the batch. */
   const repeating = new Set<string>();
   let [number, duplicates, marked, restored] = [0, 0, 0, 0];
   let next = await repeats.next();

@@ -8,9 +8,7 @@ import type { UrlChain } from '../url-chain.ts';
 import type { UrlAdmission } from './admission.ts';
 import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
 
-/**
- * What happens to links that a parse filter has marked as noise; how far they are ranked down is the scoring's to say.
- */
+/** Treatment of links that a parse filter has marked as noise; by how much `demote` lowers a score is the scoring's. */
 export type NoiseMode = 'demote' | 'follow' | 'drop';
 
 export interface LinkOptions {
@@ -18,7 +16,7 @@ export interface LinkOptions {
   readonly followNofollow: boolean;
   readonly beyondVariants: BeyondVariants;
   readonly noise: NoiseMode;
-  /** Layers of the crawl: URLs so many links from a seed, or more, do not enter. Infinity: no limit. */
+  /** Layers of the crawl: URLs this many links from a seed, or more, do not enter. Infinity: no limit. */
   readonly maxLayers: number;
 }
 
@@ -32,7 +30,7 @@ export interface LinkDeps {
   readonly skips: SkipSink;
 }
 
-/** What was kept out or ranked down, by the reason. */
+/** URLs refused and URLs demoted, by the reason. */
 export interface LinkCounts {
   readonly filteredBy: Record<string, number>;
   readonly demotedBy: Record<string, number>;
@@ -43,17 +41,17 @@ export interface LinkTally {
   filteredUrls: number;
 }
 
-/** How a URL was met first in this chunk. */
+/** A URL met in this chunk, by the shortest way to it. */
 export interface Found {
   readonly parent: CrawlDatum;
   readonly outlink: Outlink;
   readonly depth: number;
   readonly at: number;
-  /** Why all links to it so far are noise; `null`: one is not. */
+  /** Reason why all links to it so far are noise; `null`: one is not. */
   readonly noise: string | null;
 }
 
-/** The target enters by the same door as any outlink, at the depth of the page that moved. */
+/** The target of a redirect, which is judged like an outlink, at the depth of the page that moved. `null`: none. */
 export function redirectTarget(
   deps: LinkDeps,
   fetched: FetchedRecord,
@@ -83,7 +81,7 @@ export function redirectTarget(
 
 /**
  * The page's outlinks as canonical URLs that pass the filters, each once, in page order.
- * @param source the page, and when its links were met, ms since the epoch
+ * @param source the page, and when its links were read, ms since the epoch
  */
 export function outlinkTargets(
   deps: LinkDeps & LinkCounts,
@@ -97,7 +95,7 @@ export function outlinkTargets(
   const depth = page.depth + 1;
   const context = { from: page.url, depth, seedHosts: deps.seedHosts };
   for (const outlink of outlinks) {
-    // What a sitemap lists is not cut: its parser bounds it.
+    // URLs of a sitemap are not cut off here: its parser bounds them.
     if (targets.size >= options.maxOutlinksPerPage && outlink.rel !== 'sitemap') continue;
     if (outlink.nofollow && !options.followNofollow) {
       skipLink(deps, outlink.url, 'nofollow', page, null);
@@ -138,8 +136,8 @@ function skipLink(deps: LinkDeps, url: string, reason: SkipReason, page: CrawlDa
 const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
 
 /**
- * What a noise link is counted under; `null` for a link that is none, or that stands on a seed: the crawl would end at
- * an index page.
+ * The reason that a noise link is counted under; `null` for any other link. On a seed no link is noise: else the crawl
+ * would end at an index page.
  */
 function noiseOf({ noise }: Outlink, page: CrawlDatum, mode: NoiseMode): string | null {
   return noise === undefined || mode === 'follow' || page.seed ? null : `outlinks: noise (${noise})`;
@@ -200,7 +198,7 @@ export async function additions(
   return added;
 }
 
-/** The link as the scoring is to see it where it does not count as noise. */
+/** The link without its mark, for the scoring where it does not count as noise. */
 function plain(outlink: Outlink): Outlink {
   if (outlink.noise === undefined) return outlink;
   const { noise: _, ...rest } = outlink;

@@ -8,8 +8,8 @@ export interface JoinedRecord {
 }
 
 /**
- * Fetched records with their parse output, in the order fetched. Pages are parsed nearly in that order, so what has to
- * be held back while a slow page is being waited for stays small. Without their texts, which only readers want.
+ * Fetched records with their parse output, in the order fetched. Pages are parsed nearly in that order, so few parse
+ * outputs are held back while the one of a slow page is still to come. Texts are left out, since updatedb needs none.
  */
 export async function* joinParsed(segment: Segment): AsyncGenerator<JoinedRecord> {
   const waiting = new Map<number, ParsedRecord>();
@@ -26,7 +26,7 @@ export async function* joinParsed(segment: Segment): AsyncGenerator<JoinedRecord
         if (next.done) {
           throw new CrawlError(
             'segment-corrupt',
-            `the parse output of ${fetched.url} is missing; parse the segment again`,
+            `the parse output of ${fetched.url} is missing; parse the segment again (incrawl parse --force)`,
           );
         }
         if (next.value.index === fetched.index) own = next.value;
@@ -41,7 +41,7 @@ export async function* joinParsed(segment: Segment): AsyncGenerator<JoinedRecord
 }
 
 export interface BatchLimits {
-  /** Records that come before the first batch. */
+  /** Records to skip before the first batch. */
   readonly from: number;
   /** Records of a batch, at most. */
   readonly records: number;

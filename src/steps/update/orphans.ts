@@ -23,18 +23,15 @@ export interface OrphanSummary {
   readonly purged: number;
 }
 
-/**
- * Link targets known at a time, at 12 to 23 bytes each; a crawl with more URLs takes more passes over the stored links.
- */
+/** Link targets held at a time, at 12 to 23 bytes each; a crawl with more URLs takes more passes. */
 const TARGETS_PER_PASS = 2_000_000;
 const WRITE_WINDOW = 1_000;
 
 /**
- * Marks the URLs to which no live page links any more, and brings orphans back that are linked again. The outlinks of
- * every page are stored, so pages that are seldom visited keep their children, however long the interval. Targets are
- * known by 64 bits of their digests: no linked URL is ever taken for an orphan, and one orphan in some 10^12 is
- * overlooked. Costs one pass over links and records per two million URLs, so it runs by the calendar, not with every
- * update.
+ * Marks the URLs to which no live page links any more, and revives orphans that are linked again. The outlinks of every
+ * page are stored, so the pages it links to stay, however seldom it is visited. Targets are kept as 64 bits of their
+ * digests: no linked URL is ever taken for an orphan, and one orphan in some 10^12 is overlooked. It costs one pass over
+ * links and records per two million URLs, so it runs at intervals, not with every update.
  */
 export async function sweepOrphans(
   deps: SweepDeps,
@@ -52,19 +49,24 @@ export async function sweepOrphans(
     const isOfPass = (url: string): boolean => passes === 1 || partitionOf(hostOf(url)) % passes === pass;
     const linked = await linkedTargets(db, isOfPass);
     let puts: CrawlDbPut[] = [];
-    let wanted: VisitedPage[] = [];
+    let revived: VisitedPage[] = [];
     let deletes: CrawlDatum[] = [];
     const flush = async (): Promise<void> => {
-      if (puts.length + wanted.length + deletes.length === 0) return;
+      if (puts.length + revived.length + deletes.length === 0) return;
       const dropped = deletes.flatMap((datum) => pageDropped(datum, options.now) ?? []);
       const links = deletes.map(({ url }) => ({ url, targets: [] }));
-      const alive = await compared(deps, wanted, options.repeats);
-      const reported = alive.flatMap((datum, i) => pageChange(wanted[i]!.previous, datum, options.now) ?? []);
-      const revived = alive.map((datum, i) => ({ datum, previous: wanted[i]!.previous }));
-      await db.write({ puts: [...puts, ...revived], deletes, links, ...noted([...dropped, ...reported], options.now) });
+      const alive = await withDuplicates(deps, revived, options.repeats);
+      const changed = alive.flatMap((datum, i) => pageChange(revived[i]!.previous, datum, options.now) ?? []);
+      const revivedPuts = alive.map((datum, i) => ({ datum, previous: revived[i]!.previous }));
+      await db.write({
+        puts: [...puts, ...revivedPuts],
+        deletes,
+        links,
+        ...noted([...dropped, ...changed], options.now),
+      });
       deps.seen.remove(deletes.map(({ url }) => url));
       puts = [];
-      wanted = [];
+      revived = [];
       deletes = [];
     };
     for await (const datum of db.scan()) {
@@ -72,7 +74,7 @@ export async function sweepOrphans(
       if (linked.has(datum.url)) {
         if (datum.state !== 'orphan') continue;
         const { datum: alive } = settle(datum, { kind: 'linked', depth: datum.depth }, deps.policy, options.now);
-        wanted.push({ previous: datum, datum: alive });
+        revived.push({ previous: datum, datum: alive });
         summary.revived++;
       } else if (options.mode === 'purge') {
         deletes.push(datum);
@@ -83,7 +85,7 @@ export async function sweepOrphans(
         puts.push({ datum: orphan, previous: datum });
         summary.orphaned++;
       }
-      if (puts.length + wanted.length + deletes.length >= WRITE_WINDOW) await flush();
+      if (puts.length + revived.length + deletes.length >= WRITE_WINDOW) await flush();
     }
     await flush();
   }
@@ -91,22 +93,21 @@ export async function sweepOrphans(
 }
 
 /**
- * Orphans that are wanted again, as they are to be stored: duplicates of what they repeat. A visit compares only pages
- * whose text has changed since, so it would find none of them. Who was there meanwhile represents, so that no other
- * record changes.
+ * Revived orphans as they are to be stored: as duplicates where they repeat a page. Visits compare only pages whose text
+ * has changed, and would miss them. The page known meanwhile represents, so that no other record changes.
  */
-async function compared(
+async function withDuplicates(
   { db, near }: SweepDeps,
-  wanted: readonly VisitedPage[],
+  revived: readonly VisitedPage[],
   { distance }: Pick<RepeatOptions, 'distance'>,
 ): Promise<readonly CrawlDatum[]> {
-  if (near === null || wanted.length === 0) return wanted.map(({ datum }) => datum);
-  return (await judgeRepeats({ db, ...near }, wanted, { distance, keep: 'first' })).visited;
+  if (near === null || revived.length === 0) return revived.map(({ datum }) => datum);
+  return (await judgeRepeats({ db, ...near }, revived, { distance, keep: 'first' })).visited;
 }
 
 /**
- * Targets of links and redirects of pages that are alive, and what sitemaps list: those have links but no record. The
- * links of a page that is gone, or itself an orphan, do not count.
+ * Targets of links and redirects of live pages, and URLs that sitemaps list: a sitemap has links but no record. Links of
+ * a page that is gone or an orphan do not count.
  */
 async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): Promise<UrlSet> {
   const linked = new UrlSet();

@@ -1,24 +1,24 @@
 import { Lru } from '../../domain/lru.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
-/** What happens to new URLs of a path that has too many queries already. */
+/** Treatment of new URLs whose path has too many queries already. */
 export type BeyondVariants = 'follow' | 'demote' | 'drop';
 
-/** What such URLs are counted under, and the reason kept in a record's metadata. */
+/** Reason that such URLs are counted under, also kept in the metadata of a record. */
 export const TOO_MANY_QUERIES = 'outlinks: too many queries of one path';
 
 /** Score of a demoted URL, as a share of what it would have been. */
 export const DEMOTION = 0.1;
 
-/** A path is counted in the crawl db only when this run has added so many to it: most paths never get there. */
+/** Queries that a run adds to a path before it counts those in the crawl db: most paths never get there. */
 const COUNTED_FROM = 16;
-/** Paths remembered; the one met least lately is forgotten, and counted again when it comes back. */
+/** Paths remembered; the least recently met is forgotten, and counted again when it comes back. */
 const MAX_PATHS = 20_000;
 
 /**
- * Tells new URLs of paths that have too many queries (`/list?sort=a&filter=b...`), which most often show the same items
- * in another order. Queries of a path are those in the crawl db, so that a restart forgets nothing; a path may exceed
- * the limit by {@link COUNTED_FROM} a run, which spares all others a look into the db.
+ * Finds new URLs whose path has too many queries (`/list?sort=a&filter=b...`): most often they show the same items in
+ * another order. The queries of a path are counted in the crawl db, so that a restart forgets nothing. A path may exceed
+ * the limit by {@link COUNTED_FROM} a run, which spares all other paths the count.
  */
 export class QueryVariants {
   private readonly db: Pick<CrawlDb, 'scan'>;
@@ -31,7 +31,7 @@ export class QueryVariants {
     this.max = max;
   }
 
-  /** Which of these URLs, none of them in the crawl db yet, come after the first `max` of their path. */
+  /** Those of the URLs, none of them in the crawl db yet, that come after the first `max` of their path. */
   async beyond(urls: readonly string[]): Promise<ReadonlySet<string>> {
     const excess = new Set<string>();
     if (this.max === 0) return excess;

@@ -26,7 +26,7 @@ export interface ReadmitOptions extends LinkOptions {
   readonly initialIntervalMs: number;
 }
 
-/** A page and the parse output of its current content. */
+/** A page and the parse output of its stored content. */
 export interface LinkingPage {
   readonly datum: CrawlDatum;
   readonly parsed: ParsedRecord;
@@ -36,9 +36,9 @@ export interface LinkingPage {
 const MAX_BATCH_LINKS = 7_500;
 
 /**
- * Judges the stored links of pages by the rules of today, without a request: what was kept out before and is let in now
- * enters as if the pages had been read again. Nothing leaves: links that were let in stay with their pages, so that
- * rules with a slip make no orphans. Doing it twice is the same as once, so a run that was cut short is done anew.
+ * Judges the stored links of pages by the URL rules in force, without a request: URLs that were refused before and are
+ * admitted now enter as if the pages had been parsed again. No link is removed, so that a mistaken rule makes no
+ * orphans. A second run changes nothing, so a run that was cut short is repeated from its start.
  */
 export async function readmitLinks(
   deps: ReadmitDeps,

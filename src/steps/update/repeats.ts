@@ -15,14 +15,14 @@ import type { FingerprintTables as FingerprintTablesPort, NearAnswer } from '../
 export interface RepeatOptions {
   /** Largest distance of a page to its representative, 0 to 3 bits. */
   readonly distance: number;
-  /** Which of two pages represents the other: the one known first, or the one seen last. */
+  /** The page that represents the other: the one known first, or the one visited last. */
   readonly keep: 'first' | 'latest';
 }
 
 export interface RepeatDeps {
   readonly db: CrawlDb;
   readonly tables: FingerprintTablesPort;
-  /** As the tables have it: pages of different scopes never meet. */
+  /** Scope of a page, as in the tables: pages of different scopes are never compared. */
   readonly scopeOf: (url: string) => string;
 }
 
@@ -35,23 +35,20 @@ export interface VisitedPage {
 export interface JudgedRepeats {
   /** The visited pages as they are to be stored, in their order. */
   readonly visited: readonly CrawlDatum[];
-  /** Pages that were not visited, and have another representative now, or none. */
+  /** Pages that were not visited, and now have another representative or none. */
   readonly others: readonly CrawlDbPut[];
-  /** Visited pages that repeat another and did not before, and pages that stand for themselves again. */
+  /** Pages that repeat another and did not before, and pages that represent themselves again. */
   readonly marked: number;
   readonly restored: number;
 }
 
-/**
- * Duplicates of one page that are given another representative at once; what is beyond is judged at its own next visit.
- */
+/** Duplicates of one page that get another representative at once; the others are judged at their own next visit. */
 const HEIRS = 1_000;
 
 /**
- * Says which of the pages just visited repeat others, and elects another representative for the duplicates of a page
- * that is gone or has changed away. A duplicate is always near its representative itself, never near it by way of
- * others, and no representative is a duplicate. Only a page whose signature, state or representative has changed is
- * compared; all others cost nothing.
+ * Finds which of the pages just visited repeat others, and elects another representative for the duplicates of a page
+ * that is gone or is no longer near them. A duplicate is always near its representative itself, not by way of others,
+ * and no representative is a duplicate. Only pages whose signature, state or representative has changed are compared.
  */
 export async function judgeRepeats(
   deps: RepeatDeps,
@@ -69,13 +66,13 @@ class Judging {
   readonly #now = new Map<string, CrawlDatum>();
   /** The others as they were read. */
   readonly #read = new Map<string, CrawlDatum>();
-  /** Visited pages that still have to be compared: not to be had as representatives yet. */
+  /** Visited pages that still have to be compared, and cannot be representatives yet. */
   readonly #waiting = new Set<string>();
-  /** Pages that this run has found to stand for themselves: their signatures, under their numbers in `#fresh`. */
+  /** Signatures of the pages that this run has found to represent themselves, by their numbers in `#fresh`. */
   #freshTables: FingerprintTables | null = null;
   readonly #fresh: string[] = [];
   readonly #departed: CrawlDatum[] = [];
-  /** Pages that this run has made duplicates, by their representatives: the tables do not know them yet. */
+  /** Pages that this run has made duplicates, by their representatives: the tables do not have them yet. */
   readonly #assigned = new Map<string, string[]>();
 
   constructor(deps: RepeatDeps, visited: readonly VisitedPage[], options: RepeatOptions) {
@@ -90,7 +87,7 @@ class Judging {
     const stranded = await this.#strandedDuplicates();
     for (const page of this.#visited) if (this.#hasDeparted(page)) this.#departed.push(page.previous);
     const known = new Map(this.#visited.map(({ previous }) => [previous.url, isOwnPage(previous)]));
-    // Pages that stood for themselves before come first, so that a new one repeats them and not the other way round.
+    // Pages that represented themselves before come first, so that a new page repeats them and not the reverse.
     changed.sort((a, b) => Number(known.get(b.url)) - Number(known.get(a.url)) || byAge(a, b));
     for (const { url } of [...changed, ...stranded]) this.#waiting.add(url);
     await this.#judgeAll(changed, this.#options.keep);
@@ -108,8 +105,8 @@ class Judging {
   }
 
   /**
-   * Whether its duplicates, if it has any, may have lost it. A signature of another name tells nothing: they stay until
-   * one of its own name does.
+   * Whether the page may no longer represent its duplicates, if it has any. A signature of another kind cannot be
+   * compared: the duplicates stay until one of its own kind can be.
    */
   #hasDeparted({ previous, datum }: VisitedPage): boolean {
     if (!isOwnPage(previous) || previous.signature === null) return false;
@@ -120,19 +117,19 @@ class Judging {
     return before === null || after === null || datum.state === 'duplicate' || !isSameText(before, after);
   }
 
-  /** Visited duplicates whose representative is not there any more, or not near. */
+  /** Visited duplicates whose representative is gone or no longer near. */
   async #strandedDuplicates(): Promise<CrawlDatum[]> {
     const duplicates = this.#visited.map(({ datum }) => datum).filter(({ state }) => state === 'duplicate');
     await this.#load(duplicates.flatMap(({ target }) => target ?? []));
     return duplicates.filter((datum) => {
       const target = datum.target === null ? undefined : this.#now.get(datum.target);
       if (target === undefined) return true;
-      return this.#distance(datum, target) === null && !this.#isUntold(datum, target);
+      return this.#distance(datum, target) === null && !this.#isIncomparable(datum, target);
     });
   }
 
-  /** Whether the two are signed in different ways, so that nobody can tell whether one still repeats the other. */
-  #isUntold(page: CrawlDatum, representative: CrawlDatum): boolean {
+  /** Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. */
+  #isIncomparable(page: CrawlDatum, representative: CrawlDatum): boolean {
     const [text, other] = [this.#textOf(page), this.#textOf(representative)];
     return (
       isOwnPage(representative) &&
@@ -182,7 +179,7 @@ class Judging {
     this.#freshTables.add(parseFingerprint(text.signature), this.#fresh.push(page.url) - 1);
   }
 
-  /** The nearest page that stands for itself; among equals the one known longest. */
+  /** The nearest page that represents itself; among equals the one known longest. */
   #representativeFor(page: CrawlDatum, answer: NearAnswer): CrawlDatum | null {
     const text = this.#textOf(page)!;
     const scope = this.#deps.scopeOf(page.url);
@@ -210,7 +207,7 @@ class Judging {
   async #giveHeirs(): Promise<void> {
     if (this.#departed.length === 0) return;
     const hasStored = ((await this.#deps.db.counters()).byState.duplicate ?? 0) > 0;
-    // The list grows no more: heirs never displace anybody.
+    // The list grows no more: an heir never replaces a representative.
     for (const { url } of this.#departed) {
       const heirs = new Set(this.#assigned.get(url));
       if (hasStored) for await (const heir of this.#deps.tables.duplicatesOf(url, HEIRS)) heirs.add(heir);
@@ -229,7 +226,7 @@ class Judging {
     }
   }
 
-  /** Bits between a page and one that it may repeat; `null` when it may not. */
+  /** Distance in bits of a page to one that it may repeat; `null` when it may not. */
   #distance(page: CrawlDatum, representative: CrawlDatum): number | null {
     if (!isOwnPage(representative)) return null;
     const [text, other] = [this.#textOf(page), this.#textOf(representative)];

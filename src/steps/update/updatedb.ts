@@ -12,15 +12,15 @@ import { withSoft404 } from './soft-404.ts';
 import { addTally, emptyTally, type Tally } from './update-tally.ts';
 
 /**
- * Links of a batch, beyond which no more records join it. What a batch holds should be garbage before V8 takes it for
- * old: four times as many links took 40 MB more, or a sixth more CPU to keep the heap as small.
+ * Links of a batch, beyond which no more records join it. A batch should be garbage before V8 promotes it to its old
+ * generation: four times as many links took 40 MB more, or a sixth more CPU to keep the heap as small.
  */
 const MAX_CHUNK_LINKS = 7_500;
 
 /**
- * Applies a segment to the crawl db, chunk by chunk. The progress mark is written in the same batch as what it counts,
- * so that an interrupted run goes on where it stopped and applying a segment twice is the same as once. What the
- * segment did not come to is given back to the due index at the end.
+ * Applies a segment to the crawl db, chunk by chunk. Each batch writes the progress mark with the records that it
+ * counts, so an interrupted run goes on where it stopped, and a segment that is applied twice changes nothing more.
+ * URLs that were not fetched return to the due index at the end.
  */
 export async function updateFromSegment(
   deps: UpdateDeps,
@@ -75,7 +75,7 @@ async function applyChunks(run: UpdateRun, segment: Segment, row: SegmentRow): P
   return total;
 }
 
-/** URLs handed back per batch. */
+/** URLs released per batch. */
 const RELEASE_WINDOW = 5_000;
 
 async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {

@@ -43,8 +43,10 @@ describe('a part of a page that changes alone at each visit', () => {
     const changes = await json<ChangeView[]>(['changes', '--kind', 'modified'], { cwd });
     expect(changes.map(({ blocks }) => blocks)).toEqual([[place], [place], [place]]);
     const { why } = await json<Explanation>(['explain', url], { cwd });
-    expect(why).toContainEqual(expect.stringMatching(/^At the last change these parts differed: .*section>p\.$/));
-    expect(why).toContainEqual(expect.stringMatching(/^These parts differ at most visits and count for no change: /));
+    expect(why).toContainEqual(expect.stringMatching(/^The last change was in these parts: .*section>p\.$/));
+    expect(why).toContainEqual(
+      expect.stringMatching(/^These parts differ at most visits, so they do not count as a change: /),
+    );
     expect((await run(['explain', url], { cwd })).stdout).toContain('section>p');
   });
 

@@ -92,7 +92,7 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
     const record = await jsonStaying<RecordView>(['readdb', '--url', `${origin}/article/1/print`], { cwd });
     expect(record).toMatchObject({ state: 'duplicate', target: `${origin}/article/1` });
     const explained = await runStaying(['explain', `${origin}/article/1/print`], { cwd });
-    expect(explained.stdout).toContain(`It repeats ${origin}/article/1.`);
+    expect(explained.stdout).toContain(`It is a duplicate of ${origin}/article/1.`);
     expect(explained.stdout).not.toContain('redirects');
     const exported = await runStaying(['export', '--format', 'jsonl'], { cwd });
     expect(exported.stdout).not.toContain(`{"url":"${origin}/article/1/print"`);

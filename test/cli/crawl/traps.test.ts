@@ -78,7 +78,7 @@ describe('traps', () => {
     // The first twenty are fetched before the others.
     expect(log.slice(1, 21).sort()).toEqual(Array.from({ length: 20 }, (_, i) => `/many?q=${i}`).sort());
     const why = await json(['explain', `${origin}/many?q=99`], { cwd: demoting });
-    expect(why.why).toContain(`It entered with a lower score (${tooMany}).`);
+    expect(why.why).toContain(`It entered the crawl db with a lower score (${tooMany}).`);
     const dropping = await json<CrawlSummary>([...crawl, '-D', 'outlinks.beyondVariants=drop'], { cwd: workDir() });
     expect(dropping.totals).toMatchObject({ new: 21, demotedBy: {} });
     expect(dropping.totals.filteredBy[tooMany]).toBeGreaterThanOrEqual(80);
