@@ -188,7 +188,7 @@ describe('records by conditions', () => {
   it.each<[RecordQuery, string]>([
     [{ sort: 'scor' }, 'sort: there is no field "scor"; did you mean score?'],
     [{ where: 'depth' }, 'where, column 6'],
-    [{ sample: 3, sort: 'score' }, 'a sample has no order'],
+    [{ sample: 3, sort: 'score' }, 'a sample cannot be sorted'],
   ])('%j is refused', async (asked, message) => {
     await expect(ask(asked)).rejects.toMatchObject({
       code: 'usage-invalid',

@@ -249,7 +249,8 @@ class FetchRun {
     if (this.failuresOverAll >= this.options.failureLimit) {
       this.fault ??= new CrawlError(
         'failure-limit',
-        `${this.failuresOverAll} fetches in a row could not reach their hosts (fetch.failureLimit); is the network down?`,
+        `${this.failuresOverAll} fetches in a row could not reach their hosts (fetch.failureLimit); ` +
+          'is the network down?',
       );
       this.noMore.abort(this.fault);
     }

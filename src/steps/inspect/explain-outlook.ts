@@ -85,7 +85,8 @@ export function waysToComeSooner({ datum, lease, robots, host, policy, now, url 
   if (datum.lastFetchAt !== null && datum.failures === 0) {
     const trust = Math.round(100 * hintTrust(host?.facts ?? { hintHits: 0, hintMisses: 0 }));
     ways.push(
-      `A newer lastmod in a sitemap of its host: it would shorten the wait by ${trust} %, as far as such dates are trusted on this host.`,
+      `A newer lastmod in a sitemap of its host: it would shorten the wait by ${trust} %, ` +
+        'as far as such dates are trusted on this host.',
     );
     if (policy.price !== undefined && policy.price !== null) {
       ways.push('A round with less due than the budget allows: it also fetches the pages that are due next.');

@@ -122,7 +122,9 @@ export function explain(input: ExplainInput): Explanation {
   };
 }
 
-/** The terms of the next visit where the schedule had no part: failures, refusals and "gone" have pauses of their own. */
+/**
+ * The terms of the next visit where the schedule had no part: failures, refusals and "gone" have pauses of their own.
+ */
 function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   const last = datum.visits.at(-1);
   if (last === undefined) return [];
@@ -215,9 +217,8 @@ function stateSentences(datum: CrawlDatum): string[] {
   const sentences = [found];
   if (datum.lastError !== null) {
     const text = ERRORS[datum.lastError.code as ErrorCode]?.text ?? '';
-    sentences.push(
-      `Last error at ${isoTime(datum.lastError.at)}: ${datum.lastError.code}, ${datum.lastError.message}. ${text}`.trim(),
-    );
+    const { at, code, message } = datum.lastError;
+    sentences.push(`Last error at ${isoTime(at)}: ${code}, ${message}. ${text}`.trim());
   }
   const { demoted } = datum.metadata;
   if (demoted !== undefined) sentences.push(`It entered the crawl db with a lower score (${String(demoted)}).`);

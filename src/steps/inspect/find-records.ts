@@ -11,22 +11,22 @@ import type { CrawlDb, DueEntry, ScanQuery } from '../../ports/crawl-db.ts';
 import type { IndexName, ReadMeter } from '../../ports/record-indexes.ts';
 import { type Order, sortedHead } from './sorted-head.ts';
 
-/** Which records are asked for; conditions add up. */
+/** Conditions on records; a record must meet all of them. */
 export interface RecordQuery {
   /** `host[:port]` */
   readonly host?: string;
   /** This domain and the hosts below it. */
   readonly domain?: string;
   readonly status?: CrawlState;
-  /** URLs that begin so; scheme and host have to be whole. */
+  /** URLs that begin with this; scheme and host must be complete. */
   readonly prefix?: string;
   /** At least so many failed visits in a row. */
   readonly failures?: number;
   /** An expression over the fields of a record; see `parseExpression`. */
   readonly where?: string;
-  /** Only what is due for at least so long, ms; in the order in which it is due. Leased URLs are not due. */
+  /** URLs that have been due for at least this long, ms, in the order of their due time. Leased URLs are not due. */
   readonly dueForMs?: number;
-  /** So many of them, each with the same chance. */
+  /** Size of a random sample, in which every record has the same chance. */
   readonly sample?: number;
   /** Field to sort by, with `:desc` or `:asc`. */
   readonly sort?: string;
@@ -34,13 +34,13 @@ export interface RecordQuery {
 }
 
 export interface QueryReport {
-  /** Where the records were found; `records` is a pass over all of the range. */
+  /** The index that was read; `records`: the records themselves, all of the range. */
   readonly index: IndexName;
   /** The part of the index that was read: a host, a domain, a prefix, or everything. */
   readonly range: string;
   /** Rows read, of the index or of the records. */
   readonly rowsRead: number;
-  /** Records given out. */
+  /** Records returned. */
   readonly returned: number;
 }
 
@@ -51,8 +51,7 @@ export interface FindDeps extends QueryEnvironment {
 }
 
 /**
- * Records by any conditions, from the index that leaves least to read. Throws `usage-invalid` for a query that means
- * nothing.
+ * Records by any conditions, from the index that reads the fewest rows. Throws `usage-invalid` for an invalid query.
  */
 export async function* findRecords(
   deps: FindDeps,
@@ -69,7 +68,7 @@ export async function* findRecords(
   return { index: index ?? found.index, range: found.range, rowsRead, returned };
 }
 
-/** Entries of the due index that are due at a time. */
+/** Entries of the due index that are due at a given time. */
 export async function* dueEntries(
   db: Pick<CrawlDb, 'due'>,
   until: number,
@@ -86,7 +85,7 @@ export async function* dueEntries(
 
 interface Found {
   readonly data: AsyncIterable<CrawlDatum>;
-  /** When nothing was read. */
+  /** The index to report where nothing was read. */
   readonly index: IndexName;
   readonly range: string;
 }
@@ -95,7 +94,7 @@ function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
   const { limit = Number.POSITIVE_INFINITY, sample, dueForMs } = query;
   const order = query.sort === undefined ? null : orderOf(query.sort, deps);
   if (sample !== undefined && order !== null) {
-    throw new CrawlError('usage-invalid', 'a sample has no order: sort what it gives');
+    throw new CrawlError('usage-invalid', 'a sample cannot be sorted: leave out the sort, or the sample');
   }
   const expression = query.where === undefined ? null : parseExpression(query.where, deps.now);
   const scan = scanOf(query, expression, meter);
@@ -136,7 +135,7 @@ function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
   };
 }
 
-/** What of a query and its expression the crawl db can narrow down by itself. */
+/** The part of a query and its expression that the crawl db evaluates itself. */
 function scanOf(query: RecordQuery, expression: Expression | null, meter: ReadMeter): ScanQuery {
   const { host, domain, status, prefix, failures = 0 } = query;
   const { state, ...narrowed } = narrowingOf(expression);
@@ -157,7 +156,7 @@ function rangeOf({ host, domain, prefix }: ScanQuery): string {
   return parts.filter((part) => part !== undefined && part !== '').join(', ') || 'everything';
 }
 
-/** Whether only hosts narrow the query down, so that an index by host answers it alone. */
+/** Whether a query has no condition but on hosts, so that an index by host answers it. */
 function isOfHosts(query: RecordQuery, expression: Expression | null): boolean {
   const { status, prefix, failures = 0 } = query;
   return expression === null && status === undefined && prefix === undefined && failures === 0;
@@ -175,7 +174,7 @@ async function* matching(data: AsyncIterable<CrawlDatum>, matches: Matches): Asy
 /** Due entries whose records are looked up at a time. */
 const DUE_WINDOW = 500;
 
-/** In the order of the due index; its entries tell enough to leave most others out before their records are read. */
+/** In the order of the due index, whose entries exclude most URLs before their records are read. */
 async function* dueRecords(
   { db, now }: FindDeps,
   { dueForMs }: { readonly dueForMs: number },
@@ -252,7 +251,7 @@ export function orderOf(text: string, env: QueryEnvironment): Order {
   return { field: requireField('sort', name), isDescending: direction === 'desc', env };
 }
 
-/** Throws `usage-invalid`, with what was probably meant. */
+/** Throws `usage-invalid` for an unknown name, with the field that was probably meant. */
 export function requireField(option: string, name: string): QueryField {
   const field = fieldNamed(name);
   if (field !== undefined) return field;

@@ -12,7 +12,7 @@ export interface GroupView {
   readonly byState: StateCounts;
 }
 
-/** URLs by host, registrable domain or top-level domain, most first; reads one row a host. */
+/** URLs by host, registrable domain or top-level domain, most first. Reads one row a host. */
 export async function groupHosts(
   db: Pick<CrawlDb, 'hosts'>,
   grouping: Grouping,

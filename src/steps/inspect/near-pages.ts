@@ -23,15 +23,15 @@ export interface NearOptions {
 
 export interface NearDeps {
   readonly db: CrawlDb;
-  /** `null` where none are kept. */
+  /** Tables of signatures; `null` where none are kept. */
   readonly tables: FingerprintTables | null;
   readonly domainOf: (host: string) => string;
 }
 
 /**
  * Pages whose signatures are near that of a page, nearest first. The tables answer up to three bits within their scope;
- * beyond, and for pages that they leave out, every record of the scope is read. `null`: the page is not known, or has
- * no signature.
+ * for larger distances, and for pages that they leave out, every record of the scope is read. `null`: the page is not
+ * in the crawl db, or has no signature.
  */
 export async function nearPages(deps: NearDeps, url: string, options: NearOptions): Promise<NearPage[] | null> {
   const { db } = deps;

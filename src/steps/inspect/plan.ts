@@ -6,18 +6,18 @@ export interface PlanDay {
   /** From 0: the next 24 hours. */
   readonly day: number;
   readonly from: string;
-  /** Visits that fall due on the day, first ones apart. */
+  /** Visits to known pages that fall due on the day. */
   readonly due: number;
   readonly newUrls: number;
-  /** Fetches that the budget lets happen; all without one. */
+  /** Fetches that the budget allows; all without one. */
   readonly fetches: number;
-  /** Left over for the next day. */
+  /** Visits left over for the next day. */
   readonly waiting: number;
 }
 
 export interface PlanSummary {
   readonly days: readonly PlanDay[];
-  /** Visits a day that the pages ask for on the average, new URLs left out. */
+  /** Mean visits a day that the intervals of the pages require, without new URLs. */
   readonly needPerDay: number;
   /** `null`: no budget. */
   readonly budgetPerDay: number | null;
@@ -28,9 +28,8 @@ export interface PlanSummary {
 const MAX_HOSTS = 50;
 
 /**
- * What the next days will ask for: each page when it is due and then at its interval, new URLs at once. Reads the due
- * index, once. What a budget cannot pay on a day waits for the next. New links and changes of interval are not
- * foreseen.
+ * Forecast of the next days: each page when it is due and then at its interval, new URLs at once. Reads the due index
+ * once. Visits beyond the budget of a day wait for the next. New links and changes of intervals are not foreseen.
  */
 export async function planAhead(
   db: CrawlDb,
@@ -56,7 +55,7 @@ export async function planAhead(
   }
   // All of them, for the mean need; one pass.
   for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
-    // A page that fails or has vanished is asked once; how often again is for its answer to say.
+    // A page that fails or is gone counts once: its next interval depends on the answer.
     const again =
       entry.failures === 0 && entry.state !== 'gone' ? Math.max(entry.intervalMs, 1_000) : Number.POSITIVE_INFINITY;
     rate += DAY_MS / again;

@@ -6,10 +6,10 @@ import { isoTime, type RecordView, recordView, seconds } from './views.ts';
 /** A record cut down to the fields asked for, in their order. */
 export type RecordRow = Readonly<Record<string, unknown>>;
 
-/** Parts of a record that are no single value. */
+/** Parts of a record that are lists or objects. */
 const WHOLE_PARTS = ['visits', 'lastError', 'metadata'] as const satisfies readonly (keyof RecordView)[];
 
-/** How a record becomes a row of these fields. Throws `usage-invalid` for a name that is no field. */
+/** Makes rows of these fields from records. Throws `usage-invalid` for a name that is no field. */
 export function rowMaker(names: readonly string[], env: QueryEnvironment): (datum: CrawlDatum) => RecordRow {
   const columns = names.map((name) => {
     const part = WHOLE_PARTS.find((each) => each.toLowerCase() === name.toLowerCase());

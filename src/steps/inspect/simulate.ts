@@ -35,7 +35,7 @@ interface Sum {
 }
 const noSum = (): Sum => ({ fetches: 0, found: 0, changes: 0, staleMs: 0, spanMs: 0, bytes: 0 });
 
-/** Replays the visits that the records remember through other schedules, beside what really happened. */
+/** Replays the stored visits of the records with other schedules, beside the visits as they happened. */
 export async function simulateSchedules(
   db: CrawlDb,
   schedules: readonly FetchSchedule[],

@@ -8,12 +8,12 @@ export interface Order {
   readonly env: QueryEnvironment;
 }
 
-/** Records that are sorted in memory without a limit. */
+/** Records that are sorted in memory where the query has no limit. */
 const MOST_SORTED = 200_000;
 
 /**
- * The first `limit` records in an order, in memory of twice their number; missing values last, equal ones as they come.
- * Rejects with `usage-invalid` when there are too many to sort without a limit.
+ * The first `limit` records of an order, in memory for twice their number; missing values last, equal ones in the order
+ * of `data`. Rejects with `usage-invalid` when there are too many to sort without a limit.
  */
 export async function* sortedHead(
   data: AsyncIterable<CrawlDatum>,
@@ -30,7 +30,7 @@ export async function* sortedHead(
     best.push({ datum, value: field.read(datum, env), at: at++ });
     if (best.length >= 2 * limit + 100) cut();
     else if (limit === Number.POSITIVE_INFINITY && best.length > MOST_SORTED) {
-      throw new CrawlError('usage-invalid', `more than ${MOST_SORTED} records to sort: add a limit, or conditions`);
+      throw new CrawlError('usage-invalid', `more than ${MOST_SORTED} records to sort: add a limit or conditions`);
     }
   }
   cut();

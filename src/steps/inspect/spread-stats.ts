@@ -1,7 +1,7 @@
 import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
 
-/** Shares of records, told by the counts that the crawl db keeps: no row is read. */
+/** Distributions of records, from counters of the crawl db: no row is read. */
 
 export interface SpreadView {
   /** Links from a seed -> URLs. */
@@ -10,13 +10,13 @@ export interface SpreadView {
   readonly byType: Readonly<Record<string, number>>;
   /** Failed visits in a row -> URLs. */
   readonly byFailures: Readonly<Record<string, number>>;
-  /** URLs by revisit interval: up to so many seconds, and more than the limit before; `null`: longer. */
+  /** URLs by revisit interval: up to this many seconds and above the limit before; `null`: all longer ones. */
   readonly intervals: readonly { readonly upTo: number | null; readonly urls: number }[];
 }
 
 const HOUR = 3_600;
 const INTERVAL_LIMITS_S = [HOUR, 6 * HOUR, 24 * HOUR, 7 * 24 * HOUR, 30 * 24 * HOUR, 90 * 24 * HOUR, 365 * 24 * HOUR];
-/** An interval of exactly a limit is rounded within this, and belongs under it. */
+/** Rounding of counted intervals: one of exactly a limit stays under the limit. */
 const ROUNDING = 1.05;
 
 export function spreadView(spread: Spread): SpreadView {
@@ -39,7 +39,7 @@ export const entriesOf = (counts: ReadonlyMap<number, number>): number => {
   return sum;
 };
 
-/** Entries due at `at`; of the hour that is not over, the share that has gone by. */
+/** Entries due at `at`; of the current hour, the share that has passed. */
 export function dueBy(counts: ReadonlyMap<number, number>, at: number): number {
   const now = hourOf(at);
   const share = (at - startOfHour(now)) / (startOfHour(1) - startOfHour(0));
@@ -48,7 +48,7 @@ export function dueBy(counts: ReadonlyMap<number, number>, at: number): number {
   return due;
 }
 
-/** A quantile of values that are counted by steps; the steps sort like the values. `null` without any. */
+/** A quantile of values counted by steps, which sort like the values. `null` without values. */
 export function quantileOf(counts: ReadonlyMap<number, number>, share: number): number | null {
   const sorted = [...counts].sort(([a], [b]) => a - b);
   let left = share * (entriesOf(counts) - 1);

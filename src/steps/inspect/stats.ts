@@ -10,32 +10,32 @@ import { seconds } from './views.ts';
 export interface DbStats extends SpreadView {
   readonly urls: number;
   readonly byStatus: StateCounts;
-  /** URLs that generate would look at now. */
+  /** URLs that are due now. */
   readonly due: number;
-  /** Of those, the ones that have been waiting for more than a day. */
+  /** URLs that have been due for more than a day. */
   readonly overdue: number;
   /** URLs in a segment that is not applied yet. */
   readonly leased: number;
   readonly hosts: number;
   /** Revisit intervals in seconds, of all URLs that have a next visit; `null` without any. */
   readonly interval: { readonly min: number; readonly p50: number; readonly p95: number; readonly max: number } | null;
-  /** Of the pages of whose change something was learnt; `null` without any. */
+  /** Of the pages with an estimated rate of change; `null` without any. */
   readonly freshness: {
     readonly pages: number;
     /** Expected share of copies that lack no major change now. */
     readonly fresh: number;
     /** Major changes expected a day, over all of them. */
     readonly changesPerDay: number;
-    /** Pages by the believed time between two major changes. */
+    /** Pages by the estimated time between two major changes. */
     readonly periods: readonly { readonly upToDays: number | null; readonly pages: number }[];
   } | null;
   /** How long due pages have been waiting, seconds; `null` when none is due. */
   readonly waiting: { readonly p50: number; readonly p95: number; readonly max: number } | null;
-  /** Pages to come back to that fall due on each of the next 14 days, what is due already on the first. */
+  /** Known pages that fall due on each of the next 14 days; overdue ones on the first. */
   readonly dueByDay: readonly number[];
   /**
-   * Whether times are told by counts of hours and of eighths of an octave (4.5 %), and freshness is left out, to answer
-   * at once.
+   * Whether times come from counters by the hour and by eighths of an octave (4.5 %), without freshness, so that the
+   * answer needs no pass over the due index.
    */
   readonly estimated: boolean;
 }
@@ -45,12 +45,12 @@ const DAYS_AHEAD = 14;
 
 type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due'>;
 
-/** With at most so many entries in the due index, reading them all takes no time that anybody would notice. */
+/** Size up to which the due index is always read: so few entries take some milliseconds. */
 const FEW_ENTRIES = 20_000;
 
 /**
- * Counts come from counters. What depends on each page's own time (exact quantiles, freshness) takes one pass over the
- * due index, which holds no records; a large one is read only when that is asked for (`full`).
+ * Counts come from counters. Exact quantiles and freshness depend on each page's own times and take one pass over the
+ * due index, which holds no records; a large one is read only when `full`.
  */
 export async function statsOf(db: StatsDb, now: number, full = false): Promise<DbStats> {
   const { urls, byState: byStatus, leased, hosts } = await db.counters();
@@ -64,7 +64,7 @@ export async function statsOf(db: StatsDb, now: number, full = false): Promise<D
 
 const isSmall = ({ dueKnown, dueNew }: Spread): boolean => entriesOf(dueKnown) + entriesOf(dueNew) <= FEW_ENTRIES;
 
-/** Whether an answer may read the whole due index. */
+/** Whether an answer reads the whole due index. */
 export async function isDueIndexRead(db: CrawlDb, full: boolean): Promise<boolean> {
   return full || isSmall(await db.spread());
 }
@@ -78,10 +78,10 @@ function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): 
   });
   const intervalAt = (share: number): number => seconds(intervalOfBucket(quantileOf(byInterval, share) ?? 0));
   const late = new Map([...dueKnown].filter(([hour]) => startOfHour(hour) <= now));
-  // The longest wait is the earliest hour.
+  // The earliest hour has the longest wait.
   const waitAt = (share: number): number => seconds(Math.max(0, now - startOfHour(quantileOf(late, 1 - share) ?? 0)));
   return {
-    // New URLs are due since they were found, so of theirs the whole hour that is not over counts.
+    // New URLs are due from the moment they are found, so all of those of the current hour are due.
     due: dueBy(dueKnown, now) + dueBy(dueNew, startOfHour(hourOf(now) + 1)),
     overdue: dueBy(dueKnown, now - DAY_MS) + dueBy(dueNew, now - DAY_MS),
     interval:
@@ -142,7 +142,7 @@ async function readTimes(db: StatsDb, now: number): Promise<Times> {
 const at = (sorted: Float64Array, share: number): number =>
   seconds(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
 
-/** Numbers whose count is not known before, eight bytes each. */
+/** A growing list of numbers, at eight bytes each. */
 class Growing {
   private values = new Float64Array(1_024);
   private count = 0;
@@ -161,10 +161,7 @@ class Growing {
   }
 }
 
-/**
- * Major changes a day that are expected of each host's pages, by what is believed of them; hosts of which nothing is
- * known are absent.
- */
+/** Major changes a day expected of the pages of each host, by their estimated rates; hosts without any are absent. */
 export async function changesPerDay(db: CrawlDb): Promise<ReadonlyMap<string, number>> {
   const rates = new Map<string, number>();
   for await (const { url, belief, state } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {

@@ -29,7 +29,9 @@ export interface RecordView {
   readonly signatureName: string | null;
   readonly title: string | null;
   readonly textChars: number | null;
-  /** Places that differed at the last change, and places that always do and do not count, as paths of elements. */
+  /**
+   * Blocks that differed at the last change, and blocks that differ at most visits and do not count, as element paths.
+   */
   readonly changedBlocks: readonly string[];
   readonly volatileBlocks: readonly string[];
   readonly target: string | null;
@@ -70,12 +72,12 @@ export interface HostView {
   readonly headHits: number;
   readonly headMisses: number;
   readonly bytesSaved: number;
-  /** `lastmod` of sitemaps that proved right, and wrong. */
+  /** Visits that a `lastmod` brought forward, and that found a change or none. */
   readonly hintHits: number;
   readonly hintMisses: number;
-  /** Until then it is asked for nothing, as it has demanded; `null`: it may be asked. */
+  /** End of the pause that the host has asked for (Retry-After); `null`: none. */
   readonly restUntil: string | null;
-  /** Major changes expected of its pages, by what is believed of them; `null` when nothing is. */
+  /** Major changes a day expected of its pages, by their estimated rates; `null` without any. */
   readonly changesPerDay: number | null;
 }
 

@@ -30,8 +30,8 @@ const WRITE_WINDOW = 1_000;
 /**
  * Marks the URLs to which no live page links any more, and revives orphans that are linked again. The outlinks of every
  * page are stored, so the pages it links to stay, however seldom it is visited. Targets are kept as 64 bits of their
- * digests: no linked URL is ever taken for an orphan, and one orphan in some 10^12 is overlooked. It costs one pass over
- * links and records per two million URLs, so it runs at intervals, not with every update.
+ * digests: no linked URL is ever taken for an orphan, and one orphan in some 10^12 is overlooked. It costs one pass
+ * over links and records per two million URLs, so it runs at intervals, not with every update.
  */
 export async function sweepOrphans(
   deps: SweepDeps,
@@ -93,8 +93,8 @@ export async function sweepOrphans(
 }
 
 /**
- * Revived orphans as they are to be stored: as duplicates where they repeat a page. Visits compare only pages whose text
- * has changed, and would miss them. The page known meanwhile represents, so that no other record changes.
+ * Revived orphans as they are to be stored: as duplicates where they repeat a page. Visits compare only pages whose
+ * text has changed, and would miss them. The page known meanwhile represents, so that no other record changes.
  */
 async function withDuplicates(
   { db, near }: SweepDeps,
@@ -106,8 +106,8 @@ async function withDuplicates(
 }
 
 /**
- * Targets of links and redirects of live pages, and URLs that sitemaps list: a sitemap has links but no record. Links of
- * a page that is gone or an orphan do not count.
+ * Targets of links and redirects of live pages, and URLs that sitemaps list: a sitemap has links but no record. Links
+ * of a page that is gone or an orphan do not count.
  */
 async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): Promise<UrlSet> {
   const linked = new UrlSet();

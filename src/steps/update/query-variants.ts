@@ -17,8 +17,8 @@ const MAX_PATHS = 20_000;
 
 /**
  * Finds new URLs whose path has too many queries (`/list?sort=a&filter=b...`): most often they show the same items in
- * another order. The queries of a path are counted in the crawl db, so that a restart forgets nothing. A path may exceed
- * the limit by {@link COUNTED_FROM} a run, which spares all other paths the count.
+ * another order. The queries of a path are counted in the crawl db, so that a restart forgets nothing. A path may
+ * exceed the limit by {@link COUNTED_FROM} a run, which spares all other paths the count.
  */
 export class QueryVariants {
   private readonly db: Pick<CrawlDb, 'scan'>;
