@@ -72,7 +72,7 @@ describe('dedup', () => {
     expect(await targets(db)).toEqual({ [urls[1 - leader]!]: urls[leader] });
   });
 
-  it('compares within its scope, and only signatures of one kind', async () => {
+  it('compares pages of one scope, and signatures of one kind only', async () => {
     const data = [
       page('https://a.org/', A),
       page('https://www.a.org/', A),
@@ -85,7 +85,7 @@ describe('dedup', () => {
     expect([await found('host'), await found('domain'), await found('all')]).toEqual([0, 1, 2]);
   });
 
-  it('keeps what a page was; undo gives every record back as it was', async () => {
+  it('keeps the former state of a page; undo restores every record', async () => {
     const data = [
       page('https://a.org/', A),
       page('https://a.org/1', NEAR, {
@@ -118,7 +118,7 @@ describe('dedup', () => {
     expect(await db.get('https://a.org/1')).toMatchObject({ state: 'fetched', target: null, metadata: {} });
   });
 
-  it('a dry run writes nothing; mirrors are told', async () => {
+  it('a dry run writes nothing; mirrors are listed', async () => {
     const data = Array.from({ length: 3 }, (_, i) => [
       page(`https://a.org/${i}`, A.replace('f', String(i)), { score: 2 }),
       page(`https://mirror.org/${i}`, A.replace('f', String(i))),
@@ -143,7 +143,7 @@ describe('dedup', () => {
     expect(await dedup(depsOf(db), { ...OPTIONS, incoming })).toMatchObject({ marked: 0, restored: 0 });
   });
 
-  it('a new batch leaves the groups of the library, but for those whose representative repeats one of the batch', async () => {
+  it('a new batch leaves the groups of the library, unless their representative repeats a page of the batch', async () => {
     const far = '7d859af98bc2c96d';
     const data = [
       page('https://a.org/old', NEAR),
@@ -171,7 +171,7 @@ describe('dedup', () => {
     expect(await dedup(depsOf(db), options)).toMatchObject({ duplicates: 1, marked: 0, restored: 0 });
   });
 
-  it('short pages, and those whose length nobody has noted, repeat nothing', async () => {
+  it('short pages, and pages of unknown length, are not compared', async () => {
     const short = [1, 2, 3].map((i) => page(`https://a.org/short${i}`, A, { textChars: 199 }));
     expect(await dedup(depsOf(await dbOf(...short)), OPTIONS)).toMatchObject({ pages: 0, short: 3, duplicates: 0 });
     expect(await dedup(depsOf(await dbOf(...short)), { ...OPTIONS, minChars: 0 })).toMatchObject({ duplicates: 2 });
@@ -179,7 +179,7 @@ describe('dedup', () => {
     expect(await dedup(depsOf(db), OPTIONS)).toMatchObject({ duplicates: 0 });
   });
 
-  it('a page that has become short is no duplicate any more, and what it represented repeats another', async () => {
+  it('a page that has become short is no duplicate any more, and its duplicates repeat another page', async () => {
     const db = await dbOf(page('https://a.org/', A), page('https://a.org/1', NEAR), page('https://a.org/22', A));
     await dedup(depsOf(db), OPTIONS);
     const leader = (await db.get('https://a.org/'))!;
@@ -197,7 +197,7 @@ describe('dedup', () => {
     expect(await allOf(db)).toEqual(once);
   });
 
-  it('broken off between two batches and run again, it ends as a whole run does', async () => {
+  it('interrupted between two batches and run again, it ends as a whole run does', async () => {
     const data = Array.from({ length: 2_600 }, (_, i) => page(`https://a.org/${i}`, i % 2 === 0 ? A : FAR));
     const whole = await dbOf(...data);
     await dedup(depsOf(whole), OPTIONS);
@@ -219,7 +219,7 @@ describe('dedup', () => {
     }
   });
 
-  it('nothing at all is no error', async () => {
+  it('an empty crawl db is no error', async () => {
     expect(await dedup(depsOf(await dbOf()), OPTIONS)).toMatchObject({ pages: 0, duplicates: 0, mirrors: [] });
   });
 });
@@ -238,12 +238,12 @@ describe('map and reduce', () => {
     return (await lines(nearPairs.reduce(stream(mapped.sort())))).sort();
   };
 
-  it('tell a thousand equal pages in as many lines', async () => {
+  it('list a thousand equal pages in as many lines', async () => {
     const equal = new Map(Array.from({ length: 1_000 }, (_, i) => [`https://a.org/${i}`, A]));
     expect(await pairsOf(equal)).toHaveLength(999);
   });
 
-  it('give all pairs within three bits, each once, as comparing each with each does; the first of equal ones stands for them', async () => {
+  it('give all pairs within three bits once, as comparing all with all does; the first of equals represents them', async () => {
     const hex = fc.array(fc.nat(63), { maxLength: 4 }).map((bits) => {
       let value = BigInt(`0x${A}`);
       for (const bit of bits) value ^= 1n << BigInt(bit);
@@ -340,7 +340,7 @@ describe('map and reduce', () => {
     );
   });
 
-  it('passes over lines that are none of its own', async () => {
+  it('skips lines that are no pairs', async () => {
     expect(await lines(nearPairs.map(stream(['', 'https://a.org/', 'https://a.org/\tnot hex', `\t${A}`])))).toEqual([]);
   });
 });

@@ -46,7 +46,7 @@ describe('failures by their reason', () => {
     expect(sumOfFailures([sum, sum]).map(({ visits }) => visits)).toEqual([4, 4, 2]);
   });
 
-  it('stay few however many codes a plugin makes up, and none is lost', () => {
+  it('stay few however many codes a plugin has, and no visit is lost', () => {
     const kinds = Array.from({ length: 200 }, (_, i) => [
       failureOf(`http://a.test/${i}`, failed(`own-${i}`, null)) as FailureKind,
     ]);
@@ -56,7 +56,7 @@ describe('failures by their reason', () => {
     expect(sum.reduce((total, { visits }) => total + visits, 0)).toBe(200);
   });
 
-  it('are the same one by one and in parts: in order, each once, nothing lost', () => {
+  it('are the same one by one and in parts: in order, each once, no visit lost', () => {
     const kind = fc.record({
       code: fc.integer({ min: 0, max: 80 }).map((n) => `own-${n}`),
       status: fc.constantFrom(null, 500, 503),

@@ -41,7 +41,7 @@ function byHand(all: readonly Candidate[], caps: Caps): string[] {
 }
 
 describe('selection under caps', () => {
-  it('from a stream chooses what sorting everything would choose, and counts every rejection', () => {
+  it('chooses from a stream what sorting all of it would choose, and counts every rejection', () => {
     const host = fc.constantFrom('a.x', 'b.x', 'c.y', 'd.y', 'e.z');
     const caps = fc.record({
       topN: fc.integer({ min: 0, max: 40 }),

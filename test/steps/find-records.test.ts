@@ -80,7 +80,7 @@ describe('records by conditions', () => {
     limit: maybe(1, 5, 500),
   });
 
-  it('are the ones that the conditions mean, whichever index serves', async () => {
+  it('meet the conditions, whichever index is read', async () => {
     await fc.assert(
       fc.asyncProperty(query, async (drawn) => {
         const {
@@ -128,11 +128,11 @@ describe('records by conditions', () => {
       { index: 'records', rowsRead: DATA.length, returned: 4 },
     ],
     [{ host: 'none.example' }, { index: 'records', rowsRead: 0, returned: 0 }],
-  ])('%j tells where it looked', async (asked, expected) => {
+  ])('%j reports the index and range that it read', async (asked, expected) => {
     expect((await ask(asked)).report).toMatchObject(expected);
   });
 
-  it('reads of an index hardly more than it returns', async () => {
+  it('reads few more rows of an index than it returns', async () => {
     const { report } = await ask({ status: 'gone', host: 'a.example' });
     expect(report.returned).toBeGreaterThan(0);
     expect(report.rowsRead).toBe(report.returned);
@@ -155,7 +155,7 @@ describe('records by conditions', () => {
     }
   });
 
-  it('the most changing of a domain are the same by index and by sorting all', async () => {
+  it('the pages of a domain that change most are the same by index and by sorting all', async () => {
     const query = { domain: 'a.example', sort: 'changesPerDay:desc', limit: 8 };
     const sorted = await ask({ ...query, where: 'changesPerDay > 0' });
     expect(sorted.report.index).toBe('records');
@@ -214,7 +214,7 @@ describe('groups and statistics', () => {
     ]);
   });
 
-  it('what is estimated is near to what is read', async () => {
+  it('estimates are near the exact figures', async () => {
     const [read, memoryRead] = [await statsOf(level, NOW), await statsOf(memory, NOW)];
     expect(memoryRead).toEqual(read);
     expect(read).toMatchObject({ urls: 160, estimated: false, byDepth: { 0: 32, 1: 32, 2: 32, 3: 32, 4: 32 } });

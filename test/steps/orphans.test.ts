@@ -36,7 +36,7 @@ async function swept() {
 }
 
 describe('the sweep for orphans', () => {
-  it('a duplicate that was an orphan repeats its page again, of which there is nothing to tell', async () => {
+  it('a revived orphan that still repeats its page is a duplicate again, and no change', async () => {
     const { db, tables, sweep, reported } = await swept();
     expect(await sweep([], tables)).toEqual({ orphaned: 1, revived: 0, purged: 0 });
     expect(await db.get(REPEAT)).toMatchObject({ state: 'orphan', nextFetchAt: null });
@@ -45,7 +45,7 @@ describe('the sweep for orphans', () => {
     expect(await reported()).toEqual([]);
   });
 
-  it('one that repeats nothing any more is told to be back', async () => {
+  it('a revived orphan that repeats no page any more is a change', async () => {
     const { db, sweep, reported } = await swept();
     await sweep([], null);
     await sweep([REPEAT], null);

@@ -3,7 +3,7 @@ import type { PageToParse } from '../../src/ports/page-parser.ts';
 import type { Segment } from '../../src/ports/segment-store.ts';
 import { parseSegment } from '../../src/steps/fetch/parse.ts';
 
-it('the step alone gives a parser the metadata of the fetch list, as parsing while fetching does', async () => {
+it('gives a parser the metadata of the fetch list, as parsing during the fetch does', async () => {
   const items = [
     { index: 0, metadata: {} },
     { index: 1, metadata: { section: 'news' } },

@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = 100 * DAY;
 
-it('a page at an interval that the operator has fixed is foreseen at that, whatever its schedule has learnt', async () => {
+it('plans a page with a fixed interval by that interval, whatever its schedule has learnt', async () => {
   const db = createMemoryCrawlDb();
   const pinned = newDatum({ url: 'http://a.example/', now: 0, intervalMs: 30 * DAY, fixedIntervalMs: HOUR });
   const free = newDatum({ url: 'http://b.example/', now: 0, intervalMs: 30 * DAY });

@@ -17,7 +17,7 @@ async function add(db: CrawlDb, variants: QueryVariants, urls: readonly string[]
 }
 
 describe('queries of one path', () => {
-  it('are told from the limit on, batch by batch', async () => {
+  it('are excess from the limit on, batch by batch', async () => {
     const db = createMemoryCrawlDb();
     const variants = new QueryVariants(db, 100);
     const excess: number[] = [];
@@ -37,7 +37,7 @@ describe('queries of one path', () => {
     ]);
   });
 
-  it('are remembered over a restart, but for a few', async () => {
+  it('are remembered over a restart, except for a few', async () => {
     const db = createMemoryCrawlDb();
     await add(db, new QueryVariants(db, 100), urlsOf('/list', 0, 100));
     expect(await add(db, new QueryVariants(db, 100), urlsOf('/list', 100, 60))).toBe(60 - 16);

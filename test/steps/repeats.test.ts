@@ -64,7 +64,7 @@ async function repeats(db: CrawlDb): Promise<Record<string, string>> {
 }
 
 describe('judging repeats', () => {
-  it('a page near one that is known repeats it; one four bits off does not', async () => {
+  it('a page near a known one repeats it; one four bits off does not', async () => {
     const deps = depsOf();
     expect(await visit(deps, { first: A })).toEqual({ marked: 0, restored: 0 });
     expect(await visit(deps, { near: NEAR, four: FOUR_OFF })).toEqual({ marked: 1, restored: 0 });
@@ -87,7 +87,7 @@ describe('judging repeats', () => {
     expect(await repeats(deps.db)).toEqual({ b: 'a' });
   });
 
-  it('other hosts, short texts and texts of other lengths repeat nothing', async () => {
+  it('pages of other hosts, short texts and texts of other lengths repeat no page', async () => {
     const deps = depsOf();
     await deps.db.write({ puts: [{ datum: signed('https://b.org/', A), previous: null }] });
     await visit(deps, { first: A });
@@ -97,7 +97,7 @@ describe('judging repeats', () => {
     expect(await repeats(deps.db)).toEqual({ alike: 'first' });
   });
 
-  it('a representative that is gone is followed by the next, and the others repeat that one', async () => {
+  it('a representative that is gone is replaced by the next page, which the others then repeat', async () => {
     const deps = depsOf();
     await visit(deps, { a: A });
     await visit(deps, { b: A, c: A, d: NEAR });
@@ -105,7 +105,7 @@ describe('judging repeats', () => {
     expect(await repeats(deps.db)).toEqual({ c: 'b', d: 'b' });
   });
 
-  it('one that changes away leaves its repeats; they may find another page that is as near', async () => {
+  it('a representative that changes loses its duplicates; they may repeat another page that is as near', async () => {
     const deps = depsOf();
     await visit(deps, { a: NEAR, z: FOUR_OFF });
     expect(await repeats(deps.db)).toEqual({ z: 'a' });
@@ -116,7 +116,7 @@ describe('judging repeats', () => {
     expect(await repeats(deps.db)).toEqual({});
   });
 
-  it('one that changes a little keeps those who are still near', async () => {
+  it('a representative that changes a little keeps the duplicates that are still near', async () => {
     const deps = depsOf();
     await visit(deps, { a: A });
     await visit(deps, { b: A, c: NEAR });
@@ -125,7 +125,7 @@ describe('judging repeats', () => {
     expect((await deps.db.get(at('b')))?.state).toBe('fetched');
   });
 
-  it('a duplicate that changes away stands for itself, and repeats again when it is back', async () => {
+  it('a duplicate that changes represents itself, and repeats again when it changes back', async () => {
     const deps = depsOf();
     await visit(deps, { a: A, b: A });
     expect(await visit(deps, { b: OTHER })).toEqual({ marked: 0, restored: 1 });
@@ -134,7 +134,7 @@ describe('judging repeats', () => {
     expect(await repeats(deps.db)).toEqual({ b: 'a' });
   });
 
-  it('a duplicate whose representative was lost behind its back is judged at its own next visit', async () => {
+  it('a duplicate whose representative was lost outside an update is judged at its own next visit', async () => {
     const deps = depsOf();
     await visit(deps, { a: A, b: A });
     await deps.db.write({ deletes: [(await deps.db.get(at('a')))!] });
@@ -142,7 +142,7 @@ describe('judging repeats', () => {
     expect(await deps.db.get(at('b'))).toMatchObject({ state: 'fetched', target: null });
   });
 
-  it('a signature of another name tells nothing: its repeats stay, until one of that name has changed away', async () => {
+  it('a signature of another kind cannot be compared: duplicates stay until one of their kind can be', async () => {
     const deps = depsOf();
     const renamed = { signatureName: 'simhash/2' };
     await visit(deps, { a: A, b: A, c: NEAR });
@@ -153,14 +153,14 @@ describe('judging repeats', () => {
     expect(await repeats(deps.db)).toEqual({ c: 'b' });
   });
 
-  it('one signed by another name with a text of another length has changed away', async () => {
+  it('a page with a signature of another kind and a text of another length loses its duplicates', async () => {
     const deps = depsOf();
     await visit(deps, { a: A, b: A });
     await visit(deps, { a: OTHER }, FIRST, { signatureName: 'simhash/2', textChars: 300 });
     expect(await repeats(deps.db)).toEqual({});
   });
 
-  it('keep latest: the newer page represents, and takes over those who repeated the older', async () => {
+  it('keep latest: the newer page represents, and takes over the duplicates of the older', async () => {
     const deps = depsOf();
     await visit(deps, { a: A }, LATEST);
     await visit(deps, { b: A }, LATEST);
@@ -172,7 +172,7 @@ describe('judging repeats', () => {
     expect(await repeats(deps.db)).toEqual({ a: 'c', b: 'c' });
   });
 
-  it('an unchanged page is not compared with anything', async () => {
+  it('an unchanged page is not compared', async () => {
     const deps = depsOf();
     await visit(deps, { a: A, b: OTHER });
     let asked = 0;
@@ -190,7 +190,7 @@ describe('judging repeats', () => {
   it.each([
     ['first', FIRST],
     ['latest', LATEST],
-  ] as const)('keep %s: whatever happens, each duplicate is near a page that stands for itself', async (_, options) => {
+  ] as const)('keep %s: whatever happens, each duplicate is near a page that represents itself', async (_, options) => {
     const signatures = fc.constantFrom(A, NEAR, FOUR_OFF, '7d859af98bc2c963', OTHER, null);
     const paths = ['a', 'b', 'c', 'd', 'e', 'f'];
     const round = fc.dictionary(fc.constantFrom(...paths), signatures, { noNullPrototype: true, maxKeys: 4 });

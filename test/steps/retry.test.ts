@@ -38,26 +38,26 @@ async function retried(query: Parameters<typeof retry>[1]) {
 }
 
 describe('retry', () => {
-  it('brings forward what failed for a reason, and no orphans', async () => {
+  it('makes URLs due that failed for a reason, and no orphans', async () => {
     const { summary, due } = await retried({ reasons: ['dns-failed'] });
     expect(due).toEqual(['a.example/dns', 'b.example/dns']);
     expect(summary).toMatchObject({ matched: 2, broughtForward: 2, unmoved: 0, byReason: { 'dns-failed': 2 } });
   });
 
-  it('of a host: whatever failed, was refused or is gone there', async () => {
+  it('of a host: URLs that failed, were refused or are gone', async () => {
     const { summary, due } = await retried({ host: 'a.example' });
     expect(due).toEqual(['a.example/dns', 'a.example/gone', 'a.example/robots']);
     expect(summary.byReason).toEqual({ 'dns-failed': 1, 'robots-denied': 1, gone: 1 });
   });
 
-  it('in a state, whatever their last visit brought', async () => {
+  it('in a state, whatever the outcome of their last visit', async () => {
     expect((await retried({ state: 'gone' })).due).toEqual(['a.example/gone']);
     expect((await retried({ reasons: ['gone'] })).due).toEqual(['a.example/gone']);
     const fetched = await retried({ state: 'fetched', host: 'a.example' });
     expect(fetched.summary.byReason).toEqual({ 'dns-failed': 1, none: 1, 'robots-denied': 1 });
   });
 
-  it('leaves what is due already, and writes nothing in a dry run', async () => {
+  it('leaves URLs that are due already, and writes nothing in a dry run', async () => {
     expect((await retried({ reasons: ['fetch-timeout'] })).summary).toMatchObject({ matched: 1, unmoved: 1 });
     const dry = await retried({ host: 'b.example', dryRun: true });
     expect(dry).toMatchObject({ due: [], summary: { matched: 2, broughtForward: 1, unmoved: 1, dryRun: true } });

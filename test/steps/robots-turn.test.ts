@@ -5,7 +5,7 @@ import type { HostLanes } from '../../src/ports/host-lanes.ts';
 import { askRobots } from '../../src/steps/fetch/robots-turn.ts';
 import { SILENT } from '../adapters/leveldb/temporary-db.ts';
 
-it('of http and https, which are asked in one lane, the longer Crawl-delay holds for both', async () => {
+it('http and https of a host share a lane, and the longer Crawl-delay holds for both', async () => {
   const head = { status: 200, statusText: '', httpVersion: '1.1', headers: {}, rawHeaders: [], remoteAddress: null };
   const protocol: FetchProtocol = {
     schemes: ['http', 'https'],

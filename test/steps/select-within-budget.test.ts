@@ -64,7 +64,7 @@ async function select(
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 describe('a budget', () => {
-  it('is shared between new URLs and pages to come back to, the best of each', async () => {
+  it('is shared between new URLs and known pages, the best of each', async () => {
     const { urls, due } = await select(
       [...range(20).map((i) => fresh(i, i)), ...range(20).map((i) => known(i, NOW - 1))],
       10,
@@ -77,7 +77,7 @@ describe('a budget', () => {
     expect(numbers('old').sort((a, b) => a - b)).toEqual([15, 16, 17, 18, 19]);
   });
 
-  it('goes to the other side where one leaves some of it', async () => {
+  it('goes to the other kind where one leaves some of it', async () => {
     const few = await select([...range(2).map((i) => fresh(i)), ...range(20).map((i) => known(i, NOW - 1))], 10);
     expect(few.urls.filter((url) => url.includes('old'))).toHaveLength(8);
     const none = await select(
@@ -87,7 +87,7 @@ describe('a budget', () => {
     expect(none.urls).toHaveLength(10);
   });
 
-  it('brings pages forward when less is due, but none that was just visited, fails, is gone, or is pinned', async () => {
+  it('brings pages forward when less is due, but none just visited, failing, gone or with a fixed interval', async () => {
     const data = [
       known(1, NOW - 1),
       known(2, NOW + 5 * HOUR),
@@ -101,20 +101,20 @@ describe('a budget', () => {
     expect(due).toBe(1);
   });
 
-  it('takes what the operator pinned first, once it is due', async () => {
+  it('takes pages with a fixed interval first, once they are due', async () => {
     const data = [...range(10).map((i) => known(i + 10, NOW - 1)), known(0, NOW - 1, { fixedIntervalMs: HOUR })];
     const { urls } = await select(data, 2, { newShare: 0 });
     expect(urls[0]).toBe('http://old0.example/0');
   });
 
-  it('keeps the cap of a host over both sides', async () => {
+  it('keeps the cap of a host over both kinds', async () => {
     const data = [...range(9).map((i) => fresh(i)), ...range(9).map((i) => known(i, NOW - 1))];
     const { urls } = await select(data, 18, { maxPerHost: 1 });
     expect(urls.map(hostOf).sort()).toEqual([...new Set(urls.map(hostOf))].sort());
     expect(urls).toHaveLength(6);
   });
 
-  it('what somebody has pushed goes first, whatever it is worth, as far as half of the budget goes', async () => {
+  it('touched URLs go first, whatever their worth, up to half of the budget', async () => {
     const data = [...range(50).map((i) => fresh(i)), ...range(50).map((i) => known(i, NOW - HOUR + i))];
     const one = await select(data, 10, { touched: ['http://old0.example/0'] });
     expect(one.urls).toContain('http://old0.example/0');
@@ -133,7 +133,7 @@ describe('a budget', () => {
     expect((await select(data, 5, { minIntervalOf })).urls).toEqual([known(2, 0).url]);
   });
 
-  it('is not kept from pages that come after any number of those that rules refuse', async () => {
+  it('reaches pages that come after any number of URLs that filters refuse', async () => {
     const refuses = (url: string): boolean => Number(url.split('/').at(-1)) >= 10;
     const data = [
       ...range(2_100).map((i) => fresh(i + 10, 5)),
@@ -144,7 +144,7 @@ describe('a budget', () => {
     expect((await select(data, 2, { refuses })).urls.sort()).toEqual([fresh(1).url, known(2, 0).url]);
   });
 
-  it('is not kept from other hosts by any number of pages of one that has a cap', async () => {
+  it('reaches other hosts after any number of pages of a host with a cap', async () => {
     const many = (datum: CrawlDatum, i: number): CrawlDatum => ({ ...datum, url: `http://crowd.example/${i}` });
     const data = [
       ...range(2_100).map((i) => many(fresh(i, 5), i)),
@@ -161,7 +161,7 @@ describe('a budget', () => {
     expect(new Set(ahead.urls.map(hostOf)).size).toBe(4);
   });
 
-  it('counts each page that is due as selected or as passed over, and none that is not', async () => {
+  it('counts each page that is due as selected or as rejected, and no other page', async () => {
     const waiting = [...range(20).map((i) => fresh(i)), ...range(20).map((i) => known(i, NOW - 1))];
     const touched = [known(3, 0).url];
     const full = await select(waiting, 10, { touched });

@@ -7,7 +7,7 @@ import { noteVisit, SkipNotes } from '../../src/steps/counters/skip-notes.ts';
 const note = (url: string, detail: string | null = null) =>
   ({ url, reason: 'url-filtered', by: 'urlfilter-scope', detail, from: null }) as const;
 
-describe('notes of what was passed over', () => {
+describe('notes of skipped URLs', () => {
   it('list each URL of a reason once, count every case, and say how many are not listed', () => {
     const notes = new SkipNotes(2);
     for (const url of ['a', 'b', 'a', 'c', 'd', 'b']) notes.note(note(url));
@@ -21,13 +21,13 @@ describe('notes of what was passed over', () => {
     expect(notes.cut).toBe(2);
   });
 
-  it('stay small whatever a page says', () => {
+  it('stay small whatever texts a page has', () => {
     const notes = new SkipNotes(10);
     notes.note(note('x'.repeat(1e6), 'y'.repeat(1e6)));
     expect(JSON.stringify(notes.listed).length).toBeLessThan(3_000);
   });
 
-  it('tell visits that brought no page, and no others', () => {
+  it('note visits that brought no page, and no others', () => {
     const notes = new SkipNotes(10);
     const datum = newDatum({ url: 'https://a.example/', now: 0, intervalMs: 1 });
     noteVisit(notes, datum, null);
@@ -70,7 +70,7 @@ describe('the list of reasons', () => {
     expect(reasonOfCode('toString')).toBe('other-failure');
   });
 
-  it.each(SKIP_REASON_NAMES)('%s says what it means and what can be done', (reason) => {
+  it.each(SKIP_REASON_NAMES)('%s has a meaning and a remedy', (reason) => {
     expect(SKIP_REASONS[reason].text).toMatch(/^[A-Zr].*[.)]$/);
     expect(SKIP_REASONS[reason].remedy).not.toBe('');
   });

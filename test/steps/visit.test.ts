@@ -55,7 +55,7 @@ async function storedOf(
   return response as WireResponse;
 }
 
-describe('what a visit stores', () => {
+describe('the stored response of a visit', () => {
   it.each<[string, number, Record<string, string>, boolean]>([
     ['a redirect with an empty body', 301, { location: '/b', 'content-length': '0' }, false],
     ['a redirect with a body, which is not read', 302, { location: '/b', 'content-length': '154' }, true],
@@ -128,7 +128,7 @@ async function claimed(
   return { asked, outcome, turns };
 }
 
-describe('what headers alone say of the same bytes', () => {
+describe('headers that change while the body stays the same', () => {
   const noindex = { 'x-robots-tag': 'noindex' };
   it.each<['headers' | 'head', Record<string, string>, number, string[]]>([
     ['headers', {}, 200, ['GET']],
@@ -160,14 +160,14 @@ describe('what headers alone say of the same bytes', () => {
     expect(outcome.kind).toBe(kind);
   });
 
-  it('a 304 need not repeat the tag, and its type tells nothing', async () => {
+  it('a 304 need not repeat the X-Robots-Tag, and its Content-Type is ignored', async () => {
     const headers = { ...TAG, 'content-type': 'text/plain' };
     const { asked, outcome } = await claimed('headers', TAG, 'noindex', () => ({ status: 304, headers }));
     expect(asked).toEqual(['GET if']);
     expect(outcome.kind).toBe('unchanged');
   });
 
-  it('where HEAD and GET never agree, the page is unchanged all the same', async () => {
+  it('the page is unchanged even where HEAD and GET never agree', async () => {
     const answer = (method: string) => ({ status: 200, headers: method === 'HEAD' ? { ...SINCE, ...noindex } : SINCE });
     const { asked, outcome } = await claimed('head', SINCE, null, answer);
     expect(asked).toEqual(['HEAD if', 'GET']);
