@@ -313,7 +313,7 @@ describe('map and reduce', () => {
           if (bits === '0') first.set(b, a);
           distances.set(`${a} ${b}`, Number(bits));
         }
-        // Equal pages are told against the first of them, which stands for them in all other pairs.
+        // Equal pages are paired with the first of them, which represents them in all other pairs.
         const distanceOf = (page: string, leader: string): number | undefined => {
           const [a, b] = [first.get(page) ?? page, first.get(leader) ?? leader];
           return a === b ? 0 : (distances.get(`${a} ${b}`) ?? distances.get(`${b} ${a}`));

@@ -167,7 +167,7 @@ describe('judging repeats', () => {
     expect(await repeats(deps.db)).toEqual({ a: 'b' });
     expect(await visit(deps, { c: NEAR }, LATEST)).toEqual({ marked: 1, restored: 0 });
     expect(await repeats(deps.db)).toEqual({ a: 'c', b: 'c' });
-    // Visited again without a change, nobody displaces anybody.
+    // Visited again without a change, no page replaces a representative.
     await visit(deps, { a: A, b: A, c: NEAR }, LATEST);
     expect(await repeats(deps.db)).toEqual({ a: 'c', b: 'c' });
   });

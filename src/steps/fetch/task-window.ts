@@ -5,7 +5,7 @@ export class TaskWindow {
   private running = 0;
   private readonly limit: number;
   private fault: unknown = null;
-  /** Who waits for a place, in order; nobody waits for each task, which would cost a promise for each that runs. */
+  /** Callers that wait for a place, in order. Waiting for the tasks themselves would cost a promise for each. */
   private readonly waiting: (() => void)[] = [];
   private whenIdle: (() => void) | null = null;
 

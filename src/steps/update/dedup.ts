@@ -12,7 +12,7 @@ export interface DedupOptions {
   readonly distance: number;
   /** Pages that may be of one group: those of a host, of a registrable domain, or any. */
   readonly scope: RepeatScope;
-  /** Which page of a group represents it: the first criterion that tells two apart decides. */
+  /** How the representative of a group is chosen: the first criterion by which two pages differ decides. */
   readonly prefer: readonly Preference[];
   /** A new batch against the library: these URLs represent, all others are only compared with them. */
   readonly incoming?: ReadonlySet<string>;
