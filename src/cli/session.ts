@@ -15,7 +15,7 @@ import { shortLines } from './render/safe-text.ts';
 export interface Surroundings {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opened only by those who read it. */
+  /** Opened by the commands that read it, and only then. */
   readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -33,7 +33,7 @@ export interface CommonOptions {
 
 export type Color = (color: 'green' | 'red' | 'blue' | 'gray', text: string) => string;
 
-/** What a command works with. Made once per run; opens things when they are first asked for. */
+/** Everything a command works with. Made once for each run; resources open at their first use. */
 export interface Session {
   readonly options: CommonOptions;
   readonly surroundings: Surroundings;
@@ -46,15 +46,15 @@ export interface Session {
   bold(text: string): string;
   /** A colour, under the same conditions. */
   readonly color: Color;
-  /** Whether what stands there can be drawn over: a terminal, and not a dumb one. */
+  /** Whether output can be redrawn in place: on a terminal, but not on a dumb one. */
   canDraw(stream: NodeJS.WriteStream): boolean;
   /** One line for people on stderr; nothing under `--quiet`. */
   note(text: string): void;
   log(): Promise<Log>;
-  /** From now on, progress is shown. */
+  /** Shows progress from now on. */
   showProgress(): Promise<void>;
   /**
-   * Opens the state directory for as long as `use` runs; who holds the crawl db answers questions of others meanwhile.
+   * Opens the state directory for as long as `use` runs, and answers questions of other processes meanwhile.
    */
   withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
   /** Opens the segments alone: the crawl db is not held, and another process may be at work on it. */
@@ -66,15 +66,15 @@ export interface Session {
   /** Joins a crawl that several processes share, for as long as `use` runs. */
   withWorker<Value>(use: (worker: Worker) => Promise<Value>): Promise<Value>;
   /**
-   * For questions: where another process holds the crawl db, that process answers. `use` may run again as long as
-   * nothing has come of it.
+   * For questions: where another process holds the crawl db, that process answers. `use` may run again until the first
+   * part of an answer has arrived.
    * @param opening `withIndexes`: for the questions `seen` and `near`
    */
   withReader<Value>(
     use: (reader: CrawlReader) => Promise<Value>,
     opening?: { readonly withIndexes: boolean },
   ): Promise<Value>;
-  /** For what works on the state directory itself, without a crawler. */
+  /** Options for work on the state directory without a crawler. */
   stateOptions<More extends object>(more: More): Promise<More & { config: Config; dir: string; log: Log }>;
   withChecker<Value>(use: (checker: Checker) => Promise<Value>): Promise<Value>;
   /** Ends the run as wrong usage, exit code 2. */
@@ -82,10 +82,10 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** What a command's handler gives back: its exit code, 0 when it gives none. */
+/** The action of a command. Resolves with the exit code; `undefined` is 0. */
 export type Handler = (session: Session) => Promise<number | undefined> | Promise<void>;
 
-/** Reads the configuration that the command's options ask for. Rejects with `CrawlError('config-invalid')`. */
+/** Reads the configuration that the options name. Rejects with `CrawlError('config-invalid')`. */
 export async function openSession(
   command: Command,
   surroundings: Surroundings,
@@ -234,7 +234,7 @@ function levelOf(options: CommonOptions, config: Config | undefined): LogLevel {
   return options.verbose ? 'debug' : (config?.log.level ?? 'info');
 }
 
-/** A log that is made when there is something to say: most questions have nothing to log. */
+/** A log that is created by its first record: most questions log nothing. */
 function lateLog(open: () => Promise<Log>, isVerbose: boolean): Log {
   const say =
     (level: keyof Log) =>
@@ -249,7 +249,7 @@ function wantsColor(stream: NodeJS.WriteStream, env: Surroundings['env']): boole
   return isTerminal(stream, env) && !env.NO_COLOR;
 }
 
-/** A dumb terminal (Emacs, some consoles) shows what others obey. */
+/** A dumb terminal (Emacs, some consoles) shows control sequences as text. */
 function isTerminal(stream: NodeJS.WriteStream, env: Surroundings['env']): boolean {
   return stream.isTTY === true && env.TERM !== 'dumb';
 }

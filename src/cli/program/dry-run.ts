@@ -1,10 +1,10 @@
 import type { Crawler } from '../../crawler.ts';
 import type { Session } from '../session.ts';
 
-/** Help of `--dry-run` for commands that take the same way with it, on a copy of the state that is thrown away. */
+/** Help text of `--dry-run` for commands that then run on a copy of the state, which is deleted afterwards. */
 export const DRY_RUN = 'only say what would be done; nothing is changed';
 
-/** Runs on the state directory, or for a dry run on a copy of it. */
+/** Runs `use` on the state directory, or for a dry run on a copy of it. */
 export function asAsked<Value>(
   session: Session,
   dryRun: boolean,
@@ -14,12 +14,12 @@ export function asAsked<Value>(
   return dryRun ? session.withDryRun(use, written) : session.withCrawler(use);
 }
 
-/** A summary, or several, as one line of JSON; that of a dry run says so. */
+/** A summary, or a list of them, as JSON; in a dry run each one has `dryRun: true`. */
 export function jsonOf(summary: object, dryRun: boolean): string {
   if (!dryRun) return JSON.stringify(summary);
   const marked = (each: object): object => ({ ...each, dryRun });
   return JSON.stringify(Array.isArray(summary) ? summary.map(marked) : marked(summary));
 }
 
-/** What stands before the text of a summary. */
+/** The first line of a summary for people. */
 export const dryRunNotice = (dryRun: boolean): string => (dryRun ? 'Dry run, nothing was changed:\n' : '');

@@ -6,7 +6,7 @@ import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import type { Question, ReaddbFlags } from './flags.ts';
 
-/** Asks and writes the answer. Resolves with the exit code. */
+/** Asks the crawl db and writes the answer. Resolves with the exit code. */
 export function answer(session: Session, question: Question): Promise<number> {
   // Which filter there is only the configuration tells.
   return question.kind === 'seen' ? seen(session) : session.withReader((db) => ofDb(session, db, question));
@@ -97,7 +97,7 @@ async function list<Row extends object>(
 ): Promise<number> {
   const format = asked ?? (session.json ? 'json' : 'table');
   const { writeListing } = await import('../render/listing.ts');
-  // Only a table has to know how wide characters are, which takes as long to load as many an answer.
+  // Only a table needs the widths of characters; loading them takes longer than most answers.
   const shown = format === 'table' ? columns(await import('../render/columns.ts')) : [];
   const written = await writeListing(session.out, rows, { format, columns: shown, bold: session.bold });
   if (written === 0 && format === 'table') session.note('Nothing matches.');

@@ -9,7 +9,7 @@ export interface ReaddbFlags {
   readonly dump?: true;
   readonly topN?: number;
   readonly due?: true;
-  /** Due for so long, ms. */
+  /** Due for at least this long, ms. */
   readonly overdue?: number;
   readonly hosts?: true;
   readonly seen?: true;
@@ -27,7 +27,7 @@ export interface ReaddbFlags {
   readonly explainQuery?: true;
 }
 
-/** One question, and how its answer is to look. */
+/** One question, with the format of its answer. */
 export type Question = { readonly flags: ReaddbFlags } & (
   | { readonly kind: 'stats' | 'url' | 'hosts' }
   | { readonly kind: 'seen' }
@@ -37,12 +37,12 @@ export type Question = { readonly flags: ReaddbFlags } & (
   | { readonly kind: 'records'; readonly query: RecordQuery }
 );
 
-/** They exclude each other. */
+/** Options that exclude each other. */
 const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'overdue', 'hosts', 'seen'] as const;
-/** They choose among records, or say how they look: alone they mean `--dump`. */
+/** Options that select records or their fields: alone they imply `--dump`. */
 const CHOICES = ['host', 'domain', 'status', 'prefix', 'retryMin', 'where', 'sample', 'sort', 'fields'] as const;
 
-/** Questions about records, which the choices go with. */
+/** Questions about records, which take {@link CHOICES}. */
 const OF_RECORDS: readonly string[] = ['dump', 'topN', 'due', 'overdue'];
 
 export function questionOf(flags: ReaddbFlags): Question | { readonly error: string } {

@@ -1,22 +1,22 @@
 import type { CrawlReader } from '../../operations/questions.ts';
 import type { LocalSocket } from '../process/local-socket.ts';
 
-/** A reader that takes longer than this (a dump into a pager) must not keep others from asking, ms. */
+/** A read that takes longer than this (a dump into a pager) must not block other processes, ms. */
 const LATE_MS = 500;
 
 export interface LateAnswers {
-  /** To be called when the crawl db is open: the socket of a process that still holds it must stay. */
+  /** Called when the crawl db is open: before that the socket may belong to another process. */
   start(reader: CrawlReader): void;
   close(): Promise<void>;
 }
 
-/** Answers the questions of others from when the crawl db has been open for long; most commands are done before. */
+/** Answers other processes once the crawl db has been open for a while; most commands end before that. */
 export function lateAnswers(dir: string): LateAnswers {
   let timer: NodeJS.Timeout | undefined;
   let serving: Promise<LocalSocket | null> | null = null;
   const serve = async (reader: CrawlReader): Promise<LocalSocket | null> => {
     const { answerQuestions, questionsPath } = await import('./answer-questions.ts');
-    // Where no socket can be made others learn that the crawl db is held, and by which process.
+    // Without a socket other processes get `db-locked`, which names this process.
     return answerQuestions(questionsPath(dir), reader).catch(() => null);
   };
   return {

@@ -3,8 +3,8 @@ import type { Log } from '../log.ts';
 import { answerQuestions, questionsPath } from './answer-questions.ts';
 
 /**
- * Answers questions of other processes for as long as `work` runs. Without a socket (a file system that has none) the
- * work is done all the same.
+ * Answers questions of other processes for as long as `work` runs. On a file system without sockets the work is done
+ * all the same.
  */
 export async function answerMeanwhile<Value>(
   dir: string,

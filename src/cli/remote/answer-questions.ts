@@ -4,17 +4,17 @@ import { type CrawlReader, QUESTIONS, type Question } from '../../operations/que
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import { type Asked, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
 
-/** A client that connects and asks nothing is hung up on, ms. */
+/** A client that asks nothing is disconnected after this, ms. */
 const PATIENCE_MS = 5_000;
-/** Time that answers under way get to be ended when the crawl db is given back, ms. */
+/** Time for answers under way to finish before the crawl db is closed, ms. */
 const GRACE_MS = 1_000;
 
-/** Where the process that holds the crawl db of a state directory answers. */
+/** Path of the socket of the process that holds the crawl db of a state directory. */
 export const questionsPath = (dir: string): string => socketPath(dir, 'db');
 
 /**
  * Answers the questions of other processes of the same user until it is closed. Closing resolves when no answer reads
- * the crawl db any more: those that are not at their end within a second are cut short, and their readers told.
+ * the crawl db any more: answers that take longer than a second are cut short, and their readers get an error.
  */
 export async function answerQuestions(path: string, reader: CrawlReader): Promise<LocalSocket> {
   const closing = new AbortController();
@@ -55,7 +55,7 @@ async function answerOne(client: Socket, reader: CrawlReader, closing: AbortSign
   }
 }
 
-/** Resolves at the first of the events, or when the signal comes. */
+/** Resolves at the first of the events, or when the signal aborts. */
 function eventOf(client: Socket, events: readonly string[], signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -84,7 +84,7 @@ async function questionOf(client: Socket, closing: AbortSignal): Promise<Asked |
   }
   client.removeListener('data', read);
   client.setTimeout(0);
-  // Whatever else it sends is passed over; reading on shows when it goes.
+  // Further data is ignored, but must be read: only then the end of the stream is seen.
   client.resume();
   if (text.length > MAX_QUESTION) throw new CrawlError('usage-invalid', 'the question is too long');
   const end = text.indexOf('\n');
@@ -110,7 +110,7 @@ function parsed(line: string): Asked {
 
 async function* linesFor(reader: CrawlReader, { ask, args }: Asked, closing: AbortSignal): AsyncGenerator<string> {
   const question = ask as Question;
-  // JSON has no "not given".
+  // JSON has no `undefined`.
   const given = args.map((arg) => arg ?? undefined);
   const method = reader[question] as (...args: unknown[]) => unknown;
   const answer = method(...given);

@@ -5,20 +5,18 @@ import type { CrawlReader } from '../../operations/questions.ts';
 /** A process that has just taken the crawl db needs a moment until it answers, ms. */
 const PATIENCE_MS = 1_500;
 const PAUSE_MS = 100;
-/**
- * A holder that has said nothing for so long is told of: it may be stopped, and would be waited for without a word, ms.
- */
+/** A holder that is silent this long is reported, ms: it may be suspended, and the wait would look like a hang. */
 const SILENCE_MS = 10_000;
 
 export interface Waiting {
-  /** Called when a holder that was asked is silent for long. */
+  /** Called when a holder does not answer for long. */
   readonly onSilence: (message: string) => void;
   readonly silenceMs?: number;
 }
 
 /**
- * Asks the crawl db that is opened here; where another process holds it, that process. Rejects with `db-locked` when
- * nobody answers there.
+ * Opens the crawl db and asks it; where another process holds it, asks that process. Rejects with `db-locked` when that
+ * process does not answer.
  * @param here opens the crawl db for as long as `use` runs
  */
 export async function askEither<Value>(
@@ -35,9 +33,11 @@ export async function askEither<Value>(
     const { questionsPath } = await import('./answer-questions.ts');
     const holder = await findHolder(questionsPath(dir));
     if (holder !== null) {
-      const answered = await telling(waiting, holder.hasAnswered, () => tried(() => use(holder.reader), 'holder-gone'));
+      const answered = await reportingSilence(waiting, holder.hasAnswered, () =>
+        tried(() => use(holder.reader), 'holder-gone'),
+      );
       if ('value' in answered) return answered.value;
-      // Nothing has come of it yet: whoever has the crawl db now answers from the start.
+      // No part of the answer has arrived: the next holder of the crawl db answers from the start.
       if (holder.hasAnswered()) throw answered.error;
     }
     if (performance.now() - startedAt > PATIENCE_MS) throw asked.error;
@@ -47,7 +47,7 @@ export async function askEither<Value>(
   }
 }
 
-async function telling<Value>(
+async function reportingSilence<Value>(
   { onSilence, silenceMs = SILENCE_MS }: Waiting,
   hasAnswered: () => boolean,
   ask: () => Promise<Value>,

@@ -7,14 +7,14 @@ import { type AnswerLine, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.t
 /** Asks the process that holds the crawl db. */
 export interface Holder {
   readonly reader: CrawlReader;
-  /** Whether any of an answer has come: then it cannot be asked elsewhere from the start. */
+  /** Whether part of an answer has arrived: then the question cannot be asked again elsewhere. */
   hasAnswered(): boolean;
 }
 
 /**
- * Resolves with `null` when nobody answers there.
- * @param patienceMs a holder that says nothing for so long, since it is stopped, is waited for no longer:
- *   `holder-gone`; 0: there is no end
+ * Resolves with `null` when no process listens there.
+ * @param patienceMs a question to a holder that is silent this long, such as a suspended one, rejects with
+ *   `holder-gone`; 0: no limit
  */
 export async function findHolder(path: string, patienceMs = 0): Promise<Holder | null> {
   const first = await open(path);
@@ -38,7 +38,7 @@ async function lastWord(answer: AsyncGenerator<unknown, unknown, undefined>): Pr
   throw new CrawlError('internal', 'the running process answered with a list');
 }
 
-/** The items of an answer as they come: the socket is read no faster than they are taken. */
+/** The items of an answer as they arrive. The socket is read no faster than the items are consumed. */
 async function* answerOf(
   { path, patienceMs, onItem }: { readonly path: string; readonly patienceMs: number; readonly onItem: () => void },
   ask: Question,
@@ -84,7 +84,7 @@ async function* linesOf(socket: Socket): AsyncGenerator<string> {
   }
 }
 
-/** `null`: nobody listens there. */
+/** `null`: no process listens there. */
 function open(path: string): Promise<Socket | null> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);

@@ -5,7 +5,7 @@ import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
  *
  *     -> {"incrawl":1,"ask":"records","args":[{"host":"example.org"}]}
  *     <- {"item":{..}}                                any number of them, of a streamed answer
- *     <- {"end":{..}}                                 the answer itself, or the last word of a stream
+ *     <- {"end":{..}}                                 the answer itself, or the return value of a stream
  *     <- {"error":{"code":"url-invalid","message":".."}}   instead
  *
  * An answer without "end" or "error" was cut short.
@@ -33,7 +33,7 @@ export function errorLine(error: unknown): string {
   return lineOf({ error: { code: String(code), message: message ?? String(error) } });
 }
 
-/** The error as it was thrown at the other end. */
+/** The error that the other process threw. */
 export function errorOf({ code, message }: { readonly code: string; readonly message: string }): CrawlError {
   return new CrawlError(Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'internal', message);
 }
