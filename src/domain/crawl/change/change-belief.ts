@@ -19,7 +19,10 @@ export const PRIOR_BELIEF: ChangeBelief = Object.freeze({ a: 0.7, b: 20 * DAY_MS
 
 /** Observations fade with time, by e^(-t / this): the change rate of a page drifts. */
 const FORGET_MS = 120 * DAY_MS;
-/** Lower bound of b after fading: an interval of this length without a change, ms. */
+/**
+ * Fading keeps b at or above this value, itself faded: the certainty of an interval of this length without a change,
+ * ms.
+ */
 const LEAST_B_MS = 1.4 * DAY_MS;
 /** Minor changes per major change, on pages without noise of their own; counted on real change histories. */
 const MINOR_PER_MAJOR = 0.7;

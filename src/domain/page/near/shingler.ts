@@ -25,9 +25,9 @@ const SPACE = 0x20;
 const KEPT_WORDS = 1 << 17;
 
 /**
- * Fingerprints are taken word by word without building any shingle: three Rabin states run side by side over the bytes,
- * begun at the last, the last but one and the last but two words. The state of the last word alone names the word, so
- * counting terms needs no strings either.
+ * Fingerprints are computed word by word, without building shingles: three Rabin states run side by side over the
+ * bytes, begun at the last, the last but one and the last but two words. The state of the last word alone identifies
+ * the word, so that counting terms needs no strings either.
  */
 export function createShingler(): Shingler {
   let kept = buffersFor(4096);
