@@ -45,7 +45,8 @@ import { addRepartition } from './transfer/repartition.ts';
 
 /**
  * All commands, in the order in which `incrawl --help` lists them. A new one is a file `GROUP/NAME.ts` beside this one
- * that exports an `AddCommand`, and a line here.
+ * that exports an `AddCommand`, and a line here. Groups: `crawl` changes the crawl db, `ask` reads it, `care` checks
+ * and saves the state directory, `transfer` moves data in and out, `setup` is the rest.
  */
 const ALL_COMMANDS: readonly AddCommand[] = [
   addDemo,

@@ -1,5 +1,4 @@
 import type { ListFormat } from '../render/listing.ts';
-import { writeListing } from '../render/listing.ts';
 import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import { dryRunNotice, jsonOf } from './dry-run.ts';
@@ -31,6 +30,7 @@ export async function writeList<Row extends object>(
     empty,
   }: { readonly format?: ListFormat | undefined; readonly empty?: string },
 ): Promise<number> {
+  const { writeListing } = await import('../render/listing.ts');
   const written = await writeListing(session.out, rows, { format, columns, bold: session.bold });
   if (written === 0 && format === 'table' && empty !== undefined) session.note(empty);
   return written;

@@ -8,7 +8,7 @@ import type { Question, ReaddbFlags } from './flags.ts';
 
 /** Asks the crawl db and writes the answer. Resolves with the exit code. */
 export function answer(session: Session, question: Question): Promise<number> {
-  // Which filter there is only the configuration tells.
+  // Only the configuration says which filter is in use.
   return question.kind === 'seen' ? seen(session) : session.withReader((db) => ofDb(session, db, question));
 }
 
@@ -31,12 +31,12 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
       const stats = await db.stats(flags.full ? { full: true } : {});
       const text = async (): Promise<string> => (await import('../render/text/record-text.ts')).statsText(stats);
       await session.out.write(session.json ? `${JSON.stringify(stats)}\n` : await text());
-      tell(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
+      noteQuery(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
       return EXIT.done;
     }
     case 'groups': {
       const groups = await db.groups(question.by);
-      tell(session, flags, 'rows of the hosts');
+      noteQuery(session, flags, 'rows of the hosts');
       return list(session, flags, groups.slice(0, flags.limit), (all) => all.GROUP_COLUMNS);
     }
     case 'url': {
@@ -47,12 +47,12 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
         const { recordText } = await import('../render/text/record-text.ts');
         await session.out.write(recordText(record, session.bold));
       }
-      if (record === null) session.note(`Not in the crawl db: ${safeText(url)}; "incrawl explain" tells why.`);
-      tell(session, flags, 'the key of the record, 1 row read');
+      if (record === null) session.note(`Not in the crawl db: ${safeText(url)}; "incrawl explain" says why.`);
+      noteQuery(session, flags, 'the key of the record, 1 row read');
       return record === null ? EXIT.error : EXIT.done;
     }
     case 'hosts':
-      tell(session, flags, `rows of the hosts${flags.full ? ' and the due index' : ''}`);
+      noteQuery(session, flags, `rows of the hosts${flags.full ? ' and the due index' : ''}`);
       return list(
         session,
         flags,
@@ -85,7 +85,7 @@ async function reported<Row extends object>(
     report = yield* rows;
   };
   const code = await list(session, flags, kept(), columns);
-  if (report !== null) tell(session, flags, reportText(report));
+  if (report !== null) noteQuery(session, flags, reportText(report));
   return code;
 }
 
@@ -116,7 +116,7 @@ function reportText({ index, range, rowsRead, returned }: QueryReport): string {
   return `${INDEX_NAMES[index]}, ${safeText(range)}: ${rowsRead} rows read, ${returned} returned`;
 }
 
-function tell(session: Session, { explainQuery }: ReaddbFlags, text: string): void {
+function noteQuery(session: Session, { explainQuery }: ReaddbFlags, text: string): void {
   if (explainQuery) session.note(`Query: ${text}`);
 }
 
