@@ -26,7 +26,7 @@ export default definePlugin({
       .array(z.enum(COLUMNS))
       .min(1)
       .default([...COLUMNS])
-      .describe('Columns, in order. `deleted` comes last in any case.'),
+      .describe('Columns, in order. `deleted` is always the last one.'),
   }),
   setup: (_host, { columns }) => ({
     format: 'csv',

@@ -97,7 +97,7 @@ export class BulkSender {
   private putOff(sent: readonly BulkAction[], answer: BulkAnswer): BulkAction[] {
     if (answer.errors === false) return [];
     if (answer.items?.length !== sent.length) {
-      throw new Error(`the answer tells of ${answer.items?.length ?? 0} documents, ${sent.length} were sent`);
+      throw new Error(`the answer has ${answer.items?.length ?? 0} items for ${sent.length} documents sent`);
     }
     return sent.filter((action, i) => {
       const item = Object.values(answer.items?.[i] ?? {})[0];
@@ -119,7 +119,7 @@ function parsed({ text }: DeliveryAnswer): BulkAnswer {
   } catch {
     // Said below.
   }
-  throw new Error(`the answer is no JSON object: ${text.slice(0, 100)}`);
+  throw new Error(`expected a JSON object as the answer, got ${text.slice(0, 100)}`);
 }
 
 function reasonOf(item: BulkItem | undefined): string {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { BulkSender, deleteAction, indexAction } from './bulk.ts';
 
 const options = z.strictObject({
-  url: z.string().optional().describe('Address of the index, `https://host:9200/pages`; `--output` goes before it.'),
+  url: z.string().optional().describe('Address of the index, `https://host:9200/pages`; `--output` overrides it.'),
   authorizationEnv: z
     .string()
     .min(1)
@@ -15,16 +15,16 @@ const options = z.strictObject({
     .int()
     .min(1)
     .default(5_000_000)
-    .describe('Of a bulk request at most, unless one page is larger.'),
-  batchPages: z.number().int().min(1).default(1_000).describe('Pages of a bulk request at most.'),
-  retries: z.number().int().min(0).default(8).describe('After broken connections, 429 and 5xx.'),
+    .describe('Largest size of a bulk request, bytes, unless one page is larger.'),
+  batchPages: z.number().int().min(1).default(1_000).describe('Most pages in a bulk request.'),
+  retries: z.number().int().min(0).default(8).describe('Retries after broken connections, 429 and 5xx.'),
   firstPauseMs: z
     .number()
     .int()
     .min(0)
     .default(500)
-    .describe('The pause before the first retry; it doubles with each.'),
-  timeoutMs: z.number().int().min(1).default(60_000).describe('For one request.'),
+    .describe('Pause before the first retry, doubled with each further one, ms.'),
+  timeoutMs: z.number().int().min(1).default(60_000).describe('Time-out of a request, ms.'),
 });
 type Options = z.infer<typeof options>;
 
@@ -39,7 +39,7 @@ export default definePlugin<'exporter', Options>({
     open: ({ place, software }) => {
       const address = addressOf(place, given.url);
       if (!/^\/[^/]+\/?$/.test(address.pathname)) {
-        throw new Error(`the address must end in the name of an index, such as ${address.origin}/pages`);
+        throw new Error(`expected an address that ends in the name of an index, such as ${address.origin}/pages`);
       }
       const bulk = new URL(`${address.pathname.replace(/\/$/, '')}/_bulk`, address);
       // Only what is looked at comes back.

@@ -4,15 +4,18 @@ import { type DuckDb, type DuckDbAppender, loadDuckDb } from './duckdb.ts';
 import { openParquetParts } from './parquet-parts.ts';
 
 const options = z.strictObject({
-  compression: z.enum(['zstd', 'snappy', 'gzip', 'uncompressed']).default('zstd').describe('Of the pages of columns.'),
-  rowGroupRows: z.number().int().min(1_000).max(1_000_000).default(20_000).describe('Rows of a row group at most.'),
+  compression: z
+    .enum(['zstd', 'snappy', 'gzip', 'uncompressed'])
+    .default('zstd')
+    .describe('Compression of the column chunks.'),
+  rowGroupRows: z.number().int().min(1_000).max(1_000_000).default(20_000).describe('Most rows in a row group.'),
   rowGroupBytes: z
     .number()
     .int()
     .min(100_000)
     .default(16_000_000)
-    .describe('Its size at most, bytes before compression.'),
-  memoryMb: z.number().int().min(64).default(192).describe('What DuckDB may hold in memory, megabytes.'),
+    .describe('Largest size of a row group, bytes before compression.'),
+  memoryMb: z.number().int().min(64).default(192).describe('Memory limit of DuckDB, megabytes.'),
 });
 type Options = z.infer<typeof options>;
 

@@ -13,7 +13,7 @@ const options = z.strictObject({
     .int()
     .min(1)
     .default(GIGABYTE)
-    .describe('In a folder: a file that has grown to this is closed and the next one begun, bytes.'),
+    .describe('In a folder: size at which a file is closed and the next one begun, bytes.'),
 });
 
 export default definePlugin<'exporter', z.infer<typeof options>>({

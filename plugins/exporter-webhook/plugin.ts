@@ -11,22 +11,27 @@ import {
 import { z } from 'zod';
 
 const options = z.strictObject({
-  url: z.string().optional().describe('Where messages go; `--output` goes before it.'),
+  url: z.string().optional().describe('Address of the receiver; `--output` overrides it.'),
   secretEnv: z
     .string()
     .min(1)
     .default('INCRAWL_WEBHOOK_SECRET')
     .describe('Environment variable with the secret that signs messages: text, or `whsec_` and base64.'),
-  batchBytes: z.number().int().min(1).default(1_000_000).describe('Of a message at most, unless one page is larger.'),
-  batchPages: z.number().int().min(1).default(100).describe('Pages of a message at most.'),
-  retries: z.number().int().min(0).default(8).describe('After broken connections, 408, 429 and 5xx.'),
+  batchBytes: z
+    .number()
+    .int()
+    .min(1)
+    .default(1_000_000)
+    .describe('Largest size of a message, bytes, unless one page is larger.'),
+  batchPages: z.number().int().min(1).default(100).describe('Most pages in a message.'),
+  retries: z.number().int().min(0).default(8).describe('Retries after broken connections, 408, 429 and 5xx.'),
   firstPauseMs: z
     .number()
     .int()
     .min(0)
     .default(500)
-    .describe('The pause before the first retry; it doubles with each.'),
-  timeoutMs: z.number().int().min(1).default(30_000).describe('For one message.'),
+    .describe('Pause before the first retry, doubled with each further one, ms.'),
+  timeoutMs: z.number().int().min(1).default(30_000).describe('Time-out of a message, ms.'),
 });
 type Options = z.infer<typeof options>;
 

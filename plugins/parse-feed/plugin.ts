@@ -14,10 +14,15 @@ const optionsSchema = z.strictObject({
     .string()
     .regex(/^[\w-]+$/, 'expected a product token: letters, digits, - and _')
     .optional()
-    .describe('Our name in X-Robots-Tag; by default that of the crawl (agent.name).'),
-  maxUrls: z.int().min(1).max(1_000_000).default(DEFAULT_LIMITS.maxUrls).describe('Entries read of a sitemap or feed.'),
-  maxBytes: z.int().min(1024).default(52_428_800).describe('Uncompressed size of a gzip file that is read, bytes.'),
-  maxDepth: z.int().min(4).max(1000).default(DEFAULT_LIMITS.maxDepth).describe('Elements within each other.'),
+    .describe('Product token matched in X-Robots-Tag. Default: agent.name.'),
+  maxUrls: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(DEFAULT_LIMITS.maxUrls)
+    .describe('Most entries read of a sitemap or feed.'),
+  maxBytes: z.int().min(1024).default(52_428_800).describe('Largest size of a gzip file after decompression, bytes.'),
+  maxDepth: z.int().min(4).max(1000).default(DEFAULT_LIMITS.maxDepth).describe('Deepest nesting of elements.'),
 });
 
 type Options = z.infer<typeof optionsSchema>;
@@ -51,7 +56,8 @@ function parsePage(page: Page, agent: string, { maxUrls, maxBytes, maxDepth }: O
   const text = isZipped ? decodeXml(gunzip(page.body, maxBytes)) : page.content;
   const document = readXmlDocument(text, page.url, { ...DEFAULT_LIMITS, maxUrls, maxDepth });
   const isSitemap = document.kind === 'urlset' || document.kind === 'sitemapindex';
-  if (isZipped && !isSitemap && document.kind !== 'feed') throw new Error('a gzip file that is no sitemap and no feed');
+  if (isZipped && !isSitemap && document.kind !== 'feed')
+    throw new Error('expected a sitemap or feed in the gzip file');
   if (isSitemap) fillFromSitemap(page, document);
   else if (document.kind === 'feed') fillFromFeed(page, document.feed);
   else page.result.text = document.text;

@@ -20,8 +20,8 @@ const options = z.strictObject({
     .min(0)
     .max(1_000)
     .default(5)
-    .describe('So is one with more tags of lines, rows and entries than this.'),
-  maxBlocks: z.int().min(0).max(20_000).default(2_000).describe('Blocks told of one page.'),
+    .describe('A block tag with more level tags (lines, rows, list items) than this is a block of its own.'),
+  maxBlocks: z.int().min(0).max(20_000).default(2_000).describe('Most blocks reported of a page.'),
 });
 
 /** XML that is no page. */

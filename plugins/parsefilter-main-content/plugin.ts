@@ -15,14 +15,14 @@ const options = z.strictObject({
   mode: z
     .enum(['improved', 'published'])
     .default('improved')
-    .describe('How it is found: `published` is the rule of CN101645082A, for comparison.'),
+    .describe('Method: `published` is the rule of CN101645082A, for comparison.'),
   minChars: z
     .number()
     .int()
     .min(0)
     .default(80)
-    .describe('Main content shorter than this, characters, is not believed: the page then has all its text.'),
-  maxBlocks: z.number().int().min(0).max(20_000).default(2_000).describe('Blocks told of one page.'),
+    .describe('Shorter main content is discarded and the whole text used, characters.'),
+  maxBlocks: z.number().int().min(0).max(20_000).default(2_000).describe('Most blocks reported of a page.'),
 });
 
 /** XML that is no page. */

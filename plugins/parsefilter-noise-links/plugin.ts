@@ -19,7 +19,7 @@ const options = z.strictObject({
   mode: z
     .enum(['improved', 'published'])
     .default('improved')
-    .describe('improved: by place and main content; published: by link-text ratio and families of URLs.'),
+    .describe('improved: by position and main content; published: by link-text ratio and URL families.'),
 });
 
 export default definePlugin({

@@ -9,7 +9,7 @@ const options = z.strictObject({
   syncDelta: z.boolean().default(true).describe('Whether the next visit moves towards the time of change.'),
   syncDeltaRate: rate
     .default(ADAPTIVE_DEFAULTS.syncDeltaRate)
-    .describe('By which share of the time since the change it moves.'),
+    .describe('Share of the time since the change by which the next visit moves.'),
 });
 
 export default definePlugin({

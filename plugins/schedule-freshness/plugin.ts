@@ -7,7 +7,7 @@ const options = z.strictObject({
     .min(2)
     .max(65)
     .default([...SIMHASH64_LIKELIHOOD_RATIOS])
-    .describe('By Hamming distance 0, 1, .. bits: how much likelier after a major change than after a minor one.'),
+    .describe('Likelihood ratios of a major to a minor change, for the Hamming distances 0, 1, .. bits.'),
 });
 
 export default definePlugin({

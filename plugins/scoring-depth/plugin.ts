@@ -5,15 +5,10 @@ const options = z.strictObject({
   order: z
     .enum(['priority', 'breadth-first', 'depth-first'])
     .default('priority')
-    .describe('How new URLs are ordered: by score, those near a seed first, or those far from it first.'),
-  seedScore: z.number().positive().default(1).describe('Score of a seed that names none.'),
-  decay: z.number().min(0).max(1).default(0.5).describe('What each link away from the parent leaves of its score.'),
-  noiseFactor: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.2)
-    .describe('What is left of the score of a link that is taken for noise.'),
+    .describe('Order of new URLs: by score, near a seed first, or far from a seed first.'),
+  seedScore: z.number().positive().default(1).describe('Score of a seed without one.'),
+  decay: z.number().min(0).max(1).default(0.5).describe('Factor on the score for each link.'),
+  noiseFactor: z.number().min(0).max(1).default(0.2).describe('Factor on the score of a noise link.'),
 });
 
 const DAY_MS = 86_400_000;

@@ -18,12 +18,12 @@ const optionsSchema = z
     keywordsWeight: weight.default(DIMENSION_WEIGHTS.keywords),
     textWeight: weight.default(DIMENSION_WEIGHTS.text),
     topicWeight: weight.default(DIMENSION_WEIGHTS.topic),
-    /** Term frequencies above it count as this; `null`: all as they are. */
+    /** Cap on term frequencies; `null`: no cap. */
     tfCap: z.int().min(1).max(1_000_000).nullable().default(null),
     segmenter: z
       .enum(['icu', 'jieba'])
       .default('icu')
-      .describe('What cuts Chinese into words: the runtime, or the optional package @node-rs/jieba.'),
+      .describe('Word segmenter for Chinese: the ICU of the runtime, or the optional package @node-rs/jieba.'),
   })
   .refine(
     (options) => options.titleWeight + options.keywordsWeight + options.textWeight > 0,
@@ -55,10 +55,7 @@ export default definePlugin<'signature', Options>({
   },
 });
 
-/**
- * Everything that decides the bits. Words of unspaced scripts are cut by the ICU of the runtime, so it belongs to the
- * name.
- */
+/** Id from every parameter that decides the bits; ICU is one, since it segments the words of unspaced scripts. */
 export function signatureId(weights: DimensionWeights, tfCap: number | null, icu: string | undefined): string {
   const { title, keywords, text, topic } = weights;
   const cap = tfCap === null ? '' : `-tf${tfCap}`;

@@ -4,12 +4,7 @@ import { z } from 'zod';
 import { textProfile } from './text-profile.ts';
 
 const options = z.strictObject({
-  minTokenLength: z
-    .int()
-    .min(0)
-    .max(100)
-    .default(2)
-    .describe('Tokens of this length or less do not count, characters.'),
+  minTokenLength: z.int().min(0).max(100).default(2).describe('Tokens of this length or less are ignored, characters.'),
   quantRate: z
     .number()
     .min(0)

@@ -35,8 +35,8 @@ export const optionsSchema = z
       .enum(['any', 'host', 'domain', 'path', 'list'])
       .default('host')
       .describe(
-        "What is in scope. host: the seeds' hosts (with and without www.); domain: the seeds' registrable domains; path: what " +
-          'begins with one of paths; list: only hosts and domains; any: everything.',
+        "Scope. host: the seeds' hosts (with and without www.); domain: the seeds' registrable domains; " +
+          'path: URLs that begin with one of paths; list: only hosts and domains; any: everything.',
       ),
     hosts: z
       .array(host)
@@ -46,12 +46,8 @@ export const optionsSchema = z
     paths: z
       .array(pathPrefix)
       .default([])
-      .describe("Beginnings of URLs for mode path: http://host/path/, or /path/ on any of the seeds' hosts."),
-    maxDepth: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('Longest way from a seed, links. 0: the seeds alone. Default: no limit.'),
+      .describe("URL prefixes for mode path: http://host/path/, or /path/ on any of the seeds' hosts."),
+    maxDepth: z.int().min(0).optional().describe('Most links from a seed. 0: the seeds alone. Default: no limit.'),
   })
   .superRefine(({ mode, hosts, domains, paths }, context) => {
     const refuse = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });

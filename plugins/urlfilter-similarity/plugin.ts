@@ -19,21 +19,21 @@ const options = z.strictObject({
     .describe(
       'defer: URLs beyond the quota of their signature get a lower score; published: similar URLs are dropped.',
     ),
-  quota: z.number().int().min(1).default(50).describe('defer: URLs of a signature that enter as others do.'),
-  demote: z.number().gt(0).lt(1).default(0.1).describe('defer: share of its score that a URL beyond the quota keeps.'),
+  quota: z.number().int().min(1).default(50).describe('defer: URLs of a signature that enter like others.'),
+  demote: z.number().gt(0).lt(1).default(0.1).describe('defer: factor on the score of a URL beyond the quota.'),
   maxSignatures: z
     .number()
     .int()
     .min(1)
     .default(1_000_000)
-    .describe('defer: signatures counted, about 100 bytes each; URLs of further ones are let in.'),
-  urls: z.number().int().min(1).default(1_000_000).describe('published: k, the URLs expected.'),
-  falsePositives: z.number().gt(0).lt(1).default(0.01).describe('published: P, the rate of false positives.'),
+    .describe('defer: most signatures counted, about 100 bytes each; URLs of further ones are let in.'),
+  urls: z.number().int().min(1).default(1_000_000).describe('published: number of URLs expected (k).'),
+  falsePositives: z.number().gt(0).lt(1).default(0.01).describe('published: false positive rate (P).'),
   features: z
     .array(z.string().refine((name) => featureNamed(name) !== undefined, FEATURE))
     .min(1)
     .default(['site', 'depth', 'directory', 'tail'])
-    .describe('published: the features, each with a part of the filter of its own.'),
+    .describe('published: features of a URL, each with its own part of the filter.'),
 });
 
 export default definePlugin({

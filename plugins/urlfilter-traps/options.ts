@@ -11,19 +11,20 @@ export const optionsSchema = z.strictObject({
   maxRunRepeats: limit(
     2,
     100,
-    'How often a run of segments may follow on itself: /a/b/a/b is two times. Numbers and single characters do not count.',
+    'Most repeats in a row of a run of segments: /a/b/a/b is two. Numbers and single characters do not count.',
   ),
   maxSegmentRepeats: limit(
     3,
     100,
-    'How often one segment may come in a path at all. Numbers and single characters do not count.',
+    'Most occurrences of a segment in a path. Numbers and single characters do not count.',
   ),
   maxParams: limit(30, 1_000, 'URLs with more query parameters are kept out.'),
-  maxParamRepeats: limit(3, 100, 'How often one name=value may come in a query.'),
+  maxParamRepeats: limit(3, 100, 'Most occurrences of one name=value in a query.'),
   maxYearsAhead: limit(
     2,
     1_000,
-    'Calendars: URLs with a date (/2031/05/ in the path, year=2031 or date=2031-05-01 in the query) farther in the future are kept out, years.',
+    'Calendars: URLs with a date farther in the future are kept out, years. ' +
+      'Dates: /2031/05/ in the path, year=2031 or date=2031-05-01 in the query.',
   ),
   maxYearsBack: limit(150, 3_000, 'Calendars: as maxYearsAhead, for the past.'),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Parameters that say where a visitor came from, never what the page shows. A `*` at the end matches any ending. */
+/** Parameters that track visitors and never select content. A `*` at the end matches any ending. */
 export const TRACKING_PARAMS: readonly string[] = [
   'utm_*',
   'mtm_*',
@@ -43,17 +43,17 @@ export const TRACKING_PARAMS: readonly string[] = [
   'oly_enc_id',
 ];
 
-const paramName = z.string().min(1, 'expected a parameter name, or the beginning of one followed by *');
+const paramName = z.string().min(1, 'expected a parameter name, or a prefix followed by *');
 
 export const optionsSchema = z.strictObject({
   dropQueryParams: z
     .array(paramName)
     .default([...TRACKING_PARAMS])
-    .describe('Query parameters to drop; case does not count, * at the end matches any ending. [] drops none.'),
+    .describe('Query parameters to drop; case is ignored, * at the end matches any ending. [] drops none.'),
   keepQueryParams: z
     .array(paramName)
     .default([])
-    .describe('Exceptions to dropQueryParams and sessionIds, written in the same way.'),
+    .describe('Exceptions to dropQueryParams and sessionIds, in the same notation.'),
   sessionIds: z
     .enum(['tokens', 'names', 'off'])
     .default('tokens')
@@ -62,8 +62,8 @@ export const optionsSchema = z.strictObject({
         'when their value looks random; names: all of them by name alone, as Nutch does; off: none.',
     ),
   tidyQuery: z.boolean().default(true).describe('Drop empty parts of a query: ?&a=1&& becomes ?a=1.'),
-  stripWww: z.boolean().default(false).describe('Take www. off the host.'),
-  duplicateSlashes: z.boolean().default(false).describe('Fold // in paths into /.'),
+  stripWww: z.boolean().default(false).describe('Drop www. from the host.'),
+  duplicateSlashes: z.boolean().default(false).describe('Replace // in paths by /.'),
   stripIndexFiles: z
     .boolean()
     .default(false)
