@@ -10,7 +10,7 @@ import {
 
 const FIELDS = ['url', 'title', 'lang', 'fetchedAt', 'changedAt'] as const satisfies readonly (keyof ExportDocument)[];
 
-/** Front matter in YAML, whose strings may be those of JSON. */
+/** Front matter in YAML; a JSON string is a valid YAML string. */
 function frontMatter(fields: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(fields).map(([name, value]) =>
     value === null ? '' : `${name}: ${JSON.stringify(value)}\n`,

@@ -20,7 +20,7 @@ export interface BulkOptions extends Omit<DeliveryOptions, 'body'> {
   readonly batchActions: number;
 }
 
-/** Longest `_id` that a server takes, bytes. */
+/** Longest `_id` that a server accepts, bytes. */
 const MAX_ID_BYTES = 512;
 
 /** The URL itself, or a digest where it is too long. */
@@ -50,8 +50,7 @@ interface BulkItem {
 }
 
 /**
- * Sends actions in batches bounded by bytes; those that a busy server puts off are sent again, those that it refuses
- * are kept to be told.
+ * Sends actions in batches limited by bytes. Actions that a busy server rejects are resent; other failures are kept.
  */
 export class BulkSender {
   /** Actions that the server refused for good, and the first reasons. */
@@ -93,7 +92,7 @@ export class BulkSender {
     }
   }
 
-  /** The actions that are to be sent again. */
+  /** Actions to be resent. */
   private putOff(sent: readonly BulkAction[], answer: BulkAnswer): BulkAction[] {
     if (answer.errors === false) return [];
     if (answer.items?.length !== sent.length) {
@@ -102,7 +101,7 @@ export class BulkSender {
     return sent.filter((action, i) => {
       const item = Object.values(answer.items?.[i] ?? {})[0];
       const status = item?.status ?? 500;
-      // What is to be deleted and is not there is as it should be.
+      // 404 for a delete: the document is already absent.
       if (status < 300 || (action.isDelete && status === 404)) return false;
       if (isPassing(status)) return true;
       this.refused++;

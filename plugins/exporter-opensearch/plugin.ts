@@ -42,7 +42,7 @@ export default definePlugin<'exporter', Options>({
         throw new Error(`expected an address that ends in the name of an index, such as ${address.origin}/pages`);
       }
       const bulk = new URL(`${address.pathname.replace(/\/$/, '')}/_bulk`, address);
-      // Only what is looked at comes back.
+      // Limits the answer to the fields that are read.
       bulk.searchParams.set('filter_path', 'errors,items.*.status,items.*.error');
       const authorization = process.env[given.authorizationEnv];
       const headers = {

@@ -1,4 +1,4 @@
-/** As much of the optional package `@duckdb/node-api` as is used. */
+/** The used part of the optional package `@duckdb/node-api`. */
 export interface DuckDb {
   readonly DuckDBInstance: {
     create(path: string, options?: Readonly<Record<string, string>>): Promise<DuckDbInstance>;

@@ -10,22 +10,22 @@ export interface ParquetOptions {
 }
 
 export interface ParquetParts {
-  /** Adds a row, whose values `append` gives in the order of the columns; `bytes` is about its size. */
+  /** Adds a row. `append` adds its values in the order of the columns; `bytes` is its approximate size. */
   add(bytes: number, append: (appender: DuckDbAppender) => void): Promise<void>;
   /** The file appears. */
   close(): Promise<void>;
   abandon(): Promise<void>;
 }
 
-/** A part is written when it has so many bytes, or so many rows (a vector of DuckDB). */
+/** Limits of a part: bytes, and rows (a vector of DuckDB). */
 const PART_BYTES = 8 * 1024 * 1024;
 const PART_ROWS = 2_048;
 
 const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`;
 
 /**
- * A Parquet file that grows by rows. They go into small files beside it, which become one at the end: one table in
- * DuckDB would take more memory the more rows there are, and fail at its limit.
+ * A Parquet file written row by row. Rows go into small files beside it, merged at the end: the memory of a single
+ * table in DuckDB would grow with the rows up to its limit.
  */
 export async function openParquetParts(
   duckdb: DuckDb,
@@ -40,10 +40,11 @@ export async function openParquetParts(
   const instance = await duckdb.DuckDBInstance.create(':memory:', {
     memory_limit: `${memoryMb}MB`,
     temp_directory: join(folder, 'tmp'),
-    // With one thread rows keep their order all the same, and row groups may be bounded by bytes.
+    // One thread keeps the order of rows even without `preserve_insertion_order`, which would forbid a limit of row
+    // groups in bytes.
     threads: '1',
     preserve_insertion_order: 'false',
-    // Nothing is looked for on the network.
+    // No downloads of extensions.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   });
@@ -60,7 +61,7 @@ export async function openParquetParts(
     await connection.run(`CREATE TABLE IF NOT EXISTS pages (${columns})`);
     const part = join(folder, `${String(parts.length).padStart(6, '0')}.parquet`);
     await connection.run(`COPY pages TO ${quoted(part)} (FORMAT parquet, COMPRESSION snappy)`);
-    // Dropped, not emptied: what a table held is given back with it.
+    // Dropped, not emptied: only that frees the memory of a table.
     await connection.run('DROP TABLE pages');
     parts.push(part);
     [rows, bytes] = [0, 0];

@@ -63,7 +63,7 @@ async function openParquet(duckdb: DuckDb, place: string, given: Options): Promi
   };
 }
 
-/** About what a row takes beside its text. */
+/** Approximate size of a row beside its text, bytes. */
 const ROW_BYTES = 400;
 const sizeOf = ({ text, outlinks }: ExportDocument): number => ROW_BYTES + (text?.length ?? 0) + 100 * outlinks.length;
 

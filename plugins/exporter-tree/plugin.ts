@@ -25,7 +25,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 const ALL_ENDINGS: readonly string[] = [...new Set([...Object.values(ENDINGS), 'xml', 'txt', 'bin'])];
 
-/** By the type alone: it is known of pages that are gone, too. */
+/** By the content type alone, which is known for removed pages too. */
 function endingOf(contentType: string | null): string {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   return ENDINGS[type] ?? (type.endsWith('+xml') ? 'xml' : type.startsWith('text/') ? 'txt' : 'bin');
@@ -41,10 +41,7 @@ export default definePlugin({
     open: async ({ place, isIncremental, partial }) => {
       if (place === null) throw new TypeError('a folder is needed');
       const tree = await openFileTree(place, isIncremental, partial);
-      /**
-       * Files that the page had under other types: no other URL has one of these paths, and the list names the last one
-       * alone.
-       */
+      /** Also removes files from when the page had other types: no other URL has these paths. */
       const removeOthers = async (url: string, ending: string): Promise<void> => {
         if (!isIncremental) return;
         for (const other of ALL_ENDINGS) {

@@ -12,7 +12,7 @@ export interface CdxIndex {
   abandon(): Promise<void>;
 }
 
-/** Lines are kept in a file until all are there, so memory does not grow with them. */
+/** Lines are kept in a file until the end, so that memory does not grow with their number. */
 export async function openCdxIndex(file: string, target: Pick<ExportTarget, 'partial' | 'sorted'>): Promise<CdxIndex> {
   const unsorted = target.partial(`${file}.unsorted`);
   const partial = target.partial(file);
@@ -32,7 +32,7 @@ export async function openCdxIndex(file: string, target: Pick<ExportTarget, 'par
   };
 }
 
-/** Read when they are asked for: the iterator of `node:readline` loses what comes before. */
+/** Opened on first use: the iterator of `node:readline` loses lines read before it is iterated. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
 }

@@ -2,7 +2,7 @@ import { constants, gunzipSync } from 'node:zlib';
 import type { ExportDocument, StoredResponse } from 'incrawl/plugin';
 import { getSurt } from 'warcio/utils';
 
-/** Where a record lies. */
+/** Position of a record. */
 export interface RecordPlace {
   readonly filename: string;
   /** Of its gzip member, bytes. */
@@ -12,7 +12,7 @@ export interface RecordPlace {
 
 /**
  * A line of CDXJ (https://specs.webrecorder.net/cdxj/0.1.0/): the URL as SURT, the time in 14 digits, then the fields
- * that replay needs.
+ * for replay.
  */
 export function cdxLine(
   { url }: ExportDocument,
@@ -35,7 +35,7 @@ export function cdxLine(
   return `${getSurt(url)} ${timestamp} ${JSON.stringify(fields)}`;
 }
 
-/** The head of a record is in the first bytes of its member; the rest need not be unpacked. */
+/** The head of a record is in the first bytes of its gzip member; only these are decompressed. */
 function payloadDigest(member: Uint8Array): string | null {
   const head = gunzipSync(member.subarray(0, 4_096), { finishFlush: constants.Z_SYNC_FLUSH }).toString('latin1');
   return /\r\nWARC-Payload-Digest: \w+:(\S+)\r\n/i.exec(head.slice(0, head.indexOf('\r\n\r\n') + 2))?.[1] ?? null;

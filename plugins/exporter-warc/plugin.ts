@@ -33,7 +33,7 @@ export default definePlugin<'exporter', z.infer<typeof options>>({
           const place = await files.add(member);
           await index?.add(cdxLine(document, response, member, { ...place, length: member.length }));
         },
-        // An archive says what was there: nothing is taken out of it.
+        // An archive records what was there: removed pages stay in it.
         removed: () => {},
         async close() {
           await files.close();

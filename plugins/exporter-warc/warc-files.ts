@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { ExportTarget } from 'incrawl/plugin';
 
-/** Where members go, one after the other. */
+/** Output of gzip members, in sequence. */
 export interface WarcFiles {
-  /** The file that the member is in, and where it begins. */
+  /** File of the member, and its offset. */
   add(member: Uint8Array): Promise<{ readonly filename: string; readonly offset: number }>;
   close(): Promise<void>;
   abandon(): Promise<void>;
 }
 
-/** Who writes, and when, ms since the epoch. */
+/** Name of the program, and the time, ms since the epoch. */
 export interface Written {
   readonly software: string;
   readonly at: number;
 }
 
-/** The record that opens a WARC file and says who wrote it (WARC 1.1, section 6.2). */
+/** The `warcinfo` record at the beginning of a WARC file (WARC 1.1, section 6.2). */
 function warcinfo({ software, at }: Written, filename: string): Uint8Array {
   const body = `software: ${software}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n`;
   const head = [
@@ -55,8 +55,8 @@ export async function inStream(
 }
 
 /**
- * `NAME-00000.warc.gz`, `NAME-00001.warc.gz`, ..: the next one begins when one has grown to `maxBytes`. They appear at
- * the end.
+ * Files `NAME-00000.warc.gz`, `NAME-00001.warc.gz`, ..: a new one begins when the last has reached `maxBytes`. They get
+ * their final names at the end.
  */
 export async function inFolder(
   folder: string,

@@ -6,8 +6,8 @@ export function isGzip(bytes: Uint8Array): boolean {
 }
 
 /**
- * What could be unzipped of a file that may be cut off. Throws a `RangeError` (code `ERR_BUFFER_TOO_LARGE`) beyond
- * `maxBytes`, an `Error` for what is no gzip.
+ * Decompresses a gzip file as far as it goes: it may be truncated. Throws a `RangeError` (code `ERR_BUFFER_TOO_LARGE`)
+ * beyond `maxBytes`, an `Error` for data that is not gzip.
  */
 export function gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array {
   return gunzipSync(bytes, { maxOutputLength: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });

@@ -1,5 +1,5 @@
 /**
- * The moment that a sitemap or feed names, ms since the epoch; `null` for what is no date. Reads W3C datetime (a
+ * A date of a sitemap or feed, ms since the epoch; `null` if it is invalid. Reads W3C datetime (a
  * profile of ISO 8601, also shortened to a month or year) and RFC 822 / 2822 as feeds write it: weekday wrong or
  * missing, two-digit years, zone missing. A missing zone is UTC, a missing time midnight.
  */

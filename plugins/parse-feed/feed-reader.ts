@@ -27,7 +27,7 @@ export function createEmptyFeed(): Feed {
 
 const CONTAINERS: ReadonlySet<string> = new Set(['rss', 'rdf', 'feed', 'channel', 'items']);
 const ENTRIES: ReadonlySet<string> = new Set(['item', 'entry']);
-/** Elements whose text counts, best source first where several say the same. */
+/** Elements whose text is read, the best source first. */
 const TITLE = ['title'];
 const TEXT = ['encoded', 'content', 'description', 'summary', 'subtitle', 'tagline'];
 const MODIFIED = ['updated', 'modified', 'pubdate', 'published', 'date', 'issued', 'created'];
@@ -43,7 +43,8 @@ interface Part {
 }
 
 /**
- * Collects RSS 0.9x, 1.0, 2.0 and Atom 0.3, 1.0 alike: they differ less in their elements than in where these stand.
+ * Collects RSS 0.9x, 1.0, 2.0 and Atom 0.3, 1.0 alike: they differ in the position of elements more than in their
+ * names.
  */
 export function createFeedVisitor(
   root: XmlElement,
@@ -84,8 +85,8 @@ export function createFeedVisitor(
       return FIELDS.has(name) ? 'capture' : 'skip';
     },
     close({ name, attributes }, written) {
-      // Of such a text no part is markup (RFC 4287 section 3.1.1.1). Without a type it should be none either, but many
-      // feeds have HTML there.
+      // `type="text"` has no markup (RFC 4287 section 3.1.1.1). Neither should a text without a type, but many feeds
+      // have HTML there.
       const text = attributes.type === 'text' ? asHtml(written) : written;
       if (ENTRIES.has(name) && entry !== undefined) {
         into.entries.push(entryOf(entry));

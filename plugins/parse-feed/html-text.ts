@@ -1,17 +1,17 @@
 import { Parser } from 'htmlparser2';
 import { cutText } from 'incrawl/plugin';
 
-/** Enough for a summary or an article; bounds the work on one entry. */
+/** Longest text of an entry, enough for an article. */
 const MAX_HTML_LENGTH = 20_000;
 const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript']);
 
-/** The words of a piece of HTML as feeds carry it, or of plain text; white space folded. */
+/** Text of an HTML fragment or plain text of a feed, white space collapsed. */
 export function textOfHtml(html: string): string {
   const cut = cutText(html, MAX_HTML_LENGTH);
   return foldWhiteSpace(/[<&]/.test(cut) ? withoutMarkup(cut) : cut);
 }
 
-/** A plain text as HTML that says the same. */
+/** Plain text escaped as HTML. */
 export const asHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 export function foldWhiteSpace(text: string): string {

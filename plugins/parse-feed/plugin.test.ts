@@ -119,7 +119,9 @@ describe('parse-feed', () => {
     expect(plain.text).toBe('http://a.org/1');
     expect(plain.metadata['parse-feed.errors']).toMatch(/^1, first in line 3: bad location/);
     expect((await parse(gzipSync(text), { type: 'application/gzip' })).outlinks).toEqual(expected);
-    await expect(parse(gzipSync('<doc/>'), { type: 'application/x-gzip' })).rejects.toThrow('expected a sitemap or feed in the gzip file');
+    await expect(parse(gzipSync('<doc/>'), { type: 'application/x-gzip' })).rejects.toThrow(
+      'expected a sitemap or feed in the gzip file',
+    );
   });
 
   it('takes only the text of other XML', async () => {

@@ -72,7 +72,7 @@ function describeFaults({ faults }: XmlDocument): string {
 
 function fillFromSitemap({ result }: Page, { urls, sitemaps }: SitemapEntries): void {
   for (const { loc, lastmod } of [...sitemaps, ...urls]) result.outlinks.push(outlink(loc, '', 'sitemap', lastmod));
-  // The locations stand for the text, so that the signature tells a sitemap that grew from one that was replaced.
+  // The locations are the text, so that a grown sitemap has a near signature, a replaced one a distant signature.
   result.text = result.outlinks.map(({ url }) => url).join('\n');
   const seen = new Set(result.outlinks.map(({ url }) => url));
   for (const { lang, url } of urls.flatMap(({ alternates }) => alternates)) {

@@ -4,7 +4,7 @@ import type { ReportFault, XmlElement, XmlVisitor } from './xml-reader.ts';
 
 /** One `<url>` of a sitemap. Fields that are absent or cannot be read are `null`. */
 export interface SitemapUrl {
-  /** As written, white space around it taken off; relative ones resolved where the sitemap's own URL is known. */
+  /** As written, trimmed; relative URLs are resolved where the sitemap's own URL is known. */
   readonly loc: string;
   /** ISO 8601, UTC. */
   readonly lastmod: string | null;
@@ -93,7 +93,7 @@ export function createSitemapVisitor(
   };
 }
 
-/** The location if it can be crawled; else a fault. */
+/** The location if it can be crawled, else a fault. */
 export function readLocation(written: string, base: string | undefined, report: ReportFault): string | undefined {
   if (written === '') {
     report('an entry without <loc>');

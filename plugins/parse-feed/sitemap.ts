@@ -4,11 +4,11 @@ import { DEFAULT_LIMITS, readXmlDocument } from './xml-document.ts';
 import type { XmlFault } from './xml-reader.ts';
 
 export interface Sitemap {
-  /** `feed`: RSS or Atom, which search engines take for sitemaps too. `none`: nothing of the kind. */
+  /** `feed`: RSS or Atom, which search engines accept as sitemaps. `none`: neither. */
   readonly kind: 'urlset' | 'sitemapindex' | 'feed' | 'text' | 'none';
   readonly urls: readonly SitemapUrl[];
   readonly sitemaps: readonly SitemapReference[];
-  /** What was passed over, with its line (from 1) where that is known. */
+  /** Faults of ignored entries, with the line (from 1) where it is known. */
   readonly errors: readonly XmlFault[];
 }
 
@@ -17,7 +17,7 @@ export interface SitemapOptions {
   readonly url?: string;
   /** Default 50,000, as the protocol says. */
   readonly maxUrls?: number;
-  /** Uncompressed; what lies beyond is left out. Default 50 MB, as the protocol says. */
+  /** Size after decompression, bytes; the rest is ignored. Default 50 MB, as the protocol says. */
   readonly maxBytes?: number;
 }
 
@@ -25,7 +25,7 @@ const MAX_BYTES = 52_428_800;
 
 /**
  * Reads a sitemap or sitemap index (sitemaps.org, protocol 0.9) in XML or plain text, gzip or not, or a feed. Never
- * throws: what cannot be read is among the errors, and the good entries are kept.
+ * throws: faults are among the errors, and valid entries are kept.
  */
 export function parseSitemap(input: string | Uint8Array, options: SitemapOptions = {}): Sitemap {
   const { url, maxUrls = DEFAULT_LIMITS.maxUrls, maxBytes = MAX_BYTES } = options;
@@ -68,7 +68,7 @@ function parseXml(text: string, url: string | undefined, maxUrls: number): Sitem
   };
 }
 
-/** One absolute URL a line, nothing else: resolved against the sitemap, every line of any text would be one. */
+/** One absolute URL a line. Relative ones are not accepted, or every line of any text would be a URL. */
 function parseLines(text: string, maxUrls: number): Sitemap {
   const urls: SitemapUrl[] = [];
   const errors: XmlFault[] = [];

@@ -15,7 +15,7 @@ export const DEFAULT_LIMITS: DocumentLimits = { maxUrls: 50_000, maxDepth: 64, m
 
 export type DocumentKind = 'urlset' | 'sitemapindex' | 'feed' | 'xml' | 'none';
 
-/** What an XML file turned out to be; only the part that `kind` names is filled. */
+/** Result of reading an XML file; only the part of its `kind` is filled. */
 export interface XmlDocument extends SitemapEntries {
   readonly kind: DocumentKind;
   readonly feed: Feed;

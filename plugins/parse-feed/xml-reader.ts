@@ -11,7 +11,7 @@ export interface XmlElement {
   readonly depth: number;
 }
 
-/** `capture`: hand over all text below at its end, and report nothing of what is in it. `stop`: read no further. */
+/** `capture`: report all text below at the end of the element, but no elements in it. `stop`: end reading. */
 export type XmlAction = 'enter' | 'capture' | 'skip' | 'stop';
 
 export interface XmlVisitor {
@@ -40,9 +40,9 @@ const CHUNK_LENGTH = 65_536;
 const MAX_FAULTS = 100;
 
 /**
- * Reads XML as a stream of events, forgiving like a browser: what is not well-formed is reported and passed over.
- * Declared entities are not expanded, so nothing grows. `choose` picks the visitor by the root element, which it is
- * then shown.
+ * Reads XML as a stream of events, tolerant like a browser: errors of well-formedness are reported and skipped.
+ * Declared entities are not expanded, so memory stays bounded. `choose` selects the visitor by the root element, which
+ * the visitor then receives.
  */
 export function readXml(
   text: string,
@@ -63,7 +63,7 @@ export function readXml(
   let closedTo = -1;
   let captured: string[] | undefined;
   let capturedLength = 0;
-  /** Where the last opening tag ended: a self-closing one is closed by the parser at that same place. */
+  /** End of the last opening tag: the parser closes a self-closing tag at the same offset. */
   let openTagEnd = -1;
   let isAtEnd = false;
   let isStopped = false;
@@ -140,7 +140,7 @@ function nameOf(fullName: string): { readonly name: string; readonly prefix: str
     : { name: fullName.slice(colon + 1), prefix: fullName.slice(0, colon) };
 }
 
-/** Lines by offset, for offsets that mostly grow. */
+/** Line numbers by offset, fast for increasing offsets. */
 function createLineCounter(text: string): (offset: number) => number {
   let line = 1;
   let counted = 0;

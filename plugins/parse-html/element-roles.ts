@@ -1,12 +1,12 @@
-/** What the walk does with an element: a set of bits. */
+/** Treatment of an element during the walk, as a bit set. */
 export const BLOCK = 1;
-/** Words before, inside and after are apart, on the same line. */
+/** Separates words before, inside and after, on the same line. */
 export const APART = 2;
 /** Text inside is not shown; links count. */
 export const MUTED = 4;
 /** Text inside is shown where scripts do not run. */
 export const CONCEALED = 8;
-/** Nothing inside belongs to the page. */
+/** Its content is no part of the page. */
 export const OPAQUE = 16;
 /** Has a handler of its own. */
 export const SPECIAL = 32;

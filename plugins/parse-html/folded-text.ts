@@ -12,7 +12,7 @@ function isSpace(code: number): boolean {
  */
 const TO_BE_FOLDED = /[\t-\r\u00a0]| {2}/;
 
-/** Text put together as it reads: white space folded to one space, one line break where a block begins or ends. */
+/** Collects text as rendered: white space collapsed to one space, one line break where a block begins or ends. */
 export class FoldedText {
   private readonly maxLength: number;
   private folded = '';
@@ -60,7 +60,7 @@ export class FoldedText {
         while (at < length && isSpace(data.charCodeAt(at)));
         continue;
       }
-      // As far as nothing is to be folded: single plain spaces stay.
+      // Up to the first white space to collapse; single plain spaces stay.
       const start = at;
       let wasSpace = false;
       for (; at < length; at++) {
@@ -84,7 +84,7 @@ export class FoldedText {
   }
 }
 
-/** White space folded to single spaces, none around. */
+/** White space collapsed to single spaces, and trimmed. */
 export function foldText(data: string, maxLength: number): string {
   const folded = new FoldedText(maxLength);
   folded.add(data);

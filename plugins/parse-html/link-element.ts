@@ -3,7 +3,7 @@ import type { Outlink } from 'incrawl/plugin';
 const FEED_TYPE = /^(?:application\/(?:rss|atom|rdf|feed)\+(?:xml|json)|(?:text|application)\/xml)\s*(?:;|$)/i;
 const PAGE_TYPE = /^(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
-/** What a `link` element or a `Link` header field points at, if that is a document to be crawled. */
+/** The outlink of a `link` element or a `Link` header field, if its target is a document to crawl. */
 export function readLinkElement(
   attributes: Readonly<Record<string, string>>,
   found: (rel: Outlink['rel'], lang: string | undefined) => void,
@@ -24,6 +24,6 @@ function readAlternate(
   const type = attributes.type?.trim() ?? '';
   const lang = attributes.hreflang?.trim() || undefined;
   if (FEED_TYPE.test(type)) found('feed', lang);
-  // An app (`android-app://`) or a format of its own (oEmbed, JSON) is no page.
+  // Apps (`android-app://`) and special formats (oEmbed, JSON) are not pages.
   else if (type === '' || PAGE_TYPE.test(type)) found('alternate', lang);
 }

@@ -6,7 +6,7 @@ export interface HeaderLink {
 
 const MAX_HEADER_LINKS = 100;
 
-/** Links of a `Link` header field (RFC 8288 section 3). What does not follow the grammar is passed over. */
+/** Links of a `Link` header field (RFC 8288 section 3). Parts that violate the grammar are ignored. */
 export function parseLinkHeader(header: string): HeaderLink[] {
   const links: HeaderLink[] = [];
   let at = 0;

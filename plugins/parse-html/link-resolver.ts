@@ -1,20 +1,21 @@
 import { MAX_URL_LENGTH } from 'incrawl/plugin';
 import { withQueryIn } from './legacy-query.ts';
 
-/** Resolves what pages write as links; `null` for what is no http(s) URL, too long, or a place in the page itself. */
+/** Resolves links as written; `null` for other schemes, too long URLs, and fragments of the page itself. */
 export type LinkResolver = (href: string) => string | null;
 
-/** Longer ones are data, or shrink below the limit in no honest page. */
+/** Longest link that is parsed; longer ones are data, or exceed the limit after parsing too. */
 const MAX_HREF_LENGTH = 8 * MAX_URL_LENGTH;
 // The parser strips these characters around a URL, and no others.
 const SAME_PAGE = /^[\0-\x20]*(?:#|$)/;
 const OTHER_SCHEME = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
 
 /**
- * A resolver against a base. The answer is what the WHATWG URL parser gives, without fragment and userinfo; links that
- * it would leave as they are, apart from putting the base in front, never reach it (it takes several times as long).
+ * A resolver against a base. The result is that of the WHATWG URL parser, without fragment and userinfo. Links that
+ * only need the base in front skip the parser, which takes several times as long.
  *
- * @param base where relative links start from; if it is no http(s) URL (a file, say), only absolute links resolve
+ * @param base where relative links start from; if it is no http(s) URL (for example a file), only absolute links
+ * resolve
  * @param charset encoding of the page: that of queries, too
  */
 export function createLinkResolver(base: string, charset = 'utf-8'): LinkResolver {
@@ -76,7 +77,7 @@ const DOT = 0x2e;
 
 const PLAIN = 1;
 const HOST = 2;
-/** Characters that the URL parser neither changes nor gives a meaning: not `%`, as `%2e` is a dot to it. */
+/** Characters that the URL parser leaves unchanged; not `%`, since `%2e` is a dot. */
 const CLASSES = characterClasses();
 
 function characterClasses(): Uint8Array {
@@ -87,7 +88,7 @@ function characterClasses(): Uint8Array {
 }
 
 /**
- * Where scheme and host of a plainly written absolute URL end; 0 for a relative one, -1 for all that needs the parser.
+ * End of scheme and host of an absolute URL in canonical form; 0 for a relative one, -1 for one that needs the parser.
  */
 function endOfOrigin(href: string): number {
   const hostStart = href.startsWith('https://') ? 8 : href.startsWith('http://') ? 7 : 0;
@@ -121,7 +122,7 @@ function isPlainStart(href: string): boolean {
   return href !== '';
 }
 
-/** End of the path and query from `start` if the parser would leave them alone (a fragment may follow), else -1. */
+/** End of the path and query from `start` if the parser would not change them (a fragment may follow), else -1. */
 function plainEnd(href: string, start: number): number {
   let isPath = true;
   for (let at = start; at < href.length; at++) {

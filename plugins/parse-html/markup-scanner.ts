@@ -1,10 +1,10 @@
 import { EntityReader } from './entity-reader.ts';
 
-/** What is found in a page, in its order. Positions are offsets in the content, ends exclusive. */
+/** Events of the scanner, in document order. Positions are offsets in the content, ends exclusive. */
 export interface MarkupEvents {
-  /** Characters, references decoded; a text may come in several pieces. */
+  /** Text, references decoded; it may come in several pieces. */
   text(data: string): void;
-  /** Answers the name of an element whose content is characters up to its end tag (`script`), else `null`. */
+  /** Returns the name of a raw text element (`script`), whose content ends at its end tag, else `null`. */
   openTagName(start: number, end: number): string | null;
   attribute(start: number, end: number, value: string): void;
   openTagEnd(at: number): void;
@@ -14,11 +14,11 @@ export interface MarkupEvents {
   cdata(data: string): void;
   declaration(data: string): void;
   processingInstruction(data: string): void;
-  /** Nothing more is wanted. */
+  /** Ends the scan. */
   readonly isFull: boolean;
 }
 
-/** Elements whose content is characters; in a `title` references count. */
+/** Raw text elements; in a `title` references are decoded. */
 export const CHARACTER_ELEMENTS: readonly string[] = ['script', 'style', 'title', 'textarea', 'xmp'];
 
 const QUOTE = 0x22;
@@ -61,9 +61,9 @@ function characterClasses(): Uint8Array {
 const isOf = (code: number, kinds: number): boolean => code < 128 && ((CLASSES[code] as number) & kinds) !== 0;
 
 /**
- * Reads HTML in time proportional to its length. It finds what htmlparser2's tokenizer finds, in the same leniency, but
- * that one takes every character through a machine of states; here the engine looks for the next `<` or quote, and only
- * texts with references go to the tokenizer.
+ * Reads HTML in time proportional to its length. It reports the same tokens as htmlparser2's tokenizer, which runs
+ * every character through a state machine; here `indexOf` finds the next `<` or quote, and only texts with references
+ * go to that tokenizer.
  */
 export function scanMarkup(content: string, events: MarkupEvents): void {
   new MarkupScanner(content, events).scan();
@@ -74,7 +74,7 @@ class MarkupScanner {
   private readonly events: MarkupEvents;
   private readonly length: number;
   private entities: EntityReader | null = null;
-  /** The first `&` at or behind the place last asked for. */
+  /** The first `&` at or after the last position searched. */
   private nextAmpersand = -1;
 
   constructor(content: string, events: MarkupEvents) {
@@ -85,7 +85,7 @@ class MarkupScanner {
 
   scan(): void {
     const { content, events, length } = this;
-    // Where the text begins that is being read, and where the next `<` is looked for.
+    // Start of the current text, and the position from which the next `<` is searched.
     let from = 0;
     let at = 0;
     while (from < length && !events.isFull) {
@@ -101,8 +101,8 @@ class MarkupScanner {
   }
 
   /**
-   * Tells of the text from `from` on and of the markup at `open`. Answers where the next text begins, or minus where to
-   * look on when it is no markup.
+   * Reports the text from `from` on and the markup at `open`. Returns the start of the next text, or, negated, the
+   * position to search on from when `open` is no markup.
    */
   private markupAt(from: number, open: number): number {
     const code = this.content.charCodeAt(open + 1);
@@ -122,7 +122,7 @@ class MarkupScanner {
     return code === QUESTION ? this.instruction(open + 2) : this.declaration(open + 2);
   }
 
-  /** The text between two places. */
+  /** Reports the text between two positions. */
   private text(from: number, to: number): void {
     if (to <= from) return;
     const data = this.content.slice(from, to);
@@ -142,7 +142,7 @@ class MarkupScanner {
     return this.entities;
   }
 
-  // Each of these reads on from a place, and answers where text goes on.
+  // Each of these reads from a position and returns the position where text continues.
 
   private openTag(start: number): number {
     const { content, events, length } = this;
@@ -167,7 +167,7 @@ class MarkupScanner {
     return length;
   }
 
-  /** Answers where the tag goes on; the end of the content where the attribute does not end. */
+  /** Returns the position where the tag continues; the end of the content where the attribute does not end. */
   private attribute(start: number): number {
     const { content, events, length } = this;
     const nameEnd = this.skipUntil(ENDS_ATTRIBUTE_NAME, start + 1);
@@ -188,7 +188,7 @@ class MarkupScanner {
     return isQuoted ? end + 1 : end;
   }
 
-  /** The content of an element that has no markup, and its end tag. */
+  /** Reads a raw text element and its end tag. */
   private characters(from: number, name: string): number {
     const { content, events, length } = this;
     let end = from;
@@ -276,7 +276,7 @@ class MarkupScanner {
     return end < 0 ? this.length : end + 3;
   }
 
-  // The content ends within markup. What becomes of it then, htmlparser2 says.
+  // The content ends within markup: handled as htmlparser2 does.
 
   private rest(start: number): number {
     if (start < this.length) this.events.text(this.content.slice(start));

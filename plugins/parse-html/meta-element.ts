@@ -5,7 +5,7 @@ const MAX_DESCRIPTION = 2048;
 const MAX_KEYWORDS = 100;
 const MAX_KEYWORD = 128;
 
-/** Takes what one `meta` element says of the page. The first of a kind counts, but for robots: there, all do. */
+/** Reads one `meta` element. The first of a kind wins; of robots all count. */
 export function readMeta(
   attributes: Readonly<Record<string, string>>,
   facts: PageFacts,

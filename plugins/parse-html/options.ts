@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
 export const optionsSchema = z.strictObject({
-  /** Our name in robots `meta` elements and in `X-Robots-Tag`; by default that of the crawl. */
+  /** Product token matched in robots `meta` elements and in `X-Robots-Tag`; default: that of the crawl. */
   agent: z
     .string()
     .regex(/^[\w-]+$/, 'expected a product token: letters, digits, - and _')
     .optional(),
-  /** Elements nested deeper lie flat at this depth, as in browsers. */
+  /** Deeper elements become siblings at this depth, as in browsers. */
   maxDepth: z.int().min(16).max(2000).default(512),
   maxAttributes: z.int().min(16).max(10_000).default(256),
-  /** The page is cut off there. */
+  /** Nodes of a page; the rest is cut off. */
   maxNodes: z.int().min(1000).max(10_000_000).default(500_000),
   /** Distinct links kept. */
   maxLinks: z.int().min(0).max(1_000_000).default(10_000),

@@ -4,8 +4,8 @@ import type { LinkResolver } from './link-resolver.ts';
 import type { RawLink } from './page-facts.ts';
 
 /**
- * Resolves the links of a page and merges doubles, in the order of the page: the first one stands, takes the first
- * anchor text that there is, and is to be followed if any of them is.
+ * Resolves the links of a page and merges duplicates, in the order of the page: the first one stays, with the first
+ * non-empty anchor text, and is `nofollow` only if all are.
  * @param elements gets the anchors of each URL
  */
 export function mergeOutlinks(

@@ -13,7 +13,7 @@ export interface RawLink {
   anchor: string;
 }
 
-/** What one walk over a page finds. */
+/** Facts collected by one walk over a page. */
 export interface PageFacts {
   /** Visible text in reading order; a line per block. */
   text: string;

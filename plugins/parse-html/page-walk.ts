@@ -54,16 +54,16 @@ class PageWalk {
   private readonly maxRawLinks: number;
   private readonly facts = emptyFacts();
   private readonly visible: FoldedText;
-  /** What scripts would show, or show instead. */
+  /** Hidden text and `noscript` text. */
   private readonly concealed: FoldedText;
-  /** Depth of the element that conceals, and of the one that mutes, what is inside; -1: none. */
+  /** Depth of the outermost concealed element, and of the outermost muted one; -1: none. */
   private concealedAt = -1;
   private mutedAt = -1;
   private anchor: { element: Element; link: RawLink; text: FoldedText; alt: string } | null = null;
 
   constructor(options: WalkOptions) {
     this.options = options;
-    // Doubles are merged when links are resolved; until then they take room.
+    // Duplicates are merged when links are resolved; until then they need memory.
     this.maxRawLinks = 4 * options.maxLinks;
     this.visible = new FoldedText(options.maxText);
     this.concealed = new FoldedText(options.maxText);
@@ -104,8 +104,8 @@ class PageWalk {
   }
 
   /**
-   * The visible text; with the concealed text where that is longer: such a page gives its content in `noscript` to
-   * those who run no scripts, as we do not, or in a hidden part that a script unveils.
+   * The visible text, followed by the concealed text where that is longer: such a page has its content in `noscript`,
+   * or in a hidden part that a script reveals.
    */
   private readableText(): string {
     const visible = this.visible.text;
@@ -203,7 +203,7 @@ class PageWalk {
 const NOFOLLOW = /(?:^|\s)(?:nofollow|ugc|sponsored)(?:\s|$)/i;
 const HIDING_STYLE = /display\s*:\s*none|visibility\s*:\s*hidden/i;
 
-/** Hidden by its own attributes. A whole page is never: it is shown by a script later. */
+/** Whether its own attributes hide an element. `html` and `body` never count: a script shows them later. */
 function isHidden({ name, attribs }: Element): boolean {
   const { hidden, style } = attribs;
   if (hidden === undefined && style === undefined) return name === 'dialog' && attribs.open === undefined;

@@ -34,7 +34,7 @@ function addLinks(page: Page, facts: PageFacts, maxLinks: number): void {
   const fromPage = createLinkResolver(page.url, page.charset);
   result.base = facts.baseHref === null ? null : fromPage(facts.baseHref);
   const resolve = result.base === null ? fromPage : createLinkResolver(result.base, page.charset);
-  // What the document says of itself goes before what the server says of it.
+  // The document takes precedence over the server's headers.
   const links = facts.links.concat(headerLinks(page.headers.link, page.url));
   result.canonical = firstCanonical(links, resolve);
   const elements = new Map<string, Element[]>();

@@ -1,15 +1,15 @@
 import { CHARACTER_ELEMENTS } from './markup-scanner.ts';
 
-/** How tags nest when authors leave end tags out: what htmlparser2's own parser does, as a table. */
+/** Implied end tags, as in htmlparser2's own parser, as a table. */
 export interface Tag {
   readonly name: string;
   /** Has no content and no end tag. */
   readonly isVoid: boolean;
-  /** Open elements on top of the stack that this start tag ends. */
+  /** Open elements at the top of the stack that this start tag closes. */
   readonly ends: ReadonlySet<string> | null;
   /** Inside, `<x/>` is a whole element (`svg`, `math`) or no longer is (`foreignobject`, ...); `null`: as around it. */
   readonly foreign: boolean | null;
-  /** Holds characters up to its end tag, and no markup. */
+  /** A raw text element. */
   readonly hasCharacters: boolean;
 }
 
@@ -75,8 +75,8 @@ export function unknownTag(name: string): Tag {
 }
 
 /**
- * What an element is called in the tree. A `template` that declares a shadow root is no inert one: browsers show its
- * content in its place (WHATWG HTML, "shadowrootmode"), as that of a `slot`, which has no box of its own either.
+ * Name of an element in the tree. A `template` that declares a shadow root is not inert: browsers render its content in
+ * its place (WHATWG HTML, "shadowrootmode"), like that of a `slot`, which has no box either.
  */
 export function nameInTree({ name }: Tag, { shadowrootmode }: Readonly<Record<string, string>>): string {
   return name === 'template' && shadowrootmode !== undefined && /^(?:open|closed)$/i.test(shadowrootmode)

@@ -1,8 +1,8 @@
 const FLATTEN_AT = 8192;
 
 /**
- * Puts a string together from many pieces in bounded memory: engines keep `a + b` as a tree of pieces, which for a
- * megabyte of single characters (entities) takes 32 megabytes until somebody reads it.
+ * Builds a string from many pieces in bounded memory: V8 keeps `a + b` as a tree of pieces, which for a megabyte of
+ * single characters (entities) takes 32 megabytes until the string is read.
  */
 export class TextBuffer {
   private done = '';

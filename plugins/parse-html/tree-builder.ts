@@ -13,11 +13,11 @@ import { nameInTree, TAGS, type Tag, unknownTag } from './tags.ts';
 import { TextBuffer } from './text-buffer.ts';
 
 export interface TreeLimits {
-  /** No element lies deeper: those that would become siblings there, their text that of the element around. */
+  /** Deepest nesting; deeper elements become siblings at this depth, and their text belongs to the parent. */
   readonly maxDepth: number;
-  /** Attributes beyond are left out. */
+  /** Attributes of an element; the rest is ignored. */
   readonly maxAttributes: number;
-  /** The page is cut off here. */
+  /** Nodes of a page; the rest is cut off. */
   readonly maxNodes: number;
 }
 
@@ -46,10 +46,10 @@ export function buildTree(content: string, limits: TreeLimits, isXhtml: boolean)
 const withoutSections = (content: string): string =>
   content.includes('<![CDATA[') ? content.replaceAll('<![CDATA[', '<!:CDATA[') : content;
 
-/** Attribute names that are remembered in lower case. Hostile pages have millions. */
+/** Attribute names cached in lower case; hostile pages have millions. */
 const MAX_KNOWN_NAMES = 1000;
 
-/** Tags and attributes of up to so many letters and digits are found by a number instead of a string of their own. */
+/** Names of up to so many letters and digits are looked up by a number, without allocating a string. */
 const MAX_PACKED = 5;
 
 /** A name of at most {@link MAX_PACKED} lower-case letters and digits as a number; 0 for all others. */
@@ -94,7 +94,7 @@ class TreeBuilder implements MarkupEvents {
   private readonly packedNames = new Map<number, string>();
   private readonly characters = new TextBuffer();
   private tag: Tag | null = null;
-  /** Where the tag begins that is being read, and where what was read ends. */
+  /** Start of the current tag, and end of the last token. */
   private tagStart = 0;
   private readTo = 0;
   private attributes: Record<string, string> = {};
@@ -136,7 +136,7 @@ class TreeBuilder implements MarkupEvents {
     const count = this.attributeCount++;
     if (count >= this.limits.maxAttributes) return;
     const name = this.nameOf(start, end);
-    // The first of a name counts.
+    // The first attribute of a name wins.
     if (count === 0 || !Object.hasOwn(this.attributes, name)) this.attributes[name] = value;
   }
 

@@ -2,7 +2,7 @@ import { cutText, definePlugin, MAX_URL_LENGTH, type Outlink, type Page, robotsD
 import { z } from 'zod';
 
 const optionsSchema = z.strictObject({
-  /** Take http(s) URLs in the text for links. */
+  /** Treat http(s) URLs in the text as links. */
   links: z.boolean().default(false),
   /** Distinct links kept. */
   maxLinks: z.int().min(0).max(1_000_000).default(10_000),
@@ -47,7 +47,7 @@ function linksIn(text: string, maxLinks: number): Outlink[] {
   return [...found.values()];
 }
 
-/** Without what ends the sentence; a closing bracket belongs to the URL only if it is opened there. */
+/** Without trailing punctuation; a closing bracket belongs to the URL only if the URL opens it. */
 function withoutPunctuation(written: string): string {
   let end = written.length;
   for (; end > 0; end--) {

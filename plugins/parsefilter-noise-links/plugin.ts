@@ -49,8 +49,8 @@ export default definePlugin({
 });
 
 /**
- * Spelt out where that is all of it: V8 gives copies made by spread hidden classes of their own, which is slow here and
- * again when they are packed.
+ * Copies the known fields one by one: V8 gives copies made by spread hidden classes of their own, which is slow here
+ * and again when they are packed.
  */
 function marked(outlink: Outlink, noise: NoiseReason): Outlink {
   const { url, anchor, rel, nofollow, lang, lastModifiedAt } = outlink;
@@ -58,7 +58,7 @@ function marked(outlink: Outlink, noise: NoiseReason): Outlink {
   return { url, anchor, rel, nofollow, noise };
 }
 
-/** The outlinks of which an anchor has a place. */
+/** The outlinks with at least one located anchor. */
 function placedLinks({ result, linkElements }: Page, placeOf: ReadonlyMap<PageNode, LinkPlace>): PlacedLink[] {
   const links: PlacedLink[] = [];
   for (const { url, anchor } of result.outlinks) {

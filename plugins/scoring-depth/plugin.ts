@@ -12,7 +12,7 @@ const options = z.strictObject({
 });
 
 const DAY_MS = 86_400_000;
-/** Scores do not sink below this, so that far pages still differ by how long they have been waiting. */
+/** Lowest score, so that the rank of distant pages still grows with the time overdue. */
 const LEAST_SCORE = 1e-6;
 
 export default definePlugin({
@@ -29,7 +29,7 @@ export default definePlugin({
     },
     rank: (candidate, now) => {
       if (order !== 'priority' && candidate.lastFetchAt === null) return candidate.score;
-      // A page that has waited long overtakes: its rank grows by its score with each day overdue.
+      // The rank grows by the score with each day overdue, so that long-waiting pages overtake.
       return candidate.score * (1 + Math.max(0, now - candidate.dueAt) / DAY_MS);
     },
   }),

@@ -7,7 +7,7 @@ export default definePlugin({
   setup: () => {
     const sign = createSimhashJsSigner();
     return {
-      // Words of unspaced scripts are cut by the ICU of the runtime.
+      // ICU segments the words of unspaced scripts.
       id: `simhash-js64-w${SHINGLE_SIZE}-d3.2.1.1-v${DIMENSIONS_VERSION}-icu${process.versions.icu?.split('.')[0] ?? '0'}`,
       sign: (page) => sign(pageDimensions(page.result)),
     };

@@ -4,16 +4,16 @@ import { SimHash } from 'simhash-js';
 const HEX_DIGITS = 8;
 
 /**
- * Signs texts with npm's simhash-js in a way that makes it sound. The package cuts its input into pieces of `kshingles`
+ * Signs texts with npm's simhash-js, working around its faults. The package cuts its input into pieces of `kshingles`
  * characters that do not overlap and hashes each to 32 bits, so that one inserted character changes every piece behind
- * it. Here each distinct word shingle is one piece of exactly eight hex digits, in any order of the text the same;
+ * it. Here each distinct word shingle is one piece of exactly eight hex digits, so that order does not matter;
  * pieces are repeated for the weight of their dimension. Two runs, one over each half of the shingle's fingerprint,
  * give 64 bits.
  */
 export function createSimhashJsSigner(): (dimensions: readonly TextDimension[]) => string | null {
   const scanner = createWordScanner();
   const shingler = createShingler();
-  // Without a limit: the package would keep the features beyond it and drop the first ones.
+  // No limit: the package would drop the first features and keep those beyond it.
   const simhash = new SimHash({ kshingles: HEX_DIGITS, maxFeatures: Number.POSITIVE_INFINITY });
   return (dimensions) => {
     const highs: string[] = [];
@@ -35,7 +35,7 @@ export function createSimhashJsSigner(): (dimensions: readonly TextDimension[]) 
 }
 
 function hashOf(simhash: SimHash, features: readonly string[]): number {
-  // For a lone feature the package answers with text instead of a number.
+  // For a single feature the package returns text instead of a number.
   return simhash.hash(features.length === 1 ? features[0]!.repeat(2) : features.join(''));
 }
 

@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module';
 import type { TextCutter } from 'incrawl/plugin';
 
-/** As much of the optional package `@node-rs/jieba` as is used. */
+/** The used part of the optional package `@node-rs/jieba`. */
 interface JiebaPackage {
   readonly Jieba: { withDict(dict: Uint8Array): { cut(text: string, hmm: boolean): string[] } };
 }
 
 /**
- * Words of Chinese by jieba's dictionary and model, from the optional package `@node-rs/jieba`, and the version that a
- * signature's name must carry. Throws with the command that installs it where it is missing.
+ * Segments Chinese by jieba's dictionary and model, from the optional package `@node-rs/jieba`. `version` belongs in
+ * the name of the signature. Throws with the install command where the package is missing.
  */
 export function loadJieba(): { readonly cut: TextCutter; readonly version: string } {
   const require = createRequire(import.meta.url);

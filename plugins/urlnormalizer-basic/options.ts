@@ -58,8 +58,8 @@ export const optionsSchema = z.strictObject({
     .enum(['tokens', 'names', 'off'])
     .default('tokens')
     .describe(
-      'Session ids to drop. tokens: parameters that are nothing else (jsessionid, PHPSESSID) always, ambiguous ones (sid) ' +
-        'when their value looks random; names: all of them by name alone, as Nutch does; off: none.',
+      'Session ids to drop. tokens: unambiguous parameters (jsessionid, PHPSESSID) always, ambiguous ones (sid) when ' +
+        'their value looks random; names: all of them by name alone, as Nutch does; off: none.',
     ),
   tidyQuery: z.boolean().default(true).describe('Drop empty parts of a query: ?&a=1&& becomes ?a=1.'),
   stripWww: z.boolean().default(false).describe('Drop www. from the host.'),
