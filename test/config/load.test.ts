@@ -44,7 +44,7 @@ describe('where the configuration comes from', () => {
     expect((await loadConfig({ cwd, file: 'mine.yaml' })).config.fetch.concurrency).toBe(3);
   });
 
-  it('tells the origin of each value: default, file with position, command line', async () => {
+  it('knows the origin of each value: default, file with position, command line', async () => {
     write('conf/incrawl.yaml', '# mine\nfetch:\n  delay: 2s\n  concurrency: 9\n');
     const { origins } = await loadConfig({ cwd, overrides: ['fetch.concurrency=10'] });
     expect(origins.get('fetch.delay')).toEqual({ value: '2s', origin: 'conf/incrawl.yaml:3:10' });

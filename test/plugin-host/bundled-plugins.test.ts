@@ -49,13 +49,13 @@ describe('the shipped plugins', () => {
   });
 });
 
-describe('what feeds a signature', () => {
+describe('versions of signed texts', () => {
   const contentOf = async (plugins: string, type = 'text/html') => {
     const loaded = await loadPlugins({ ...common, list: listOf(`plugins:\n${plugins}`), kinds: EVERY_KIND });
     return loaded.parserFor(type)?.content;
   };
 
-  it('is told by parser and parse filters in their order, with versions; what leaves texts alone is not', async () => {
+  it('are those of the parser and parse filters, in order; filters that change no text are left out', async () => {
     const shipped = await loadPlugins({ ...common, list: DEFAULT_PLUGIN_LIST, kinds: EVERY_KIND });
     expect(shipped.parserFor('text/html')?.content).toBe('html1.main3');
     expect(await contentOf('  - parse-html\n  - parsefilter-noise-links\n')).toBe('html1');
@@ -162,7 +162,7 @@ describe('guards', () => {
     ).toBe('plugin-failed: urlnormalizer-x: broken');
   });
 
-  it('a parser that throws, and a type that nobody parses, give a parse-failed record', async () => {
+  it('a parser that throws, and a type without a parser, give a parse-failed record', async () => {
     const loaded = await loadPlugins({ ...common, list: DEFAULT_PLUGIN_LIST, kinds: WORKER_KINDS });
     const signature = loaded.signatures.get('simhash');
     if (signature === undefined) throw new Error('no signature');

@@ -21,7 +21,7 @@ const thrower = (): never => {
 
 const HEAD = { status: 200, statusText: 'OK', httpVersion: '1.1', headers: {}, rawHeaders: [], remoteAddress: null };
 
-describe('a plugin that does not keep its promise', () => {
+describe('a plugin that violates its contract', () => {
   it.each([
     ['throws', thrower, 'schedule-mine: onVisit: boom'],
     [
@@ -57,7 +57,7 @@ describe('a plugin that does not keep its promise', () => {
     expect(() => scoring.rank({} as never, 0)).toThrow('scoring-mine: rank: its answer must be a number');
   });
 
-  it('a schedule or a scoring that writes into what it is given is named, and records stay as they are', () => {
+  it('a schedule or a scoring that changes its arguments is named, and records stay unchanged', () => {
     const score = (given: { score: number }): number => {
       given.score = 9;
       return 1;
@@ -189,7 +189,7 @@ describe('a plugin that does not keep its promise', () => {
     );
   });
 
-  it('an exporter of text that answers with a promise is told so, and its rejection ends nothing', async () => {
+  it('a text exporter that answers with a promise is named, and its rejection ends nothing', async () => {
     const target = { place: null, isIncremental: false, software: '', write: async () => {} } as never;
     const exporter = { format: 'mine', fileExtension: 'txt', document: rejects };
     const sink = await openSink(exporter, target);

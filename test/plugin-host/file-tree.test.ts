@@ -28,7 +28,7 @@ describe('the list of an incremental export', () => {
     expect(await list()).toBe(['a.txt', 'b.txt', 'c.txt'].map(line).join(''));
   });
 
-  it('begins anew where there is no whole line', async () => {
+  it('begins an empty list where there is no complete line', async () => {
     await writeFile(join(dir, 'index.jsonl'), '{"url":');
     await put('a.txt');
     expect(await list()).toBe(line('a.txt'));

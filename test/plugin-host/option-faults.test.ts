@@ -13,7 +13,7 @@ import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list
 const schema = z.strictObject({ wordsPerMinute: z.number().optional(), inner: z.strictObject({ depth: z.number() }) });
 const faultsOf = (value: unknown) => optionFaults(schema, schema.safeParse(value).error?.issues ?? []);
 
-test('each misspelt option is told with the near name, at its place', () => {
+test('each misspelt option is reported with the near name and its position', () => {
   expect(faultsOf({ wordsPerMinutes: 3, zzzzzzz: 1, inner: { depht: 1, depth: 2 } })).toEqual(
     expect.arrayContaining([
       { path: ['wordsPerMinutes'], message: 'unknown option, did you mean wordsPerMinute?' },
@@ -62,13 +62,13 @@ test.each([
   ['no schema', '{ depth: 3 }', 'options must be a zod schema, such as z.strictObject({})'],
   ['a schema that throws', `z.object({}).transform(() => { throw new Error('boom') })`, 'boom'],
   ['a schema that promises', 'z.object({}).refine(async () => true)', 'Promise'],
-])('options that have %s are told as the fault of the plugin', async (_what, schemaText, words) => {
+])('options that have %s are reported as faults of the plugin', async (_what, schemaText, words) => {
   const fault = await loadOwn(schemaText).catch((error: unknown) => error);
   expect(fault).toMatchObject({ code: 'plugin-broken', message: expect.stringContaining(words) });
   expect((fault as Error).message).toMatch(/^plugins\.yaml:2:5 parse-mine: invalid schema of options: /);
 });
 
-test('what a schema makes of options is frozen where it is plain, works as it did where it is not, and can be told', async () => {
+test('options from a schema are frozen where they are plain objects, work where they are not, and can be shown', async () => {
   const schemaText = `z.strictObject({
     max: z.coerce.bigint(),
     pattern: z.string().transform((text) => new RegExp(text, 'g')),
@@ -86,7 +86,7 @@ test('what a schema makes of options is frozen where it is plain, works as it di
   expect(loaded.entries[0]?.content).toMatch(/^mine-[0-9a-f]{4}$/);
 });
 
-test('the exam tells wrong options in the same words, and refuses those of a plugin that has none', async () => {
+test('testPlugin reports wrong options in the same words, and refuses options of a plugin without any', async () => {
   const setup = () => ({ content: '', filter: () => {} });
   const plugin = definePlugin({ name: 'parsefilter-x', api: 1, options: schema, setup });
   const options = { wordsPerMinutes: 3, inner: { depth: 1 } };

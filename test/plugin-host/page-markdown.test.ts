@@ -84,7 +84,7 @@ describe('Markdown of a page', () => {
     expect(text).not.toMatch(/Home|Imprint/);
   });
 
-  it('of what is no HTML is its text; of what nobody parses, or what has none, there is none', async () => {
+  it('of other types is their text; without a parser, or without text, there is none', async () => {
     expect(await of('plain words', 'text/plain')).toBe('plain words');
     expect(await of('%PDF-1.7', 'application/pdf')).toBeNull();
     expect(await of('<p> </p>')).toBeNull();

@@ -26,7 +26,7 @@ describe('a body is what its server calls it', () => {
   });
 });
 
-describe('what is called text and is none is not read as such', () => {
+describe('binary bodies declared as text are not read as text', () => {
   it.each<[string, string, Uint8Array, string]>([
     ['a picture called a page', 'text/html; charset=utf-8', PNG, 'application/octet-stream'],
     ['a picture called a text', 'text/plain', GIF, 'application/octet-stream'],
@@ -64,7 +64,7 @@ describe('a feed is a feed, and a page a page, also where their server says "pag
   });
 });
 
-describe('without a type that says something the first bytes tell', () => {
+describe('without a meaningful type the first bytes decide', () => {
   it.each<[string | null, Uint8Array, string]>([
     [null, ascii(PAGE), 'text/html'],
     ['application/octet-stream', ascii('<?xml version="1.0"?><rss/>'), 'application/xml'],

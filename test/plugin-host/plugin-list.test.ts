@@ -31,7 +31,7 @@ test('an option that begins with "*" without quotes is refused with its place in
   );
 });
 
-test('a fault of YAML is told in one line', () => {
+test('a YAML error is reported in one line', () => {
   expect(() => parsePluginList('plugins:\n\t- a\n', 'p.yaml')).toThrow(/^p\.yaml:2:1 Tabs [^\n]*$/);
 });
 
@@ -50,7 +50,7 @@ test.each([
   expect(() => parsePluginList(text, 'p.yaml')).toThrow(message);
 });
 
-test('text that is no YAML is told as such, without what follows from it', () => {
+test('invalid YAML is reported without follow-up errors', () => {
   const text = 'winners: {}\n  - parsefilter-mine\n';
   let message = '';
   try {

@@ -30,7 +30,7 @@ async function signer(list = DEFAULT_PLUGIN_LIST) {
 }
 
 describe('the name of a signature', () => {
-  it('says what made the texts as well as what signed them', async () => {
+  it('contains the versions of the text extraction and of the signature', async () => {
     const [shipped, plain] = [
       await signer(),
       await signer(parsePluginList('plugins:\n  - parse-html\n  - parse-text\n  - signature-simhash\n', 'list')),
