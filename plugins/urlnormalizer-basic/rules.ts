@@ -27,8 +27,8 @@ const RULES = [
 ] as const satisfies readonly (keyof Options)[];
 
 /**
- * Tells which rules change a URL: each is asked alone, one after the other, until nothing changes any more, as the
- * normaliser itself goes on until then.
+ * Finds the rules that change a URL: each is applied alone, in order, until no rule changes it any more, since the
+ * normaliser repeats its rules likewise.
  */
 export function createExplainer(options: Options): (url: string) => { rule: string; after: string }[] {
   const alone = RULES.map((rule) => ({
