@@ -1,4 +1,6 @@
-/** `node dist/bench/content/score-made.js [--seed 1] [--pages 20]`: the main content of made news pages, by language and layout; see made-pages.ts.
+/**
+ * `node dist/bench/content/score-made.js [--seed 1] [--pages 20]`: the main content of made news pages, by language
+ * and layout; see made-pages.ts.
  * The trees that ship were learnt from seed 77, so what they make of these layouts is no measure of others. */
 import { parseArgs } from 'node:util';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';

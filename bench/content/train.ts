@@ -1,7 +1,7 @@
 /**
  * `node dist/bench/content/train.js --pages FOLDER [--folds 5 [--shuffles 5]] [--out
- * src/domain/page/content/content-trees.ts]`: with --folds, trees learnt from the other pages judge each page, in as many
- * divisions of the pages as --shuffles says, and the scores are printed by type; with --out, trees learnt from all
+ * src/domain/page/content/content-trees.ts]`: with --folds, trees learnt from the other pages judge each page, in as
+ * many divisions of the pages as --shuffles says, and the scores are printed by type; with --out, trees learnt from all
  * pages are written. Made news pages of several languages are learnt from as well, with less weight; none of them is
  * judged.
  */

@@ -8,7 +8,8 @@ import {
   ProcessingInstruction,
   Text,
 } from 'domhandler';
-import { type MarkupEvents, scanMarkup } from './markup-scanner.ts';
+import type { MarkupEvents } from './markup-events.ts';
+import { scanMarkup } from './markup-scanner.ts';
 import { nameInTree, TAGS, type Tag, unknownTag } from './tags.ts';
 import { TextBuffer } from './text-buffer.ts';
 

@@ -27,8 +27,8 @@ export interface CrawlerOptions {
   /** Folder against which paths in the configuration are meant; default: the current folder. */
   readonly baseDir?: string;
   /**
-   * `segments` opens no crawl db: fetch, parse and readseg need none. `look` does not write: a crawl db in Redis is then
-   * read beside the process that writes it. Default: `write`.
+   * `segments` opens no crawl db: fetch, parse and readseg need none. `look` does not write: a crawl db in Redis is
+   * then read beside the process that writes it. Default: `write`.
    */
   readonly access?: 'write' | 'look' | 'segments';
   /** Holds `db`, a copy of the crawl db as it was at one moment, to be read while another process goes on with it. */

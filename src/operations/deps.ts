@@ -16,7 +16,7 @@ import type { UrlAdmission } from '../steps/update/admission.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';
 import type { UrlChain } from '../steps/url-chain.ts';
 
-/** What the composition (`src/crawler`) gives to the operations of a crawl. Each operation names the fields it takes. */
+/** What the composition (`src/crawler`) gives to the operations of a crawl; each names the fields that it takes. */
 export interface CrawlDeps {
   /** State directory, absolute. */
   readonly dir: string;

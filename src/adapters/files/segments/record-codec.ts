@@ -20,12 +20,14 @@ export function decodeRecord<Kind>(file: string, frame: Frame): Kind {
   return record as Kind;
 }
 
-/** As {@link decodeRecord}; segments written before 0.1.0 call what a fetch observed about its host `lesson`. */
+/** The field `observation` of a fetched record in segments that were written before 0.1.0. */
+const FORMER_NAME = 'lesson';
+
+/** As {@link decodeRecord}, for segments of any version. */
 export function decodeFetched(file: string, frame: Frame): FetchedRecord {
-  const record = decodeRecord<FetchedRecord & { lesson?: HostObservation | null }>(file, frame);
-  if (record.lesson === undefined) return record;
-  const { lesson, ...rest } = record;
-  return { ...rest, observation: lesson };
+  const record = decodeRecord<FetchedRecord & { [FORMER_NAME]?: HostObservation | null }>(file, frame);
+  const { [FORMER_NAME]: observation, ...rest } = record;
+  return observation === undefined ? record : { ...rest, observation };
 }
 
 /** Binary texts become strings, or empty strings where they are not wanted. */
