@@ -28,20 +28,20 @@ export type { SeenView } from './operations/inspect/seen-view.ts';
 export type { SegmentRecordView, SegmentView } from './operations/inspect/segment-operations.ts';
 export type { StoredBody } from './operations/inspect/stored-body.ts';
 export type { CrawlOptions } from './operations/loop/crawl-operations.ts';
-export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/loop/round-log.ts';
-export {
-  type SkippedQuery,
-  type SkippedSummary,
-  type SkippedUrl,
-  skippedSummary,
-  skippedUrls,
-} from './operations/loop/skip-report.ts';
 export type { FetchStepOptions, ParseStepOptions } from './operations/loop/step-operations.ts';
 export type { UpdateStepOptions } from './operations/loop/update-round.ts';
 export { MAP_REDUCE_JOBS } from './operations/map-reduce/jobs.ts';
 export { examinePlugin, type PluginExam } from './operations/plugins/examine-plugin.ts';
 export type { PluginView } from './operations/plugins/plugin-views.ts';
 export type { CrawlReader, DueOptions } from './operations/questions.ts';
+export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/reports/round-log.ts';
+export {
+  type SkippedQuery,
+  type SkippedSummary,
+  type SkippedUrl,
+  skippedSummary,
+  skippedUrls,
+} from './operations/reports/skip-report.ts';
 export type { TransferSummary } from './operations/transfer/db-transfer.ts';
 export type { MergeSummary } from './operations/transfer/merge-states.ts';
 export type { RepartitionSummary } from './operations/transfer/repartition.ts';

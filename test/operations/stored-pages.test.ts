@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemorySegmentStore } from '../../src/adapters/memory/segment-store.ts';
 import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../../src/domain/crawl/states/datum.ts';
-import { storedPages } from '../../src/operations/export/stored-pages.ts';
+import { storedPages } from '../../src/operations/state/stored-pages.ts';
 import { encodeParsed } from '../../src/plugin-host/parsing/encode-parsed.ts';
 
 const url = (page: string): string => `http://example.org/${page}`;

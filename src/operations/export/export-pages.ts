@@ -5,10 +5,10 @@ import { openSink } from '../../plugin-host/exporting/export-sink.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
+import { type StoredPage, storedPages } from '../state/stored-pages.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
 import { openTarget } from './export-target.ts';
 import type { ContentReader } from './page-content.ts';
-import { type StoredPage, storedPages } from './stored-pages.ts';
 
 export interface ExportQuery {
   readonly format: string;

@@ -3,7 +3,7 @@ import type { PageContent, StoredResponse } from '../../plugin-host/api/exporter
 import type { PageMarkdown } from '../../plugin-host/parsing/page-markdown.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';
 import type { CrawlDeps } from '../deps.ts';
-import type { StoredPage } from './stored-pages.ts';
+import type { StoredPage } from '../state/stored-pages.ts';
 
 export type ContentReader = (page: StoredPage) => PageContent;
 

@@ -4,7 +4,7 @@ import { SkipNotes } from '../../steps/counters/skip-notes.ts';
 import { type GenerateOptions, generate } from '../../steps/generate/generate.ts';
 import type { GenerateSummary } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { reportSkips } from './skip-report.ts';
+import { reportSkips } from '../reports/skip-report.ts';
 
 /**
  * Makes the fetch list of a round, as configured but for the options that are given, and reports what it left out.

@@ -15,7 +15,7 @@ import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
 import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { storedPages } from '../export/stored-pages.ts';
+import { storedPages } from '../state/stored-pages.ts';
 
 const RULES_KEY = 'linkRules';
 

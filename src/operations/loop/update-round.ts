@@ -5,10 +5,10 @@ import type { UpdateSummary } from '../../steps/summaries.ts';
 import { updateFromSegment } from '../../steps/update/updatedb.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';
+import { reportSkips } from '../reports/skip-report.ts';
 import { sweepWhenDue } from './orphan-sweep.ts';
 import { linkDeps, linkOptions } from './readmitting.ts';
 import { runParse, withSegment } from './segment-steps.ts';
-import { reportSkips } from './skip-report.ts';
 import { segmentFor } from './unfinished.ts';
 
 export interface UpdateStepOptions {

@@ -51,7 +51,7 @@ Examples:
 }
 
 async function skipped(session: Session, flags: SkippedFlags): Promise<number> {
-  const { skippedSummary, skippedUrls } = await import('../../../operations/loop/skip-report.ts');
+  const { skippedSummary, skippedUrls } = await import('../../../operations/reports/skip-report.ts');
   const { dir } = session.options;
   const { reason, since, host, url, limit, counts, format } = flags;
   if (counts) {
