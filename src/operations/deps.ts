@@ -46,6 +46,13 @@ export interface CrawlPlugins {
   exporter(format: string): Promise<Exporter>;
 }
 
+/** URL plugins and schedules alone, with the stored copies of robots.txt: no request is sent to answer a question. */
+export interface QuestionPlugins {
+  readonly loaded: LoadedPlugins;
+  readonly policy: SettlePolicy;
+  readonly robotsStore: RobotsStore;
+}
+
 /** How servers are reached, and how politely. */
 export interface WebAccess {
   /** By URL scheme, without the colon. */

@@ -1,13 +1,10 @@
 import { domainOf } from '../adapters/system/domain-of.ts';
 import type { Config } from '../config/schema.ts';
-import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
-import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
-import type { RobotsStore } from '../ports/robots.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { Explanation } from '../steps/inspect/explain.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
@@ -19,6 +16,7 @@ import type { SimulateSummary } from '../steps/inspect/simulate.ts';
 import { changesPerDay, isDueIndexRead, statsOf } from '../steps/inspect/stats.ts';
 import { type DueView, dueView, type HostView, hostView, type RecordView, recordView } from '../steps/inspect/views.ts';
 import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes/changes.ts';
+import type { QuestionPlugins } from './deps.ts';
 import type { SeenView } from './inspect/seen-view.ts';
 import { shaped } from './inspect/shaped.ts';
 
@@ -35,12 +33,6 @@ export interface QuestionDeps {
   config(): Promise<Config>;
   /** URL plugins and schedules, as configured. */
   plugins(): Promise<QuestionPlugins>;
-}
-
-export interface QuestionPlugins {
-  readonly loaded: LoadedPlugins;
-  readonly policy: SettlePolicy;
-  readonly robotsStore: RobotsStore;
 }
 
 /** `value`: one answer. */

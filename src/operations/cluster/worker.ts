@@ -10,7 +10,6 @@ import { discoverSitemaps } from '../loop/sitemaps.ts';
 import { unappliedSegments } from '../loop/unfinished.ts';
 import { updateRound } from '../loop/update-round.ts';
 import { roundKeeper } from '../reports/round-log.ts';
-import { sumOfProgress } from './part-progress.ts';
 import { type RoundJobsDeps, type RoundSteps, roundJobs } from './round-jobs.ts';
 import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
 
@@ -98,5 +97,21 @@ function roundSteps(deps: CrawlDeps, signal: AbortSignal): RoundSteps {
       kept.keep(round);
       await kept.done();
     },
+  };
+}
+
+/** The progress of all parts that a worker fetches at once. They share their lanes, so counts of lanes are not added. */
+function sumOfProgress(parts: readonly CrawlProgress[]): CrawlProgress {
+  const [first] = parts;
+  if (first === undefined) throw new RangeError('at least one part was expected');
+  const sum = (field: 'urls' | 'done' | 'pagesPerSecond' | 'bytesReceived' | 'bytesSaved'): number =>
+    parts.reduce((total, part) => total + part[field], 0);
+  return {
+    ...first,
+    urls: sum('urls'),
+    done: sum('done'),
+    pagesPerSecond: sum('pagesPerSecond'),
+    bytesReceived: sum('bytesReceived'),
+    bytesSaved: sum('bytesSaved'),
   };
 }

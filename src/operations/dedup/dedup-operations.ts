@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createFileNearGrouping } from '../../adapters/files/near-grouping/near-grouping.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { NearGroupingOptions } from '../../ports/near-grouping.ts';
+import type { SegmentStore } from '../../ports/segment-store.ts';
 import {
   type DedupOptions,
   type DedupSummary,
@@ -10,7 +11,6 @@ import {
   undoDedup,
 } from '../../steps/update/dedup.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { fetchedUrls } from '../map-reduce/crawl-links.ts';
 
 /** Near duplicates of the whole crawl. */
 export interface DedupOperations {
@@ -24,7 +24,7 @@ export interface DedupOperations {
 export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 'scope' | 'minChars'>> {
   readonly prefer: DedupOptions['prefer'];
   readonly dryRun: boolean;
-  /** A segment whose pages may only become representatives: the new batch, held against the library. */
+  /** A segment whose pages may only become representatives: the new batch, compared with all earlier pages. */
   readonly incoming?: string;
 }
 
@@ -45,4 +45,16 @@ export function dedupOperations({
     },
     undoDedup: (dryRun) => undoDedup({ db: store().db, now: clock.now() }, dryRun),
   };
+}
+
+/** URLs of the pages that a segment holds with their content. */
+async function fetchedUrls(segments: SegmentStore, id: string): Promise<Set<string>> {
+  const urls = new Set<string>();
+  const segment = await segments.open(id, 'read');
+  try {
+    for await (const { url, outcome } of segment.fetched()) if (outcome.kind === 'success') urls.add(url);
+  } finally {
+    await segment.close();
+  }
+  return urls;
 }

@@ -11,7 +11,7 @@ import { openVisitPrice } from '../../steps/facts/visit-price.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
 import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';
-import type { QuestionPlugins } from '../questions.ts';
+import type { QuestionPlugins } from '../deps.ts';
 import { lastSkips } from '../reports/skip-report.ts';
 
 export interface ExplainDeps {

@@ -1,9 +1,8 @@
 import type { SegmentState } from '../../ports/crawl-db.ts';
-import type { FetchedRecord, ParsedRecord } from '../../ports/segment-store.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { diffPage, type PageDiff, type PageVersion, pageVersions, type VersionChoice } from './page-diff.ts';
-import { segmentRecord, segmentRecords } from './segment-records.ts';
+import { type SegmentRecordView, segmentRecord, segmentRecords } from './segment-records.ts';
 import { type StoredBody, storedBody } from './stored-body.ts';
 
 /** What the stored segments hold; no crawl db is needed. */
@@ -26,19 +25,6 @@ export interface SegmentView {
   readonly urls: number;
   readonly fetched: number;
   readonly parsed: number;
-}
-
-export interface SegmentRecordView {
-  readonly segment: string;
-  readonly fetched: FetchedRecord;
-  readonly parsed: ParsedRecord | null;
-  /** Only where one page was asked for. `body` is text where the type is textual, else base64. */
-  readonly response?: {
-    readonly status: number;
-    readonly headers: readonly (readonly [string, string])[];
-    readonly body: string | null;
-    readonly bodyEncoding: 'text' | 'base64' | null;
-  } | null;
 }
 
 export function segmentOperations(deps: Pick<CrawlDeps, 'segments' | 'pages'>): SegmentOperations {

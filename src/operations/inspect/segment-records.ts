@@ -2,8 +2,22 @@ import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { FetchedRecord, ParsedRecord, SegmentStore } from '../../ports/segment-store.ts';
 import type { CrawlDeps, PageAccess } from '../deps.ts';
-import type { SegmentRecordView } from './segment-operations.ts';
 
+/** What one segment holds of one page. */
+export interface SegmentRecordView {
+  readonly segment: string;
+  readonly fetched: FetchedRecord;
+  readonly parsed: ParsedRecord | null;
+  /** Only where one page was asked for. `body` is text where the type is textual, else base64. */
+  readonly response?: {
+    readonly status: number;
+    readonly headers: readonly (readonly [string, string])[];
+    readonly body: string | null;
+    readonly bodyEncoding: 'text' | 'base64' | null;
+  } | null;
+}
+
+/** The newest record of a URL in the segments, or that in the segment named; `null`: there is none. */
 export async function segmentRecord(
   { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
   url: string,

@@ -1,12 +1,13 @@
+import { isWithinLast } from '../../domain/time.ts';
 import { SkipNotes } from '../../steps/counters/skip-notes.ts';
 import { applySegment, type UpdateSteps } from '../../steps/crawl.ts';
 import { trimFeed } from '../../steps/facts/change-feed.ts';
 import type { UpdateSummary } from '../../steps/summaries.ts';
+import { sweepOrphans } from '../../steps/update/orphans.ts';
 import { updateFromSegment } from '../../steps/update/updatedb.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { reportSkips } from '../reports/skip-report.ts';
-import { sweepWhenDue } from './orphan-sweep.ts';
 import { linkDeps, linkOptions } from './readmitting.ts';
 import { runParse, withSegment } from './segment-steps.ts';
 import { segmentFor } from './unfinished.ts';
@@ -69,4 +70,31 @@ async function updatedb(
   await reportSkips(deps.dir, skips, { step: 'updatedb', segment: id, at: clock.now() }, log);
   await saveSeenStats();
   return summary;
+}
+
+const SWEPT_KEY = 'orphanSweptAt';
+
+/** Sweeps orphans every `updatedb.orphanSweepEvery`; at once where the caller has named a mode. */
+async function sweepWhenDue(
+  deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'store'>,
+  asked: UpdateStepOptions['orphans'],
+): Promise<{ readonly orphans: number }> {
+  const { config, runtime, plugins } = deps;
+  const mode = asked ?? config.updatedb.orphans;
+  if (mode === 'off') return { orphans: 0 };
+  const { db, seen } = deps.store();
+  const now = runtime.clock.now();
+  const last = Number((await db.meta(SWEPT_KEY)) ?? Number.NaN);
+  if (Number.isNaN(last)) {
+    await db.write({ meta: { [SWEPT_KEY]: String(now) } });
+    if (asked === undefined) return { orphans: 0 };
+  } else if (asked === undefined && isWithinLast(config.updatedb.orphanSweepEveryMs, last, now)) {
+    return { orphans: 0 };
+  }
+  const near = repeatDeps(config, db);
+  const repeats = repeatOptions(config);
+  const options = { mode, repeats, now };
+  const { orphaned, purged } = await sweepOrphans({ db, seen, policy: plugins.policy, near }, options);
+  await db.write({ meta: { [SWEPT_KEY]: String(now) } });
+  return { orphans: orphaned + purged };
 }

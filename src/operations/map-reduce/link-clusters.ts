@@ -2,7 +2,7 @@ import { domainOf } from '../../adapters/system/domain-of.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { type JudgedFamily, judgeFamily, pathAndQuery, UrlFamilies } from '../../domain/url/families/url-families.ts';
-import type { MapReduceJob } from './jobs.ts';
+import type { MapReduceJob } from './job.ts';
 
 /** Noise links of a domain that families are compared with. */
 const MAX_SAMPLES = 24;

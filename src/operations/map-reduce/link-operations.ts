@@ -1,13 +1,27 @@
 import { join } from 'node:path';
+import type { SegmentStore } from '../../ports/segment-store.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { crawlLinks } from './crawl-links.ts';
 import { localJob } from './local-job.ts';
 
 export interface LinkOperations {
-  /** Families of the URLs that pages link to, per domain, in the lines of the map/reduce job `linkclusters`. */
+  /** Families of the URLs that pages link to, per domain: the lines of the map/reduce job `linkclusters`. */
   linkClusters(): AsyncIterable<string>;
 }
 
 export function linkOperations({ dir, segments }: Pick<CrawlDeps, 'dir' | 'segments'>): LinkOperations {
-  return { linkClusters: () => localJob('linkclusters', crawlLinks(segments), { dir: join(dir, 'tmp') }) };
+  return { linkClusters: () => localJob('linkclusters', linksOf(segments), { dir: join(dir, 'tmp') }) };
+}
+
+/** Outlinks of all parsed pages, as input lines of the mapper. */
+async function* linksOf(segments: SegmentStore): AsyncGenerator<string> {
+  for (const { id } of await segments.list()) {
+    const segment = await segments.open(id, 'read');
+    try {
+      for await (const { outlinks } of segment.parsed({ texts: false })) {
+        for (const { url, rel, noise } of outlinks) if (rel === 'link') yield noise === undefined ? url : `${url}\t1`;
+      }
+    } finally {
+      await segment.close();
+    }
+  }
 }

@@ -6,7 +6,7 @@ import {
   TABLES,
   tableKey,
 } from '../../domain/page/near/fingerprint-tables.ts';
-import type { MapReduceJob } from './jobs.ts';
+import type { MapReduceJob } from './job.ts';
 
 const FINGERPRINT = /^[0-9a-f]{16}$/;
 

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { linesOfFile, sortedLines } from '../../adapters/files/sorting/external-sort.ts';
-import type { MapReduceJob } from './jobs.ts';
+import type { MapReduceJob } from './job.ts';
 
 /** Lines written together. */
 const WRITE_WINDOW = 1_000;
