@@ -18,7 +18,6 @@ import { type DueView, dueView, type HostView, hostView, type RecordView, record
 import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes/changes.ts';
 import type { QuestionPlugins } from './deps.ts';
 import type { SeenView } from './inspect/seen-view.ts';
-import { shaped } from './inspect/shaped.ts';
 
 /** What questions are answered from. Parts are opened when the first question needs them. */
 export interface QuestionDeps {
@@ -189,4 +188,21 @@ function canonicalOf(url: string): string {
   const canonical = canonicalUrl(url);
   if ('error' in canonical) throw new CrawlError('url-invalid', `${url}: ${canonical.error}`);
   return canonical.url;
+}
+
+/** Maps the items of a generator; its return value stays. */
+async function* shaped<Item, Shape, End>(
+  items: AsyncGenerator<Item, End, undefined>,
+  shape: (item: Item) => Shape,
+): AsyncGenerator<Shape, End, undefined> {
+  try {
+    for (;;) {
+      const step = await items.next();
+      if (step.done) return step.value;
+      yield shape(step.value);
+    }
+  } finally {
+    // A reader that leaves early closes the source as well; after the last item this does nothing.
+    await items.return(undefined as never);
+  }
 }

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { parseSitemap } from '../../../plugins/parse-feed/sitemap.ts';
 import { createHostLanes } from '../../adapters/http/lanes/host-lanes.ts';
 import { checkRobots, type RobotsCheck } from '../../adapters/http/robots/check-robots.ts';
 import { createRobots } from '../../adapters/http/robots/robots.ts';
@@ -12,6 +11,7 @@ import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
 import type { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
+import { loadSitemapParser, type ParseSitemap } from '../../plugin-host/parsing/sitemap-parser.ts';
 import { explainUrlChain, type UrlTraceStep } from '../../plugin-host/url-chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -43,7 +43,7 @@ export interface ParseCheck {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-export interface SitemapCheck extends ReturnType<typeof parseSitemap> {
+export interface SitemapCheck extends ReturnType<ParseSitemap> {
   readonly file: string;
 }
 
@@ -201,8 +201,8 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
     robots: ({ robots, agent, url }) =>
       robots === undefined ? fetchedRobots(url, agent) : Promise.resolve(checkRobots({ robots, agent, url })),
     sitemap: async (file) => {
-      const { parseSitemap: parse } = await import('../../../plugins/parse-feed/sitemap.ts');
-      return { file, ...parse(await readFile(file)) };
+      const parseSitemap = await loadSitemapParser();
+      return { file, ...parseSitemap(await readFile(file)) };
     },
     plugins: () => pluginViews(plugins),
     close: async () => {

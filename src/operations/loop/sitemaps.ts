@@ -2,6 +2,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import { isWithinLast } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { loadSitemapParser } from '../../plugin-host/parsing/sitemap-parser.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { restReason } from '../../steps/facts/host-rest.ts';
 import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps.ts';
@@ -79,8 +80,7 @@ async function readOne(
   const { clock } = runtime;
   const { db, seen, seedHosts } = store();
   const { maxFiles, maxBytes } = config.sitemaps;
-  // Loaded here, since most rounds read no sitemap.
-  const { parseSitemap } = await import('../../../plugins/parse-feed/sitemap.ts');
+  const parseSitemap = await loadSitemapParser();
   const refusal = (host: string): string | null =>
     config.agent.contact !== '' || web.isOwnHost(host) ? null : `${host} is on the open web, and no contact is set`;
   const { robots, lanes, protocols } = web;
