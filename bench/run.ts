@@ -9,23 +9,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CrawlSummary } from '../src/crawler.ts';
-import { benchChanges } from './changes.ts';
-import { benchCluster } from './cluster.ts';
-import { crawlByCrawlee } from './crawlee.ts';
-import { benchDedup } from './dedup.ts';
-import { benchExport } from './export.ts';
-import { benchGenerate } from './generate.ts';
-import { benchLiveView } from './live-view.ts';
-import { benchNear } from './near-groups.ts';
-import { benchNearTables } from './near-tables.ts';
-import { benchNeardup } from './neardup.ts';
-import { benchParse } from './parse.ts';
-import { benchParts } from './parts.ts';
-import { benchQuestions } from './questions.ts';
-import { benchRequests } from './requests.ts';
-import { benchSeen } from './seen.ts';
-import { benchSeenFp } from './seen-fp.ts';
-import { benchUrlRules } from './url-rules.ts';
+import { benchChanges } from './changes/changes.ts';
+import { benchCluster } from './cluster/cluster.ts';
+import { crawlByCrawlee } from './crawl/crawlee.ts';
+import { benchGenerate } from './crawl/generate.ts';
+import { benchParse } from './crawl/parse.ts';
+import { benchParts } from './crawl/parts.ts';
+import { benchRequests } from './crawl/requests.ts';
+import { benchExport } from './export/export.ts';
+import { benchDedup } from './near/dedup.ts';
+import { benchNear } from './near/near-groups.ts';
+import { benchNearTables } from './near/near-tables.ts';
+import { benchNeardup } from './near/neardup.ts';
+import { benchLiveView } from './questions/live-view.ts';
+import { benchQuestions } from './questions/questions.ts';
+import { benchSeen } from './urls/seen.ts';
+import { benchSeenFp } from './urls/seen-fp.ts';
+import { benchUrlRules } from './urls/url-rules.ts';
 
 const { values } = parseArgs({
   options: {
@@ -82,7 +82,7 @@ interface ServerLog {
 }
 
 async function startSite(): Promise<{ process: ChildProcess; origins: string[] }> {
-  const child = spawn(process.execPath, [own('./site.js'), String(pages)], {
+  const child = spawn(process.execPath, [own('./crawl/site.js'), String(pages)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const line = await new Promise<string>((resolve) => child.stdout?.once('data', (chunk) => resolve(String(chunk))));
@@ -92,7 +92,7 @@ async function startSite(): Promise<{ process: ChildProcess; origins: string[] }
 function crawl(dir: string, seed: string, offsetDays: number, auditShare: number, without = values.without): Measured {
   const child = spawnSync(
     process.execPath,
-    [own('./crawl-child.js'), dir, seed, String(offsetDays), String(auditShare), values.protocol, without],
+    [own('./crawl/crawl-child.js'), dir, seed, String(offsetDays), String(auditShare), values.protocol, without],
     {
       encoding: 'utf8',
       maxBuffer: 1 << 26,

@@ -39,7 +39,7 @@ export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1
 
 /**
  * The ratios of the default signature, `simhash64` over weighted word shingles, whose bits flip sooner: measured on
- * 29,900 changes of a seeded editor with exact labels (bench/calibrate-likelihood.ts).
+ * 29,900 changes of a seeded editor with exact labels (bench/changes/calibrate-likelihood.ts).
  */
 export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.075, 0.2, 0.4, 0.74, 1.3, 2.4, 16]);
 

@@ -3,9 +3,9 @@
  * through `node:http` alone.
  */
 import { Agent, get } from 'node:http';
-import { createGotProtocol } from '../src/adapters/http/exchange/got-protocol.ts';
-import { createUndiciProtocol } from '../src/adapters/http/exchange/undici-protocol.ts';
-import type { FetchProtocol } from '../src/ports/fetch-protocol.ts';
+import { createGotProtocol } from '../../src/adapters/http/exchange/got-protocol.ts';
+import { createUndiciProtocol } from '../../src/adapters/http/exchange/undici-protocol.ts';
+import type { FetchProtocol } from '../../src/ports/fetch-protocol.ts';
 
 /** Requests in one turn, turns of each that count, turns before that. */
 const REQUESTS = 400;

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDocument } from 'htmlparser2';
-import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { newDatum } from '../src/domain/crawl/states/datum.ts';
-import { createMainContent } from '../src/domain/page/content/main-content.ts';
-import { createSimhash } from '../src/domain/page/near/simhash.ts';
-import type { PageNode } from '../src/domain/page/page-node.ts';
+import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { createMainContent } from '../../src/domain/page/content/main-content.ts';
+import { createSimhash } from '../../src/domain/page/near/simhash.ts';
+import type { PageNode } from '../../src/domain/page/page-node.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { defaultConfig } from '../src/config/load.ts';
-import { openCrawler } from '../src/crawler.ts';
-import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
-import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
-import type { GenerateOptions } from '../src/steps/generate/generate.ts';
+import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
+import { defaultConfig } from '../../src/config/load.ts';
+import { openCrawler } from '../../src/crawler.ts';
+import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import type { GenerateOptions } from '../../src/steps/generate/generate.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOW = Date.UTC(2026, 5, 1);

@@ -3,8 +3,8 @@ import {
   type Fingerprint,
   FingerprintTables,
   fingerprintDistance,
-} from '../src/domain/page/near/fingerprint-tables.ts';
-import { seeded } from './seeded.ts';
+} from '../../src/domain/page/near/fingerprint-tables.ts';
+import { seeded } from '../seeded.ts';
 
 const KNOWN = 1_000_000;
 const QUERIES = 200_000;

@@ -1,6 +1,6 @@
 /**
- * `node dist/bench/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and the
- * demo's site; with FOLDER also on labelled real pages (as of bench/main-content.ts). Those label texts, not links: an
+ * `node dist/bench/content/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and the
+ * demo's site; with FOLDER also on labelled real pages (as of bench/content/score.ts). Those label texts, not links: an
  * anchor of three words and twelve characters or more counts as content when it stands in the reference text, and as
  * noise otherwise; shorter anchors stand in texts by chance.
  */
@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { load } from 'cheerio';
-import { defaultConfig } from '../src/config/load.ts';
-import { parsingOptions, readPluginList } from '../src/crawler/parsing-options.ts';
-import { DemoSite, LIVES } from '../src/demo/site.ts';
-import { loadParsing } from '../src/plugin-host/parsing/load-parsing.ts';
-import { parseLive } from '../src/plugin-host/parsing/parse-page.ts';
+import { defaultConfig } from '../../src/config/load.ts';
+import { parsingOptions, readPluginList } from '../../src/crawler/parsing-options.ts';
+import { DemoSite, LIVES } from '../../src/demo/site.ts';
+import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
+import { parseLive } from '../../src/plugin-host/parsing/parse-page.ts';
 
 const { values } = parseArgs({ options: { pages: { type: 'string' } } });
 const say = (text: string): void => {
@@ -83,7 +83,7 @@ async function judgeSite(mode: string, pages: readonly { url: string; html: stri
   return judged;
 }
 
-const child = spawn(process.execPath, [fileURLToPath(new URL('./site.js', import.meta.url)), '200'], {
+const child = spawn(process.execPath, [fileURLToPath(new URL('../crawl/site.js', import.meta.url)), '200'], {
   stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
 });
 const origins = JSON.parse(

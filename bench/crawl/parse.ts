@@ -1,14 +1,14 @@
 /**
  * `npm run bench -- --only parse`: what becomes of the CPU of a page between its bytes and its record, microseconds.
  */
-import { buildTree } from '../plugins/parse-html/tree-builder.ts';
-import { createMainContent } from '../src/domain/page/content/main-content.ts';
-import { createSimhash } from '../src/domain/page/near/simhash.ts';
-import type { PageNode } from '../src/domain/page/page-node.ts';
-import { segmentPage } from '../src/domain/page/published/block-segmenter.ts';
-import { parsePluginList } from '../src/plugin-host/loading/parse-plugin-list.ts';
-import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/loading/plugin-list.ts';
-import { createInlinePageParser } from '../src/plugin-host/parsing/page-parser.ts';
+import { buildTree } from '../../plugins/parse-html/tree-builder.ts';
+import { createMainContent } from '../../src/domain/page/content/main-content.ts';
+import { createSimhash } from '../../src/domain/page/near/simhash.ts';
+import type { PageNode } from '../../src/domain/page/page-node.ts';
+import { segmentPage } from '../../src/domain/page/published/block-segmenter.ts';
+import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const CALLS = 400;

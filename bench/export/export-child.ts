@@ -2,9 +2,9 @@
  * One measured export in a process of its own: arguments are the state directory, the format, the file, a host (empty:
  * all). Prints JSON.
  */
-import { keepEngineLean } from '../src/cli/process/lean-engine.ts';
-import { defaultConfig } from '../src/config/load.ts';
-import { openCrawler } from '../src/crawler.ts';
+import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
+import { defaultConfig } from '../../src/config/load.ts';
+import { openCrawler } from '../../src/crawler.ts';
 
 const [dir = '', format = 'jsonl', place = '', host = ''] = process.argv.slice(2);
 keepEngineLean();

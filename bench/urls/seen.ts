@@ -5,17 +5,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { createSeenUrls } from '../src/adapters/rows/seen/seen-urls.ts';
-import { defaultConfig } from '../src/config/load.ts';
-import { openCrawler } from '../src/crawler.ts';
-import { newDatum } from '../src/domain/crawl/states/datum.ts';
-import { DAY_MS } from '../src/domain/time.ts';
-import { planGrowingBloom } from '../src/domain/url/bloom/bloom-sizing.ts';
-import { HotUrls } from '../src/domain/url/cache/hot-urls.ts';
-import type { UrlCache } from '../src/domain/url/cache/url-cache.ts';
-import { WeightedUrls } from '../src/domain/url/cache/weighted-urls.ts';
-import { seeded } from './seeded.ts';
+import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
+import { createSeenUrls } from '../../src/adapters/rows/seen/seen-urls.ts';
+import { defaultConfig } from '../../src/config/load.ts';
+import { openCrawler } from '../../src/crawler.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
+import { planGrowingBloom } from '../../src/domain/url/bloom/bloom-sizing.ts';
+import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
+import type { UrlCache } from '../../src/domain/url/cache/url-cache.ts';
+import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
+import { seeded } from '../seeded.ts';
 
 type Say = (text: string) => void;
 type Verdict = (isGood: boolean, text: string) => void;
@@ -170,7 +170,7 @@ async function benchUpdates(say: Say, dir: string): Promise<void> {
 
 /** Outlinks of a crawl of the bench site, page by page in the order of updatedb. */
 async function siteOutlinks(dir: string, pages: number): Promise<string[]> {
-  const site = spawn(process.execPath, [fileURLToPath(new URL('./site.js', import.meta.url)), String(pages)], {
+  const site = spawn(process.execPath, [fileURLToPath(new URL('../crawl/site.js', import.meta.url)), String(pages)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   try {

@@ -5,12 +5,12 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLevelRows } from '../src/adapters/leveldb/open-rows.ts';
-import { RowsFingerprintTables } from '../src/adapters/rows/near/fingerprint-tables.ts';
-import { type CrawlDatum, newDatum } from '../src/domain/crawl/states/datum.ts';
-import { FingerprintTables, parseFingerprint } from '../src/domain/page/near/fingerprint-tables.ts';
-import { hostOf } from '../src/domain/url/canonical/url-key.ts';
-import { seeded } from './seeded.ts';
+import { openLevelRows } from '../../src/adapters/leveldb/open-rows.ts';
+import { RowsFingerprintTables } from '../../src/adapters/rows/near/fingerprint-tables.ts';
+import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { FingerprintTables, parseFingerprint } from '../../src/domain/page/near/fingerprint-tables.ts';
+import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
+import { seeded } from '../seeded.ts';
 
 const PAGES = 1_000_000;
 const HOSTS = 1_000;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { seeded } from './seeded.ts';
+import { seeded } from '../seeded.ts';
 
 const PAGES = Number(process.argv[2] ?? 5_000);
 const HOSTS = Number(process.argv[3] ?? 5);

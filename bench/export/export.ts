@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createFileSegmentStore } from '../src/adapters/files/segments/segment-store.ts';
-import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../src/domain/crawl/states/datum.ts';
-import { encodeParsed } from '../src/plugin-host/parsing/encode-parsed.ts';
-import { seeded } from './seeded.ts';
+import { createFileSegmentStore } from '../../src/adapters/files/segments/segment-store.ts';
+import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
+import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { encodeParsed } from '../../src/plugin-host/parsing/encode-parsed.ts';
+import { seeded } from '../seeded.ts';
 
 const PAGES = 30_000;
 const SEGMENTS = 3;

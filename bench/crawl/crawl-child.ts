@@ -5,11 +5,11 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepEngineLean } from '../src/cli/process/lean-engine.ts';
-import { defaultConfig } from '../src/config/load.ts';
-import { openCrawler } from '../src/crawler.ts';
-import { DAY_MS } from '../src/domain/time.ts';
-import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/loading/plugin-list.ts';
+import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
+import { defaultConfig } from '../../src/config/load.ts';
+import { openCrawler } from '../../src/crawler.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
 
 const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http', without = ''] =
   process.argv.slice(2);

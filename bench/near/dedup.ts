@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileNearGrouping } from '../src/adapters/files/near-grouping/near-grouping.ts';
-import { setBits } from '../src/domain/page/near/hamming.ts';
-import { seeded } from './seeded.ts';
+import { createFileNearGrouping } from '../../src/adapters/files/near-grouping/near-grouping.ts';
+import { setBits } from '../../src/domain/page/near/hamming.ts';
+import { seeded } from '../seeded.ts';
 
 const NEAR_SHARE = 0.2;
 const SAMPLE = 200;

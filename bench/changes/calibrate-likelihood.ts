@@ -5,12 +5,12 @@
  * paragraphs, dates, adverts, so that the labels are exact.
  */
 import { parseArgs } from 'node:util';
-import { SIMHASH64_LIKELIHOOD_RATIOS } from '../src/domain/crawl/change/change-belief.ts';
-import { hammingDistance } from '../src/domain/page/near/hamming.ts';
-import { DIMENSION_WEIGHTS, pageDimensions } from '../src/domain/page/near/page-dimensions.ts';
-import { createSimhash } from '../src/domain/page/near/simhash.ts';
-import type { Random } from './freshness/worlds.ts';
-import { seeded } from './seeded.ts';
+import { SIMHASH64_LIKELIHOOD_RATIOS } from '../../src/domain/crawl/change/change-belief.ts';
+import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
+import { DIMENSION_WEIGHTS, pageDimensions } from '../../src/domain/page/near/page-dimensions.ts';
+import { createSimhash } from '../../src/domain/page/near/simhash.ts';
+import type { Random } from '../freshness/worlds.ts';
+import { seeded } from '../seeded.ts';
 
 const { values } = parseArgs({
   options: { pages: { type: 'string', default: '6000' }, seed: { type: 'string', default: '1' } },

@@ -3,15 +3,15 @@
  * pages of which the truth is known, through the whole pipeline from HTML: same article with other surroundings, edited
  * by so much, or another one in the same template.
  */
-import { type BlockMemory, learnBlocks } from '../src/domain/crawl/change/block-memory.ts';
-import type { ParseOutcome } from '../src/domain/crawl/states/outcome.ts';
-import { hammingDistance } from '../src/domain/page/near/hamming.ts';
-import { DEFAULT_PLUGIN_LIST } from '../src/plugin-host/loading/plugin-list.ts';
-import { createInlinePageParser } from '../src/plugin-host/parsing/page-parser.ts';
-import { confusionAt, idealDistances, type Judged, rankCorrelation, SAME_BELOW, shareOf } from './neardup/figures.ts';
-import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from './neardup/pairs.ts';
-import { rotatingPages } from './neardup/rotating.ts';
-import { seeded } from './seeded.ts';
+import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
+import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
+import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
+import { confusionAt, idealDistances, type Judged, rankCorrelation, SAME_BELOW, shareOf } from '../neardup/figures.ts';
+import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from '../neardup/pairs.ts';
+import { rotatingPages } from '../neardup/rotating.ts';
+import { seeded } from '../seeded.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Distance up to which pages count as the same. */

@@ -5,16 +5,16 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openLevelCrawlDb } from '../src/adapters/leveldb/crawl-db.ts';
-import { DB_FORMAT_VERSION } from '../src/adapters/rows/format.ts';
-import { type CrawlDatum, newDatum, type Visit } from '../src/domain/crawl/states/datum.ts';
-import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
-import { seeded } from './seeded.ts';
+import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
+import { DB_FORMAT_VERSION } from '../../src/adapters/rows/format.ts';
+import { type CrawlDatum, newDatum, type Visit } from '../../src/domain/crawl/states/datum.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { seeded } from '../seeded.ts';
 
 const URLS = 1_000_000;
 const RUNS = 4;
 export const AIM_MS = 150;
-export const cli = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+export const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** One domain of a hundred thousand pages on five hosts, the others of a thousand pages each. */

@@ -3,10 +3,10 @@
  * filter runs them, against the same rules one by one in V8's backtracking engine and in RE2JS.
  */
 import { RE2JS } from 're2js';
-import { DEFAULT_RULES } from '../plugins/urlfilter-rules/default-rules.ts';
-import { createRuleFilter } from '../plugins/urlfilter-rules/rule-filter.ts';
-import { type Rule, readRules } from '../plugins/urlfilter-rules/rules.ts';
-import { seeded } from './seeded.ts';
+import { DEFAULT_RULES } from '../../plugins/urlfilter-rules/default-rules.ts';
+import { createRuleFilter } from '../../plugins/urlfilter-rules/rule-filter.ts';
+import { type Rule, readRules } from '../../plugins/urlfilter-rules/rules.ts';
+import { seeded } from '../seeded.ts';
 
 const URLS = 1_000_000;
 /** URLs of one turn; the engines take turns, so that a busy machine is slow for all of them. */
