@@ -1,3 +1,4 @@
+// src/: the program: its programming interface, and the folders that src/ARCHITECTURE.md draws.
 /** The programming interface: opens a crawl on a state directory and runs its operations. */
 export type { Config } from './config/schema.ts';
 export { openChecker } from './crawler/open-checker.ts';

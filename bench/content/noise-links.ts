@@ -1,8 +1,8 @@
 /**
- * `node dist/bench/content/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and the
- * demo's site; with FOLDER also on labelled real pages (as of bench/content/score.ts). Those label texts, not links: an
- * anchor of three words and twelve characters or more counts as content when it stands in the reference text, and as
- * noise otherwise; shorter anchors stand in texts by chance.
+ * `node dist/bench/content/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and
+ * the demo's site; with FOLDER also on labelled real pages (as of bench/content/score.ts). Those label texts, not
+ * links: an anchor of three words and twelve characters or more counts as content when it stands in the reference text,
+ * and as noise otherwise; shorter anchors stand in texts by chance.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

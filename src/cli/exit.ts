@@ -1,3 +1,4 @@
+// cli/: the command line: arguments, output and exit codes.
 /** Exit codes. Scripts rely on them: they are never renumbered. */
 export const EXIT = {
   done: 0,

@@ -1,3 +1,4 @@
+// config/: the configuration: read, checked and explained.
 import { z } from 'zod';
 import { DURATION_EXAMPLES, parseDuration, parseSize, SIZE_EXAMPLES } from './units.ts';
 

@@ -1,3 +1,4 @@
+// crawler/: composition: a state directory opened to write, to read, as a snapshot or as a worker.
 import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
 import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
 import type { Config } from '../config/schema.ts';

@@ -1,3 +1,4 @@
+// demo/: the demonstration: a changing site, crawled under a simulated clock.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

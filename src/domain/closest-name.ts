@@ -1,3 +1,4 @@
+// domain/: pure functions without packages, clock or I/O; the loose files serve all folders below.
 /**
  * The most similar candidate for a mistyped word; `undefined` beyond an edit distance of 2, or of a third of the word's
  * length for long words. Ignores case.

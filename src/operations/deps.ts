@@ -1,3 +1,4 @@
+// operations/: what can be done with a crawl: one folder a capability, each with its own interface.
 import type { RowsCrawlDb } from '../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../config/schema.ts';
 import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';

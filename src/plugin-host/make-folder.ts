@@ -1,3 +1,4 @@
+// plugin-host/: plugins: what they may use, how they are loaded and run.
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 

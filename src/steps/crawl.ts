@@ -1,3 +1,4 @@
+// steps/: the steps of the loop; crawl.ts calls them by name.
 import { CrawlError } from '../domain/errors.ts';
 import { type CrawlSummary, type RoundSummary, roundSummary, totalsOf } from './round-summary.ts';
 import type {

@@ -1,3 +1,4 @@
+// adapters/files/: what lies in files of the state directory, written so that a crash leaves whole records.
 import { closeSync, fsync, fsyncSync, openSync, renameSync, writeFileSync, writeSync, writevSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';

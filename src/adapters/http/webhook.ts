@@ -1,3 +1,4 @@
+// adapters/http/: requests to web servers, and to webhooks.
 import { createHmac } from 'node:crypto';
 import { retryAfterMs } from '../../domain/delivery/retry-pause.ts';
 import { type Hmac, type WebhookSender, webhookHeaders } from '../../domain/delivery/standard-webhooks.ts';

@@ -1,3 +1,4 @@
+// adapters/leveldb/: a crawl db in LevelDB: opening, lock, snapshot and repair of its files.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,3 +1,4 @@
+// adapters/memory/: the reference adapters, for tests, the simulation and empty crawls.
 import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain/crawl/change/change-feed.ts';
 import { changeRateOf } from '../../domain/crawl/change/change-rate.ts';
 import { dueFacts, isNewUrl } from '../../domain/crawl/revisit/due.ts';

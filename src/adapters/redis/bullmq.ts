@@ -1,3 +1,4 @@
+// adapters/redis/: a crawl db, lanes, jobs and the filter of seen URLs in Redis.
 import { CrawlError } from '../../domain/errors.ts';
 import type { RedisClient } from './connect.ts';
 

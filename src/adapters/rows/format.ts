@@ -1,3 +1,4 @@
+// adapters/rows/: the crawl db over ordered rows, whatever stores them.
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { isFinding, storedRecord } from './care/stored-record.ts';

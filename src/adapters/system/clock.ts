@@ -1,3 +1,4 @@
+// adapters/system/: the clock of the machine and the public suffix list.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../ports/clock.ts';
 

@@ -1,3 +1,4 @@
+// cli/changes/: the change feed, followed and sent to webhooks.
 import type { ChangeView } from '../../crawler.ts';
 import type { ChangeReaderOptions } from '../../operations/changes/change-reader.ts';
 import type { ChangesQuery } from '../../operations/changes/changes.ts';

@@ -1,3 +1,4 @@
+// cli/commands/: the list of all commands; each group of them has a folder.
 import { type AddCommand, newProgram, type Program } from '../program/program.ts';
 import type { Surroundings } from '../session.ts';
 import { addChanges } from './ask/changes.ts';

@@ -1,3 +1,4 @@
+// cli/input/: seeds and lines from files and standard input.
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 

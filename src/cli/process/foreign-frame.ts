@@ -1,3 +1,4 @@
+// cli/process/: the process itself: V8 settings, signals, local sockets.
 import { readFileSync } from 'node:fs';
 
 /**

@@ -1,3 +1,4 @@
+// cli/program/: the command tree, its options, and how commands are run.
 import type { Crawler } from '../../crawler.ts';
 import type { Session } from '../session.ts';
 

@@ -1,3 +1,4 @@
+// cli/readdb/: the questions of readdb, and their answers.
 import type { QueryReport, RecordQuery } from '../../crawler.ts';
 import type { CrawlReader } from '../../operations/questions.ts';
 import { EXIT } from '../exit.ts';

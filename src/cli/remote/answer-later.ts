@@ -1,3 +1,4 @@
+// cli/remote/: questions to the process that holds the crawl db, over a local socket.
 import type { CrawlReader } from '../../operations/questions.ts';
 import type { LocalSocket } from '../process/local-socket.ts';
 

@@ -1,3 +1,4 @@
+// cli/render/: tables, lists and quantities for people and programs.
 import { createRequire } from 'node:module';
 
 type Measure = (text: string) => number;

@@ -1,3 +1,4 @@
+// cli/run-status/: the status of a running crawl, for top and serve.
 import type { Socket } from 'node:net';
 import type { CrawlProgress, RoundSummary } from '../../crawler.ts';
 import type { Log } from '../log.ts';

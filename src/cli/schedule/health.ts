@@ -1,3 +1,4 @@
+// cli/schedule/: crawls by the clock in one process, with their health file.
 import { rename, stat, writeFile } from 'node:fs/promises';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../log.ts';

@@ -1,3 +1,4 @@
+// cli/serve/: the live view: a web server over a state directory.
 import { Hono } from 'hono';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';

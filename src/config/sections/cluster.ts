@@ -1,3 +1,4 @@
+// config/sections/: the keys of the configuration, with type, default, unit and text.
 /** Section of the configuration: a crawl by several processes. */
 import { z } from 'zod';
 import { duration, integer, text } from '../fields.ts';

@@ -1,3 +1,4 @@
+// domain/delivery/: deliveries over HTTP: pauses between retries, signatures of webhooks.
 import { parseRetryAfter } from '../crawl/headers/http-date.ts';
 
 export interface RetryTerms {

@@ -1,3 +1,4 @@
+// domain/export/: CSV rows, and file names for URLs.
 /** One row of CSV per RFC 4180, with its line end. Objects and lists become JSON. */
 export function csvRow(cells: readonly unknown[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

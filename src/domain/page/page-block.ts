@@ -1,3 +1,4 @@
+// domain/page/: pages: their nodes and blocks, and the folders that read them.
 /**
  * Role of a block in its page. `title`: title or heading, where these are blocks of their own; `main`: the content;
  * `topic`: links on the page's theme; `noise`: everything around.

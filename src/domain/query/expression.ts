@@ -1,3 +1,4 @@
+// domain/query/: the expressions of --where.
 import type { QueryField } from './fields.ts';
 
 /** A parsed and type-checked `--where` expression. */

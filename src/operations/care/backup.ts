@@ -1,3 +1,4 @@
+// operations/care/: backup, restore, verification, repair and pruning of a state directory.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,3 +1,4 @@
+// operations/changes/: the change feed: read, followed, delivered.
 import { join, resolve } from 'node:path';
 import { activityStamp } from '../../adapters/leveldb/activity.ts';
 import { CrawlError } from '../../domain/errors.ts';

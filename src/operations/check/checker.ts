@@ -1,3 +1,4 @@
+// operations/check/: one part of the chain, asked about one input.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

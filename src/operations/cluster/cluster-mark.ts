@@ -1,3 +1,4 @@
+// operations/cluster/: a crawl that several workers share.
 import { randomUUID } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -100,7 +100,9 @@ function roundSteps(deps: CrawlDeps, signal: AbortSignal): RoundSteps {
   };
 }
 
-/** The progress of all parts that a worker fetches at once. They share their lanes, so counts of lanes are not added. */
+/**
+ * The progress of all parts that a worker fetches at once. They share their lanes, whose counts are not added.
+ */
 function sumOfProgress(parts: readonly CrawlProgress[]): CrawlProgress {
   const [first] = parts;
   if (first === undefined) throw new RangeError('at least one part was expected');

@@ -1,3 +1,4 @@
+// operations/dedup/: near duplicates of the whole crawl.
 import { join } from 'node:path';
 import { createFileNearGrouping } from '../../adapters/files/near-grouping/near-grouping.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';

@@ -1,3 +1,4 @@
+// operations/export/: pages for other tools, by exporter plugins.
 import { isChangedSince } from '../../domain/crawl/change/changed-since.ts';
 import { leadsTo } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';

@@ -1,3 +1,4 @@
+// operations/inspect/: explanations of URLs, and what the segments hold.
 import { checkRobots } from '../../adapters/http/robots/check-robots.ts';
 import type { Config } from '../../config/schema.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';

@@ -1,3 +1,4 @@
+// operations/loop/: the crawl loop and its steps, bound to a configured crawl.
 import { CrawlError } from '../../domain/errors.ts';
 
 /**

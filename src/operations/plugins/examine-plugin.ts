@@ -1,3 +1,4 @@
+// operations/plugins/: which plugins are in force, and the exam of one.
 import { CrawlError } from '../../domain/errors.ts';
 import { kindOfPlugin, type PluginKind } from '../../plugin-host/api/plugin-api.ts';
 import { importPlugin, resolvePlugin, textOf } from '../../plugin-host/loading/resolve-plugin.ts';

@@ -1,3 +1,4 @@
+// operations/reports/: reports of rounds and of skipped URLs, as files.
 import { join } from 'node:path';
 import { appendLine, lastLines } from '../../adapters/files/line-log.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';

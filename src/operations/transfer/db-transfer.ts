@@ -1,3 +1,4 @@
+// operations/transfer/: crawl dbs as lines of JSON, merged and cut into shares.
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
 import { dueFacts } from '../../domain/crawl/revisit/due.ts';
 import { mergeDatum } from '../../domain/crawl/states/merge-datum.ts';

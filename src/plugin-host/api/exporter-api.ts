@@ -1,3 +1,4 @@
+// plugin-host/api/: what plugins import (incrawl/plugin, incrawl/plugin-testing).
 /** The exporter API, a part of `incrawl/plugin`. */
 import type { MetadataValue } from '../../domain/crawl/states/datum.ts';
 

@@ -1,3 +1,4 @@
+// plugin-host/exporting/: sinks of exporters, and deliveries over HTTP.
 import { retryAfterMs, retryPauseMs } from '../../domain/delivery/retry-pause.ts';
 
 export interface DeliveryOptions {

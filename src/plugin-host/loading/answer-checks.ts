@@ -1,3 +1,4 @@
+// plugin-host/loading/: plugin lists, options and modules, and the checks of what plugins answer.
 /** Checks of a plugin's answers at run time: it may be JavaScript, so its types promise nothing. */
 import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { ParseResult } from '../api/plugin-api.ts';

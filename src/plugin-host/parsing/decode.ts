@@ -1,3 +1,4 @@
+// plugin-host/parsing/: pages parsed in worker threads, by parsers and parse filters.
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { getBOMEncoding, normalizeEncoding, TextDecoder } from '@exodus/bytes/encoding.js';
 import { ResultType, Sniffer } from 'encoding-sniffer/sniffer';

@@ -1,3 +1,4 @@
+// steps/counters/: counters of rounds, and notes of what was skipped.
 import type { FetchOutcome, ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 
 /** Visits that failed, were refused or could not be parsed, for one reason: their number and an example. */

@@ -1,3 +1,4 @@
+// steps/facts/: values that the crawl db keeps beside its records, shared by several steps.
 import { type PageChange, pageChange } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDb, CrawlDbBatch, CrawlDbPut } from '../../ports/crawl-db.ts';
 

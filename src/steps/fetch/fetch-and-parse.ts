@@ -1,3 +1,4 @@
+// steps/fetch/: fetching: visits, robots.txt, sitemaps, and parsing of what was fetched.
 import type { PageParser } from '../../ports/page-parser.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../summaries.ts';

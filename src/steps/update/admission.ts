@@ -1,3 +1,4 @@
+// steps/update/: updatedb: outcomes, links, duplicates and orphans applied to the crawl db.
 import { rejectionKind } from '../../domain/crawl/discovery/rejections.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 

@@ -1,3 +1,4 @@
+// adapters/files/care/: verification, repair and copies of segments, and the files of a backup.
 import { createHash } from 'node:crypto';
 import { constants, copyFileSync, createReadStream, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

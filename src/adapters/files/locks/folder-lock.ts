@@ -1,3 +1,4 @@
+// adapters/files/locks/: locks on folders that several processes use.
 import {
   closeSync,
   linkSync,

@@ -1,3 +1,4 @@
+// adapters/files/near-grouping/: groups of near duplicates of a whole crawl, on disk.
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
 

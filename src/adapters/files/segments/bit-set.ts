@@ -1,3 +1,4 @@
+// adapters/files/segments/: segments: fetch lists, outcomes and parse output, append-only and recoverable.
 /** A set of positions below a fixed bound, one bit each. */
 export class BitSet {
   count = 0;

@@ -1,3 +1,4 @@
+// adapters/files/sorting/: sorting and merging of more lines than fit in memory.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// adapters/files/warc/: WARC 1.1 files: written, read and verified.
 import * as zlib from 'node:zlib';
 
 /** CRC-32 of gzip (RFC 1952 section 8). Node has it since 20.15 and 22.2; releases between those two lack it. */

@@ -1,3 +1,4 @@
+// adapters/http/exchange/: one request and its response, by got or by undici.
 export interface AbortWatch {
   /**
    * Calls back once when the signal aborts; the returned function ends the watch. The signal must not be aborted yet.

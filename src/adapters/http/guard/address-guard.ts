@@ -1,3 +1,4 @@
+// adapters/http/guard/: which addresses and ports may be connected to.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Lru } from '../../../domain/lru.ts';

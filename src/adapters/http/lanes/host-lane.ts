@@ -1,3 +1,4 @@
+// adapters/http/lanes/: the queue of each host: one request at a time, with a delay in between.
 import PQueue from 'p-queue';
 import { type HostTurn, nextStartAt } from '../../../domain/crawl/revisit/host-turn.ts';
 import type { Rest } from './resting-hosts.ts';

@@ -1,3 +1,4 @@
+// adapters/http/robots/: robots.txt (RFC 9309): fetched, parsed, cached and asked.
 import { isUrl } from '../../../domain/url/canonical/is-url.ts';
 import { parseRobots, type RobotsDecision } from './robots-reader.ts';
 

@@ -1,3 +1,4 @@
+// adapters/rows/codecs/: keys and values of rows, with their format versions.
 import type { BlockMemory, RememberedBlock } from '../../../domain/crawl/change/block-memory.ts';
 
 /** Key and print of 32 bits each, little-endian, and the churn, with a bit for content. */

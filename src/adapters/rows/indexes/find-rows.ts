@@ -1,3 +1,4 @@
+// adapters/rows/indexes/: index rows and counters that follow from the records.
 import { changeRateOf } from '../../../domain/crawl/change/change-rate.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { type KeyRange, prefixRange } from '../../../domain/url/canonical/url-key.ts';

@@ -1,3 +1,4 @@
+// adapters/rows/near/: tables of signatures, by which near duplicates are found.
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { isOwnPage, type RepeatScope, signedText } from '../../../domain/crawl/states/duplicate.ts';
 import {

@@ -1,3 +1,4 @@
+// adapters/rows/seen/: the filter of seen URLs, kept in the batches of the crawl db.
 import type { BloomPlan } from '../../../domain/url/bloom/bloom-sizing.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter, SharedSeenFilter } from '../../../ports/seen-filter.ts';

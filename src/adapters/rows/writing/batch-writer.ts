@@ -1,3 +1,4 @@
+// adapters/rows/writing/: batches: records with all rows that follow from them, and the change feed.
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { Lru } from '../../../domain/lru.ts';

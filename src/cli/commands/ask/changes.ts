@@ -1,3 +1,4 @@
+// cli/commands/ask/: commands that answer questions and change nothing.
 import { type Command, Option } from 'commander';
 import type { ChangeKind } from '../../../crawler.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';

@@ -1,3 +1,4 @@
+// cli/commands/care/: commands that verify, repair, back up and prune.
 import type { Command } from 'commander';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';

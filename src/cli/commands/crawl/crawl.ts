@@ -1,3 +1,4 @@
+// cli/commands/crawl/: commands that crawl, and the steps of the loop.
 import type { Command } from 'commander';
 import type { CrawlSummary, SeedSource } from '../../../crawler.ts';
 import { EXIT, exitCodeOfStop } from '../../exit.ts';

@@ -1,3 +1,4 @@
+// cli/commands/transfer/: commands that bring a crawl, or its pages, elsewhere.
 import type { Command } from 'commander';
 import type { Run } from '../../program/program.ts';
 

@@ -1,3 +1,4 @@
+// cli/render/html/: HTML files that commands write.
 import type { ParseCheck } from '../../../crawler.ts';
 
 /**

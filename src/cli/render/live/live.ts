@@ -1,3 +1,4 @@
+// cli/render/live/: progress on the terminal while a crawl runs.
 import type { CrawlProgress } from '../../../crawler.ts';
 import { isWithinLast } from '../../../domain/time.ts';
 import { type Live, NO_LIVE } from './no-live.ts';

@@ -1,3 +1,4 @@
+// cli/render/text/: summaries and answers as text.
 import type { BackupSummary, RepairSummary, VerifySummary } from '../../../crawler.ts';
 import { FINDINGS, type FindingKind } from '../../../domain/findings.ts';
 import { bytes, count } from '../quantities.ts';

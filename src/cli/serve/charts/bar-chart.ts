@@ -1,3 +1,4 @@
+// cli/serve/charts/: charts of the live view, as SVG and tables.
 import { count } from '../../render/quantities.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';
 

@@ -1,3 +1,4 @@
+// domain/crawl/change/: what visits say about how often, and where, a page changes.
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
 

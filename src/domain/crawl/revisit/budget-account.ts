@@ -1,3 +1,4 @@
+// domain/crawl/revisit/: when a page is due: bounds, budgets, the contract of fetch schedules.
 import { DAY_MS } from '../../time.ts';
 
 /**

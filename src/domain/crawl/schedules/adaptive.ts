@@ -1,3 +1,4 @@
+// domain/crawl/schedules/: the four fetch schedules.
 import { DAY_MS, MINUTE_MS } from '../../time.ts';
 import type { FetchSchedule, ScheduleTerm } from '../revisit/schedule.ts';
 

@@ -1,3 +1,4 @@
+// domain/crawl/states/: the crawl datum, its states, and settle, the one transition function.
 import { hammingDistance } from '../../page/near/hamming.ts';
 import { type BlockMemory, learnBlocks } from '../change/block-memory.ts';
 import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts';

@@ -1,3 +1,4 @@
+// domain/page/content/: main content, found by decision trees over blocks of text.
 import { TAIL, textHints } from '../text/text-hints.ts';
 import type { PageShape } from './page-shape.ts';
 import type { Outline } from './text-blocks.ts';

@@ -1,3 +1,4 @@
+// domain/page/diff/: differences of texts by words, and prints of the parts of a page.
 import { certainBlocks, proseLines } from '../content/signed-text.ts';
 import type { PageBlock } from '../page-block.ts';
 

@@ -1,3 +1,4 @@
+// domain/page/links/: links that are noise, and robots directives of a page.
 import { type Classifier, createClassifier, type ElementClass } from '../content/boilerplate.ts';
 import { isElement, type PageNode } from '../page-node.ts';
 

@@ -1,3 +1,4 @@
+// domain/page/near/: signatures (shingles, Rabin fingerprints, Simhash) and near duplicates.
 import { TABLES, tableKeyOf } from './fingerprint-tables.ts';
 
 const KEYS = 65_536;

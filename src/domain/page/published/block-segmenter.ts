@@ -1,3 +1,4 @@
+// domain/page/published/: blocks and main content by the published rule (patent CN101645082A).
 import type { PageNode } from '../page-node.ts';
 import { tagClassOf } from './tag-classes.ts';
 

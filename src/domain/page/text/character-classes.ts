@@ -1,3 +1,4 @@
+// domain/page/text/: words, languages and lengths of text.
 /** Classes of code points for the word scanner. */
 export const SEPARATOR = 0;
 /** Letter, mark or digit of a script that puts spaces between words. */

@@ -1,3 +1,4 @@
+// domain/url/bloom/: the dynamic splittable Bloom filter.
 /** Place of a leaf: the slot of the root, then one binary digit per layer, the first in the lowest bit. */
 export interface LeafPlace {
   readonly slot: number;

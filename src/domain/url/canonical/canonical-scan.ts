@@ -1,3 +1,4 @@
+// domain/url/canonical/: the one spelling of a URL, and its key.
 /** Recognises canonical URLs without parsing them. `canonical-url.ts` defines the form. */
 
 const UNRESERVED = 1;

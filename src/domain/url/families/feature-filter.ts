@@ -1,3 +1,4 @@
+// domain/url/families/: URLs that are alike: features, families, quotas.
 import { featureNamed, positionOf, type UrlFeature, urlSegments } from './url-features.ts';
 
 export interface FeatureFilterOptions {

@@ -1,3 +1,4 @@
+// domain/url/hash/: digests of URLs, and the partition of a host.
 import { copyDigest, DIGEST_WORDS } from './url-digest.ts';
 
 /** Digests in one growing array. */

@@ -1,3 +1,4 @@
+// steps/generate/budget/: selection within a budget of fetches.
 import type { Caps } from '../fetch-list.ts';
 
 /**
