@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [--pages N] [--only crawl|requests|generate|parts|..] [--protocol http|undici] [--without
- * PLUGIN,..] [--json]`: measures the built crawler and says PASS or FAIL against the bounds set for it.
+ * PLUGIN,..] [--json]`: measures the built crawler and prints PASS or FAIL for each bound.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -41,7 +41,7 @@ const { values } = parseArgs({
   },
 });
 const pages = Number(values.pages);
-/** All that is told, for `--json`: one object at the end. */
+/** Everything reported, printed as one object at the end with `--json`. */
 const reported: { figures: string[]; verdicts: { pass: boolean; text: string }[]; crawls: Record<string, Measured> } = {
   figures: [],
   verdicts: [],
@@ -66,7 +66,7 @@ interface Measured {
   readonly threadsMs: readonly number[];
 }
 
-/** Threads that took part; most of the others compile and collect garbage. */
+/** Threads with 50 ms of CPU or more; most of the others compile and collect garbage. */
 const byThread = ({ threadsMs }: Measured): string =>
   threadsMs.length === 0
     ? ''
@@ -159,7 +159,7 @@ async function benchCrawl(): Promise<void> {
   }
 }
 
-/** The stored links judged again after a change of rules, beside the crawl that stored them. */
+/** Cost of judging stored links again after a change of URL rules, relative to the crawl that stored them. */
 async function benchReadmit(): Promise<void> {
   const site = await startSite();
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-'));

@@ -1,4 +1,4 @@
-/** What the change feed and the report of skipped URLs cost when they are written, and how long they take to answer. */
+/** Cost of writing the change feed and the report of skipped URLs, and of the commands that read them. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ function cpuUs(since: NodeJS.CpuUsage): number {
   return user + system;
 }
 
-/** The same visits written with and without their changes, in chunks as updatedb has them. */
+/** CPU of writing visits with and without their changes, in chunks of the size of updatedb. */
 async function benchWriting(say: Say): Promise<void> {
   const pages = 100_000;
   const now = Date.now();
@@ -142,15 +142,15 @@ export async function benchChanges(say: Say, verdict: (isGood: boolean, text: st
   );
 }
 
-/** Tells what CPU the process took when it ends. */
-const TELL_CPU = `data:text/javascript,${encodeURIComponent(
+/** A module that writes the CPU of its process to file descriptor 3 at exit. */
+const REPORT_CPU = `data:text/javascript,${encodeURIComponent(
   "import{writeSync}from'node:fs';process.on('exit',()=>writeSync(3,JSON.stringify(process.cpuUsage())))",
 )}`;
 
-/** The cheapest of a few runs. CPU, not time: on a machine that is shared, the time tells of the others. */
+/** The cheapest of five runs. CPU, not time: on a shared machine, time measures the other processes as well. */
 function bestCpuMs(args: readonly string[]): { cpuMs: number; lines: number } {
   const runs = Array.from({ length: 5 }, () => {
-    const child = spawnSync(process.execPath, ['--import', TELL_CPU, ...args], {
+    const child = spawnSync(process.execPath, ['--import', REPORT_CPU, ...args], {
       encoding: 'utf8',
       maxBuffer: 1 << 28,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

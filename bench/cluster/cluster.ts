@@ -1,4 +1,4 @@
-/** What a crawl db costs in Redis, beside LevelDB, in this process and in the server. Needs redis-server. */
+/** CPU of a crawl db in Redis (this process and the server) compared with LevelDB. Needs redis-server. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

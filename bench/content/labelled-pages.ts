@@ -12,7 +12,7 @@ export interface LabelledPage {
   readonly file: string;
   readonly type: string;
   readonly content: string;
-  /** What a reader takes for the content. */
+  /** Reference text of the main content, labelled by a person. */
   readonly gold: string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * News pages in the manner of several languages, made from a seed, whose content is known: nothing of them was ever
- * published.
- */
+/** Made news pages in several languages, from a seed, with known main content. None of the text was ever published. */
 export interface MadePage {
   readonly language: string;
   readonly layout: string;
@@ -112,7 +109,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   },
 };
 
-/** What the parts of a page are made with. */
+/** Generators of the parts of a page. */
 interface Maker {
   readonly labels: Language['labels'];
   pick(from: number, to: number): number;
@@ -158,7 +155,7 @@ type Layout = (make: Maker, title: string, paragraphs: readonly string[]) => str
 
 const li = (text: string): string => `<li>${text}</li>`;
 
-/** As such pages are built: today, ten and twenty years ago. */
+/** Layouts of news pages: of today, of ten and of twenty years ago. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   today: (make, title, paragraphs) =>
     `<header class="header"><nav><ul>${make.menu(li)}</ul></nav></header><div class="crumb"><a href="/">${make.labels.home}</a> &gt; <a href="/1/">${make.labels.menu.split('|')[1]}</a></div>

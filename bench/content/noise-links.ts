@@ -1,8 +1,8 @@
 /**
  * `node dist/bench/content/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and
- * the demo's site; with FOLDER also on labelled real pages (as of bench/content/score.ts). Those label texts, not
- * links: an anchor of three words and twelve characters or more counts as content when it stands in the reference text,
- * and as noise otherwise; shorter anchors stand in texts by chance.
+ * the demo's site; with FOLDER also on labelled real pages (see labelled-pages.ts). Those label texts, not links: an
+ * anchor of three words and twelve characters or more counts as content when the reference text contains it, and as
+ * noise otherwise. Shorter anchors occur in texts by chance and are not counted.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ function report(name: string, judged: readonly Judged[]): void {
   );
 }
 
-/** Pages whose parts tell what their links are. */
+/** Judges made pages: links within `article` are content, all others noise. */
 async function judgeSite(mode: string, pages: readonly { url: string; html: string }[]): Promise<Judged[]> {
   const judged: Judged[] = [];
   for (const { url, html } of pages) {

@@ -1,7 +1,8 @@
 /**
- * `node dist/bench/content/score-made.js [--seed 1] [--pages 20]`: the main content of made news pages, by language
- * and layout; see made-pages.ts.
- * The trees that ship were learnt from seed 77, so what they make of these layouts is no measure of others. */
+ * `node dist/bench/content/score-made.js [--seed 1] [--pages 20]`: scores of the main content of made news pages, by
+ * language and layout (made-pages.ts). The shipped trees were trained on these layouts with seed 77, so the scores do
+ * not measure other layouts.
+ */
 import { parseArgs } from 'node:util';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { seeded } from '../seeded.ts';

@@ -1,6 +1,6 @@
 /**
- * `node dist/bench/content/score.js --pages FOLDER [--mode improved|published] [--worst N]`: the main content of
- * labelled pages against what a reader takes for it, by type, and what it costs.
+ * `node dist/bench/content/score.js --pages FOLDER [--mode improved|published] [--worst N]`: scores of the main content
+ * of labelled pages by type, and its CPU.
  */
 import { parseArgs } from 'node:util';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';

@@ -1,9 +1,8 @@
 /**
  * `node dist/bench/content/train.js --pages FOLDER [--folds 5 [--shuffles 5]] [--out
- * src/domain/page/content/content-trees.ts]`: with --folds, trees learnt from the other pages judge each page, in as
- * many divisions of the pages as --shuffles says, and the scores are printed by type; with --out, trees learnt from all
- * pages are written. Made news pages of several languages are learnt from as well, with less weight; none of them is
- * judged.
+ * src/domain/page/content/content-trees.ts]`: with --folds, cross-validates, repeated --shuffles times, and prints the
+ * scores by type; with --out, writes trees trained on all pages. Made news pages in several languages are added to each
+ * training set, with less weight; they are not scored.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

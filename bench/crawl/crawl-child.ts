@@ -50,7 +50,7 @@ process.stdout.write(
   })}\n`,
 );
 
-/** The shipped list with the protocol asked for, and without what is not wanted. */
+/** Writes the default plugin list with the given protocol and without the excluded plugins. */
 function pluginsFile(): string {
   const file = join(dir, 'bench-plugins.yaml');
   const left = new Set(without.split(','));
@@ -60,7 +60,7 @@ function pluginsFile(): string {
   return file;
 }
 
-/** The main thread, those of V8, of the file system, of the parsers, in the order in which they were started. */
+/** CPU ms of each thread in order of start: main, V8, file system, parser workers. Empty except on Linux. */
 function cpuByThread(): number[] {
   if (process.platform !== 'linux') return [];
   const threads = readdirSync('/proc/self/task').sort((a, b) => Number(a) - Number(b));

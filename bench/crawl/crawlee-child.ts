@@ -1,13 +1,13 @@
 /**
  * One crawl by Crawlee's CheerioCrawler in a process of its own, nothing persisted: arguments are a folder in which
- * `@crawlee/cheerio` is installed, and the seeds. Prints JSON. Crawlee is no dependency of the project: whoever wants
- * the comparison installs it beside.
+ * `@crawlee/cheerio` is installed, and the seeds. Prints JSON. Crawlee is no dependency of the project: install
+ * it in a folder of its own to run the comparison.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** As much of Crawlee as is used here. */
+/** The part of Crawlee's interface that is used here. */
 interface Crawlee {
   readonly CheerioCrawler: new (options: object, config: object) => { run(seeds: readonly string[]): Promise<unknown> };
   readonly Configuration: new (options: object) => object;

@@ -1,6 +1,5 @@
 /**
- * Two visits by Crawlee beside incrawl's on the same site in the same run: it keeps nothing between them, so the second
- * is the first again.
+ * A crawl by Crawlee of the same site in the same run. It keeps nothing between crawls, so a second one costs the same.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

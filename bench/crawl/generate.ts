@@ -1,4 +1,4 @@
-/** Does the cost of generate go with what is due, or with the size of the crawl db? */
+/** Whether the time of generate grows with the number of due URLs or with the size of the crawl db. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,4 @@
-/**
- * `npm run bench -- --only parse`: what becomes of the CPU of a page between its bytes and its record, microseconds.
- */
+/** `npm run bench -- --only parse`: CPU of each step from a page's bytes to its record, microseconds. */
 import { buildTree } from '../../plugins/parse-html/tree-builder.ts';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { createSimhash } from '../../src/domain/page/near/simhash.ts';

@@ -1,4 +1,4 @@
-/** What the parts of a crawl cost by themselves, CPU microseconds: tree, main content, signature, crawl db. */
+/** CPU of single parts of a crawl, microseconds: DOM tree, main content, signature, crawl db. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

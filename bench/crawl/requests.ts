@@ -1,6 +1,5 @@
 /**
- * What one request costs through the protocols of the crawl, CPU microseconds of the whole process, and beside them
- * through `node:http` alone.
+ * CPU of one request through each protocol plugin, microseconds of the whole process, compared with `node:http` alone.
  */
 import { Agent, get } from 'node:http';
 import { createGotProtocol } from '../../src/adapters/http/exchange/got-protocol.ts';
@@ -16,7 +15,7 @@ type Ask = (headers: Record<string, string>) => Promise<unknown>;
 
 /**
  * A page of the bench site, asked for over and over on one connection: with its entity tag, and without. The three take
- * turns; the median of each is told.
+ * turns; the median of each is reported.
  */
 export async function benchRequests(say: (text: string) => void, origins: readonly string[]): Promise<void> {
   const settings = { userAgent: 'bench/1', allowAddresses: ['127.0.0.0/8'] };

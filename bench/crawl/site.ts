@@ -111,7 +111,7 @@ function control(path: string, response: ServerResponse): ServerResponse {
   return reply({ changed: alive, removed: [...removed], bytes });
 }
 
-/** 127.0.0.2 and on exist where the loopback interface has the whole block; elsewhere ports tell the hosts apart. */
+/** Whether the loopback interface has 127.0.0.2 and on; elsewhere the hosts differ by port. */
 const wholeBlock =
   process.platform === 'linux' &&
   Object.values(networkInterfaces())

@@ -1,4 +1,4 @@
-/** What an export costs a page, by format, and whether its memory grows with the crawl. */
+/** CPU a page of an export by format, and whether its memory grows with the crawl. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

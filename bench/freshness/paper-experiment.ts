@@ -39,7 +39,7 @@ export interface PaperResult {
   readonly pages: readonly PaperHistory[];
 }
 
-/** A text of its own for every version of a page: another version is another article. */
+/** Text of a version of a page; each version is another article. */
 function textOf(path: string, version: number): string {
   const random = seeded(version * 7_919 + path.length * 104_729 + path.charCodeAt(path.length - 1));
   const word = (): string =>

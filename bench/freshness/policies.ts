@@ -1,12 +1,11 @@
 /**
- * Who decides what is fetched: the oracle, the rules of other crawlers, and this project's schedules by their public
- * interface.
+ * Revisit policies: the oracle, the rules of other crawlers, and this project's schedules by their public interface.
  */
 import { DAY_MS } from '../../src/domain/time.ts';
 import { createSchedule, type ScheduleName, type ScheduleState } from '../../src/schedules.ts';
 import type { World } from './worlds.ts';
 
-/** What a fetch saw. Days are the unit of time. */
+/** Result of a fetch. Days are the unit of time. */
 export interface Seen {
   readonly day: number;
   readonly outcome: 'new' | 'modified' | 'unchanged' | 'gone';
@@ -45,7 +44,7 @@ export function oracle(world: World): Policy {
   };
 }
 
-/** Every page in turn. */
+/** Every page in turn (round robin). */
 export function uniform(world: World): Policy {
   const last = new Float64Array(world.pages.length).fill(Number.NEGATIVE_INFINITY);
   return {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:freshness -- [--traces FILE] [--seed N] [--pages N] [--svg DIR]`: what a budget of fetches wins under
- * each schedule.
+ * `npm run bench:freshness -- [--traces FILE] [--seed N] [--pages N] [--svg DIR]`: freshness by fetch budget
+ * under each schedule.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

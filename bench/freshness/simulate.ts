@@ -3,13 +3,13 @@ import type { Page, World } from './worlds.ts';
 
 export interface Outcome {
   readonly policy: string;
-  /** Mean share of pages whose copy lacks no major change, after the time of learning. */
+  /** Mean share of pages whose copy lacks no major change, after the warm-up. */
   readonly freshness: number;
   /** Mean time since the first major change that a copy lacks, days; 0 for a fresh copy. */
   readonly age: number;
-  /** Fetches made of those there were. */
+  /** Share of the budget's fetches that were made. */
   readonly used: number;
-  /** Fetches that found nothing of weight. */
+  /** Share of fetches that found no major change. */
   readonly wasted: number;
   /** Estimates within twice the true period, of pages with at least 3 major changes. */
   readonly periods: number | null;
@@ -19,11 +19,11 @@ export interface Plan {
   /** Fetches a day. */
   readonly budget: number;
   readonly roundsPerDay: number;
-  /** Days before the account begins. */
+  /** Days of warm-up, not counted. */
   readonly learningDays: number;
 }
 
-/** Where a page's history stands. */
+/** Position in a page's history. */
 interface Track {
   next: number;
   low: number;
@@ -33,7 +33,7 @@ interface Track {
   staleSince: number | null;
 }
 
-/** Lets a policy spend a budget on a world, round by round, and keeps the account of freshness exactly. */
+/** Runs a policy on a world with a fetch budget, round by round, and measures freshness exactly. */
 export function simulate(world: World, policy: Policy, plan: Plan): Outcome {
   const { budget, roundsPerDay, learningDays } = plan;
   const tracks: Track[] = world.pages.map(() => ({
@@ -54,7 +54,7 @@ export function simulate(world: World, policy: Policy, plan: Plan): Outcome {
     staleDays += until - from;
     ageDays += ((until - track.staleSince) ** 2 - (from - track.staleSince) ** 2) / 2;
   };
-  // The first visit of each page is no matter of revisiting: all are known, and fresh, on the first day.
+  // Discovery is not measured: all pages are known, and fresh, on the first day.
   for (let page = 0; page < tracks.length; page++) policy.onFetch(page, { day: 0, outcome: 'new', distance: null });
   for (let round = 1; round < world.days * roundsPerDay; round++) {
     const day = round / roundsPerDay;
@@ -91,7 +91,7 @@ export function simulate(world: World, policy: Policy, plan: Plan): Outcome {
   };
 }
 
-/** The pages with the highest ranks; none that is not to be fetched now. */
+/** Pages with the highest ranks; those of rank negative infinity are left out. */
 function best(pages: number, count: number, rank: (page: number) => number): number[] {
   const ranked: { page: number; rank: number }[] = [];
   for (let page = 0; page < pages; page++) {

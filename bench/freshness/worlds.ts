@@ -11,9 +11,9 @@ export interface Change {
 
 export interface Page {
   readonly changes: readonly Change[];
-  /** True rate of major changes, a day: what only the oracle knows. */
+  /** True rate of major changes, a day; known to the oracle alone. */
   readonly rate: number;
-  /** The body differs at every fetch, be it by nothing of weight. */
+  /** The body differs at every fetch, without a major change. */
   readonly isNoisy: boolean;
   /** From this day on the page is gone. */
   readonly goneAt: number;
@@ -129,7 +129,7 @@ export function poissonWorld(seed: number, pages = 2_000, days = 365): World {
   return { name: 'poisson', days, pages: made };
 }
 
-/** Half Poisson, the rest bursty, in office hours, noisy at every fetch, or gone some day. */
+/** Half Poisson; the others bursty, in office hours, noisy at every fetch, or gone after some day. */
 export function mixedWorld(seed: number, pages = 2_000, days = 365): World {
   const random = seeded(seed);
   const made = Array.from({ length: pages }, (_, i) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --only dedup [--fingerprints N]`: batch grouping as `incrawl dedup` does it, and a sample of it
- * against comparing with every page.
+ * `npm run bench -- --only dedup [--fingerprints N]`: batch grouping as `incrawl dedup` does it, a sample of its
+ * results checked by comparison with every page.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
     prefer: ['score', 'https', 'shortest', 'oldest'],
     isBatch: false,
   });
-  /** By page that repeats another: the number of that, plus one. */
+  /** Page -> number of the page that it repeats, plus one; 0: none. */
   const reported = new Uint32Array(count);
   try {
     const before = process.cpuUsage();
@@ -60,7 +60,8 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
       `${count.toLocaleString('en')} pages: ${repeated.toLocaleString('en')} repeat one of ${groups.toLocaleString('en')}`,
     );
     say(
-      `taken in and sorted ${seconds(read - start)}, grouped ${seconds(grouped - read)}, told ${seconds(end - grouped)}; ${seconds((user + system) / 1_000)} of CPU`,
+      `added and sorted ${seconds(read - start)}, grouped ${seconds(grouped - read)}, ` +
+        `reported ${seconds(end - grouped)}; ${seconds((user + system) / 1_000)} of CPU`,
     );
     verdict(end - start <= LIMIT_MS, `${seconds(end - start)} by the clock <= ${seconds(LIMIT_MS)}`);
     const memory = Math.round(process.resourceUsage().maxRSS / 1_024);

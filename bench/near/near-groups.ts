@@ -1,4 +1,4 @@
-/** `npm run bench -- --only near`: look-ups of near fingerprints in memory against comparing with every one. */
+/** `npm run bench -- --only near`: look-ups of near fingerprints in memory compared with pairwise comparison. */
 import {
   type Fingerprint,
   FingerprintTables,

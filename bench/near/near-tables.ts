@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --only near-tables`: the tables of signatures in LevelDB against those in memory, for lookups and
- * for keeping them in step.
+ * `npm run bench -- --only near-tables`: fingerprint tables in LevelDB compared with those in memory: look-ups, and
+ * updates with each record.
  */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only neardup [--seed N] [--articles N]`: what the default signature makes of pairs of made-up
- * pages of which the truth is known, through the whole pipeline from HTML: same article with other surroundings, edited
- * by so much, or another one in the same template.
+ * `npm run bench -- --only neardup [--seed N] [--articles N]`: accuracy of the default signature on labelled
+ * pairs of made pages, through the whole pipeline from HTML: the same article with other surroundings, an edit of known
+ * size, or another article in the same template.
  */
 import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
 import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
@@ -82,7 +82,7 @@ export async function benchNeardup(
 
 const VISITS = 9;
 
-/** What successive visits make of a part that is another one at each of them. */
+/** Whether a block that differs at each visit is ignored, and an edit beside it still found. */
 async function benchRotating(say: Say, parse: Parse, pages: number, seed: number): Promise<void> {
   let calm = 0;
   let noticed = 0;

@@ -1,4 +1,4 @@
-/** What happens to the text of a page, with the size of it told exactly. */
+/** Edits of a page's text, of exactly known size. */
 import { type Article, authorOf, intOf, type Random, type Sentence } from './prose.ts';
 
 export type Edit = (article: Article, random: Random) => Article;
@@ -44,7 +44,7 @@ export const oneParagraph: Edit = (article, random) => {
   return paragraphs.length === 0 ? { ...article, paragraphs: [author.paragraph()] } : { ...article, paragraphs };
 };
 
-/** `share` of the words anew: scattered as whole sentences, or in one run. */
+/** Replaces `share` of the words: scattered as whole sentences, or in one run. */
 export const rewritten =
   (share: number): Edit =>
   (article, random) => {
@@ -62,9 +62,9 @@ export const rewritten =
       if (left <= 0) break;
       const { length } = sentences[at] as Sentence;
       const words = Math.min(left, length);
-      const anew: string[] = [];
-      while (anew.length < words) anew.push(...author.sentence());
-      fresh.set(at, [...anew.slice(0, words), ...(sentences[at] as Sentence).slice(words)]);
+      const replaced: string[] = [];
+      while (replaced.length < words) replaced.push(...author.sentence());
+      fresh.set(at, [...replaced.slice(0, words), ...(sentences[at] as Sentence).slice(words)]);
       left -= words;
     }
     return withSentences(article, (sentence, at) => [fresh.get(at) ?? sentence]);

@@ -3,7 +3,7 @@ import * as edits from './edits.ts';
 import { type Article, articleOf, hanLanguage, type Language, latinLanguage, oneOf } from './prose.ts';
 import { type Chrome, chromeOf, pageOf, type Site, siteOf, TEMPLATES } from './site.ts';
 
-/** Two pages with what is true of them. */
+/** Two pages with their labels. */
 export interface PagePair {
   readonly kind: string;
   /** Both whole pages, HTML. */
@@ -22,7 +22,7 @@ interface Version {
 }
 
 export const OTHER_SAME_TEMPLATE = 'other article, same template';
-/** Another visit to a page that nobody edited. */
+/** Kinds of pairs that are two visits to an unedited page. */
 export const FRESH_KINDS: readonly string[] = [
   'other adverts',
   'other dates and counts',

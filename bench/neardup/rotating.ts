@@ -1,12 +1,12 @@
 /**
- * Pages with a part of their own life: a saying, a teaser, a prompt among the paragraphs, another one at each visit.
+ * Pages with a rotating block among the paragraphs (a quotation, a teaser, a prompt) that differs at each visit.
  */
 import { seeded } from '../seeded.ts';
 import { rewritten } from './edits.ts';
 import { articleOf, authorOf, latinLanguage, writtenParagraph } from './prose.ts';
 import { chromeOf, pageOf, siteOf, TEMPLATES } from './site.ts';
 
-/** Visits to one page in order, as HTML; before the last one a twentieth of the article was written anew. */
+/** Visits to one page in order, as HTML; before the last one a twentieth of the article was rewritten. */
 export function rotatingPages(articles: number, visits: number, seed: number): string[][] {
   const random = seeded(seed);
   const language = latinLanguage(random);

@@ -23,7 +23,7 @@ export interface Chrome {
   readonly tags: readonly string[];
 }
 
-/** What is drawn anew; the rest comes from the page's own seed. */
+/** Parts drawn again at a visit; the others come from the page's own seed. */
 export interface Fresh {
   readonly ads?: Random;
   readonly dates?: Random;

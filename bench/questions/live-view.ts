@@ -1,9 +1,9 @@
-/** What the pages of `incrawl serve` cost on the crawl db of a million URLs that the questions are asked of. */
+/** Response times of the pages of `incrawl serve` on the crawl db of a million URLs that questions.ts builds. */
 import { spawn } from 'node:child_process';
 import { cli, stateFolder, urlOf } from './questions.ts';
 
 const RUNS = 5;
-/** As for a question at a terminal: time to the last byte of a page. */
+/** Time to the last byte of a page, ms; the same aim as for a command. */
 const AIM_MS = 150;
 
 const some = encodeURIComponent(urlOf(123_456));

@@ -1,4 +1,4 @@
-/** How long an operator waits for an answer about a crawl db of a million URLs, from the command to its last line. */
+/** CPU of read commands on a crawl db of a million URLs, from start to exit of the process. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -68,7 +68,7 @@ function datumOf(n: number, now: number): CrawlDatum {
   };
 }
 
-/** Built once; a later run finds it. */
+/** State directory with the crawl db of all benchmarks of questions; built by the first run, reused by later ones. */
 export async function stateFolder(say: (text: string) => void): Promise<string> {
   const dir = join(tmpdir(), `incrawl-bench-questions-${DB_FORMAT_VERSION}`);
   const done = join(dir, 'built');
@@ -97,7 +97,7 @@ interface Answer {
   readonly stderr: string;
 }
 
-/** Tells what the process has cost when it ends. */
+/** A module that writes the CPU of its process to stderr at exit. */
 const METER = `data:text/javascript,${encodeURIComponent(`
   import { writeSync } from 'node:fs';
   process.on('exit', () => {
@@ -117,7 +117,7 @@ function timed(args: readonly string[]): Answer {
   return { cpuMs: Number(cpu) / 1_000, wallMs, stdout, stderr: text };
 }
 
-/** The cheapest of a few runs: the machine is shared, and what others do to its caches is not the command's. */
+/** The cheapest of four runs: on a shared machine, other processes evict the CPU's caches. */
 function best(args: readonly string[]): Answer {
   return Array.from({ length: RUNS }, () => timed(args)).reduce((a, b) => (b.cpuMs < a.cpuMs ? b : a));
 }

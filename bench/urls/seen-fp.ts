@@ -1,4 +1,4 @@
-/** Ten million URLs through the filter: rate of false positives at every stage, memory, speed, restart. */
+/** Ten million URLs in the seen filter: false-positive rate while it grows, bits a URL, speed, time to open. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What one outlink costs to be told new from known, against the alternatives; and which cache answers most. */
+/** CPU of deciding whether an outlink is new, compared with the alternatives, and hit rates of the URL caches. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -45,7 +45,7 @@ function outlinks(seed: number): string[][] {
   );
 }
 
-/** The links of so many pages, each once: what updatedb asks about at a time. */
+/** Distinct links of {@link CHUNK} pages each, as updatedb looks them up. */
 function chunks(pages: readonly string[][]): string[][] {
   const out: string[][] = [];
   for (let at = 0; at < pages.length; at += CHUNK) out.push([...new Set(pages.slice(at, at + CHUNK).flat())]);
@@ -122,7 +122,8 @@ export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
     }
     const { probes, cacheHits, filterNew, reads, falsePositives } = chain.stats();
     say(
-      `seen            chain: ${probes} asked, ${cacheHits} by the cache, ${filterNew} surely new, ${reads} read, ${falsePositives} of them in vain`,
+      `seen            chain: ${probes} URLs, ${cacheHits} answered by the cache, ${filterNew} new by the filter, ` +
+        `${reads} read, ${falsePositives} of them false positives`,
     );
     await db.close();
     await benchUpdates(say, dir);
@@ -132,7 +133,7 @@ export async function benchSeen(say: Say, verdict: Verdict): Promise<void> {
   }
 }
 
-/** Asking and writing together, as updatedb does it: with a filter, digests are written too. */
+/** Look-up and write together, as in updatedb; with a filter, digests are written too. */
 async function benchUpdates(say: Say, dir: string): Promise<void> {
   const plan = planGrowingBloom({ urls: 100_000, bitsPerLeaf: 2 ** 20, falsePositiveRate: 0.001 });
   for (const [name, filtered] of [
@@ -191,7 +192,7 @@ async function siteOutlinks(dir: string, pages: number): Promise<string[]> {
   }
 }
 
-/** Least recently used by the book, for comparison with the two generations of `HotUrls`. */
+/** Textbook LRU, for comparison with the two generations of `HotUrls`. */
 class StrictLru implements UrlCache {
   readonly #capacity: number;
   readonly #urls = new Set<string>();
