@@ -4,7 +4,7 @@ import plugin from './plugin.ts';
 
 it('keeps the contract of its kind', () => testPlugin(plugin));
 
-it('has the columns that were asked for, in their order, and tells what went away', async () => {
+it('has the configured columns in their order, and lists removed pages', async () => {
   const exporter = await testPlugin(plugin, { options: { columns: ['title', 'url'] } });
   if (!('document' in exporter)) throw new Error('it is a text exporter');
   expect(exporter.begin?.()).toBe('title,url,deleted\r\n');

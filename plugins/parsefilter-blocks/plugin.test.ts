@@ -23,7 +23,7 @@ async function found(
   return page.result;
 }
 
-it('labels the blocks of a page, and tells when it was published', async () => {
+it('labels the blocks of a page, and finds its publication date', async () => {
   const { blocks, metadata, mainText } = await found(HTML);
   expect(blocks.map(({ type, text }) => `${type} ${text.slice(0, 10)}`)).toEqual([
     'title Solar cost',

@@ -20,7 +20,7 @@ it('is the beginning of the SHA-256 of the text', () => {
   expect(signature().sign(page({ text: ' we\n love ' }))).toBe('f92c41e3a1295846');
 });
 
-it('digests what it is told to', () => {
+it('digests the configured source', () => {
   const one = { text: 'menu a text', mainText: 'a text' };
   const other = { text: 'another menu a text', mainText: 'a text' };
   const same = (of: string): boolean => {

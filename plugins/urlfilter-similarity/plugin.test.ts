@@ -60,7 +60,7 @@ it.each([
   expect(admitted + deferred + dropped).toBe(100);
 });
 
-it('tells the features of a URL to whoever asks', async () => {
+it('explains the features of a URL', async () => {
   const filter = await testPlugin(plugin, {});
   const context = { from: null, depth: 0, seedHosts: new Set<string>() };
   expect(filter.filter('http://a.org/news/2015/9.html', context)).toEqual({

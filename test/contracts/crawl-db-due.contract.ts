@@ -3,7 +3,7 @@ import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.t
 import type { DueQuery } from '../../src/ports/crawl-db.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, MISSING, visitedDatum } from './crawl-db-exam.ts';
 
-/** What is due, and who holds it. */
+/** The due index and its leases. */
 export function dueContract(exam: CrawlDbExam): void {
   describe('the due index', () => {
     it('yields due URLs, oldest first, ties in key order', async () => {

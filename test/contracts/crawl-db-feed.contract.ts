@@ -4,7 +4,7 @@ import { CHANGE_KINDS } from '../../src/domain/crawl/change/page-change.ts';
 import type { ChangeQuery } from '../../src/ports/change-feed.ts';
 import { A, B, C, type CrawlDbExam, changeOf, listOf, visitedDatum } from './crawl-db-exam.ts';
 
-/** What the change feed of a crawl db keeps, and how it is asked. */
+/** Entries of the change feed, their order, and its queries. */
 export function feedContract(exam: CrawlDbExam): void {
   const seqs = async (query?: ChangeQuery): Promise<number[]> =>
     (await listOf(exam.db.changes(query))).map(({ seq }) => seq);

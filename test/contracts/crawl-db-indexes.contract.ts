@@ -6,13 +6,13 @@ import { A, B, C, type CrawlDbExam, D, listOf, visitedDatum } from './crawl-db-e
 
 const HOUR = 3_600_000;
 
-/** Believed to change so many times a day. */
+/** A record with an estimated rate of so many changes a day. */
 function changing(url: string, perDay: number, change: Partial<CrawlDatum> = {}): CrawlDatum {
   const belief = { a: perDay, b: 24 * HOUR, noise: 0.3 };
   return visitedDatum(url, { schedule: { intervalMs: HOUR, belief }, ...change });
 }
 
-/** What is kept beside the records so that questions need no pass over them. */
+/** Indexes beside the records, by which queries need no scan. */
 export function indexesContract(exam: CrawlDbExam): void {
   describe('records by their properties', () => {
     it('rare states, wherever records go', async () => {

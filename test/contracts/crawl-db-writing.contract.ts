@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CRAWL_STATES, type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { A, B, C, type CrawlDbExam, contentOf, listOf, MISSING, visitedDatum } from './crawl-db-exam.ts';
 
-/** What a crawl db stores, and what a batch is. */
+/** Records, and the atomicity of a batch. */
 export function writingContract(exam: CrawlDbExam): void {
   describe('records', () => {
     it('come back as they were written', async () => {

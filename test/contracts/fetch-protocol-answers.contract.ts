@@ -3,7 +3,7 @@ import { startRawServer } from '../site/raw-server.ts';
 import { ETAG, LAST_MODIFIED, PLAIN } from '../site/routes.ts';
 import { type CreateProtocol, FINE, failure, protocolExam, textOf } from './fetch-protocol-exam.ts';
 
-/** Answers as they should be, and as they should not. */
+/** Valid and malformed answers. */
 export function answersContract(create: CreateProtocol): void {
   const exam = protocolExam(create);
   const { open, ask } = exam;
@@ -227,7 +227,7 @@ export function answersContract(create: CreateProtocol): void {
       expect(await failure(ask(path))).toBe('content-undecodable');
     });
 
-    it('a coded nothing is nothing', async () => {
+    it('an empty body with a content coding is empty', async () => {
       const { body, truncated } = await ask('/empty-gzip');
       expect([body?.length, truncated]).toEqual([0, false]);
     });
@@ -246,7 +246,7 @@ export function answersContract(create: CreateProtocol): void {
       expect(body?.length).toBeGreaterThan(0);
     });
 
-    it.each(['/bomb-gzip', '/bomb-br', '/bomb-double'])('%s does not go off', async (path) => {
+    it.each(['/bomb-gzip', '/bomb-br', '/bomb-double'])('%s is cut at the limit for bodies', async (path) => {
       const { body, truncated, bodyBytes } = await ask(path, { maxBodyBytes: 200_000 });
       expect(truncated).toBe(true);
       expect(body?.length).toBeLessThanOrEqual(200_000);

@@ -25,7 +25,7 @@ export interface ProtocolExam {
   ask(path: string, change?: Partial<ExchangeRequest>, protocol?: Promise<FetchProtocol>): Promise<Exchange>;
 }
 
-/** What every exam of a protocol works with; for use within `describe`. */
+/** Servers and requests shared by the contracts of a protocol; for use within `describe`. */
 export function protocolExam(create: CreateProtocol): ProtocolExam {
   let site: HostileServer;
   const opened: FetchProtocol[] = [];
@@ -70,7 +70,7 @@ export function protocolExam(create: CreateProtocol): ProtocolExam {
 
 export const textOf = (body: Uint8Array | null): string => Buffer.from(body ?? []).toString('utf8');
 
-/** The code, and the whole error where it is none of ours; what came where nothing failed. */
+/** Code of the failure; the whole error where it is no CrawlError; the result where nothing failed. */
 export async function failure(exchange: Promise<Exchange>): Promise<unknown> {
   try {
     const { head, truncated, bodyBytes } = await exchange;
@@ -80,5 +80,5 @@ export async function failure(exchange: Promise<Exchange>): Promise<unknown> {
   }
 }
 
-/** What the raw server says to whatever comes next. */
+/** Answer of the raw server to the next request. */
 export const FINE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine';

@@ -16,7 +16,7 @@ import {
   textOf,
 } from './fetch-protocol-exam.ts';
 
-/** What becomes of servers and networks that fail, of connections, and of addresses that must not be asked. */
+/** Failing servers and networks, connections, and forbidden addresses. */
 export function faultsContract(create: CreateProtocol): void {
   const exam = protocolExam(create);
   const { open, ask } = exam;
@@ -137,7 +137,7 @@ export function faultsContract(create: CreateProtocol): void {
       await new Promise((resolve) => server.close(resolve));
     });
 
-    it('a URL that is none', async () => {
+    it('an invalid URL', async () => {
       expect(await failure(ask('not a url'))).toBe('url-invalid');
     });
   });

@@ -27,7 +27,7 @@ export const FOUR_OFF = '7d859af98bc2c962';
 export const signed = (url: string, signature: string | null, change: Partial<CrawlDatum> = {}): CrawlDatum =>
   visitedDatum(url, { signature, signatureName: 'simhash/1', textChars: 1_000, target: null, ...change });
 
-/** What every index of signatures must do, wherever it lies. */
+/** Contract of every index of fingerprints. */
 export function fingerprintTablesContract(name: string, create: (plan: NearStorePlan) => Promise<NearStore>): void {
   const opened: NearStore[] = [];
   const storeOf = async (plan: NearStorePlan, ...data: CrawlDatum[]): Promise<NearStore> => {

@@ -14,7 +14,7 @@ const fetchOf = (segment: string): Job => ({ id: `fetch-${segment}`, kind: 'fetc
 const updateOf = (...segments: string[]): Job => ({ id: `update-${segments[0]}`, kind: 'update', segments });
 const START: Job = { id: 'generate', kind: 'generate', segments: [] };
 
-/** The exam of every job engine. */
+/** Contract of every job engine. */
 export function jobEngineContract(name: string, { open, reset, isShared }: JobEngineUnderTest): void {
   describe(`${name}: a job engine`, () => {
     let engines: JobEngine[] = [];
@@ -104,21 +104,21 @@ export function jobEngineContract(name: string, { open, reset, isShared }: JobEn
       expect((await one.state()).failed).toEqual([]);
     });
 
-    it('a job that rejects is tried again; in the end it has failed, and the one behind it, until it is put again', async () => {
+    it('a failing job is retried, then fails for good with those behind it, until it is put again', async () => {
       const one = await engine();
       await one.put(updateOf('a', 'b'), [fetchOf('a'), fetchOf('b')]);
       let tries = 0;
       const performed = await workOff([one], async ({ id }) => {
         if (id !== 'fetch-a') return 'done';
         tries++;
-        throw new Error('disk-full: no room');
+        throw new Error('disk-full: no space left');
       });
       expect(performed).toEqual(['fetch-b']);
       expect(tries).toBeGreaterThan(1);
       const { open: left, failed } = await one.state();
       expect(left).toBe(0);
       expect(failed.map(({ id }) => id).sort()).toEqual(['fetch-a', 'update-a']);
-      expect(failed.find(({ id }) => id === 'fetch-a')?.reason).toBe('disk-full: no room');
+      expect(failed.find(({ id }) => id === 'fetch-a')?.reason).toBe('disk-full: no space left');
       await one.put(updateOf('a', 'b'), [fetchOf('a'), fetchOf('b')]);
       expect(await workOff([one], async () => 'done')).toEqual(['fetch-a', 'update-a']);
       await one.forgetEnded();

@@ -28,7 +28,7 @@ export interface GroupsFound {
   readonly repeats: readonly Repeat[];
 }
 
-/** All that a grouping finds. */
+/** All results of a grouping. */
 export async function groupsOf(grouping: NearGrouping, pages: Iterable<GroupedPage>): Promise<GroupsFound> {
   for (const page of pages) await grouping.add(page);
   const { groups, repeats } = await grouping.group();
@@ -80,7 +80,7 @@ export function nearGroupingContract(
     const signed = (...signatures: readonly string[]): GroupedPage[] =>
       signatures.map((signature, i) => groupedPage({ signature, url: `https://a.org/${i}` }));
 
-    it('nothing gives nothing', async () => {
+    it('no pages give no groups', async () => {
       expect(await found([])).toEqual({ groups: 0, repeats: [] });
     });
 

@@ -4,7 +4,7 @@ import type { SeenUrls } from '../../src/ports/seen-urls.ts';
 
 export type SeenUrlsFactory = (
   hasMany: (urls: readonly string[]) => Promise<boolean[]>,
-  /** What the crawl db knows from the start. */
+  /** URLs in the crawl db from the start. */
   known: readonly string[],
 ) => SeenUrls;
 

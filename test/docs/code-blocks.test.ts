@@ -25,7 +25,7 @@ const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process
 type Node = typeof tree;
 
 /**
- * Words of a command line as a shell would part them, near enough: quotes keep blanks, pipes and redirections end it.
+ * Words of a command line roughly as a shell splits them: quotes keep blanks, pipes and redirections end it.
  */
 function wordsOf(line: string): string[] {
   const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
@@ -33,7 +33,7 @@ function wordsOf(line: string): string[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** What is wrong with a command line of the docs; `null`: nothing that can be seen. */
+/** Fault of a command line of the docs; `null`: none found. */
 function faultOf(words: readonly string[]): string | null {
   let node: Node = tree;
   const options = [...tree.options];
@@ -101,13 +101,13 @@ function shell(line: string, cwd: string): Promise<{ code: number | null; output
   });
 }
 
-/** What a command is called, `check robots` and `check url` being two. */
+/** Name of a command; `check robots` and `check url` are two. */
 const nameOf = (command: string): string => /^incrawl (?:(?:check|plugins) )?\S+/.exec(command)?.[0] ?? '';
 
 /**
- * The lines that a shell and the built program run: the first one of each command, what is more than a command, and all
- * that may come before a plugin of one's own is as it shall be, since a program that stays would know it as it was. The
- * others need no start.
+ * Lines that run in a shell with a new process: the first one of each command, those that are more than a command, and
+ * all from before a plugin of the reader's own is complete, since a running process would keep its earlier version. The
+ * others run in this process.
  */
 const STARTED: ReadonlySet<string> = (() => {
   const seen = new Set<string>();
@@ -126,7 +126,7 @@ const STARTED: ReadonlySet<string> = (() => {
   );
 })();
 
-/** Runs a line without a start; it is still a shell that parts its words. */
+/** Runs a line in this process; a shell still splits its words. */
 async function stay(line: string, cwd: string): Promise<{ code: number | null; output: string }> {
   const shown = spawnSync('sh', ['-c', `incrawl() { printf '%s\\0' "$@"; }; ${line}`], { encoding: 'utf8' });
   return runStaying(shown.stdout.split('\0').slice(0, -1), { cwd });
@@ -144,7 +144,7 @@ function configure(cwd: string, settings: Readonly<Record<string, Readonly<Recor
   writeFileSync(file, document.toString());
 }
 
-/** The site of the docs is on this machine: it has to be let in, and asks for no pause. */
+/** The site of the docs is on this machine: its address has to be allowed, and it needs no delay. */
 const ON_THIS_MACHINE = { http: { allowAddresses: ['127.0.0.1'] }, fetch: { delay: '0s', auditShare: 0 } };
 
 describe.skipIf(process.platform === 'win32')('console blocks in the docs, run as they stand', () => {
@@ -156,7 +156,7 @@ describe.skipIf(process.platform === 'win32')('console blocks in the docs, run a
       const site = await startExampleSite();
       onTestFinished(() => site.close());
       let cwd = workDir();
-      // A plugin of one's own finds the package as an installed one would be found.
+      // A reader's own plugin resolves the package as an installed one.
       mkdirSync(join(cwd, 'node_modules'));
       symlinkSync(root, join(cwd, 'node_modules', 'incrawl'), 'dir');
       for (const block of blocks) {

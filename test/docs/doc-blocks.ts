@@ -1,6 +1,6 @@
 /** A code block of a Markdown file. */
 export interface DocBlock {
-  /** What stands behind the fence (`ts plugins/x/plugin.ts`); empty for an indented block. */
+  /** Info string of the fence (`ts plugins/x/plugin.ts`); empty for an indented block. */
   readonly info: string;
   readonly text: string;
   /** Line of its first line, from 1. */

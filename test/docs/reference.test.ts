@@ -16,7 +16,7 @@ describe('docs/reference', () => {
   });
 
   // A command, option, key, error or exit code that is undocumented, or documented and gone, shows here: npm run docs.
-  it.each([...pages])('%s says what the program has', (name, text) => {
+  it.each([...pages])('%s is up to date with the program', (name, text) => {
     expect(readFileSync(new URL(name, reference), 'utf8')).toBe(text);
   });
 });
@@ -35,7 +35,7 @@ describe('defaults', () => {
 });
 
 describe('the docs', () => {
-  it('name no configuration key that is none', () => {
+  it('name no configuration key that does not exist', () => {
     const docs = new URL('../../docs/', import.meta.url);
     const pages = [
       new URL('../../README.md', import.meta.url),

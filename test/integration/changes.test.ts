@@ -56,7 +56,7 @@ const reported = (list: readonly ChangeView[]): string[] =>
   list.map(({ kind, url }) => `${kind} ${url.slice(site.origin.length)}`).sort();
 
 describe('the change feed of a crawl', { sequential: true }, () => {
-  it('tells each page once as new, and nothing of a link that leads nowhere', async () => {
+  it('lists each page once as new, and no broken link', async () => {
     const first = await changes();
     expect(reported(first)).toEqual(['new /', 'new /changes', 'new /goes', 'new /moves', 'new /returns', 'new /stays']);
     expect(first.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
@@ -74,7 +74,7 @@ describe('the change feed of a crawl', { sequential: true }, () => {
     });
   });
 
-  it('tells what the next visits find', async () => {
+  it('lists the changes that the next visits find', async () => {
     site.pages.set('/changes', words('after'));
     site.pages.set('/goes', { status: 410 });
     site.pages.set('/moves', { status: 301, location: '/stays' });
@@ -89,7 +89,7 @@ describe('the change feed of a crawl', { sequential: true }, () => {
     expect(reported(await changes({ after: 10 }))).toEqual(['back /returns']);
   });
 
-  it('is asked by time, kind, distance, host and count', async () => {
+  it('can be filtered by time, kind, distance, host and count', async () => {
     expect(await changes({ notedFrom: now - DAY })).toHaveLength(5);
     expect(await changes({ notedFrom: now })).toHaveLength(1);
     expect(await changes({ notedFrom: now + 1 })).toEqual([]);
@@ -105,7 +105,7 @@ describe('the change feed of a crawl', { sequential: true }, () => {
     expect((await changes({ limit: 2 })).map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
-  it('tells duplicates that dedup marks, and that they are none when it is undone', async () => {
+  it('lists duplicates that dedup marks, and their end when the marks are removed', async () => {
     site.pages.set('/returns', words('steady'));
     await visit('/returns');
     const rules = { distance: 3, scope: 'host', prefer: ['score'], minChars: 0, dryRun: false } as const;
@@ -119,7 +119,7 @@ describe('the change feed of a crawl', { sequential: true }, () => {
     expect(await changes({ after: 13 })).toMatchObject([{ kind: 'back', url: marked[0]?.url }]);
   });
 
-  it('tells pages that leave the crawl db when they are gone', async () => {
+  it('lists gone pages that are removed from the crawl db', async () => {
     site.pages.delete('/changes');
     await crawler.close();
     crawler = await open('updatedb.purgeGone=true');

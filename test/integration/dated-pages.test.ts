@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-it('a host that honours entity tags and ignores dates is asked by HEAD for pages with dates, after three bodies in vain', async () => {
+it('a host that honours entity tags but no dates is asked by HEAD for dated pages, after three needless bodies', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   let now = Date.UTC(2026, 5, 1);
   const crawler = await openCrawler({

@@ -37,7 +37,7 @@ async function exported(): Promise<string[]> {
     .sort();
 }
 
-it('a page that is back as it was after its content was pruned is stored anew', async () => {
+it('a gone page whose content was pruned is stored again when it is back unchanged', async () => {
   const urls = ['/other', '/page'].map((path) => site.origin + path);
   const page = urls[1] as string;
   const visit = async (): Promise<void> => {

@@ -25,7 +25,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the built command; `killAfterMs` ends it as no program can prevent. */
+/** Runs the built command; SIGKILL ends it after `killAfterMs`. */
 async function incrawl(args: readonly string[], killAfterMs?: number): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
@@ -44,7 +44,7 @@ async function incrawl(args: readonly string[], killAfterMs?: number): Promise<E
   return { code: await ended, stdout, stderr };
 }
 
-/** What has to be equal at the end, whatever happened on the way. */
+/** State that must be equal at the end, with and without kills. */
 async function endState(dir: string): Promise<unknown[]> {
   const { stdout } = await incrawl(['readdb', '--dump', '--format', 'jsonl', '--dir', dir]);
   const records = stdout
@@ -102,7 +102,7 @@ describe('kill -9 in the middle of a crawl', () => {
     expect(await endState(join(dir, 'killed'))).toEqual(await endState(join(dir, 'whole')));
     const stats = JSON.parse((await incrawl(['readdb', '--stats', '--json', '--dir', join(dir, 'killed')])).stdout);
     expect(stats).toMatchObject({ urls: PAGES, due: 0, leased: 0, byStatus: { fetched: PAGES } });
-    // Written with the records, the feed has each page once: none lost, none told twice.
+    // The feed is written in the batch of the records: each page once, none lost, none repeated.
     const reported = await incrawl(['changes', '--since', '0', '--format', 'jsonl', '--dir', join(dir, 'killed')]);
     const changes = reported.stdout
       .trim()

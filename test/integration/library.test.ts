@@ -10,7 +10,7 @@ import { startChangingSite, words } from '../site/changing-site.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a program of somebody else prints that has the package by its name, and how it ends. */
+/** Output and exit code of a program that imports the package by its name. */
 async function printedBy(program: string): Promise<string> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { cwd: root });
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
@@ -38,7 +38,7 @@ it('the program of docs/library.md crawls, and ends by itself', async () => {
   expect(printed).toContain("state: 'fetched'");
 });
 
-it('what goes wrong has a code', async () => {
+it('errors have a code', async () => {
   const printed = await printedBy(`
     import { CrawlError, openCrawler } from 'incrawl';
     import { defaultConfig } from 'incrawl/config';

@@ -5,7 +5,7 @@ import { DAY, PAGE, seed, visiting } from './visiting.ts';
 
 const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT';
 
-it('a page whose transfer broke off is fetched whole at the next visit, whatever validators came with its first part', async () => {
+it('a page whose transfer broke off is fetched whole at the next visit, without the validators of its first part', async () => {
   let whole = false;
   const { crawler, origin, pass } = await visiting((request, response) => {
     if (request.url !== '/') return void response.writeHead(404).end();
@@ -33,7 +33,7 @@ it.each<[string, (response: ServerResponse) => void]>([
   ['never', () => {}],
   ['with a broken connection', (response) => response.destroy()],
   ['with what is no HTTP', (response) => response.socket?.end('what?\r\n\r\n')],
-])('a page is visited all the same where HEAD is answered %s, and HEAD is given up', async (_, onHead) => {
+])('where HEAD is answered %s, the page is still fetched by GET, and HEAD is given up', async (_, onHead) => {
   let version = 1;
   const { crawler, origin, asked, pass } = await visiting((request, response) => {
     if (request.method === 'HEAD') return onHead(response);
@@ -53,7 +53,7 @@ it.each<[string, (response: ServerResponse) => void]>([
   expect(asked).toContain('HEAD /a');
 });
 
-it('HEAD is given up where it always speaks of another page than the GET, which then finds the known one', async () => {
+it('HEAD is given up where its headers always differ from those of a GET that finds the page unchanged', async () => {
   const body = `${PAGE}${Array.from({ length: 8 }, (_, i) => `<a href="/${i}">${i}</a>`).join(' ')}`;
   const coded = gzipSync(body);
   const { crawler, origin, asked, pass } = await visiting((request, response) => {
@@ -170,7 +170,7 @@ it('the pause between two requests is kept from one process to the next, but not
   await crawler.crawl({ ...round, ...seed(`${origin}/a`, `${origin}/b`, `${origin}/c`) });
   pass(1000);
   await (await reopen()).crawl(round);
-  // Whoever asks for nothing leaves the pause as it is.
+  // A run without requests leaves the pause as it is.
   await reopen();
   const next = await reopen();
   await next.crawl(round);

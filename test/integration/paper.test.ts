@@ -26,7 +26,7 @@ describe('pages with known periods', () => {
     }
   });
 
-  it('freshness: tells the periods apart, visits less often than the shortest fixed interval, and misses nothing', {
+  it('freshness: estimates the periods, visits less often than the shortest fixed interval, and misses nothing', {
     timeout: 60_000,
   }, async () => {
     const { pages: seen } = await run('freshness', 4);

@@ -11,7 +11,7 @@ import { type Crawler, openCrawler } from '../../src/crawler.ts';
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const DAY = 86_400_000;
 const baseDir = mkdtempSync(join(tmpdir(), 'incrawl-parsed-later-'));
-/** Both files never change, and say so when they are asked. */
+/** Both files never change, have an entity tag and answer 304. */
 const server = createServer(({ url, headers }, response) => {
   if (url !== '/notes.txt' && url !== '/page.html') response.writeHead(404).end();
   else if (headers['if-none-match'] === '"1"') response.writeHead(304, { etag: '"1"' }).end();
@@ -63,7 +63,7 @@ const seen = async (crawler: Crawler, path: string) => {
   return [record?.state, record?.lastError?.code ?? null, record?.visits.at(-1)?.outcome];
 };
 
-it('a page that could not be parsed is read once its plugin is mended or added, though it never changes', async () => {
+it('an unchanged page that could not be parsed is parsed once its plugin is mended or added', async () => {
   await withPlugins(['parsefilter-broken'], async (crawler) => {
     const lines = ['/notes.txt', '/page.html'].map((path) => origin + path);
     await crawler.crawl({ seeds: [{ name: 'test', lines }] });
@@ -73,7 +73,7 @@ it('a page that could not be parsed is read once its plugin is mended or added, 
   now += 31 * DAY;
   await withPlugins([], async (crawler) => {
     await crawler.crawl();
-    // What no plugin reads costs no body each time.
+    // An unsupported type is asked for with its validators, so no body is transferred.
     expect(await seen(crawler, '/notes.txt')).toEqual(['parse_failed', 'parse-unsupported', 'unchanged-304']);
     expect(await seen(crawler, '/page.html')).toEqual(['fetched', null, 'unchanged-digest']);
   });

@@ -17,7 +17,7 @@ const LINKS: Record<string, readonly string[]> = {
 };
 let frontPage: readonly string[] | null = null;
 const asked: string[] = [];
-/** Pages never change, unless told, and say so when they are asked. */
+/** Pages have entity tags and answer 304; only `/` changes, with `frontPage`. */
 const server = createServer(({ url = '', headers }, response) => {
   if (url === '/robots.txt') return void response.writeHead(404).end();
   asked.push(url);
@@ -54,7 +54,7 @@ beforeEach(() => {
   plugins('-/b/');
 });
 
-/** Reads from a file what it writes for `/b/`. */
+/** Replaces `/b/` by the content of a file. */
 const NORMALIZER = `export default {
   name: 'urlnormalizer-own',
   api: 1,
@@ -168,13 +168,13 @@ describe('links of pages that do not change', () => {
     expect((await crawl({ seeds }, 'outlinks.maxPerPage=3')).readmitted).toBeDefined();
   });
 
-  it('are those of what the pages hold now', async () => {
+  it('are those of the current versions of the pages', async () => {
     await crawl();
     frontPage = ['/a'];
     now += 40 * DAY;
     expect((await crawl()).totals.modified).toBe(1);
     plugins('-/b/2');
-    // What nothing links to any more was found to be an orphan meanwhile, and has no say.
+    // Pages that became orphans meanwhile are not judged.
     expect((await crawl()).readmitted).toMatchObject({ pages: 2, newUrls: 0 });
     expect(await known()).toEqual(['/', '/a', '/a?id=7']);
   });
@@ -194,7 +194,7 @@ describe('links of pages that do not change', () => {
     expect(await known()).toEqual(['/', '/a', '/a?id=7']);
   });
 
-  it('are judged anew when a signal came before all were through', async () => {
+  it('are judged again after a signal stopped the last pass', async () => {
     await crawl();
     plugins('-/c/');
     const stop = AbortSignal.abort();

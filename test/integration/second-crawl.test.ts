@@ -9,7 +9,7 @@ import { startTestSite, type TestSite } from './site.ts';
 const DAY = 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A real crawl of a real server, judged by the server's own log. */
+/** Crawls of a local server, checked against the server's log. */
 describe('a second crawl', () => {
   let site: TestSite;
   let crawler: Crawler;
@@ -40,7 +40,7 @@ describe('a second crawl', () => {
     expect(site.log.filter((request) => request.path === '/robots.txt')).toHaveLength(1);
   });
 
-  it('finds every changed and removed page, and transfers no body of an unchanged one that says so', async () => {
+  it('finds every changed and removed page, and transfers no body of an unchanged page with validators', async () => {
     for (const page of changed) site.versions[page]!++;
     for (const page of removed) site.removed.add(page);
     site.log.length = 0;
@@ -49,7 +49,7 @@ describe('a second crawl', () => {
     expect(totals.modified).toBe(changed.length);
     expect(totals.gone).toBe(removed.length);
     expect(totals.new).toBe(0);
-    // Pages of kind 3 say nothing about their version: only the body tells.
+    // Pages of kind 3 have no validators: a change shows in the body alone.
     const silentPages = (path: string): boolean => Number(path.slice(3)) % 4 === 3;
     const needless = site.log.filter(
       (request) =>
@@ -79,7 +79,7 @@ describe('a second crawl', () => {
     expect(states.orphan ?? 0).toBe(0);
   });
 
-  it('explains what it did', async () => {
+  it('explains each visit', async () => {
     const explanation = await crawler.explain(`${site.origin}/p/5`);
     expect(explanation.record?.visits.some((visit) => visit.outcome === 'modified')).toBe(true);
     expect(explanation.robots).toMatchObject({ allowed: true });

@@ -23,7 +23,7 @@ const DATE_OF_VERSION_0 = Date.UTC(2026, 0, 1);
 
 /**
  * Page i links to its children 4i+1 .. 4i+4, to its neighbours and home. By i mod 4 it answers with an ETag, with
- * Last-Modified and Content-Length but never 304, with both and 304, or with nothing that tells its version.
+ * Last-Modified and Content-Length but never 304, with both and 304, or with no validator at all.
  */
 export async function startTestSite(pages: number): Promise<TestSite> {
   const versions = Array.from({ length: pages }, () => 0);

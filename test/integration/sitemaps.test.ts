@@ -126,13 +126,13 @@ it('finds pages through robots.txt, an index, gzip and text, and says what it co
   expect(totals.robotsDenied).toBe(1);
 });
 
-it('believes dates as far as they have proven right on the host', async () => {
+it('weighs lastmod dates by how often they proved right on the host', async () => {
   now = START + 10 * DAY;
   // Newer than the last visit: /p/1 and /p/2 have changed, /p/3 only says so; /p/4 is older.
   for (const path of ['/p/1', '/p/2', '/p/3']) dates.set(path, now - DAY);
   dates.set('/p/4', START - DAY);
-  pages.set('/p/1', 'page 1, written anew');
-  pages.set('/p/2', 'page 2, written anew');
+  pages.set('/p/1', 'page 1, rewritten');
+  pages.set('/p/2', 'page 2, rewritten');
   const [read] = await crawler.sitemaps();
   expect(read?.sitemaps.reduce((sum, each) => sum + each.hinted, 0)).toBe(3);
   // 20 days were left; nothing is known of the host's dates yet, so half of it.
@@ -157,7 +157,7 @@ it('believes dates as far as they have proven right on the host', async () => {
   expect(await nextVisit('/p/1')).toBeCloseTo(29 * 0.4, 2);
 });
 
-it('takes dates that are all the same, or in the future, for none', async () => {
+it('ignores lastmod dates that are all the same, or in the future', async () => {
   now += 2 * DAY;
   for (const path of ['/p/1', '/p/2', '/p/3', '/p/4']) dates.set(path, now - 1_000);
   const a = async () => (await crawler.sitemaps())[0]?.sitemaps.find((each) => each.sitemap.endsWith('/a.xml'));

@@ -42,7 +42,7 @@ const robots: Answer = (_request, response) => {
   response.writeHead(200).end('User-agent: *\nDisallow: /private\n');
 };
 
-/** A crawler with a clock of its own, which jumps to where somebody sleeps until, and a server that answers as told. */
+/** A crawler with a simulated clock, which jumps to the end of each sleep, and a server that answers by `answer`. */
 export async function visiting(answer: Answer, ...settings: string[]): Promise<Visited> {
   const asked: string[] = [];
   const askedAt: number[] = [];

@@ -47,7 +47,7 @@ const PAGES = [
 ];
 
 describe('pages that changed since', () => {
-  it('are told with what they repeat, not with what they repeated before they were gone', async () => {
+  it('have their target as duplicates, and none once they are gone', async () => {
     const target = 'http://example.org/a';
     const db = createMemoryCrawlDb();
     const repeats = { ...record('b', 'duplicate', 500), target };
@@ -102,7 +102,7 @@ describe('pages that changed since', () => {
     expect(await removed({ at: 2_500 })).toEqual([dropped(b.url), dropped(a.url)]);
   });
 
-  it('are told by the records where the feed does not reach back', async () => {
+  it('are found by the records where the feed does not reach back', async () => {
     const trimmed = await fed(PAGES, { trimThrough: 2 });
     expect(await trimmed({ at: 1_500 })).toEqual({ changed: ['b', 'c', 'd', 'e'], removed: ['b', 'c'] });
     expect(await trimmed({ after: 1 })).toMatchObject({ removed: ['b', 'c'] });

@@ -49,7 +49,7 @@ describe('a map/reduce job on this machine', () => {
     expect(await listOf(localJob('linkclusters', stream([]), { dir: await newDir() }))).toEqual([]);
   });
 
-  it('what goes wrong in the source is told, and nothing is left behind', async () => {
+  it('an error of the source rejects the job and leaves no files', async () => {
     const dir = await newDir();
     async function* broken(): AsyncGenerator<string> {
       yield 'https://a.org/';
@@ -59,7 +59,7 @@ describe('a map/reduce job on this machine', () => {
     expect(existsSync(dir) && readdirSync(dir)).toEqual([]);
   });
 
-  it('who stops reading leaves nothing behind', async () => {
+  it('a reader that stops early leaves no files', async () => {
     const dir = await newDir();
     for await (const line of localJob('linkclusters', stream(LINKS), { dir })) {
       expect(line).toContain('\t');

@@ -122,7 +122,7 @@ class Crawl {
 const ALL = ['1a', '1b', '2a', '2b', '3a', '3b'];
 
 describe('the loop as jobs', () => {
-  it('goes round by round until nothing is due, and tells each round once, its parts together', async () => {
+  it('runs rounds until nothing is due, and reports each round once, its parts together', async () => {
     const crawl = new Crawl([]);
     await crawl.run();
     expect([...crawl.fetches].sort()).toEqual(ALL);
@@ -166,15 +166,15 @@ describe('the loop as jobs', () => {
     'a job that meets another writer, or no server, is taken up later (%s)',
     async (code) => {
       const perform = fetching(async () => {
-        throw new CrawlError(code, 'somebody else has it');
+        throw new CrawlError(code, 'another process holds it');
       });
       expect(await perform(job, running)).toEqual({ laterMs: expect.any(Number) });
     },
   );
 
-  it('other faults are told, and those of a worker that stops are not', async () => {
+  it('other faults are reported, except by a worker that is stopping', async () => {
     const perform = fetching(async () => {
-      throw new CrawlError('disk-full', 'no room');
+      throw new CrawlError('disk-full', 'no space left');
     });
     await expect(perform(job, running)).rejects.toMatchObject({ code: 'disk-full' });
     expect(await perform(job, AbortSignal.abort())).toEqual({ laterMs: 0 });

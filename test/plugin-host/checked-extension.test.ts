@@ -85,7 +85,7 @@ describe('a plugin that violates its contract', () => {
     expect(kept).toEqual(memory);
   });
 
-  // A rejection that nobody takes would end the process, and fail this file.
+  // An unhandled rejection would end the process, and fail this file.
   const rejects = (async () => {
     throw new Error('boom');
   }) as () => never;

@@ -19,7 +19,7 @@ interface Call {
   finish(): void;
 }
 
-/** Workers that answer when they are told to; pages in `poison` break them. */
+/** Workers whose answers a test releases; pages in `poison` crash them. */
 function workers(poison: readonly number[] = []): { calls: Call[]; run: RunBatch } {
   const calls: Call[] = [];
   const run: RunBatch = (pages, { handOver }) =>

@@ -21,7 +21,7 @@ export interface Year {
   readonly fetchesByDay: readonly number[];
   /** Of those, the ones that were answered. */
   readonly answeredByDay: readonly number[];
-  /** Fetches of each round, and what it was allowed. */
+  /** Fetches of each round, and its budget. */
   readonly rounds: readonly { readonly fetched: number; readonly budget: number }[];
   readonly records: readonly CrawlDatum[];
   readonly end: number;
@@ -33,13 +33,13 @@ export interface YearPlan {
   readonly roundsPerDay: number;
   readonly budgetPerDay: number;
   readonly seed: number;
-  /** Pages that cannot be had on a day, be it for their robots.txt or for a host that is away; default: none. */
+  /** Pages unreachable on a day, because of robots.txt or of a host that is down; default: none. */
   readonly isRefused?: (page: number, day: number) => boolean;
 }
 
 /**
  * Scheduled rounds through the real generate and updatedb on the reference adapters, under a simulated clock. Pages
- * change at random at their own rates, all known from the first day on; what a fetch would see is worked out instead of
+ * change at random at their own rates, all known from the first day on; outcomes of fetches are computed, not
  * fetched.
  */
 export async function scheduledYear(plan: YearPlan): Promise<Year> {

@@ -17,7 +17,7 @@ export interface HookReceiver {
   close(): Promise<void>;
 }
 
-/** A receiver of webhooks on loopback that fails as it is told. */
+/** A receiver of webhooks on loopback whose answers a test sets. */
 export async function startHookReceiver(): Promise<HookReceiver> {
   const received: Received[] = [];
   const script: HookReceiver['script'][number][] = [];

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ROUTES } from './routes.ts';
 
-/** What one path has seen. */
+/** Counts of one path. */
 export interface PathAccount {
   requests: number;
   /** Bytes written, heads included. */

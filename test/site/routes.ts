@@ -13,7 +13,7 @@ export interface Visit {
   readonly nthOfConnection: number;
 }
 
-/** What the coded routes say once decoded. */
+/** Decoded body of the routes with a content coding. */
 export const PLAIN = `<!doctype html><title>plain</title><p>${'Words that repeat themselves. '.repeat(200)}</p>`;
 export const ETAG = '"v1"';
 export const LAST_MODIFIED = 'Sun, 06 Nov 1994 08:49:37 GMT';

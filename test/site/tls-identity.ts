@@ -1,4 +1,4 @@
-/** Made for these tests and used nowhere else: a certificate for 127.0.0.1 that nobody vouches for, and its key. */
+/** Made for these tests and used nowhere else: a self-signed certificate for 127.0.0.1, and its key. */
 export const unknownIdentity = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmx90zM6pw59To087

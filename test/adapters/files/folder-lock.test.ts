@@ -52,7 +52,7 @@ describe('the lock of a segment', () => {
     ['of a process that was killed', { pid: ended, host: hostname(), startedAt: 1 }, 0],
     ['of an earlier process of the same number', { pid: process.pid, host: hostname(), startedAt: 1 }, 0],
     ['of another machine, silent for long', { pid: 1, host: 'elsewhere.example', startedAt: 1 }, 61_000],
-    ['that nobody can read, silent for long', 'torn', 61_000],
+    ['that cannot be read, silent for long', 'torn', 61_000],
   ])('%s is taken over', (_, holder, ageMs) => {
     const folder = newFolder();
     const file = leave(folder, holder, ageMs);

@@ -81,7 +81,7 @@ describe('a full disk', () => {
   });
 
   it.each([0, 1, 300, 600, 900])(
-    'with %i bytes left says so, and loses nothing when there is room again',
+    'with %i bytes left, fails with disk-full, and loses no record once there is space again',
     async (free) => {
       const dir = newFolder();
       const store = storeIn(dir);

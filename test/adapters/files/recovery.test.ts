@@ -117,7 +117,7 @@ describe('a segment after an interruption', () => {
         const { dir, file } = copyOf(original);
         for (const [i, name] of names.entries()) {
           const bytes = readFileSync(file(name)).subarray(0, at[i]);
-          // Rubbish in place of a response cannot be told without reading it, so WARC files are only cut.
+          // Garbage in place of a response is not found without reading it, so WARC files are only cut.
           writeFileSync(file(name), name.endsWith('.gz') ? bytes : Buffer.concat([bytes, rubbish]));
         }
         await checkRepaired(dir);

@@ -43,7 +43,7 @@ describe('guarded sockets', () => {
   });
 
   it('the connected address is checked, whatever permitted it before', async () => {
-    // As though nobody had judged the text of the URL.
+    // As though the text of the URL had not been checked.
     expect(await make({})).toBe('address-blocked');
     expect(await make({ isNamed: true })).toHaveProperty('destroyed', false);
   });

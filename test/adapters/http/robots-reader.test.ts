@@ -75,7 +75,7 @@ describe('groups', () => {
       false,
     ],
     ['an unknown line between agents ends nothing', 'user-agent: incrawl\nfoo: bar\nuser-agent: b\ndisallow: /', false],
-    ['rules before the first agent speak to nobody', 'disallow: /\nuser-agent: b\nallow: /', true],
+    ['rules before the first agent apply to no agent', 'disallow: /\nuser-agent: b\nallow: /', true],
     ['a star with a comment', 'user-agent: * # all\ndisallow: /', false],
   ])('%s', (_name, robots, expected) => {
     expect(allowed(robots, '/a')).toBe(expected);

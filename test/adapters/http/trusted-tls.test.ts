@@ -25,13 +25,13 @@ async function exchanges(factory: string, file: string, urls: readonly string[])
   const script = `
     const { ${factory}: create } = await import(${JSON.stringify(new URL(file, dist).href)});
     const protocol = await create({ userAgent: 'exam', allowAddresses: ['127.0.0.1', 'localhost'] });
-    const told = [];
+    const answers = [];
     for (const url of ${JSON.stringify(urls)}) {
       const { head, body } = await protocol.exchange({ url, method: 'GET', headers: {}, maxBodyBytes: 1000, timeoutMs: 5000 });
-      told.push([head.status, head.remoteAddress, Buffer.from(body).toString()]);
+      answers.push([head.status, head.remoteAddress, Buffer.from(body).toString()]);
     }
     await protocol.close();
-    console.log(JSON.stringify(told));`;
+    console.log(JSON.stringify(answers));`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem') },
     stdio: ['ignore', 'pipe', 'inherit'],

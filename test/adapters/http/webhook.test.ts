@@ -53,7 +53,7 @@ describe('a webhook', () => {
       { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
       { status: 302, reason: 'status 302: redirects are not followed', retryAfterMs: null, isFinal: false },
     ],
-  ] as const)('tells a refusal: %j', async (answer, reported) => {
+  ] as const)('reports a refusal: %j', async (answer, reported) => {
     receiver.script.push(answer);
     expect(await hook(null).deliver(message, never)).toEqual({ isTaken: false, ...reported });
   });

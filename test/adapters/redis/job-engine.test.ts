@@ -75,7 +75,7 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
     try {
       await untilClosed(
         ahead,
-        () => Promise.reject(new Error(`disk-full: no room, ${++tries}`)),
+        () => Promise.reject(new Error(`disk-full: no space left, ${++tries}`)),
         async () => tries > 0,
       );
     } finally {
@@ -87,7 +87,7 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
     await ahead.put(start);
     clock.mockImplementation(() => now() + 600_000);
     try {
-      await untilClosed(ahead, () => Promise.reject(new Error('disk-full: no room')), isOver);
+      await untilClosed(ahead, () => Promise.reject(new Error('disk-full: no space left')), isOver);
     } finally {
       clock.mockRestore();
     }

@@ -147,7 +147,7 @@ describe.skipIf(NO_REDIS !== null)(
         });
         expect((await next.run('a', async () => performance.now())) - endedAt).toBeGreaterThanOrEqual(119);
         const pausedAt = await lanes.run('b', async () => {
-          // Before the pause is asked for: its end is told in whole milliseconds, so one of them may already be over.
+          // Before the pause is asked for: its end is stored in whole milliseconds, so one of them may already be over.
           const askedAt = performance.now();
           lanes.pauseUntil('b', systemClock.now() + 130);
           return askedAt;

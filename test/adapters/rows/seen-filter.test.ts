@@ -164,7 +164,7 @@ describe('the filter of a crawl db', () => {
       },
       /the bits of a leaf .* cannot be used/,
     ],
-  ])('%s costs reads and is told, never a wrong answer', async (_, change, message) => {
+  ])('%s costs reads and is logged, never a wrong answer', async (_, change, message) => {
     const dir = await temporaryDir();
     const db = await opened(dir);
     for (let at = 0; at < 3_000; at += 100) await write(db, pages(at, at + 100));

@@ -15,7 +15,7 @@ import { type SeenUrlsFactory, seenUrlsContract } from '../../contracts/seen-url
  */
 const POOR = planBloom({ urls: 10, bitsPerLeaf: 64, falsePositiveRate: 0.4 });
 
-/** Told of additions as the crawl db tells it: before they are visible. */
+/** The filter is given additions as by the crawl db: before they are visible. */
 const filteredWith =
   (cache: () => UrlCache): SeenUrlsFactory =>
   (hasMany, known) => {

@@ -7,7 +7,7 @@ export interface Asked {
   readonly host: string;
   readonly path: string;
   readonly startAt: number;
-  /** When the answer was given; `null`: whoever asked went away before. */
+  /** When the answer was given; `null`: the client disconnected before. */
   endAt: number | null;
 }
 

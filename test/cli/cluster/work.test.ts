@@ -42,7 +42,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       return file;
     };
 
-    /** What became of each URL, whoever fetched it. */
+    /** Final state of each URL, whichever worker fetched it. */
     async function endOf(where: readonly string[]): Promise<readonly unknown[]> {
       const { stdout } = await runStaying(['readdb', '--dump', '--format', 'jsonl', ...where]);
       const records = stdout
@@ -106,12 +106,12 @@ describe.skipIf(NO_BULLMQ !== null)(
         victim.child.kill('SIGKILL');
         await victim.finished;
       };
-      // Whoever writes the crawl db: at first for generate.
+      // The worker that writes the crawl db, first for generate.
       await kill(await writerAmong('killed', alive));
       // In the midst of fetching.
       await hosts.seen(before + 10);
       await kill(alive[0] as Running);
-      // Whoever writes next: for updatedb, or generate again.
+      // The worker that writes next, for updatedb or generate again.
       await kill(await writerAmong('killed', alive));
       await requireDone(alive);
       expect(await endOf(where)).toEqual(expected);
