@@ -257,7 +257,7 @@ describe('code', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('nobody logs past the log, and no type check is silenced', () => {
+  it('logs go through the log, and no type check is silenced', () => {
     const all = [...sources, ...plugins];
     expect(all.filter((file) => /\bconsole\.\w+\(/.test(textOf(file)))).toEqual([]);
     expect(all.filter((file) => /@ts-(?:ignore|expect-error|nocheck)|\bas any\b(?! \w)/.test(textOf(file)))).toEqual(
@@ -265,7 +265,7 @@ describe('code', () => {
     );
   });
 
-  it('nobody asks URL.canParse, which Node 20 answers wrongly for hosts beyond ASCII once it is optimised', () => {
+  it('URL.canParse is not used, since Node 20 answers it wrongly for non-ASCII hosts once it is optimised', () => {
     const code = (file: string): string => textOf(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     expect([...sources, ...plugins].filter((file) => code(file).includes('canParse'))).toEqual([]);
   });
