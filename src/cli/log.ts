@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { inspect, styleText } from 'node:util';
 import winston from 'winston';
 import type { CrawlerOptions } from '../crawler.ts';
-import { safeText } from './render/safe-text.ts';
+import { safeJson, safeText } from './render/safe-text.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
@@ -57,7 +57,7 @@ export function createLog(options: LogOptions): ClosableLog {
 
 function jsonFormat(): winston.Logform.Format {
   return winston.format.printf(({ level, message, fields }) =>
-    asJson({ time: new Date().toISOString(), ...(fields as object), level, message }),
+    safeJson(asJson({ time: new Date().toISOString(), ...(fields as object), level, message })),
   );
 }
 

@@ -6,13 +6,15 @@ export interface Output {
   write(chunk: string | Uint8Array): Promise<void>;
   /** Writes the buffer out. */
   flush(): Promise<void>;
+  /** Whether a person reads it: text from the web is then printed without control characters in every format. */
+  readonly isTerminal: boolean;
   /** The reader has closed the pipe: further output would be lost. */
   readonly closed: boolean;
 }
 
 const BUFFERED_CHARS = 16_384;
 
-export function createOutput(stream: Writable): Output {
+export function createOutput(stream: Writable & { readonly isTTY?: boolean }): Output {
   let buffered = '';
   let closed = false;
   let failure: Error | null = null;
@@ -48,6 +50,7 @@ export function createOutput(stream: Writable): Output {
       if (buffered.length >= BUFFERED_CHARS) await flush();
     },
     flush,
+    isTerminal: stream.isTTY === true,
     get closed() {
       return closed;
     },

@@ -5,7 +5,7 @@ import type { ChangesQuery } from '../../operations/changes/changes.ts';
 import { EXIT } from '../exit.ts';
 import { withStopSignal } from '../process/stop-signal.ts';
 import { shortTime } from '../render/columns.ts';
-import { safeText } from '../render/safe-text.ts';
+import { printedJson, safeText } from '../render/safe-text.ts';
 import { sleepUntil } from '../schedule/sleep-until.ts';
 import type { Session } from '../session.ts';
 
@@ -41,7 +41,7 @@ export async function follow(
   const print = async (signal: AbortSignal): Promise<void> => {
     const options = { signal, sleep, onUnavailable };
     for await (const { changes } of followChanges(reader, query, await start(signal), options)) {
-      for (const change of changes) await session.out.write(asJson ? `${JSON.stringify(change)}\n` : lineOf(change));
+      for (const change of changes) await session.out.write(asJson ? `${printedJson(change)}\n` : lineOf(change));
       await session.out.flush();
       if (session.out.closed) break;
     }

@@ -1,4 +1,5 @@
 import { CrawlError } from '../../domain/errors.ts';
+import { printedJson } from '../render/safe-text.ts';
 import type { Session } from '../session.ts';
 import { linesOf } from './line-reader.ts';
 
@@ -18,7 +19,7 @@ export async function answerLines(session: Session, answer: (input: CheckInput) 
     } catch (error) {
       reply = { input: line, error: error instanceof Error ? error.message : String(error) };
     }
-    await out.write(`${JSON.stringify(reply)}\n`);
+    await out.write(`${printedJson(reply)}\n`);
     await out.flush();
     if (out.closed) break;
   }

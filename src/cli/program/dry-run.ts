@@ -1,5 +1,6 @@
 // cli/program/: the command tree, its options, and how commands are run.
 import type { Crawler } from '../../crawler.ts';
+import { printedJson } from '../render/safe-text.ts';
 import type { Session } from '../session.ts';
 
 /** Help text of `--dry-run` for commands that then run on a copy of the state, which is deleted afterwards. */
@@ -17,9 +18,9 @@ export function asAsked<Value>(
 
 /** A summary, or a list of them, as JSON; in a dry run each one has `dryRun: true`. */
 export function jsonOf(summary: object, dryRun: boolean): string {
-  if (!dryRun) return JSON.stringify(summary);
+  if (!dryRun) return printedJson(summary);
   const marked = (each: object): object => ({ ...each, dryRun });
-  return JSON.stringify(Array.isArray(summary) ? summary.map(marked) : marked(summary));
+  return printedJson(Array.isArray(summary) ? summary.map(marked) : marked(summary));
 }
 
 /** The first line of a summary for people. */

@@ -2,7 +2,7 @@
 import type { QueryReport, RecordQuery } from '../../crawler.ts';
 import type { CrawlReader } from '../../operations/questions.ts';
 import { EXIT } from '../exit.ts';
-import { safeText } from '../render/safe-text.ts';
+import { printedJson, safeText } from '../render/safe-text.ts';
 import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import type { Question, ReaddbFlags } from './flags.ts';
@@ -18,7 +18,7 @@ function seen(session: Session): Promise<number> {
     const view = await crawler.seen();
     const text = async (): Promise<string> =>
       (await import('../render/text/seen-text.ts')).seenText(view, session.bold);
-    await session.out.write(session.json ? `${JSON.stringify(view)}\n` : await text());
+    await session.out.write(session.json ? `${printedJson(view)}\n` : await text());
     return EXIT.done;
   }, WITH_INDEXES);
 }
@@ -31,7 +31,7 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
     case 'stats': {
       const stats = await db.stats(flags.full ? { full: true } : {});
       const text = async (): Promise<string> => (await import('../render/text/record-text.ts')).statsText(stats);
-      await session.out.write(session.json ? `${JSON.stringify(stats)}\n` : await text());
+      await session.out.write(session.json ? `${printedJson(stats)}\n` : await text());
       noteQuery(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
       return EXIT.done;
     }
@@ -43,7 +43,7 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
     case 'url': {
       const url = flags.url ?? '';
       const record = await db.record(url);
-      if (session.json) await session.out.write(`${JSON.stringify(record)}\n`);
+      if (session.json) await session.out.write(`${printedJson(record)}\n`);
       else if (record !== null) {
         const { recordText } = await import('../render/text/record-text.ts');
         await session.out.write(recordText(record, session.bold));

@@ -1,5 +1,6 @@
 import { csvRow } from '../../domain/export/csv-row.ts';
 import type { Output } from '../output.ts';
+import { printedJson, safeLines } from './safe-text.ts';
 import type { Column } from './table.ts';
 
 export const LIST_FORMATS = ['table', 'json', 'jsonl', 'csv'] as const;
@@ -20,7 +21,7 @@ export async function writeListing<Row extends object>(
   rows: AsyncIterable<Row> | Iterable<Row>,
   listing: Listing<Row>,
 ): Promise<number> {
-  const writer = await WRITERS[listing.format]<Row>(listing);
+  const writer = await WRITERS[listing.format]<Row>(listing, out.isTerminal);
   let written = 0;
   for await (const row of rows) {
     await out.write(writer.row(row, written++));
@@ -36,7 +37,10 @@ interface RowWriter<Row> {
   end(written: number): string;
 }
 
-type Opens = <Row extends object>(listing: Listing<Row>) => RowWriter<Row> | Promise<RowWriter<Row>>;
+type Opens = <Row extends object>(
+  listing: Listing<Row>,
+  isTerminal: boolean,
+) => RowWriter<Row> | Promise<RowWriter<Row>>;
 
 const WRITERS: { [Format in ListFormat]: Opens } = {
   async table({ columns, bold }) {
@@ -46,20 +50,21 @@ const WRITERS: { [Format in ListFormat]: Opens } = {
   },
   json() {
     return {
-      row: (row, index) => `${index === 0 ? '[\n' : ',\n'}${JSON.stringify(row)}`,
+      row: (row, index) => `${index === 0 ? '[\n' : ',\n'}${printedJson(row)}`,
       end: (written) => (written === 0 ? '[]\n' : '\n]\n'),
     };
   },
   jsonl() {
-    return { row: (row) => `${JSON.stringify(row)}\n`, end: () => '' };
+    return { row: (row) => `${printedJson(row)}\n`, end: () => '' };
   },
-  csv() {
+  csv(_listing, isTerminal) {
     let names: string[] = [];
     return {
       row(row, index) {
         if (index === 0) names = Object.keys(row);
         const cells = csvRow(names.map((name) => (row as Readonly<Record<string, unknown>>)[name]));
-        return index === 0 ? csvRow(names) + cells : cells;
+        const text = index === 0 ? csvRow(names) + cells : cells;
+        return isTerminal ? safeLines(text) : text;
       },
       end: () => '',
     };

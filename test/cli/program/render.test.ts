@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/cli/output.ts';
 import { writeListing } from '../../../src/cli/render/listing.ts';
 import { bytes, count, span } from '../../../src/cli/render/quantities.ts';
-import { safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
+import { printedJson, safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
 import { clip, fieldLines, table } from '../../../src/cli/render/table.ts';
 import { csvRow } from '../../../src/domain/export/csv-row.ts';
 
@@ -24,6 +24,24 @@ describe('text from outside', () => {
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(safeText(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
         expect(safeLines(text).replace(/[\n\t]/g, '')).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+      }),
+    );
+  });
+});
+
+describe('printed JSON', () => {
+  it.each([
+    ['\u007f\u009b2J', '"\\u007f\\u009b2J"'],
+    ['evil\u202egnp.exe', '"evil\\u202egnp.exe"'],
+    ['\u2028\ufeff', '"\\u2028\\ufeff"'],
+    ['a\n"é漢👍🏽', '"a\\n\\"é漢👍🏽"'],
+  ])('%j is printed as %s', (text, printed) => expect(printedJson(text)).toBe(printed));
+
+  it('keeps the value, without a raw control character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(JSON.parse(printedJson({ text }))).toEqual({ text });
+        expect(printedJson({ [text]: 1 })).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
       }),
     );
   });
@@ -86,8 +104,9 @@ describe('lists', () => {
   const listed = async (
     format: 'table' | 'json' | 'jsonl' | 'csv',
     of: readonly { url: string; n: number | null }[],
+    isTTY = false,
   ) => {
-    const stream = new PassThrough();
+    const stream = Object.assign(new PassThrough(), { isTTY });
     const columns = [{ title: 'url', cell: (row: { url: string }) => row.url }];
     expect(await writeListing(createOutput(stream), of, { format, columns, bold: (text) => text })).toBe(of.length);
     return String(stream.read() ?? '');
@@ -105,6 +124,14 @@ describe('lists', () => {
     expect(await listed('csv', rows)).toBe("url,n\r\na,1\r\n'=b,\r\n");
     expect(await listed('table', rows)).toBe('url\na\n=b\n');
     expect(await listed('table', [])).toBe('');
+  });
+
+  it('print no control character raw in JSON, nor in CSV on a terminal; CSV for programs is as it was', async () => {
+    const evil = [{ url: '\u009b2J\u202e', n: 1 }];
+    expect(await listed('json', evil)).toContain('"\\u009b2J\\u202e"');
+    expect(await listed('jsonl', evil)).toContain('"\\u009b2J\\u202e"');
+    expect(await listed('csv', evil, true)).toBe('url,n\n\\x9b2J\\u202e,1\n');
+    expect(await listed('csv', evil)).toBe('url,n\r\n\u009b2J\u202e,1\r\n');
   });
 
   it('end when the reader has closed the pipe', async () => {

@@ -5,6 +5,7 @@ import { asAsked } from '../../program/dry-run.ts';
 import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { count } from '../../render/quantities.ts';
+import { printedJson } from '../../render/safe-text.ts';
 
 interface PruneFlags {
   readonly keepDays: number;
@@ -44,7 +45,7 @@ export function addSegments(program: Command, run: Run): void {
           dryRun: flags.dryRun === true,
         }),
       );
-      await session.out.write(session.json ? `${JSON.stringify(summary)}\n` : pruneText(summary));
+      await session.out.write(session.json ? `${printedJson(summary)}\n` : pruneText(summary));
     }),
   );
 }

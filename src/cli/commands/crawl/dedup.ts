@@ -7,7 +7,7 @@ import { nameOf, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { scopeOption } from '../../program/shared-options.ts';
 import { count } from '../../render/quantities.ts';
-import { safeText } from '../../render/safe-text.ts';
+import { printedJson, safeText } from '../../render/safe-text.ts';
 
 type Preference = (typeof PREFERENCES)[number];
 
@@ -59,7 +59,7 @@ Examples:
         if (flags.undo) {
           const restored = await crawler.undoDedup(dryRun);
           const text = `${count(restored)} ${dryRun ? 'would be restored' : 'restored'}.\n`;
-          await session.out.write(session.json ? `${JSON.stringify({ restored, dryRun })}\n` : text);
+          await session.out.write(session.json ? `${printedJson({ restored, dryRun })}\n` : text);
           return EXIT.done;
         }
         const listed: DuplicateView[] = [];
@@ -68,7 +68,7 @@ Examples:
           if (listed.length < LISTED) listed.push(duplicate);
         });
         await session.out.write(
-          session.json ? `${JSON.stringify({ ...summary, list: listed })}\n` : dedupText(summary, listed),
+          session.json ? `${printedJson({ ...summary, list: listed })}\n` : dedupText(summary, listed),
         );
         return EXIT.done;
       }),

@@ -6,7 +6,7 @@ import { asAsked } from '../../program/dry-run.ts';
 import { crawlState, hostName, skipReasons, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { count } from '../../render/quantities.ts';
-import { safeText } from '../../render/safe-text.ts';
+import { printedJson, safeText } from '../../render/safe-text.ts';
 import type { Session } from '../../session.ts';
 
 interface RetryFlags {
@@ -57,7 +57,7 @@ async function retry(session: Session, { status, reason, host, limit, dryRun = f
       if (dryRun) urls.push({ url, reason: why });
     }),
   );
-  if (session.json) await session.out.write(`${JSON.stringify({ ...summary, ...(dryRun ? { urls } : {}) })}\n`);
+  if (session.json) await session.out.write(`${printedJson({ ...summary, ...(dryRun ? { urls } : {}) })}\n`);
   else {
     for (const { url, reason: why } of urls) await session.out.write(`${why ?? '-'}  ${safeText(url)}\n`);
     await session.out.write(`${retryText(summary)}\n`);

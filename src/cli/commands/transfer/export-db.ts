@@ -1,6 +1,7 @@
 // cli/commands/transfer/: commands that bring a crawl, or its pages, elsewhere.
 import type { Command } from 'commander';
 import type { Run } from '../../program/program.ts';
+import { safeJson } from '../../render/safe-text.ts';
 
 export function addExportDb(program: Command, run: Run): void {
   const command = program
@@ -13,7 +14,7 @@ export function addExportDb(program: Command, run: Run): void {
   command.action(() =>
     run(command, (session) =>
       session.withSnapshot(async (crawler) => {
-        for await (const line of crawler.exportDb()) await session.out.write(`${line}\n`);
+        for await (const line of crawler.exportDb()) await session.out.write(`${safeJson(line)}\n`);
       }),
     ),
   );

@@ -6,6 +6,7 @@ import { crawlStates, type FeedStart, feedStart, hostName } from '../../program/
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { bytes, count } from '../../render/quantities.ts';
+import { safeJson, safeLines } from '../../render/safe-text.ts';
 import type { Session } from '../../session.ts';
 
 interface ExportFlags {
@@ -74,7 +75,8 @@ async function exportPages(session: Session, flags: ExportFlags, signal: AbortSi
   const query = { ...rest, ...since, dryRun };
   const outlet = {
     place,
-    write: (chunk: string | Uint8Array) => out.write(chunk),
+    write: (chunk: string | Uint8Array) =>
+      out.write(out.isTerminal && typeof chunk === 'string' ? safeLines(safeJson(chunk)) : chunk),
     isClosed: () => out.closed,
     signal,
   };
