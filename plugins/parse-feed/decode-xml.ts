@@ -5,12 +5,53 @@ export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
+export interface Gunzipped {
+  readonly bytes: Uint8Array;
+  /** Why this may not be the whole file; `null` for a sound one. */
+  readonly fault: string | null;
+}
+
 /**
- * Decompresses a gzip file as far as it goes: it may be truncated. Throws a `RangeError` (code `ERR_BUFFER_TOO_LARGE`)
- * beyond `maxBytes`, an `Error` for data that is not gzip.
+ * Decompresses a gzip file as far as it is sound: it may be cut off, damaged, or followed by other data. Throws a
+ * `RangeError` (code `ERR_BUFFER_TOO_LARGE`) beyond `maxBytes`, an `Error` for data that is not gzip.
  */
-export function gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array {
-  return gunzipSync(bytes, { maxOutputLength: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });
+export function gunzip(bytes: Uint8Array, maxBytes: number): Gunzipped {
+  try {
+    return { bytes: gunzipSync(bytes, { maxOutputLength: maxBytes }), fault: null };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'Z_BUF_ERROR' && code !== 'Z_DATA_ERROR') throw error;
+    const sound = soundPart(bytes, maxBytes);
+    if (sound.length === 0) throw error;
+    const fault =
+      code === 'Z_BUF_ERROR' ? 'the gzip file is cut off' : 'the gzip file is damaged, or has other data behind it';
+    return { bytes: sound, fault };
+  }
+}
+
+/** The text of the longest sound beginning. zlib drops all output at an error, so its place is found by bisection. */
+function soundPart(bytes: Uint8Array, maxBytes: number): Uint8Array {
+  const of = (length: number): Uint8Array | null => {
+    try {
+      const options = { maxOutputLength: maxBytes, finishFlush: constants.Z_SYNC_FLUSH };
+      return gunzipSync(bytes.subarray(0, length), options);
+    } catch {
+      return null;
+    }
+  };
+  let best = of(bytes.length);
+  if (best !== null) return best;
+  let unsound = bytes.length;
+  for (let sound = 0; sound + 1 < unsound; ) {
+    const middle = (sound + unsound) >> 1;
+    const part = of(middle);
+    if (part === null) unsound = middle;
+    else {
+      sound = middle;
+      best = part;
+    }
+  }
+  return best ?? new Uint8Array(0);
 }
 
 /** Text of an XML or plain text file: by its byte order mark, else its XML declaration, else UTF-8. */

@@ -124,6 +124,13 @@ describe('parse-feed', () => {
     );
   });
 
+  it('keeps what a gzip file with other data behind it holds, and says the fault', async () => {
+    const zipped = gzipSync('<urlset><url><loc>http://a.org/1</loc></url></urlset>');
+    const result = await parse(Buffer.concat([zipped, Buffer.from('rubbish')]), { type: 'application/gzip' });
+    expect(result.outlinks.map(({ url }) => url)).toEqual(['http://a.org/1']);
+    expect(result.metadata['parse-feed.errors']).toMatch(/^1, first in line 1: the gzip file is damaged/);
+  });
+
   it('takes only the text of other XML', async () => {
     const result = await parse(
       '<doc xmlns:l="x"><p l:href="http://a.org/x">Some  text</p><p>and more</p><!-- not this --></doc>',

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { decodeXml, gunzip } from './decode-xml.ts';
 import type { Feed } from './feed-reader.ts';
 import type { SitemapEntries } from './sitemap-reader.ts';
-import { DEFAULT_LIMITS, readXmlDocument, type XmlDocument } from './xml-document.ts';
+import { DEFAULT_LIMITS, readXmlDocument } from './xml-document.ts';
+import type { XmlFault } from './xml-reader.ts';
 
 export { parseFeedDate } from './feed-date.ts';
 export { parseSitemap, type Sitemap, type SitemapOptions } from './sitemap.ts';
@@ -53,7 +54,8 @@ function parsePage(page: Page, agent: string, { maxUrls, maxBytes, maxDepth }: O
   page.result.noindex = noindex;
   page.result.nofollow = nofollow;
   const isZipped = page.contentType.endsWith('gzip');
-  const text = isZipped ? decodeXml(gunzip(page.body, maxBytes)) : page.content;
+  const unzipped = isZipped ? gunzip(page.body, maxBytes) : null;
+  const text = unzipped === null ? page.content : decodeXml(unzipped.bytes);
   const document = readXmlDocument(text, page.url, { ...DEFAULT_LIMITS, maxUrls, maxDepth });
   const isSitemap = document.kind === 'urlset' || document.kind === 'sitemapindex';
   if (isZipped && !isSitemap && document.kind !== 'feed')
@@ -62,10 +64,11 @@ function parsePage(page: Page, agent: string, { maxUrls, maxBytes, maxDepth }: O
   else if (document.kind === 'feed') fillFromFeed(page, document.feed);
   else page.result.text = document.text;
   page.result.metadata['parse-feed.kind'] = document.kind;
-  if (document.faults.length > 0) page.result.metadata['parse-feed.errors'] = describeFaults(document);
+  const faults = [...(unzipped?.fault ? [{ message: unzipped.fault }] : []), ...document.faults];
+  if (faults.length > 0) page.result.metadata['parse-feed.errors'] = describeFaults(faults);
 }
 
-function describeFaults({ faults }: XmlDocument): string {
+function describeFaults(faults: readonly XmlFault[]): string {
   const [first] = faults;
   return `${faults.length}, first in line ${first?.line ?? 1}: ${first?.message ?? ''}`.slice(0, 200);
 }

@@ -37,15 +37,30 @@ export function createSitemapVisitor(
   { maxUrls, url }: { readonly maxUrls: number; readonly url?: string },
   report: ReportFault,
 ): XmlVisitor {
+  let locations: string[] = [];
   let fields = new Map<string, string>();
   let alternates: { lang: string; url: string }[] = [];
   let unknownReported = false;
 
-  const readEntry = (): SitemapReference | undefined => {
-    const written = fields.get('loc')?.trim() ?? '';
-    const loc = readLocation(written, url, report);
-    if (loc === undefined) return undefined;
-    return { loc, lastmod: readLastmod(fields.get('lastmod'), report) };
+  let entryName: string | null = null;
+
+  /** The entry's locations become an entry each: the protocol allows one, and none is lost of several. */
+  const takeEntry = (): void => {
+    const name = entryName;
+    entryName = null;
+    if (locations.length > 1) report(`an entry with ${locations.length} <loc>, each is taken as an entry`);
+    const read = (locations.length === 0 ? [''] : locations).map((written) =>
+      readLocation(written.trim(), url, report),
+    );
+    const locs = read.filter((loc) => loc !== undefined);
+    if (locs.length === 0) return;
+    const lastmod = readLastmod(fields.get('lastmod'), report);
+    if (name === 'sitemap') into.sitemaps.push(...locs.map((loc) => ({ loc, lastmod })));
+    else {
+      const changefreq = readFrequency(fields.get('changefreq'), report);
+      const priority = readPriority(fields.get('priority'), report);
+      into.urls.push(...locs.map((loc) => ({ loc, lastmod, changefreq, priority, alternates })));
+    }
   };
 
   return {
@@ -58,6 +73,8 @@ export function createSitemapVisitor(
             report(`more than ${maxUrls} entries, the rest is left out`);
             return 'stop';
           }
+          entryName = name;
+          locations = [];
           fields = new Map();
           alternates = [];
           return 'enter';
@@ -78,17 +95,14 @@ export function createSitemapVisitor(
     },
     close({ name, depth }, text) {
       if (depth === 2) {
-        if (!fields.has(name)) fields.set(name, text);
-        return;
-      }
-      if (depth !== 1) return;
-      const entry = readEntry();
-      if (entry === undefined) return;
-      if (name === 'sitemap') into.sitemaps.push(entry);
-      else {
-        const changefreq = readFrequency(fields.get('changefreq'), report);
-        into.urls.push({ ...entry, changefreq, priority: readPriority(fields.get('priority'), report), alternates });
-      }
+        if (name === 'loc') {
+          if (into.urls.length + into.sitemaps.length + locations.length < maxUrls) locations.push(text);
+          else report(`more than ${maxUrls} entries, a second <loc> is left out`);
+        } else if (!fields.has(name)) fields.set(name, text);
+      } else if (depth === 1) takeEntry();
+    },
+    cutOff() {
+      if (entryName !== null && locations.length > 0) takeEntry();
     },
   };
 }

@@ -95,6 +95,23 @@ describe('parseSitemap', () => {
     expect(errors.at(-1)?.message).toContain('the file ends before');
   });
 
+  it('keeps the location of an entry that is cut off behind it, also of the first', () => {
+    const { kind, urls, errors } = parseSitemap('<urlset><url><loc>http://a.org/1</loc><lastmod>2024-0');
+    expect({ kind, urls }).toEqual({ kind: 'urlset', urls: [{ ...plain, loc: 'http://a.org/1' }] });
+    expect(errors).toEqual([{ line: 1, message: 'the file ends before its last element does' }]);
+  });
+
+  it('takes each of several locations of one entry, and says so', () => {
+    const entry = '<url><loc>http://a.org/1</loc><loc>http://a.org/2</loc><lastmod>2024</lastmod></url>';
+    const { urls, errors } = parseSitemap(urlset(entry));
+    const lastmod = '2024-01-01T00:00:00.000Z';
+    expect(urls).toEqual(['http://a.org/1', 'http://a.org/2'].map((loc) => ({ ...plain, loc, lastmod })));
+    expect(errors).toEqual([{ line: 3, message: 'an entry with 2 <loc>, each is taken as an entry' }]);
+    const index = '<sitemapindex><sitemap><loc>http://a.org/1</loc><loc>http://a.org/2</loc></sitemap></sitemapindex>';
+    expect(parseSitemap(index).sitemaps).toHaveLength(2);
+    expect(parseSitemap(urlset(entry), { maxUrls: 1 }).urls).toHaveLength(1);
+  });
+
   it('goes on after an element that is not closed', () => {
     const { urls, errors } = parseSitemap(
       urlset('<url><loc>http://a.org/1</url>\n<url><loc>http://a.org/2</loc></url>'),
@@ -166,6 +183,22 @@ describe('parseSitemap', () => {
       message: 'longer than 10000 bytes',
     });
     expect(parseSitemap(Buffer.from([0x1f, 0x8b, 1, 2, 3])).errors[0]?.message).toContain('cannot be unzipped');
+  });
+
+  it.each([
+    [
+      'rubbish behind it',
+      (zipped: Buffer) => Buffer.concat([zipped, Buffer.from('rubbish behind the file')]),
+      'damaged',
+    ],
+    ['half a member behind it', (zipped: Buffer) => Buffer.concat([zipped, zipped.subarray(0, 4)]), 'cut off'],
+    ['a wrong checksum', (zipped: Buffer) => Buffer.concat([zipped.subarray(0, -8), Buffer.alloc(8, 1)]), 'damaged'],
+    ['no checksum', (zipped: Buffer) => zipped.subarray(0, -8), 'cut off'],
+  ])('keeps all of a gzip file with %s, and says the fault', (_name, spoil, fault) => {
+    const spoilt = spoil(gzipSync(urlset('<url><loc>http://a.org/1</loc></url>')));
+    const { urls, errors } = parseSitemap(spoilt);
+    expect(urls).toEqual([{ ...plain, loc: 'http://a.org/1' }]);
+    expect(errors).toEqual([{ message: expect.stringContaining(fault) }]);
   });
 
   it('stops at the limits', () => {

@@ -39,7 +39,10 @@ export function parseSitemap(input: string | Uint8Array, options: SitemapOptions
 
 function textOf(bytes: Uint8Array, maxBytes: number, errors: XmlFault[]): string {
   try {
-    return decodeXml(isGzip(bytes) ? gunzip(bytes, maxBytes) : bytes);
+    if (!isGzip(bytes)) return decodeXml(bytes);
+    const { bytes: unzipped, fault } = gunzip(bytes, maxBytes);
+    if (fault !== null) errors.push({ message: fault });
+    return decodeXml(unzipped);
   } catch (error) {
     const isTooLong = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
     errors.push({

@@ -18,6 +18,8 @@ export interface XmlVisitor {
   open(element: XmlElement): XmlAction;
   /** For each element entered (`text` is empty) or captured, but not for those that the end of the file cut off. */
   close(element: XmlElement, text: string): void;
+  /** The file ends inside the root element. */
+  cutOff?(): void;
   /** Text directly inside entered elements. */
   text?(text: string): void;
 }
@@ -127,7 +129,10 @@ export function readXml(
   );
 
   for (let at = 0; at < text.length && !isStopped; at += CHUNK_LENGTH) parser.write(text.slice(at, at + CHUNK_LENGTH));
-  if (!isStopped && depth > 0) report('the file ends before its last element does');
+  if (!isStopped && depth > 0) {
+    report('the file ends before its last element does');
+    visitor?.cutOff?.();
+  }
   isAtEnd = true;
   if (!isStopped) parser.end();
   return faults;
