@@ -155,6 +155,8 @@ describe('decodeRobots', () => {
     ['UTF-8 with a mark', Buffer.from('\ufeffdisallow: /\u00e9')],
     ['UTF-16 little endian', Buffer.from('\ufeffdisallow: /\u00e9', 'utf16le')],
     ['UTF-16 big endian', Buffer.from('\ufeffdisallow: /\u00e9', 'utf16le').swap16()],
+    ['UTF-16 little endian without a mark', Buffer.from('disallow: /\u00e9', 'utf16le')],
+    ['UTF-16 big endian without a mark', Buffer.from('disallow: /\u00e9', 'utf16le').swap16()],
     ['Latin-1', Buffer.from('disallow: /\u00e9', 'latin1')],
   ])('%s', (_name, bytes) => {
     expect(decodeRobots(bytes)).toBe('disallow: /\u00e9');
