@@ -140,6 +140,16 @@ const ask = fc.record({
   read: fc.constantFrom(true, true, false),
 });
 
+it.each(['http://unix/', 'https://unix:8443/run/docker.sock:/images'])('both refuse %s', async (url) => {
+  for (const protocol of [got, undici]) {
+    const exchange = protocol.exchange({ url, method: 'GET', headers: {}, maxBodyBytes: 1, timeoutMs: 1_000 });
+    await expect(exchange).rejects.toMatchObject({
+      code: 'address-blocked',
+      message: 'the host name "unix" stands for a Unix domain socket, not for a host',
+    });
+  }
+});
+
 it('got and undici make the same of an answer, however odd, however it is cut', async () => {
   let number = 0;
   const test = fc.asyncProperty(answer, ask, async (pieces, how) => {

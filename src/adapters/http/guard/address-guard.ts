@@ -97,6 +97,8 @@ function refusalOf(url: URL, allowed: AllowList, onException: (address: string) 
   if (/(^|\.)localhost\.?$/.test(hostname) && !isNamed && !allowed.hasAddress('127.0.0.1')) {
     return `${hostname} means this machine`;
   }
+  // Whatever the operator allows: got takes this name for a socket file.
+  if (hostname === 'unix') return 'the host name "unix" stands for a Unix domain socket, not for a host';
   return null;
 }
 
