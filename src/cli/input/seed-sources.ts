@@ -1,6 +1,7 @@
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SeedSource } from '../../crawler.ts';
+import { trimUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { Session } from '../session.ts';
 import { linesOf, linesOfFile } from './line-reader.ts';
 
@@ -30,7 +31,7 @@ export async function seedSources(session: Session, words: readonly string[]): P
   return sources;
 }
 
-const isUrl = (word: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(word);
+const isUrl = (word: string): boolean => /^[a-z][a-z0-9+.\t\n\r-]*:\/\//i.test(trimUrl(word));
 
 const hint = (word: string): string =>
   /^[\w-]+(\.[\w-]+)+([:/]|$)/.test(word) ? ` (a URL begins with its scheme: https://${word})` : '';

@@ -26,6 +26,15 @@ describe('one line of a seed file', () => {
   });
 
   it.each([
+    '\u0000http://a.example/\u001f\tscore=2',
+    '\u0001 ht\ttp\t://a.example/\tscore=2\u0002',
+    'HT\rTP://a.example/\tscore=2',
+  ])('%j is read without its control characters', (line) => {
+    const seed = parseSeedLine(line) as Seed;
+    expect([seed.url.toLowerCase(), seed.score]).toEqual(['http://a.example/', 2]);
+  });
+
+  it.each([
     ['http://a.example/ score=1', 'tab'],
     ['http://a.example/\tscore=high', 'number'],
     ['http://a.example/\tscore=-1', 'number'],

@@ -25,6 +25,10 @@ const REFUSED_BY_NODE: readonly [string, string][] = isUrl('http://xn--a/')
 
 describe('canonicalUrl', () => {
   it.each([
+    // C0 controls around it, tabs and line breaks in it (WHATWG)
+    ['\u0000\u001f http://example.org/ \u0001\u001f', 'http://example.org/'],
+    ['h\tt\r\ntp:\n//exam\tple.org/a\nb?c\td', 'http://example.org/ab?cd'],
+    ['\u00a0\u0002http://example.org/\u0003\u00a0', 'http://example.org/'],
     // already canonical
     ['http://example.org/', 'http://example.org/'],
     ['https://example.org/a/b.html?x=1&y=%20%C3%A4', 'https://example.org/a/b.html?x=1&y=%20%C3%A4'],
@@ -90,7 +94,7 @@ describe('canonicalUrl', () => {
     ['', 'empty: expected http://host/path'],
     ['mailto:me@example.org', 'only http and https URLs are crawled, not "mailto:"'],
     ['JavaScript:void(0)', 'only http and https URLs are crawled, not "javascript:"'],
-    ['java\nscript:void(0)', 'not an absolute URL'],
+    ['java\nscript:void(0)', 'not "javascript:"'],
     ['ftp://example.org/', 'not "ftp:"'],
     ['localhost:8080/x', 'did you mean http://localhost:8080/x?'],
     ['www.example.org/x', 'did you mean http://www.example.org/x?'],

@@ -11,7 +11,7 @@ describe('explainCanonicalUrl', () => {
   it('names each change and ends at the canonical URL', () => {
     const steps = explainCanonicalUrl(' HTTP://me:pw@Example.org.:80/a/../%7eb?#top ');
     expect(steps.map(({ name }) => name)).toEqual([
-      'trim white space',
+      'trim white space and control characters',
       'parse (case, port, dot segments, encoding)',
       'strip userinfo',
       'drop fragment',
@@ -20,6 +20,13 @@ describe('explainCanonicalUrl', () => {
       'normalise percent-encoding',
     ]);
     expect(steps.at(-1)?.after).toBe('http://example.org/~b');
+  });
+
+  it('names what it removes of control characters', () => {
+    expect(explainCanonicalUrl('\u0001ht\ttp://example.org/\u0000').map(({ name, after }) => [name, after])).toEqual([
+      ['trim white space and control characters', 'ht\ttp://example.org/'],
+      ['remove tabs and line breaks', 'http://example.org/'],
+    ]);
   });
 
   it('has nothing to say of a canonical URL, and names the base', () => {

@@ -1,3 +1,4 @@
+import { trimUrl } from '../../url/canonical/canonical-url.ts';
 import type { CrawlDatum, MetadataValue } from '../states/datum.ts';
 import { revived } from '../states/revived.ts';
 
@@ -25,9 +26,9 @@ const MAX_INTERVAL_S = 315_360_000;
  * states what was expected.
  */
 export function parseSeedLine(line: string): Seed | { readonly error: string } | null {
-  const text = line.replace(/^\uFEFF/, '').trim();
+  const text = withPlainScheme(trimUrl(line.replace(/^\uFEFF/, '')));
   if (text === '' || text.startsWith('#')) return null;
-  const [url = '', ...pairs] = text.split('\t').map((part) => part.trim());
+  const [url = '', ...pairs] = text.split('\t').map(trimUrl);
   if (/\s/.test(url)) {
     return { error: 'expected a URL, then key=value pairs separated by tabs (there is a space where a tab should be)' };
   }
@@ -66,6 +67,13 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
     }
   }
   return { url, score, intervalMs, fixedIntervalMs, metadata };
+}
+
+/** Without the white space inside the scheme that URL parsers remove: a tab there separates nothing. */
+function withPlainScheme(line: string): string {
+  const end = line.indexOf(':');
+  const scheme = line.slice(0, Math.max(end, 0)).replace(/[\t\n\r]+/g, '');
+  return /^https?$/i.test(scheme) ? scheme + line.slice(end) : line;
 }
 
 /**

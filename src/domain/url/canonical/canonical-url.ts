@@ -55,7 +55,10 @@ export function explainCanonicalUrl(input: string, base?: string): CanonicalStep
     if (after !== current) steps.push({ name, before: current, after });
     if (after !== null) current = after;
   };
-  if (input.length <= MAX_INPUT_LENGTH) step('trim white space', input.trim());
+  if (input.length <= MAX_INPUT_LENGTH) {
+    step('trim white space and control characters', trimUrl(input));
+    step('remove tabs and line breaks', withoutBreaks(current));
+  }
   const parsed = parseHttpUrl(input, base);
   if (typeof parsed === 'string') {
     step(parsed, null);
@@ -77,10 +80,22 @@ export function explainCanonicalUrl(input: string, base?: string): CanonicalStep
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
+/** Without the C0 controls and white space around it: those of the WHATWG URL parser, and Unicode's white space. */
+export function trimUrl(input: string): string {
+  const text = input.trim();
+  let start = 0;
+  let end = text.length;
+  while (start < end && text.charCodeAt(start) <= 32) start++;
+  while (end > start && text.charCodeAt(end - 1) <= 32) end--;
+  return end - start === text.length ? text : text.slice(start, end);
+}
+
+const withoutBreaks = (text: string): string => text.replace(/[\t\n\r]+/g, '');
+
 /** The parsed URL, or the reason of the refusal. */
 function parseHttpUrl(input: string, base: string | undefined): URL | string {
   if (input.length > MAX_INPUT_LENGTH) return tooLong(input.length);
-  const text = input.trim();
+  const text = withoutBreaks(trimUrl(input));
   const scheme = SCHEME.exec(text)?.[0].toLowerCase();
   if (scheme !== undefined && scheme !== 'http:' && scheme !== 'https:') return wrongScheme(scheme, text);
   if (scheme === undefined && base === undefined) {
@@ -92,7 +107,7 @@ function parseHttpUrl(input: string, base: string | undefined): URL | string {
   } catch {
     return `not a valid URL (host or port): ${excerpt(text)}`;
   }
-  // The parser removes white space inside a scheme, and a base may have another scheme.
+  // A base may have another scheme.
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return wrongScheme(parsed.protocol, text);
   return parsed;
 }
