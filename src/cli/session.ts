@@ -50,6 +50,8 @@ export interface Session {
   canDraw(stream: NodeJS.WriteStream): boolean;
   /** One line for people on stderr; nothing under `--quiet`. */
   note(text: string): void;
+  /** The same for an error that ends work early; also under `--quiet`. */
+  complain(text: string): void;
   log(): Promise<Log>;
   /** Shows progress from now on. */
   showProgress(): Promise<void>;
@@ -149,7 +151,10 @@ export async function openSession(
     color: (color, text) => (wantsColor(stdout, env) ? styleText(color, text, { validateStream: false }) : text),
     canDraw: (stream) => isTerminal(stream, env),
     note(text) {
-      if (!options.quiet) live.around(() => stderr.write(`${shortLines(text)}\n`));
+      if (!options.quiet) session.complain(text);
+    },
+    complain(text) {
+      live.around(() => stderr.write(`${shortLines(text)}\n`));
     },
     log: logOf,
     async showProgress() {

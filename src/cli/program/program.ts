@@ -50,7 +50,10 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
     .option('--config <file>', 'configuration file (default: conf/incrawl.yaml, then incrawl.yaml)')
     .option('--dir <dir>', 'state directory', 'crawldb')
     .option('--json', 'print one JSON document instead of text')
-    .option('-q, --quiet', 'print errors only: no progress, no notes')
+    .option(
+      '-q, --quiet',
+      'print errors only: no progress, notes or summaries; answers of questions, --json and dry runs stay',
+    )
     .option('-v, --verbose', 'log in detail, with stacks of unexpected errors')
     .option('-D, --define <key=value>', 'set a configuration key; repeatable', collect)
     .addHelpText('after', AFTER_HELP);

@@ -18,6 +18,23 @@ export function writeAnswer(
 }
 
 /**
+ * Whether the summary of work is printed: under `--quiet` only as JSON. That of a dry run is the answer to a question,
+ * and always printed.
+ */
+export const wantsSummary = (session: Session, dryRun = false): boolean =>
+  session.json || dryRun || session.options.quiet !== true;
+
+/** Writes the summary of work as {@link writeAnswer} does, where {@link wantsSummary} says so. */
+export async function writeSummary(
+  session: Session,
+  summary: object,
+  text: () => string,
+  dryRun = false,
+): Promise<void> {
+  if (wantsSummary(session, dryRun)) await writeAnswer(session, summary, text, dryRun);
+}
+
+/**
  * Writes rows in the format asked for: by default one JSON array under `--json`, else a table. `empty` is the note for
  * a table without rows. Resolves with the number of rows.
  */

@@ -76,7 +76,11 @@ describe('crawl', () => {
     expect(first.stderr).not.toContain('\u001b');
     expect(site.log).toEqual(['/']);
     expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ due: 6 });
-    expect((await runStaying(['crawl', '--quiet', ...NETWORK], { cwd })).stderr).toBe('');
+    expect(await runStaying(['crawl', '--quiet', ...NETWORK], { cwd })).toMatchObject({ stdout: '', stderr: '' });
+    for (const step of [['inject', `${site.origin}/new`], ['generate'], ['fetch', ...NETWORK], ['parse'], ['updatedb']])
+      expect(await runStaying([...step, '--quiet'], { cwd })).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    const asked = await runStaying(['generate', '--dry-run', '--add-days', '400', '--quiet'], { cwd });
+    expect(asked.stdout).toContain('Would select 8 URLs');
   });
 
   it('says why pages were not fetched, with one of them for each reason', async () => {

@@ -1,7 +1,7 @@
 // cli/commands/care/: commands that verify, repair, back up and prune.
 import type { Command } from 'commander';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { backupText } from '../../render/text/care-text.ts';
 
 export function addBackup(program: Command, run: Run): void {
@@ -23,7 +23,7 @@ export function addBackup(program: Command, run: Run): void {
       const summary = flags.check
         ? await checkBackup(folder, deps)
         : await backupState(session.options.dir, folder, deps);
-      await writeAnswer(session, summary, () => backupText(summary, flags.check ? 'Sound:' : 'Backed up to'), dryRun);
+      await writeSummary(session, summary, () => backupText(summary, flags.check ? 'Sound:' : 'Backed up to'), dryRun);
     }),
   );
 }

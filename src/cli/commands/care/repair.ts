@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { repairText, verifyText } from '../../render/text/care-text.ts';
 
 interface RepairFlags {
@@ -29,7 +29,7 @@ export function addRepair(program: Command, run: Run): void {
         return EXIT.done;
       }
       const summary = await repairState(options);
-      await writeAnswer(session, summary, () => repairText(summary, session.bold));
+      await writeSummary(session, summary, () => repairText(summary, session.bold));
       return summary.left.sound ? EXIT.done : EXIT.error;
     }),
   );

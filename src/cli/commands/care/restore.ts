@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { backupText } from '../../render/text/care-text.ts';
 
 export function addRestore(program: Command, run: Run): void {
@@ -14,7 +14,7 @@ export function addRestore(program: Command, run: Run): void {
     run(command, async (session) => {
       const { restoreState } = await import('../../../crawler.ts');
       const summary = await restoreState(folder, session.options.dir, { log: await session.log(), dryRun });
-      await writeAnswer(session, summary, () => backupText(summary, 'Restored to'), dryRun);
+      await writeSummary(session, summary, () => backupText(summary, 'Restored to'), dryRun);
     }),
   );
 }

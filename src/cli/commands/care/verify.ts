@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { verifyText } from '../../render/text/care-text.ts';
 
 export function addVerify(program: Command, run: Run): void {
@@ -17,7 +17,8 @@ export function addVerify(program: Command, run: Run): void {
     run(command, async (session) => {
       const { verifyState } = await import('../../../crawler.ts');
       const summary = await verifyState(await session.stateOptions({ deep: flags.deep === true }));
-      await writeAnswer(session, summary, () => verifyText(summary, session.bold));
+      const write = summary.sound ? writeSummary : writeAnswer;
+      await write(session, summary, () => verifyText(summary, session.bold));
       return summary.sound ? EXIT.done : EXIT.error;
     }),
   );

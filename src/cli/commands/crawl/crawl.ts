@@ -8,9 +8,9 @@ import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { printRound } from '../../render/live/print-round.ts';
-import { layerLines, stopReason, totalsLine } from '../../render/live/round-table.ts';
+import { layerLines, stopFault, stopReason, totalsLine } from '../../render/live/round-table.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
 import { readmittedText } from '../../render/text/readmitted-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
@@ -85,7 +85,9 @@ async function crawl(
     return { summary, isEmpty: summary.rounds.length === 0 && (await crawler.stats()).urls === 0 };
   });
   session.live.stop();
-  await writeAnswer(session, summary, () => crawlText(summary));
+  await writeSummary(session, summary, () => crawlText(summary));
+  const fault = stopFault(summary.stoppedBy);
+  if (fault !== null && session.options.quiet) session.complain(`incrawl: ${fault}`);
   if (isEmpty) session.note('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');
   return exitCodeOfStop(summary.stoppedBy);
 }

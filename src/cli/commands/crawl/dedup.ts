@@ -6,6 +6,7 @@ import { asAsked } from '../../program/dry-run.ts';
 import { nameOf, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { scopeOption } from '../../program/shared-options.ts';
+import { wantsSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { printedJson, safeText } from '../../render/safe-text.ts';
 
@@ -59,7 +60,8 @@ Examples:
         if (flags.undo) {
           const restored = await crawler.undoDedup(dryRun);
           const text = `${count(restored)} ${dryRun ? 'would be restored' : 'restored'}.\n`;
-          await session.out.write(session.json ? `${printedJson({ restored, dryRun })}\n` : text);
+          const answer = session.json ? `${printedJson({ restored, dryRun })}\n` : text;
+          if (wantsSummary(session, dryRun)) await session.out.write(answer);
           return EXIT.done;
         }
         const listed: DuplicateView[] = [];
@@ -67,9 +69,8 @@ Examples:
         const summary = await crawler.dedup({ ...request, dryRun }, (duplicate) => {
           if (listed.length < LISTED) listed.push(duplicate);
         });
-        await session.out.write(
-          session.json ? `${printedJson({ ...summary, list: listed })}\n` : dedupText(summary, listed),
-        );
+        const json = (): string => `${printedJson({ ...summary, list: listed })}\n`;
+        if (wantsSummary(session, dryRun)) await session.out.write(session.json ? json() : dedupText(summary, listed));
         return EXIT.done;
       }),
     ),

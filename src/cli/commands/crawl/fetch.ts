@@ -5,7 +5,7 @@ import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
 import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { bytes, count } from '../../render/quantities.ts';
 import { fieldLines } from '../../render/table.ts';
 import { failureText } from '../../render/text/failures-text.ts';
@@ -35,7 +35,7 @@ export function addFetch(program: Command, run: Run): void {
             }),
           );
           session.live.stop();
-          await writeAnswer(session, summary, () => fetchText(summary));
+          await writeSummary(session, summary, () => fetchText(summary));
           if (!signal.aborted || summary.left === 0) return EXIT.done;
           const again = resumeCommand(session.surroundings.argv, segment === undefined ? [] : [segment]);
           session.note(`Resume with:\n  ${again} ${summary.segment}`);

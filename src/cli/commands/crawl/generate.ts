@@ -5,6 +5,7 @@ import { EXIT } from '../../exit.ts';
 import { asAsked, jsonOf } from '../../program/dry-run.ts';
 import { anyNumber, crawlStates, durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
+import { wantsSummary } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 
@@ -52,7 +53,8 @@ export function addGenerate(program: Command, run: Run): void {
           ...(addDays === undefined ? {} : { addDaysMs: Math.round(addDays * DAY_MS) }),
         }),
       );
-      await session.out.write(session.json ? `${jsonOf(summary, flags.dryRun === true)}\n` : generateText(summary));
+      const text = session.json ? `${jsonOf(summary, flags.dryRun === true)}\n` : generateText(summary);
+      if (wantsSummary(session, flags.dryRun)) await session.out.write(text);
       return summary.selected === 0 ? EXIT.nothingDue : EXIT.done;
     }),
   );

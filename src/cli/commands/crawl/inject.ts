@@ -4,7 +4,7 @@ import { EXIT } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
@@ -59,7 +59,7 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or any key of your o
       }
       const more = summary.errors.length - ERRORS_SHOWN;
       if (more > 0) session.note(`... and ${count(more)} more bad lines (--json lists all)`);
-      await writeAnswer(session, summary, () => `${injectText(summary)}\n`, dryRun);
+      await writeSummary(session, summary, () => `${injectText(summary)}\n`, dryRun);
       return summary.urls === 0 && summary.errors.length > 0 ? EXIT.error : EXIT.done;
     }),
   );

@@ -3,7 +3,7 @@ import type { Crawler, ParseSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 
 export function addParse(program: Command, run: Run): void {
@@ -24,7 +24,7 @@ export function addParse(program: Command, run: Run): void {
           const { dryRun = false } = options;
           const written = segment === undefined ? [] : [segment];
           const summary = await (dryRun ? session.withDryRun(parse, written) : session.withSegments(parse));
-          await writeAnswer(session, summary, () => parseText(summary), dryRun);
+          await writeSummary(session, summary, () => parseText(summary), dryRun);
           return signal.aborted ? EXIT.stopped : EXIT.done;
         },
       ),

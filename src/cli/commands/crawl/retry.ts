@@ -5,6 +5,7 @@ import { EXIT } from '../../exit.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import { crawlState, hostName, skipReasons, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
+import { wantsSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { printedJson, safeText } from '../../render/safe-text.ts';
 import type { Session } from '../../session.ts';
@@ -58,7 +59,7 @@ async function retry(session: Session, { status, reason, host, limit, dryRun = f
     }),
   );
   if (session.json) await session.out.write(`${printedJson({ ...summary, ...(dryRun ? { urls } : {}) })}\n`);
-  else {
+  else if (wantsSummary(session, dryRun || summary.matched === 0)) {
     for (const { url, reason: why } of urls) await session.out.write(`${why ?? '-'}  ${safeText(url)}\n`);
     await session.out.write(`${retryText(summary)}\n`);
   }

@@ -8,7 +8,7 @@ import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import { type Health, openHealthFile } from '../../schedule/health.ts';
 import { firstHealth, reportOf, runSchedule, type Scheduler } from '../../schedule/run-schedule.ts';
@@ -79,7 +79,7 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
     }
     await session.withCrawler((crawler) => prepare(session, crawler, sources));
     const report = reportOf(await crawlOnce(session, flags, { signal }), startedAt, Date.now());
-    await writeAnswer(session, report, () => `${reportLine(report)}\n`);
+    await writeSummary(session, report, () => `${reportLine(report)}\n`);
     return exitCodeOfStop(report.stoppedBy ?? '');
   });
 }

@@ -5,7 +5,7 @@ import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 import { table } from '../../render/table.ts';
@@ -32,7 +32,7 @@ export function addSitemap(program: Command, run: Run): void {
           const read = await asAsked(session, dryRun, (crawler) =>
             crawler.sitemaps(hosts.length === 0 ? undefined : hosts, { signal }),
           );
-          await writeAnswer(session, read, () => sitemapText(read, session.bold), dryRun);
+          await writeSummary(session, read, () => sitemapText(read, session.bold), dryRun);
           if (signal.aborted) return EXIT.stopped;
           return hasRead(read.flatMap(({ sitemaps }) => sitemaps)) ? EXIT.done : EXIT.error;
         },

@@ -4,7 +4,7 @@ import { linesOf } from '../../input/line-reader.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import { moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 
@@ -48,7 +48,7 @@ export function addTouch(program: Command, run: Run): void {
       const { touched, unmoved, unknown } = summary;
       const rest = flags.add ? `${count(added)} added` : `${count(unknown.length)} unknown`;
       const text = `${count(touched)} made due, ${count(unmoved)} due by then already, ${rest}.\n`;
-      await writeAnswer(session, answer, () => text, dryRun);
+      await writeSummary(session, answer, () => text, dryRun);
       if (!session.json) {
         for (const { url, error } of summary.invalid) session.note(`${safeText(url)}: ${safeText(error)}`);
         if (!flags.add) for (const url of unknown.slice(0, 20)) session.note(`Not in the crawl db: ${safeText(url)}`);

@@ -4,7 +4,7 @@ import { EXIT } from '../../exit.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { fieldLines } from '../../render/table.ts';
 import { failureText } from '../../render/text/failures-text.ts';
@@ -62,7 +62,7 @@ export function addUpdatedb(program: Command, run: Run): void {
           ...(flags.orphans === undefined ? {} : { orphans: flags.orphans }),
         });
       const summary = await asAsked(session, dryRun, apply, segment === undefined ? [] : [segment]);
-      await writeAnswer(session, summary, () => updateText(summary), dryRun);
+      await writeSummary(session, summary, () => updateText(summary), dryRun);
       return EXIT.done;
     }),
   );
@@ -73,7 +73,7 @@ function readmitLinks(session: Session, dryRun: boolean): Promise<number> {
     () => session.note(stopNote('the current batch')),
     async (signal) => {
       const summary = await asAsked(session, dryRun, (crawler) => crawler.readmitLinks({ signal }));
-      await writeAnswer(session, summary, () => readmitText(summary), dryRun);
+      await writeSummary(session, summary, () => readmitText(summary), dryRun);
       return summary.isCutShort ? EXIT.stopped : EXIT.done;
     },
   );

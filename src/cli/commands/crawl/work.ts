@@ -6,9 +6,9 @@ import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
 import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { printRound } from '../../render/live/print-round.ts';
-import { stopReason } from '../../render/live/round-table.ts';
+import { stopFault, stopReason } from '../../render/live/round-table.ts';
 import { count } from '../../render/quantities.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
@@ -44,7 +44,9 @@ Examples:
           }),
         );
         session.live.stop();
-        await writeAnswer(session, summary, () => workText(summary));
+        await writeSummary(session, summary, () => workText(summary));
+        const fault = stopFault(summary.stoppedBy);
+        if (fault !== null && session.options.quiet) session.complain(`incrawl: ${fault}`);
         const code = exitCodeOfStop(summary.stoppedBy);
         if (code === EXIT.stopped)
           session.note(`Join again with:\n  ${resumeCommand(session.surroundings.argv, seeds)}`);

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';
 
 /** Files of the package, and their paths in the new folder. */
@@ -45,7 +45,7 @@ export function addInit(program: Command, run: Run): void {
         'Next: set agent.contact in conf/incrawl.yaml, put your URLs in seeds/example.txt, then',
         '  incrawl crawl seeds',
       );
-      await writeAnswer(session, { dir, written, kept }, () => `${lines.map(safeText).join('\n')}\n`, dryRun);
+      await writeSummary(session, { dir, written, kept }, () => `${lines.map(safeText).join('\n')}\n`, dryRun);
     }),
   );
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { MergeSummary } from '../../../crawler.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { transferText } from '../../render/text/transfer-text.ts';
 
@@ -24,7 +24,7 @@ export function addMerge(program: Command, run: Run): void {
         for (const dir of dirs) done.push(await crawler.merge(dir));
         return done;
       });
-      await writeAnswer(session, summaries, () => summaries.map(mergeText).join(''), dryRun);
+      await writeSummary(session, summaries, () => summaries.map(mergeText).join(''), dryRun);
     }),
   );
 }

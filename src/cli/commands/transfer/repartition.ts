@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { asAsked } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 
 interface RepartitionFlags {
@@ -28,7 +28,7 @@ export function addRepartition(program: Command, run: Run): void {
       const text = summary.nodes.map(
         ({ dir, records, hosts }) => `${dir}: ${count(records)} records of ${count(hosts)} hosts\n`,
       );
-      await writeAnswer(session, summary, () => text.join(''), dryRun);
+      await writeSummary(session, summary, () => text.join(''), dryRun);
     }),
   );
 }

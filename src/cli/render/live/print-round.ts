@@ -4,7 +4,7 @@ import { roundHeading, roundLine } from './round-table.ts';
 
 /** Prints a finished round as a line of the table of rounds. */
 export function printRound(session: Session, round: RoundSummary): void {
-  if (session.json) return;
+  if (session.json || session.options.quiet) return;
   session.live.around(() => {
     const heading = round.round === 1 ? `${session.bold(roundHeading())}\n` : '';
     void session.out.write(`${heading}${roundLine(round)}\n`);

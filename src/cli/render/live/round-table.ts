@@ -48,6 +48,11 @@ export function stopReason(stoppedBy: StoppedBy): string {
   return REASONS[stoppedBy];
 }
 
+/** The reason where work ended early by a fault; `null` for an end that was asked for. */
+export function stopFault(stoppedBy: StoppedBy): string | null {
+  return stoppedBy === 'failure-limit' || stoppedBy === 'disk-full' ? REASONS[stoppedBy] : null;
+}
+
 /** One line for each layer (crawl depth); none for a crawl of a single layer. */
 export function layerLines(layers: CrawlSummary['totals']['layers']): string[] {
   if (layers.length < 2) return [];
