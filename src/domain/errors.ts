@@ -43,6 +43,7 @@ export const ERRORS = {
   'url-invalid': { consequence: 'drop-url', text: 'The URL cannot be made canonical.' },
   'dns-failed': { consequence: 'retry-later', text: 'The host name could not be resolved.' },
   'connect-failed': { consequence: 'retry-later', text: 'No connection to the host could be made.' },
+  'connect-timeout': { consequence: 'retry-later', text: 'No connection to the host was made in the time allowed.' },
   'tls-failed': { consequence: 'retry-later', text: 'The TLS handshake failed.' },
   'fetch-timeout': { consequence: 'retry-later', text: 'The exchange took longer than allowed.' },
   'fetch-aborted': { consequence: 'retry-later', text: 'The exchange was aborted.' },
@@ -86,6 +87,18 @@ export const ERRORS = {
 } as const satisfies Record<string, { consequence: Consequence; text: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** Faults before a request could be sent: the host was not reached. */
+export type UnreachedCode = 'dns-failed' | 'connect-failed' | 'connect-timeout' | 'tls-failed';
+
+const UNREACHED: ReadonlySet<string> = new Set<UnreachedCode>([
+  'dns-failed',
+  'connect-failed',
+  'connect-timeout',
+  'tls-failed',
+]);
+
+export const isUnreached = (code: string): code is UnreachedCode => UNREACHED.has(code);
 
 /** An error with a stable code; `cause` keeps the original error. */
 export class CrawlError extends Error {

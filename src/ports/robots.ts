@@ -1,3 +1,5 @@
+import type { UnreachedCode } from '../domain/errors.ts';
+
 /** robots.txt per RFC 9309, cached per origin for at most a day. */
 export interface Robots {
   /**
@@ -16,9 +18,15 @@ export interface Robots {
 
 export interface RobotsVerdict {
   readonly allowed: boolean;
-  /** `robots-unreachable`: 5xx or timeout, all is denied for now. `null` when allowed. */
-  readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | null;
-  /** Why the last fetch of robots.txt failed: `status 503`, `dns-failed: ...`; `null` where it succeeded. */
+  /**
+   * `robots-unreachable`: 5xx or timeout, all is denied for now. The code of a connection: robots.txt could not be
+   * requested, so this verdict holds for the attempt alone. `null` when allowed.
+   */
+  readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | UnreachedCode | null;
+  /**
+   * Why the last fetch of robots.txt failed: `status 503`, `fetch-timeout: ...`; the message alone where `code` is that
+   * of a connection; `null` where it succeeded.
+   */
   readonly fault: string | null;
   /** The deciding rule as written, with its line: `{line: 7, text: 'Disallow: /private'}`. */
   readonly rule: { readonly line: number; readonly text: string } | null;

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { ExchangeRequest } from '../../src/ports/fetch-protocol.ts';
+import { startFullServer } from '../site/full-server.ts';
 import { type HostileServer, startHostileServer } from '../site/hostile-server.ts';
 import { startRawServer } from '../site/raw-server.ts';
 import { unknownIdentity } from '../site/tls-identity.ts';
@@ -60,6 +61,13 @@ export function faultsContract(create: CreateProtocol): void {
       const other = await startHostileServer();
       await other.close();
       expect(await failure(ask(`${other.origin}/`))).toBe('connect-failed');
+    });
+
+    it.runIf(process.platform === 'linux')('a connection that is not made in time', async () => {
+      const full = await startFullServer();
+      const protocol = open({ connectTimeoutMs: 200 });
+      expect(await failure(ask(`http://127.0.0.1:${full.port}/`, {}, protocol))).toBe('connect-timeout');
+      await full.close();
     });
 
     it('a name that does not exist', async () => {

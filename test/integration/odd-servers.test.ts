@@ -186,7 +186,12 @@ it('a network that is down ends a crawl of hosts that were never asked before, o
   // The server listens on one address alone.
   const down = (host: string, path = ''): string => `${origin.replace('127.0.0.1', host)}/${path}`;
   const one = await crawler.crawl(seed(...Array.from('abcdef', (path) => down('127.0.0.2', path))));
-  expect(one).toMatchObject({ stoppedBy: 'nothing-due', totals: { robotsDenied: 6 } });
+  expect(one).toMatchObject({ stoppedBy: 'nothing-due', totals: { failed: 6, robotsDenied: 0 } });
+  expect(one.totals.failures).toMatchObject([{ code: 'connect-failed', visits: 6 }]);
+  expect(await crawler.record(down('127.0.0.2', 'a'))).toMatchObject({
+    failures: 1,
+    lastError: { code: 'connect-failed', message: expect.stringContaining('ECONNREFUSED') },
+  });
   const all = await crawler.crawl(seed(...['3', '4', '5', '6'].map((last) => down(`127.0.0.${last}`))));
   expect(all.stoppedBy).toBe('failure-limit');
 });

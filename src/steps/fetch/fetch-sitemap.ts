@@ -1,4 +1,4 @@
-import { CrawlError } from '../../domain/errors.ts';
+import { CrawlError, isUnreached } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -7,7 +7,7 @@ import type { FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts'
 import type { HostLanes } from '../../ports/host-lanes.ts';
 import type { Robots } from '../../ports/robots.ts';
 import { noteRest, restReason } from '../facts/host-rest.ts';
-import { askRobots, restAsked, verdictInTurn } from './robots-turn.ts';
+import { askRobots, denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
 import { restAskedFor } from './status-outcome.ts';
 
 /** A sitemap as the parser reads it. */
@@ -119,7 +119,10 @@ async function request(
         );
         const restUntil = restAsked(verdict, deps.clock);
         if (restUntil !== null) return noteRest(deps.db, host, restUntil);
-        if (!verdict.allowed) return `robots.txt disallows it (${verdict.code ?? 'robots-denied'})`;
+        if (!verdict.allowed) {
+          const { code, message } = denialBy(verdict);
+          return isUnreached(code) ? `${code}: ${message}` : `robots.txt disallows it (${code})`;
+        }
         return protocol.exchange({
           url,
           method: 'GET',

@@ -1,6 +1,6 @@
 import type { ConditionRecord } from '../../domain/crawl/headers/ladder.ts';
-import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
-import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { FetchDenied, FetchFailed, FetchOutcome } from '../../domain/crawl/states/outcome.ts';
+import { CrawlError, ERRORS, type ErrorCode, isUnreached, type UnreachedCode } from '../../domain/errors.ts';
 import { type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
@@ -10,7 +10,9 @@ import type { FetchItem, HostObservation, Segment } from '../../ports/segment-st
 import { countOutcome, noOutcomes } from '../counters/outcome-counts.ts';
 import { addObservation } from '../facts/host-observations.ts';
 import type { FetchSummary } from '../summaries.ts';
+import { type Reach, reachByRobots, reachOf } from './host-reach.ts';
 import { denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
+import type { VisitCosts } from './status-outcome.ts';
 import { visit } from './visit.ts';
 import type { VisitDeps, VisitOptions, VisitResult } from './visit-result.ts';
 
@@ -40,19 +42,7 @@ export interface FetchDeps extends VisitDeps {
   readonly onOutcome?: (outcome: FetchOutcome, bytesSaved: number) => void;
 }
 
-/** Faults of the host or the network rather than of one page. */
-const HOST_FAULTS = new Set(['dns-failed', 'connect-failed', 'tls-failed', 'fetch-timeout']);
-/** Statuses of the server rather than of one page: it is overloaded, or the server behind it is away. */
-const HOST_STATUSES = new Set([502, 503, 504]);
-
-/** State of a host as a fetch shows it: `ailing` was reached, but failed. */
-type Reach = 'well' | 'ailing' | 'unreached';
-
-function reachOf(outcome: FetchOutcome): Reach {
-  if (outcome.kind !== 'failed') return 'well';
-  if (HOST_FAULTS.has(outcome.code)) return 'unreached';
-  return outcome.code === 'fetch-aborted' || HOST_STATUSES.has(outcome.status ?? 0) ? 'ailing' : 'well';
-}
+type Uncosted<Outcome> = Omit<Outcome, keyof VisitCosts>;
 
 /**
  * Fetches the URLs of a segment that are not fetched yet. The list is read in windows, so memory does not grow with it.
@@ -215,9 +205,9 @@ class FetchRun {
     }
     if (verdict.allowed) return null;
     // No page of a host is requested without its robots.txt, so a network that is down may show here alone.
-    if (isFetched) this.countReach(host, HOST_FAULTS.has(verdict.fault?.split(':', 1)[0] ?? '') ? 'unreached' : 'well');
     const { code, message } = denialBy(verdict);
-    return this.denied(code, message);
+    if (isFetched) this.countReach(host, reachByRobots(verdict), !this.failuresInARow.has(host));
+    return isUnreached(code) ? this.unreached(code, message) : this.denied(code, message);
   }
 
   private resting(until: number): VisitResult {
@@ -225,9 +215,17 @@ class FetchRun {
   }
 
   private denied(code: ErrorCode, message: string, retryAt: number | null = null): VisitResult {
+    return this.notRequested({ kind: 'denied', code, message, retryAt });
+  }
+
+  /** robots.txt could not be requested, so the page could not either. */
+  private unreached(code: UnreachedCode, message: string): VisitResult {
+    return this.notRequested({ kind: 'failed', code, message, status: null, retryAt: null });
+  }
+
+  private notRequested(outcome: Uncosted<FetchDenied> | Uncosted<FetchFailed>): VisitResult {
     const costs = { at: this.deps.clock.now(), requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
-    const outcome: FetchOutcome = { kind: 'denied', code, message, retryAt, ...costs };
-    return { outcome, response: null, body: null, headers: {}, observation: null };
+    return { outcome: { ...outcome, ...costs }, response: null, body: null, headers: {}, observation: null };
   }
 
   /** Pauses the lane of a host that throttles; a pause too long to wait for is returned, ms since the epoch. */
@@ -243,9 +241,13 @@ class FetchRun {
     return null;
   }
 
-  /** Stops requests to a host after too many failures in a row, and the step when no host can be reached. */
-  private countReach(host: string, reach: Reach): void {
-    this.failuresOverAll = reach === 'unreached' ? this.failuresOverAll + 1 : 0;
+  /**
+   * Stops requests to a host after too many failures in a row, and the step when no host can be reached.
+   * @param isNews whether the failure counts towards the second: a host without robots.txt is asked for that alone
+   */
+  private countReach(host: string, reach: Reach, isNews = true): void {
+    if (reach !== 'unreached') this.failuresOverAll = 0;
+    else if (isNews) this.failuresOverAll++;
     if (this.failuresOverAll >= this.options.failureLimit) {
       this.fault ??= new CrawlError(
         'failure-limit',

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { ERRORS, type ErrorCode, isUnreached } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
@@ -63,9 +63,10 @@ export async function verdictInTurn(
   return asked;
 }
 
-/** Error code and message for a URL that a verdict does not allow. */
+/** Error code and message for a URL that a verdict does not allow; those of the connection where that failed. */
 export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: ErrorCode; message: string } {
   const code = known ?? 'robots-denied';
+  if (isUnreached(code)) return { code, message: fault ?? ERRORS[code].text };
   const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
   return { code, message: `${ERRORS[code].text}${detail}` };
 }

@@ -3,6 +3,7 @@ import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { RobotsVerdict } from '../../ports/robots.ts';
 import {
   ifItWereFound,
   type OutlookInput,
@@ -163,10 +164,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   const { datum, robots, lease, now } = input;
   const why: string[] = [];
   if (input.url === null) why.push(`The URL rules refuse it: ${input.reason ?? 'no reason given'}.`);
-  if (robots !== undefined && !robots.allowed) {
-    const rule = robots.rule === null ? '' : ` by line ${robots.rule.line}, "${robots.rule.text}"`;
-    why.push(`robots.txt disallows it${rule}.`);
-  }
+  if (robots !== undefined && !robots.allowed) why.push(robotsSentence(robots));
   if (datum === undefined) {
     const last = input.skipped.at(-1);
     if (last !== undefined)
@@ -183,6 +181,14 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
   why.push(...stateSentences(datum));
   return why;
+}
+
+function robotsSentence({ code, fault, rule }: RobotsVerdict): string {
+  if (code === 'robots-unreachable') {
+    const reason = fault === null ? '' : ` (${fault})`;
+    return `robots.txt could not be fetched${reason}, which forbids the whole origin for now (RFC 9309).`;
+  }
+  return `robots.txt disallows it${rule === null ? '' : ` by line ${rule.line}, "${rule.text}"`}.`;
 }
 
 /** Whether a round has skipped it since it became due; the record itself has the reason of a visit that failed. */

@@ -11,7 +11,7 @@ describe('networkFault', () => {
     ['EAI_AGAIN', 'dns-failed'],
     ['ECONNREFUSED', 'connect-failed'],
     ['EHOSTUNREACH', 'connect-failed'],
-    ['ETIMEDOUT', 'connect-failed'],
+    ['ETIMEDOUT', 'connect-timeout'],
     ['EMFILE', 'connect-failed'],
     ['CERT_HAS_EXPIRED', 'tls-failed'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls-failed'],
@@ -36,7 +36,7 @@ describe('networkFault', () => {
 
   it.each([
     ['lookup', 'dns-failed'],
-    ['connect', 'connect-failed'],
+    ['connect', 'connect-timeout'],
     ['secureConnect', 'tls-failed'],
     ['response', 'fetch-timeout'],
   ])('a time limit in the phase %s: %s', (event, expected) => {

@@ -10,14 +10,15 @@ export interface RobotsServer {
   close(): Promise<void>;
 }
 
-export async function startRobotsServer(): Promise<RobotsServer> {
+/** On a port of its own, or on `port`. */
+export async function startRobotsServer(port = 0): Promise<RobotsServer> {
   const asked: string[] = [];
   let handle = (_request: IncomingMessage, response: ServerResponse): void => void response.writeHead(404).end();
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
     handle(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,

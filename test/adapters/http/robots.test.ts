@@ -119,6 +119,45 @@ describe('createRobots', () => {
     expect(verdict.fault).toMatch(fault);
   });
 
+  it('an origin that was not reached: the code of the connection, for this attempt alone', async () => {
+    const store = memoryStore();
+    const robots = open({ store });
+    await site.close();
+    for (let attempts = 1; attempts <= 2; attempts++) {
+      expect(await robots.verdict(`${site.origin}/a`)).toMatchObject({
+        allowed: false,
+        code: 'connect-failed',
+        fault: expect.stringMatching(/^connect ECONNREFUSED/),
+        status: null,
+      });
+      expect(robots.cachedVerdict(`${site.origin}/a`)).toBeUndefined();
+      expect(robots.stats().requests).toBe(attempts);
+    }
+    expect(store.entries.size).toBe(0);
+    expect(await robots.verdict('http://nowhere.invalid/')).toMatchObject({ allowed: false, code: 'dns-failed' });
+    const https = site.origin.replace('http:', 'https:');
+    site = await startRobotsServer(Number(new URL(https).port));
+    expect(await robots.verdict(`${https}/`)).toMatchObject({ allowed: false, code: 'tls-failed' });
+    site.answer(text(DENY_PRIVATE));
+    expect(await robots.verdict(`${site.origin}/a`)).toMatchObject({ allowed: true, code: null });
+  });
+
+  it('while the origin is not reached, the last usable copy goes on', async () => {
+    site.answer(text(DENY_PRIVATE));
+    const robots = open({ store: memoryStore() });
+    await robots.verdict(`${site.origin}/`);
+    await site.close();
+    now += 2 * DAY;
+    expect(await robots.verdict(`${site.origin}/a`)).toMatchObject({
+      allowed: true,
+      fault: expect.stringMatching(/^connect-failed: connect ECONNREFUSED/),
+    });
+    expect(robots.cachedVerdict(`${site.origin}/private`)).toMatchObject({ code: 'robots-denied' });
+    now += 29 * DAY;
+    expect(await robots.verdict(`${site.origin}/a`)).toMatchObject({ allowed: false, code: 'connect-failed' });
+    site = await startRobotsServer();
+  });
+
   it.each(['with a store', 'without'])(
     'while the server fails, the last usable copy goes on for 30 days (%s)',
     async (how) => {

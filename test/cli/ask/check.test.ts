@@ -145,7 +145,8 @@ describe.concurrent('check', () => {
     await site.close();
     expect(JSON.parse((await ask('/page/1', ...allow)).stdout)).toMatchObject({
       allowed: false,
-      code: 'robots-unreachable',
+      code: 'connect-failed',
+      fault: expect.stringContaining('ECONNREFUSED'),
     });
   });
 

@@ -95,7 +95,7 @@ describe('crawl', () => {
     const lines = stdout.split('\n').filter((line) => line.startsWith('not fetched: '));
     expect(lines).toEqual([
       expect.stringMatching(
-        /^not fetched: 2 robots-unreachable, such as http:\/\/127\.0\.0\.1:9\/(more)? \(.*ECONNREFUSED/,
+        /^not fetched: 2 connect-failed, such as http:\/\/127\.0\.0\.1:9\/(more)? \(.*ECONNREFUSED/,
       ),
       'not fetched: 1 address-blocked, such as http://10.0.0.1/ (10.0.0.1 is a private or reserved address)',
     ]);
@@ -103,13 +103,14 @@ describe('crawl', () => {
     const { rounds, totals } = await jsonStaying<CrawlSummary>(['crawl', '--rounds', '1', ...options], { cwd });
     for (const { failures } of [totals, ...rounds]) {
       expect(failures).toContainEqual(
-        expect.objectContaining({ code: 'robots-unreachable', status: null, visits: 1, url: closed }),
+        expect.objectContaining({ code: 'connect-failed', status: null, visits: 1, url: closed }),
       );
       expect(failures).toContainEqual(expect.objectContaining({ code: 'robots-denied', visits: 1 }));
     }
-    expect((await runStaying(['explain', closed], { cwd })).stdout).toMatch(
-      /last attempt +connect-failed: .*ECONNREFUSED/,
-    );
+    const explained = (await runStaying(['explain', closed], { cwd })).stdout;
+    expect(explained).toMatch(/Last error at .*: connect-failed, connect ECONNREFUSED/);
+    expect(explained).not.toContain('robots.txt disallows');
+    expect((await runStaying(['skipped', '--counts'], { cwd })).stdout).toMatch(/connect-failed +\d/);
   });
 
   it('says why pages could not be read, with one of them for each reason', async () => {

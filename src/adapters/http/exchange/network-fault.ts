@@ -9,7 +9,6 @@ const CONNECT = new Set([
   'ENETUNREACH',
   'ENETDOWN',
   'EADDRNOTAVAIL',
-  'ETIMEDOUT',
   'EACCES',
   'EPERM',
   'EMFILE',
@@ -25,7 +24,7 @@ const TLS =
 /** Phases of got's own timeouts, all before the head of the response. */
 const PHASES: Readonly<Record<string, ErrorCode>> = {
   lookup: 'dns-failed',
-  connect: 'connect-failed',
+  connect: 'connect-timeout',
   secureConnect: 'tls-failed',
 };
 
@@ -63,6 +62,7 @@ function codeOf(link: Link): ErrorCode | null {
   if (DNS.has(code)) return 'dns-failed';
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers-too-large';
   if (code.startsWith('HPE_') || code.startsWith('ERR_HTTP_') || code === 'ERR_INVALID_CHAR') return 'protocol-error';
+  if (code === 'ETIMEDOUT') return 'connect-timeout';
   if (CONNECT.has(code)) return 'connect-failed';
   if (TLS.test(code)) return 'tls-failed';
   return BROKEN.has(code) ? 'fetch-aborted' : null;

@@ -1,5 +1,5 @@
 import { parseRetryAfter } from '../../../domain/crawl/headers/http-date.ts';
-import { CrawlError } from '../../../domain/errors.ts';
+import { CrawlError, isUnreached, type UnreachedCode } from '../../../domain/errors.ts';
 import { isUrl } from '../../../domain/url/canonical/is-url.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -19,7 +19,9 @@ export type RobotsAccess =
       readonly status: number | null;
       readonly reason: string;
       readonly restUntil: number | null;
-    };
+    }
+  /** The origin was not reached, so robots.txt was not requested. */
+  | { readonly kind: 'unreached'; readonly code: UnreachedCode; readonly message: string };
 
 export interface RobotsTraffic {
   requests: number;
@@ -100,6 +102,7 @@ function answerToFailure(error: unknown, hop: number): RobotsAccess {
   if (!(error instanceof CrawlError)) throw error;
   // The guard refuses every page of this origin as well, with a more useful reason than "robots.txt unreachable".
   if (error.code === 'address-blocked' && hop === 0) return { kind: 'none', status: null };
+  if (hop === 0 && isUnreached(error.code)) return { kind: 'unreached', code: error.code, message: error.message };
   return { kind: 'unreachable', status: null, reason: `${error.code}: ${error.message}`, restUntil: null };
 }
 

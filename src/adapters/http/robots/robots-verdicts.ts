@@ -12,6 +12,25 @@ export interface VerdictOptions {
   readonly crawlDelayPolicy: 'obey' | 'skip';
 }
 
+/** Nothing of an origin may be requested. */
+export function createDenial(
+  code: NonNullable<RobotsVerdict['code']>,
+  { status, fetchedAt, fault, restUntil }: Omit<StoredRobots, 'text' | 'usableAt'>,
+): OriginRules {
+  const denied: RobotsVerdict = Object.freeze({
+    allowed: false,
+    code,
+    fault: fault ?? null,
+    rule: null,
+    crawlDelayMs: null,
+    sitemaps: [],
+    status,
+    fetchedAt,
+    ...(restUntil !== undefined && { restUntil }),
+  });
+  return { verdictOn: () => denied };
+}
+
 /**
  * Verdicts of one origin from its stored robots.txt. Without a usable copy (`hasCopy`) everything is disallowed for
  * now. There is one verdict object per rule, made on first use, so that a verdict on a page costs no memory.
@@ -22,21 +41,8 @@ export function createOriginRules(
   hasCopy: boolean,
   options: VerdictOptions,
 ): OriginRules {
+  if (!hasCopy) return createDenial('robots-unreachable', stored);
   const { text, status, fetchedAt, fault = null, restUntil } = stored;
-  if (!hasCopy) {
-    const denied: RobotsVerdict = Object.freeze({
-      allowed: false,
-      code: 'robots-unreachable',
-      fault,
-      rule: null,
-      crawlDelayMs: null,
-      sitemaps: [],
-      status,
-      fetchedAt,
-      ...(restUntil !== undefined && { restUntil }),
-    });
-    return { verdictOn: () => denied };
-  }
   const parsed = parseRobots(text, options.productToken);
   const crawlDelayMs = parsed.crawlDelay === null ? null : Math.round(parsed.crawlDelay * 1000);
   const isTooSlow = options.crawlDelayPolicy === 'skip' && (crawlDelayMs ?? 0) > options.maxCrawlDelayMs;

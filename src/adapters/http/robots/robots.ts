@@ -5,7 +5,7 @@ import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Robots, RobotsStore, RobotsVerdict, StoredRobots } from '../../../ports/robots.ts';
 import { fetchRobots, type NextTurn, type RobotsAccess } from './robots-fetch.ts';
-import { createOriginRules, type OriginRules } from './robots-verdicts.ts';
+import { createDenial, createOriginRules, type OriginRules } from './robots-verdicts.ts';
 
 export interface RobotsOptions {
   readonly protocol: FetchProtocol;
@@ -38,12 +38,13 @@ interface CachedOrigin {
 }
 
 /**
- * {@link Robots}: the robots.txt of each origin is fetched once a day at most, parsed once, and then kept in memory.
+ * {@link Robots}: the robots.txt of each origin is fetched once a day at most, parsed once, and then kept in memory. An
+ * origin that was not reached has no copy: its verdict is not kept.
  */
 export function createRobots(options: RobotsOptions): Robots {
   const { protocol, store, clock, log } = options;
   const cache = new Lru<CachedOrigin>(MEMORY);
-  const underWay = new Map<string, Promise<CachedOrigin>>();
+  const underWay = new Map<string, Promise<OriginRules>>();
   const traffic = { requests: 0, receivedBytes: 0 };
 
   function fresh(origin: string): CachedOrigin | undefined {
@@ -55,11 +56,12 @@ export function createRobots(options: RobotsOptions): Robots {
   const isFresh = ({ expiresAt, stored }: CachedOrigin): boolean =>
     expiresAt > clock.now() && stored.fetchedAt <= clock.now();
 
+  const hasCopy = ({ usableAt }: StoredRobots): boolean => usableAt !== null && clock.now() - usableAt < STALE_MS;
+
   function remember(origin: string, stored: StoredRobots): CachedOrigin {
     const isUsable = stored.usableAt === stored.fetchedAt;
-    const hasCopy = stored.usableAt !== null && clock.now() - stored.usableAt < STALE_MS;
     const cached: CachedOrigin = {
-      rules: createOriginRules(origin, stored, hasCopy, options),
+      rules: createOriginRules(origin, stored, hasCopy(stored), options),
       stored,
       expiresAt: stored.fetchedAt + (isUsable ? FRESH_MS : RETRY_MS),
     };
@@ -67,19 +69,24 @@ export function createRobots(options: RobotsOptions): Robots {
     return cached;
   }
 
-  async function load(origin: string, nextTurn: NextTurn): Promise<CachedOrigin> {
+  async function load(origin: string, nextTurn: NextTurn): Promise<OriginRules> {
     const known = cache.get(origin)?.stored ?? (await loadStored(origin));
     if (known !== undefined) {
       const cached = remember(origin, known);
-      if (isFresh(cached)) return cached;
+      if (isFresh(cached)) return cached.rules;
     }
     const answer = await fetchRobots(protocol, origin, options.timeoutMs, traffic, clock, nextTurn);
+    if (answer.kind === 'unreached' && (known === undefined || !hasCopy(known))) {
+      const { code, message } = answer;
+      log.debug('robots.txt could not be requested', { origin, code, message });
+      return createDenial(code, { status: null, fetchedAt: clock.now(), fault: message });
+    }
     const entry = storedFrom(answer, known, clock.now());
     if (answer.kind === 'unreachable') {
       log.debug('robots.txt unreachable', { origin, reason: answer.reason, hasCopy: entry.usableAt !== null });
     }
     await save(origin, entry);
-    return remember(origin, entry);
+    return remember(origin, entry).rules;
   }
 
   async function loadStored(origin: string): Promise<StoredRobots | undefined> {
@@ -100,7 +107,7 @@ export function createRobots(options: RobotsOptions): Robots {
   }
 
   /** Calls for one origin share one load. */
-  function loadOnce(origin: string, nextTurn: NextTurn): Promise<CachedOrigin> {
+  function loadOnce(origin: string, nextTurn: NextTurn): Promise<OriginRules> {
     let loading = underWay.get(origin);
     if (loading === undefined) {
       loading = load(origin, nextTurn).finally(() => underWay.delete(origin));
@@ -112,7 +119,7 @@ export function createRobots(options: RobotsOptions): Robots {
   return {
     async verdict(url, nextTurn = async () => {}) {
       const origin = originOf(url);
-      const { rules } = fresh(origin) ?? (await loadOnce(origin, nextTurn));
+      const rules = fresh(origin)?.rules ?? (await loadOnce(origin, nextTurn));
       return rules.verdictOn(url.slice(origin.length));
     },
     cachedVerdict(url): RobotsVerdict | undefined {
@@ -123,12 +130,16 @@ export function createRobots(options: RobotsOptions): Robots {
   };
 }
 
-/** An unreachable file keeps the text of the last usable copy. */
+/** An unreachable file or origin keeps the text of the last usable copy. */
 function storedFrom(answer: RobotsAccess, known: StoredRobots | undefined, now: number): StoredRobots {
   if (answer.kind === 'unreachable') {
     const { status, reason: fault, restUntil } = answer;
     const entry = { text: known?.text ?? '', status, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
     return restUntil === null ? entry : { ...entry, restUntil };
+  }
+  if (answer.kind === 'unreached') {
+    const fault = `${answer.code}: ${answer.message}`;
+    return { text: known?.text ?? '', status: null, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
   }
   const text = answer.kind === 'found' ? answer.text : '';
   return { text, status: answer.status, fetchedAt: now, usableAt: now };

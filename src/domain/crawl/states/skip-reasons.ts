@@ -48,6 +48,7 @@ export const SKIP_REASONS = {
   ),
   'dns-failed': visited(ERRORS['dns-failed'].text, LATER),
   'connect-failed': visited(ERRORS['connect-failed'].text, LATER),
+  'connect-timeout': visited(ERRORS['connect-timeout'].text, 'http.connectTimeout; retried with growing pauses'),
   'tls-failed': visited(ERRORS['tls-failed'].text, LATER),
   'fetch-timeout': visited(ERRORS['fetch-timeout'].text, LATER),
   'fetch-aborted': visited(ERRORS['fetch-aborted'].text, LATER),
