@@ -1,5 +1,8 @@
 import type { UnreachedCode } from '../domain/errors.ts';
 
+/** Why robots.txt was not requested: its origin could not be reached, or must not be. */
+export type NotAskedCode = UnreachedCode | 'address-blocked';
+
 /** robots.txt per RFC 9309, cached per origin for at most a day. */
 export interface Robots {
   /**
@@ -19,13 +22,13 @@ export interface Robots {
 export interface RobotsVerdict {
   readonly allowed: boolean;
   /**
-   * `robots-unreachable`: 5xx or timeout, all is denied for now. The code of a connection: robots.txt could not be
-   * requested, so this verdict holds for the attempt alone. `null` when allowed.
+   * `robots-unreachable`: 5xx or timeout, all is denied for now. A {@link NotAskedCode}: this verdict holds for the
+   * attempt alone. `null` when allowed.
    */
-  readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | UnreachedCode | null;
+  readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | NotAskedCode | null;
   /**
-   * Why the last fetch of robots.txt failed: `status 503`, `fetch-timeout: ...`; the message alone where `code` is that
-   * of a connection; `null` where it succeeded.
+   * Why the last fetch of robots.txt failed: `status 503`, `fetch-timeout: ...`; the message alone where `code` is a
+   * {@link NotAskedCode}; `null` where it succeeded.
    */
   readonly fault: string | null;
   /** The deciding rule as written, with its line: `{line: 7, text: 'Disallow: /private'}`. */

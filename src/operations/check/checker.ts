@@ -163,11 +163,9 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
       return asked.verdict;
     });
     const { allowed, crawlDelayMs, sitemaps, rule, status, code, fault } = verdict;
-    if (status === null && code === null) {
-      throw new CrawlError(
-        'address-blocked',
-        `no robots.txt to be had from ${new URL(canonical.url).origin}: a private address (--allow lets one in), or redirects without end`,
-      );
+    if (code === 'address-blocked') {
+      const { origin } = new URL(canonical.url);
+      throw new CrawlError(code, `robots.txt of ${origin} was not requested: ${fault}; --allow permits a host`);
     }
     const crawlDelay = crawlDelayMs === null ? null : crawlDelayMs / 1_000;
     return { allowed, crawlDelay, sitemaps, rule, status, code, ...(fault !== null && { fault }) };

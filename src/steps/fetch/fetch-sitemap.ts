@@ -121,7 +121,8 @@ async function request(
         if (restUntil !== null) return noteRest(deps.db, host, restUntil);
         if (!verdict.allowed) {
           const { code, message } = denialBy(verdict);
-          return isUnreached(code) ? `${code}: ${message}` : `robots.txt disallows it (${code})`;
+          const isAsked = !isUnreached(code) && code !== 'address-blocked';
+          return isAsked ? `robots.txt disallows it (${code})` : `${code}: ${message}`;
         }
         return protocol.exchange({
           url,

@@ -11,6 +11,7 @@ export interface RobotsDeps {
 
 export interface AskedRobots {
   readonly verdict: RobotsVerdict;
+  /** Whether this turn of the host was used for robots.txt. */
   readonly isFetched: boolean;
   /** Whether a Crawl-delay is longer than the configured delay. */
   readonly isSlow: boolean;
@@ -40,7 +41,8 @@ export async function askRobots(
   const wanted = [verdict, twin].map((each) => (each?.allowed ? (each.crawlDelayMs ?? 0) : 0));
   const delay = Math.max(delayMs, ...wanted);
   if (verdict.allowed) lanes.setDelay(host, delay);
-  const isFetched = cached === undefined && verdict.fetchedAt >= startedAt;
+  const isSent = verdict.code !== 'address-blocked';
+  const isFetched = cached === undefined && isSent && verdict.fetchedAt >= startedAt;
   return { verdict, isFetched, isSlow: delay > delayMs };
 }
 
@@ -63,10 +65,10 @@ export async function verdictInTurn(
   return asked;
 }
 
-/** Error code and message for a URL that a verdict does not allow; those of the connection where that failed. */
+/** Error code and message for a URL that a verdict does not allow; those of the request for robots.txt that was not sent. */
 export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: ErrorCode; message: string } {
   const code = known ?? 'robots-denied';
-  if (isUnreached(code)) return { code, message: fault ?? ERRORS[code].text };
+  if (isUnreached(code) || code === 'address-blocked') return { code, message: fault ?? ERRORS[code].text };
   const detail = rule !== null ? ` (line ${rule.line}: ${rule.text})` : fault !== null ? ` (${fault})` : '';
   return { code, message: `${ERRORS[code].text}${detail}` };
 }

@@ -225,7 +225,7 @@ describe('createRobots', () => {
     ['a target of another scheme', 'ftp://127.0.0.1/robots.txt'],
   ])('a redirect with %s counts as no robots.txt', async (_name, location) => {
     site.answer((_request, response) => void response.writeHead(301, location === undefined ? {} : { location }).end());
-    expect(await open().verdict(`${site.origin}/`)).toMatchObject({ allowed: true });
+    expect(await open().verdict(`${site.origin}/`)).toMatchObject({ allowed: true, status: 301 });
     expect(site.asked.length).toBeLessThanOrEqual(6);
   });
 
@@ -234,13 +234,30 @@ describe('createRobots', () => {
     expect(await open().verdict(`${site.origin}/`)).toMatchObject({ allowed: false, code: 'robots-unreachable' });
   });
 
-  it('leaves the refusal of a blocked address to the page itself', async () => {
+  it('a blocked address is refused as its pages are, and leaves no verdict behind', async () => {
     const closed = createGotProtocol({ userAgent: 'incrawl/1' });
-    expect(await open({ protocol: closed }).verdict(`${site.origin}/`)).toMatchObject({ allowed: true });
+    const store = memoryStore();
+    const robots = open({ protocol: closed, store });
+    expect(await robots.verdict(`${site.origin}/`)).toMatchObject({
+      allowed: false,
+      code: 'address-blocked',
+      fault: '127.0.0.1 is a private or reserved address',
+    });
+    expect([robots.cachedVerdict(`${site.origin}/`), store.entries.size]).toEqual([undefined, 0]);
     await expect(
       closed.exchange({ url: `${site.origin}/`, method: 'GET', headers: {}, maxBodyBytes: 1000, timeoutMs: 1000 }),
     ).rejects.toMatchObject({ code: 'address-blocked' });
     expect(site.asked).toEqual([]);
+    site.answer(text(DENY_PRIVATE));
+    expect(await open({ store }).verdict(`${site.origin}/private`)).toMatchObject({ code: 'robots-denied' });
+    // A copy from when the address was allowed neither helps nor is lost.
+    expect(await open({ protocol: closed, store }).verdict(`${site.origin}/a`)).toMatchObject({ allowed: true });
+    now += 2 * DAY;
+    expect(await open({ protocol: closed, store }).verdict(`${site.origin}/a`)).toMatchObject({
+      allowed: false,
+      code: 'address-blocked',
+    });
+    expect(store.entries.get(site.origin)).toMatchObject({ status: 200 });
   });
 
   it('a delay beyond the limit is obeyed or leaves the host out, as configured', async () => {

@@ -113,6 +113,20 @@ describe('crawl', () => {
     expect((await runStaying(['skipped', '--counts'], { cwd })).stdout).toMatch(/connect-failed +\d/);
   });
 
+  it('obeys robots.txt of an address that was blocked before', async () => {
+    site = await startSite({ pages: 1 });
+    const cwd = workDir();
+    const url = `${site.origin}/private/x`;
+    const denied = (code: string) => ({ failures: [expect.objectContaining({ code, visits: 1, url })] });
+    const blocked = await jsonStaying<CrawlSummary>(['crawl', url, '--delay', '0'], { cwd });
+    expect(blocked.totals).toMatchObject({ ...denied('address-blocked'), robotsDenied: 0 });
+    expect((await runStaying(['explain', url], { cwd })).stdout).toMatch(/robots\.txt\n +not fetched yet/);
+    await runStaying(['touch', url], { cwd });
+    const allowed = await jsonStaying<CrawlSummary>(['crawl', ...NETWORK], { cwd });
+    expect(allowed.totals).toMatchObject({ ...denied('robots-denied'), robotsDenied: 1 });
+    expect(site.log).toEqual([]);
+  });
+
   it('says why pages could not be read, with one of them for each reason', async () => {
     const pages = {
       '/': '<a href="/broken">b</a> <a href="/scan">s</a>',

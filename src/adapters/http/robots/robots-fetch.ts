@@ -1,9 +1,10 @@
 import { parseRetryAfter } from '../../../domain/crawl/headers/http-date.ts';
-import { CrawlError, isUnreached, type UnreachedCode } from '../../../domain/errors.ts';
+import { CrawlError, isUnreached } from '../../../domain/errors.ts';
 import { isUrl } from '../../../domain/url/canonical/is-url.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../../../ports/fetch-protocol.ts';
+import type { NotAskedCode } from '../../../ports/robots.ts';
 import { MAX_ROBOTS_BYTES } from './robots-lines.ts';
 import { decodeRobots } from './robots-text.ts';
 
@@ -12,7 +13,7 @@ export type RobotsAccess =
   /** The file. */
   | { readonly kind: 'found'; readonly text: string; readonly status: number }
   /** There is no file: everything is allowed. */
-  | { readonly kind: 'none'; readonly status: number | null }
+  | { readonly kind: 'none'; readonly status: number }
   /** Unreachable: everything is disallowed for now. `restUntil`: end of a Retry-After, ms since the epoch. */
   | {
       readonly kind: 'unreachable';
@@ -20,8 +21,8 @@ export type RobotsAccess =
       readonly reason: string;
       readonly restUntil: number | null;
     }
-  /** The origin was not reached, so robots.txt was not requested. */
-  | { readonly kind: 'unreached'; readonly code: UnreachedCode; readonly message: string };
+  /** The origin was not reached, or must not be, so robots.txt was not requested. */
+  | { readonly kind: 'not-asked'; readonly code: NotAskedCode; readonly message: string };
 
 export interface RobotsTraffic {
   requests: number;
@@ -49,7 +50,7 @@ export async function fetchRobots(
   nextTurn: NextTurn,
 ): Promise<RobotsAccess> {
   let url = `${origin}/robots.txt`;
-  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+  for (let hop = 0; ; hop++) {
     const isOwn = hostOf(url) === hostOf(origin);
     if (hop > 0 && isOwn) await nextTurn();
     let exchange: Exchange;
@@ -81,10 +82,9 @@ export async function fetchRobots(
       return accessOnRefusal(status, isOwn ? restAskedFor(head, clock.now()) : null);
     }
     const target = redirectTarget(headers.location, url);
-    if (target === null) return { kind: 'none', status };
+    if (target === null || hop === MAX_REDIRECTS) return { kind: 'none', status };
     url = target;
   }
-  return { kind: 'none', status: null };
 }
 
 /** 429 means an overloaded server, not one without rules. */
@@ -100,10 +100,9 @@ function restAskedFor({ status, headers }: ResponseHead, now: number): number | 
 
 function answerToFailure(error: unknown, hop: number): RobotsAccess {
   if (!(error instanceof CrawlError)) throw error;
-  // The guard refuses every page of this origin as well, with a more useful reason than "robots.txt unreachable".
-  if (error.code === 'address-blocked' && hop === 0) return { kind: 'none', status: null };
-  if (hop === 0 && isUnreached(error.code)) return { kind: 'unreached', code: error.code, message: error.message };
-  return { kind: 'unreachable', status: null, reason: `${error.code}: ${error.message}`, restUntil: null };
+  const { code, message } = error;
+  if (hop === 0 && (isUnreached(code) || code === 'address-blocked')) return { kind: 'not-asked', code, message };
+  return { kind: 'unreachable', status: null, reason: `${code}: ${message}`, restUntil: null };
 }
 
 function redirectTarget(location: string | undefined, base: string): string | null {

@@ -39,7 +39,7 @@ interface CachedOrigin {
 
 /**
  * {@link Robots}: the robots.txt of each origin is fetched once a day at most, parsed once, and then kept in memory. An
- * origin that was not reached has no copy: its verdict is not kept.
+ * origin that was not asked has no verdict that is kept.
  */
 export function createRobots(options: RobotsOptions): Robots {
   const { protocol, store, clock, log } = options;
@@ -76,7 +76,8 @@ export function createRobots(options: RobotsOptions): Robots {
       if (isFresh(cached)) return cached.rules;
     }
     const answer = await fetchRobots(protocol, origin, options.timeoutMs, traffic, clock, nextTurn);
-    if (answer.kind === 'unreached' && (known === undefined || !hasCopy(known))) {
+    // A copy does not help where the address guard refuses the pages as well.
+    if (answer.kind === 'not-asked' && (answer.code === 'address-blocked' || known === undefined || !hasCopy(known))) {
       const { code, message } = answer;
       log.debug('robots.txt could not be requested', { origin, code, message });
       return createDenial(code, { status: null, fetchedAt: clock.now(), fault: message });
@@ -137,7 +138,7 @@ function storedFrom(answer: RobotsAccess, known: StoredRobots | undefined, now: 
     const entry = { text: known?.text ?? '', status, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
     return restUntil === null ? entry : { ...entry, restUntil };
   }
-  if (answer.kind === 'unreached') {
+  if (answer.kind === 'not-asked') {
     const fault = `${answer.code}: ${answer.message}`;
     return { text: known?.text ?? '', status: null, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
   }
