@@ -216,6 +216,6 @@ describe('links of pages that do not change', () => {
     plugins('-/c/');
     const { stoppedBy } = await crawl();
     expect(stoppedBy).toBe('nothing-due');
-    expect(warnings.join()).toContain('could be judged again');
+    expect(warnings.join()).toContain('could be checked again');
   });
 });

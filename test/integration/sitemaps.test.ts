@@ -117,7 +117,7 @@ it('finds pages through robots.txt, an index, gzip and text, and says what it co
   expect(byFile['/broken.xml']?.faults).toBeGreaterThan(0);
   expect(byFile['/missing.xml']?.error).toBe('status 404');
   expect(byFile['/moved.xml']).toMatchObject({ kind: 'urlset', urls: 1, added: 0, error: null });
-  expect(byFile['/far.xml']?.error).toBe('elsewhere.example is on the open web, and no contact is set');
+  expect(byFile['/far.xml']?.error).toBe('elsewhere.example is a public host, and agent.contact is not set');
   expect(byFile['/loop.xml']?.error).toBe('more than 5 redirects');
   expect(byFile['/private/d.xml']?.error).toContain('robots.txt disallows it');
   expect(log.filter((path) => path === '/index.xml')).toHaveLength(1);

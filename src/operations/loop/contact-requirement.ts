@@ -2,8 +2,8 @@
 import { CrawlError } from '../../domain/errors.ts';
 
 /**
- * The open web is not crawled by somebody who cannot be reached. Hosts that only the operator can reach, because the
- * address guard had to be told of them, need no contact.
+ * Public hosts are crawled only by a crawler whose operator can be reached. Own hosts need no contact: private
+ * addresses, and hosts that `http.allowAddresses` names. Throws `contact-missing`.
  */
 export function requireContact(contact: string, hosts: Iterable<string>, isOwn: (host: string) => boolean): void {
   if (contact !== '') return;
@@ -11,7 +11,7 @@ export function requireContact(contact: string, hosts: Iterable<string>, isOwn: 
     if (isOwn(host)) continue;
     throw new CrawlError(
       'contact-missing',
-      `${host} is on the open web: set agent.contact to a mail address or URL under which its operators reach you ` +
+      `${host} is a public host: set agent.contact to a mail address or URL by which its operators can reach you ` +
         '(in conf/incrawl.yaml, by --contact, or by -D agent.contact=you@example.org)',
     );
   }

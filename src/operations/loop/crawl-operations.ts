@@ -7,7 +7,7 @@ import { type CrawlProgress, type GenerateSummary, NO_REJECTIONS } from '../../s
 import type { CrawlDeps } from '../deps.ts';
 import { roundKeeper } from '../reports/round-log.ts';
 import { requireContact } from './contact-requirement.ts';
-import { generateRound } from './generate-round.ts';
+import { type GenerateRoundDeps, generateRound } from './generate-round.ts';
 import { readmitWhenWider } from './readmitting.ts';
 import { runFetchAndParse } from './segment-steps.ts';
 import { discoverSitemaps } from './sitemaps.ts';
@@ -15,7 +15,7 @@ import { injectSeeds } from './step-operations.ts';
 import { unappliedSegments } from './unfinished.ts';
 import { updateSteps } from './update-round.ts';
 
-/** The loop. */
+/** The loop of rounds. */
 export interface CrawlOperations {
   crawl(options?: CrawlOptions): Promise<CrawlSummary>;
   /** Injects seeds and checks that `crawl` may begin; bad lines are logged. Rejects with `contact-missing`. */
@@ -28,7 +28,7 @@ export interface CrawlOptions {
   readonly topN?: number;
   /** Layers: seeds are the first, the pages they link to the second. Default: no limit. */
   readonly maxLayers?: number;
-  /** Fetches of the whole run, spent where they win most freshness; without it `generate.budgetPerDay` decides. */
+  /** Fetches of the whole run, spent where they gain most freshness. Default: as `generate.budgetPerDay` says. */
   readonly budget?: number;
   readonly seeds?: readonly SeedSource[];
   readonly signal?: AbortSignal;
@@ -65,7 +65,11 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
   };
 }
 
-export async function prepare(deps: CrawlDeps, seeds: readonly SeedSource[] = []): Promise<void> {
+/** Injects seeds, and rejects with `contact-missing` where a seed host needs a contact and none is set. */
+export async function prepare(
+  deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>,
+  seeds: readonly SeedSource[] = [],
+): Promise<void> {
   if (seeds.length > 0) {
     const { errors } = await injectSeeds(deps, seeds, 'keep');
     for (const { source, line, message, text } of errors) {
@@ -75,8 +79,8 @@ export async function prepare(deps: CrawlDeps, seeds: readonly SeedSource[] = []
   requireContact(deps.config.agent.contact, deps.store().seedHosts, deps.web.isOwnHost);
 }
 
-/** Makes fetch lists until the budget of the run is spent; without one the configuration decides. */
-function generating(deps: CrawlDeps, options: CrawlOptions): () => Promise<GenerateSummary> {
+/** Makes fetch lists until the budget of the run is spent; without a budget, as configured. */
+function generating(deps: GenerateRoundDeps, options: CrawlOptions): () => Promise<GenerateSummary> {
   const { topN, maxLayers, budget } = options;
   const asked = {
     ...options.generate,

@@ -6,12 +6,14 @@ import type { GenerateSummary } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { reportSkips } from '../reports/skip-report.ts';
 
+export type GenerateRoundDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments' | 'store'>;
+
 /**
- * Makes the fetch list of a round, as configured but for the options that are given, and reports what it left out.
- * @param parts into how many segments the round is cut, for several workers; absent: it is one
+ * Makes the fetch list of a round and reports the URLs it left out. Options override the configuration.
+ * @param parts number of segments of the round, for several workers; default: one
  */
 export async function generateRound(
-  deps: CrawlDeps,
+  deps: GenerateRoundDeps,
   options: GenerateOptions = {},
   parts?: number,
 ): Promise<GenerateSummary> {

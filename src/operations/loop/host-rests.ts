@@ -6,16 +6,16 @@ const KEY = 'hostsResting';
 const restsSchema = z.object({ at: z.number(), until: z.record(z.string(), z.number()) });
 
 /**
- * Lanes live in memory: without this the first request of a process would come as soon after the last one of the
- * process before as it starts. Takes up which hosts that one left resting; what is answered notes the same for the next
- * one, by one write, where hosts were asked.
+ * Keeps the politeness pauses of hosts from one process to the next. Lanes live in memory: without this the first
+ * request of a process could follow the last one of the process before at once.
+ * @returns saves the present pauses, by one write, if any has changed
  */
 export async function keepRests(
   db: Pick<CrawlDb, 'meta' | 'write'>,
   { web: { lanes }, runtime: { clock, log } }: Pick<CrawlDeps, 'web' | 'runtime'>,
 ): Promise<() => Promise<void>> {
   const known = await restsIn(db);
-  // A clock that was set back meanwhile must not hold hosts up.
+  // Pauses noted before the clock was set back would hold hosts up for too long.
   if (known.at <= clock.now()) for (const [host, until] of Object.entries(known.until)) lanes.pauseUntil(host, until);
   return async () => {
     const resting = lanes.resting();
@@ -23,7 +23,7 @@ export async function keepRests(
     try {
       await db.write({ meta: { [KEY]: JSON.stringify({ at: clock.now(), until: Object.fromEntries(resting) }) } });
     } catch (error) {
-      log.debug('hosts that rest could not be noted for the next process', { error });
+      log.debug('pauses of hosts could not be saved for the next process', { error });
     }
   };
 }

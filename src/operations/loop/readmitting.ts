@@ -19,7 +19,9 @@ import { storedPages } from '../state/stored-pages.ts';
 
 const RULES_KEY = 'linkRules';
 
-/** How links are judged; `maxLayers` as in `CrawlOptions`. */
+export type ReadmitDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'segments' | 'store'>;
+
+/** Options by which updatedb admits links; `maxLayers` as in `CrawlOptions`. */
 export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_INFINITY): LinkOptions {
   return {
     maxOutlinksPerPage: outlinks.maxPerPage,
@@ -30,7 +32,7 @@ export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_IN
   };
 }
 
-/** Ports and plugins that judge links. */
+/** Ports and plugins by which updatedb admits links. */
 export function linkDeps({ plugins, store }: Pick<CrawlDeps, 'plugins' | 'store'>, skips: SkipSink): LinkDeps {
   const { urls, loaded } = plugins;
   const { seen, seedHosts, variants, admission } = store();
@@ -52,48 +54,50 @@ export interface ReadmitLimits {
 }
 
 /**
- * Judges the links of the stored pages again where the rules may let in more than those by which it was done before: a
- * page that does not change is not read again, so its links would be kept out for as long. Workers that share a crawl
- * do not call it: they may differ in their rules, and would take turns at it.
- * @returns `null` where nothing was to be done
+ * Re-admits the links of the stored pages when the URL rules may admit more than those of the last time. An unchanged
+ * page is not parsed again, so without this its links would stay out. Workers of a shared crawl do not call it: where
+ * their rules differ, each would undo the marks of the other.
+ * @returns `null` when nothing was to be done
  */
-export async function readmitWhenWider(deps: CrawlDeps, limits: ReadmitLimits): Promise<ReadmitSummary | null> {
+export async function readmitWhenWider(deps: ReadmitDeps, limits: ReadmitLimits): Promise<ReadmitSummary | null> {
   if (deps.config.updatedb.readmitLinks === 'off') return null;
   const { db } = deps.store();
   const rules = rulesOf(deps, limits);
   const known = decodeLinkRules(await db.meta(RULES_KEY));
   if (known === null) {
-    await note(deps, rules);
+    await saveRules(deps, rules);
     return null;
   }
   if (!mayLetInMore(known, rules) || rules.layers === 0) {
     const held = narrowed(known, rules);
-    if (held !== known) await note(deps, held);
+    if (held !== known) await saveRules(deps, held);
     return null;
   }
-  deps.runtime.log.info('the URL rules may let in more than before: the links of the stored pages are judged again');
+  deps.runtime.log.info('the URL rules may admit more than before: checking the links of the stored pages again');
   try {
     const summary = await readmitAll(deps, limits);
     const { pages, newUrls } = summary;
-    deps.runtime.log.info('the links of the stored pages were judged again', { pages, newUrls });
+    deps.runtime.log.info('the links of the stored pages were checked again', { pages, newUrls });
     return summary;
   } catch (error) {
     if (!(error instanceof CrawlError) || error.code !== 'segment-corrupt') throw error;
-    // Else no crawl could begin before somebody has taken the segment away.
+    // Otherwise no crawl could begin until the segment is removed.
     deps.runtime.log.warn(
-      'not all links of the stored pages could be judged again; `incrawl updatedb --readmit-links` does it once more',
+      'not all links of the stored pages could be checked again: run `incrawl repair`, then ' +
+        '`incrawl updatedb --readmit-links`',
       { error: error.message },
     );
-    await note(deps, rules);
+    await saveRules(deps, rules);
     return null;
   }
 }
 
 /**
- * As somebody asks for it, as deep as the crawl went so far. Rejects with `usage-invalid` where no new URLs may enter.
+ * Re-admits links on request, to the depth that the crawl has reached. Rejects with `usage-invalid` when
+ * `updatedb.additions` is false.
  */
 export async function readmitByName(
-  deps: CrawlDeps,
+  deps: ReadmitDeps,
   { signal }: Pick<ReadmitLimits, 'signal'>,
 ): Promise<ReadmitSummary> {
   if (!deps.config.updatedb.additions) {
@@ -106,7 +110,7 @@ export async function readmitByName(
   return readmitAll(deps, { maxLayers: known?.layers || Number.POSITIVE_INFINITY, signal });
 }
 
-async function readmitAll(deps: CrawlDeps, limits: ReadmitLimits): Promise<ReadmitSummary> {
+async function readmitAll(deps: ReadmitDeps, limits: ReadmitLimits): Promise<ReadmitSummary> {
   const { config } = deps;
   const { clock } = deps.runtime;
   const { initialIntervalMs } = deps.plugins.policy.schedule;
@@ -116,16 +120,16 @@ async function readmitAll(deps: CrawlDeps, limits: ReadmitLimits): Promise<Readm
     { ...linkOptions(config, limits.maxLayers), chunk: config.updatedb.chunk, initialIntervalMs },
     limits.signal,
   );
-  if (!summary.isCutShort) await note(deps, rulesOf(deps, limits));
+  if (!summary.isCutShort) await saveRules(deps, rulesOf(deps, limits));
   return summary;
 }
 
-const note = ({ store }: CrawlDeps, rules: LinkRules): Promise<void> =>
+const saveRules = ({ store }: Pick<CrawlDeps, 'store'>, rules: LinkRules): Promise<void> =>
   store().db.write({ meta: { [RULES_KEY]: encodeLinkRules(rules) } }, { durable: true });
 
 const LINKING_STATES: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
 
-async function* linkingPages(deps: CrawlDeps): AsyncGenerator<LinkingPage> {
+async function* linkingPages(deps: Pick<CrawlDeps, 'config' | 'segments' | 'store'>): AsyncGenerator<LinkingPage> {
   const { config, segments } = deps;
   const isWanted = ({ state }: CrawlDatum): boolean =>
     LINKING_STATES.has(state) && (state !== 'duplicate' || config.dedup.mode !== 'skip-outlinks');
@@ -135,15 +139,18 @@ async function* linkingPages(deps: CrawlDeps): AsyncGenerator<LinkingPage> {
 }
 
 /**
- * All that decides which links are let in: the options for links, the URL plugins in their order, and the hosts of the
- * seeds, to which they may hold.
+ * All that decides which links are admitted: the options for links, the URL plugins in their order, and the seed hosts,
+ * by which scope filters judge.
  */
-function rulesOf(deps: CrawlDeps, { additions, maxLayers }: ReadmitLimits): LinkRules {
+function rulesOf(
+  deps: Pick<CrawlDeps, 'config' | 'plugins' | 'store'>,
+  { additions, maxLayers }: ReadmitLimits,
+): LinkRules {
   const { config, plugins } = deps;
   const { maxLayers: layers, ...options } = linkOptions(config, maxLayers);
   const prints = plugins.loaded.entries.map(({ print }) => print).filter((print) => print !== '');
   const { seedHosts } = deps.store();
-  // In no order: neither have they one.
+  // XOR, since a set of hosts has no order.
   let hosts = 0;
   for (const host of seedHosts) hosts ^= murmur3(host);
   const print = createHash('sha256')

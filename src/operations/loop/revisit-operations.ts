@@ -4,11 +4,11 @@ import { type RetryQuery, type RetrySummary, retry } from '../../steps/retry.ts'
 import { type TouchSummary, touch } from '../../steps/touch.ts';
 import type { CrawlDeps } from '../deps.ts';
 
-/** Next visits, brought forward. */
+/** Earlier next visits on request. */
 export interface RevisitOperations {
   /** Brings the next visit of known URLs forward to `at` (default: now). */
   touch(urls: readonly string[], options?: { readonly at?: number }): Promise<TouchSummary>;
-  /** Makes URLs due at once that failed, were refused or are gone; `onUrl` is called with each. */
+  /** Makes failed, refused or gone URLs due at once; `onUrl` is called with each. */
   retry(query: RetryQuery, onUrl?: (url: string, reason: SkipReason | null) => void): Promise<RetrySummary>;
 }
 

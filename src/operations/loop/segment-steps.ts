@@ -12,12 +12,14 @@ import type { CrawlProgress, FetchSummary, ParseSummary } from '../../steps/summ
 import type { CrawlDeps } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
 
-export type SegmentStepDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'pages' | 'segments'>;
+type OpenDeps = Pick<CrawlDeps, 'config' | 'web' | 'segments'>;
+type FetchDeps = OpenDeps & Pick<CrawlDeps, 'runtime'>;
+type ParseStepDeps = OpenDeps & Pick<CrawlDeps, 'pages'>;
 
-/** A Retry-After, or a 429 without one, that is no longer than this is waited for within the round, ms. */
+/** Longest Retry-After that is waited for within a round, ms; a 429 without Retry-After counts with its own pause. */
 export const PATIENCE_MS = 60_000;
 
-/** Pages on their way to the parser or in it at a time. */
+/** Pages that wait for the parser or are in it, at most. */
 const PARSE_WINDOW = 32;
 
 export interface RunOptions {
@@ -25,9 +27,9 @@ export interface RunOptions {
   readonly onProgress?: ((progress: Omit<CrawlProgress, 'round' | 'stage'>) => void) | undefined;
 }
 
-/** Fetches what a segment lacks, and parses each page while others are being fetched. */
+/** Fetches the remaining URLs of a segment, and parses each page while others are being fetched. */
 export function runFetchAndParse(
-  deps: SegmentStepDeps,
+  deps: FetchDeps & ParseStepDeps,
   id: string,
   options: RunOptions,
 ): Promise<{ readonly fetch: FetchSummary; readonly parse: ParseSummary }> {
@@ -37,14 +39,14 @@ export function runFetchAndParse(
   });
 }
 
-/** Fetches what a segment lacks. */
-export function runFetch(deps: SegmentStepDeps, id: string, options: RunOptions): Promise<FetchSummary> {
+/** Fetches the remaining URLs of a segment. */
+export function runFetch(deps: FetchDeps, id: string, options: RunOptions): Promise<FetchSummary> {
   return withSegment(deps, id, (segment) => fetchOnly(fetchDeps(deps), segment, fetchOptions(deps.config, options)));
 }
 
-/** Parses what was fetched and is not parsed yet; `force`: what was parsed before as well. */
+/** Parses the fetched pages that have no parse output; `force`: parses all of them again. */
 export function runParse(
-  deps: SegmentStepDeps,
+  deps: ParseStepDeps,
   id: string,
   { force = false, signal }: { readonly force?: boolean | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<ParseSummary> {
@@ -56,9 +58,9 @@ export function runParse(
   });
 }
 
-/** Opens a segment to write for as long as `use` runs. */
+/** Opens a segment to write for as long as `use` runs. Rejects with `contact-missing` as `requireContact` does. */
 export async function withSegment<Result>(
-  { config, web, segments }: Pick<CrawlDeps, 'config' | 'web' | 'segments'>,
+  { config, web, segments }: OpenDeps,
   id: string,
   use: (segment: Segment) => Promise<Result>,
 ): Promise<Result> {
@@ -71,7 +73,7 @@ export async function withSegment<Result>(
   }
 }
 
-function fetchDeps({ runtime, web }: SegmentStepDeps): Omit<FetchAndParseDeps, 'parse'> {
+function fetchDeps({ runtime, web }: Pick<CrawlDeps, 'runtime' | 'web'>): Omit<FetchAndParseDeps, 'parse'> {
   const { clock, log } = runtime;
   const { lanes, robots, protocols } = web;
   return { fetch: { clock, log, lanes, robots, protocols, sha256Of }, monotonicNow: () => performance.now() };
@@ -79,7 +81,7 @@ function fetchDeps({ runtime, web }: SegmentStepDeps): Omit<FetchAndParseDeps, '
 
 const sha256Of = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 
-function parseDeps({ pages }: SegmentStepDeps): ParseDeps {
+function parseDeps({ pages }: Pick<CrawlDeps, 'pages'>): ParseDeps {
   return { parser: pages.parser(), undoContentCoding: pages.undoContentCoding };
 }
 

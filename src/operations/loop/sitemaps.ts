@@ -10,11 +10,11 @@ import type { CrawlDeps, Store } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
 import { PATIENCE_MS } from './segment-steps.ts';
 
-type SitemapDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
+export type SitemapDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
 
 const READ_KEY = 'sitemapsReadAt:';
 
-/** Of the named origins, or of the hosts of the seeds. */
+/** Reads the sitemaps of the named origins; default: of the seed hosts. */
 export async function sitemapsOf(
   deps: SitemapDeps,
   origins: readonly string[] | undefined,
@@ -32,10 +32,10 @@ export async function sitemapsOf(
   return read.filter((each) => each !== undefined);
 }
 
-/** Hosts whose sitemaps are read at a time; each host is still asked one thing after the other. */
+/** Hosts whose sitemaps are read at a time; requests to one host still follow one another. */
 const HOSTS_AT_ONCE = 8;
 
-/** Answers in the order of the items; `undefined` for those that the signal left out. */
+/** Answers in the order of the items; `undefined` for items not begun before the signal. */
 async function severalAtOnce<Item, Answer>(
   items: readonly Item[],
   signal: AbortSignal | undefined,
@@ -53,7 +53,7 @@ async function severalAtOnce<Item, Answer>(
   return answers;
 }
 
-/** Where they are to be read by themselves, and it is time. */
+/** Reads the sitemaps of the seed hosts that are due by `sitemaps.every`, unless `sitemaps.mode` is off. */
 export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | undefined): Promise<void> {
   const { config } = deps;
   const { clock, log } = deps.runtime;
@@ -82,7 +82,9 @@ async function readOne(
   const { maxFiles, maxBytes } = config.sitemaps;
   const parseSitemap = await loadSitemapParser();
   const refusal = (host: string): string | null =>
-    config.agent.contact !== '' || web.isOwnHost(host) ? null : `${host} is on the open web, and no contact is set`;
+    config.agent.contact !== '' || web.isOwnHost(host)
+      ? null
+      : `${host} is a public host, and agent.contact is not set`;
   const { robots, lanes, protocols } = web;
   const deps = {
     ...{ db, seen, seedHosts },
@@ -101,7 +103,7 @@ async function readOne(
     newScore: loaded.scoring?.seedScore(`${origin}/`) ?? 1,
   };
   const read = await readSitemaps(deps, origin, limits, signal);
-  // A reading that was broken off has to be done again.
+  // A reading that the signal has cut short is done again.
   if (!signal?.aborted) await db.write({ meta: { [READ_KEY + origin]: String(clock.now()) } });
   return read;
 }
@@ -115,13 +117,13 @@ async function seedOrigins({ db, seedHosts }: Store): Promise<string[]> {
   return origins;
 }
 
-/** A host is known by name only: its pages tell by which scheme it is spoken to. */
+/** The scheme of a host is that of any of its pages. */
 async function knownOrigin(db: CrawlDb, host: string): Promise<string | null> {
   for await (const { url } of db.scan({ host, limit: 1 })) return new URL(url).origin;
   return null;
 }
 
-/** Of URLs, or of bare hosts: one of which no page is known is taken to speak https. */
+/** Origins of URLs, or of bare hosts; the scheme of a host without known pages is https. */
 async function originsOf({ db }: Store, texts: readonly string[]): Promise<string[]> {
   const origins: string[] = [];
   for (const text of texts) {

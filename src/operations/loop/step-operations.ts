@@ -16,7 +16,7 @@ import { runFetch, runFetchAndParse, runParse } from './segment-steps.ts';
 import { segmentFor } from './unfinished.ts';
 import { type UpdateStepOptions, updateRound } from './update-round.ts';
 
-/** The steps of the loop, one at a time. */
+/** The steps of a round, one at a time. */
 export interface StepOperations {
   inject(sources: readonly SeedSource[], options?: { readonly mode?: InjectMode }): Promise<InjectSummary>;
   generate(options?: GenerateOptions): Promise<GenerateSummary>;
@@ -26,7 +26,7 @@ export interface StepOperations {
 }
 
 export interface FetchStepOptions {
-  /** Default: the newest segment that still has something to fetch. */
+  /** Default: the newest segment with URLs to fetch. */
   readonly segment?: string;
   readonly signal?: AbortSignal;
   /** Parse while fetching. */
@@ -37,7 +37,7 @@ export interface FetchStepOptions {
 export interface ParseStepOptions {
   /** Default: the newest segment that is not parsed. */
   readonly segment?: string;
-  /** Parse again what was parsed before. */
+  /** Parse again the pages that have parse output. */
   readonly force?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -67,6 +67,7 @@ export function stepOperations(deps: CrawlDeps): StepOperations {
   };
 }
 
+/** Adds seeds to the crawl db with the score that the scoring plugin gives them; default: 1. */
 export function injectSeeds(
   { runtime, plugins, store }: Pick<CrawlDeps, 'runtime' | 'plugins' | 'store'>,
   sources: readonly SeedSource[],
@@ -75,5 +76,6 @@ export function injectSeeds(
   const { loaded, urls, policy } = plugins;
   const seedScore = (url: string): number => loaded.scoring?.seedScore(url) ?? 1;
   const { initialIntervalMs } = policy.schedule;
-  return inject({ ...store(), clock: runtime.clock, urls, seedScore }, sources, { mode, initialIntervalMs });
+  const { db, seen, seedHosts } = store();
+  return inject({ db, seen, seedHosts, clock: runtime.clock, urls, seedScore }, sources, { mode, initialIntervalMs });
 }

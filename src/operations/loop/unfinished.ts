@@ -2,7 +2,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlDb, SegmentState } from '../../ports/crawl-db.ts';
 import type { Segment, SegmentInfo, SegmentStore } from '../../ports/segment-store.ts';
 
-/** What each step expects a segment to be. */
+/** States in which each step expects a segment. */
 const EXPECTED: Readonly<Record<'fetch' | 'parse' | 'updatedb', readonly SegmentState[]>> = {
   fetch: ['generated'],
   parse: ['generated', 'fetched'],
@@ -10,14 +10,14 @@ const EXPECTED: Readonly<Record<'fetch' | 'parse' | 'updatedb', readonly Segment
 };
 
 const MADE_BY: Readonly<Record<'fetch' | 'parse' | 'updatedb', string>> = {
-  fetch: 'generate makes one',
+  fetch: 'run generate first',
   parse: 'fetch one first',
   updatedb: 'fetch and parse one first',
 };
 
 /**
- * The segment named, or the newest in the state that the step expects. Rejects with `segment-missing`, saying what
- * there is.
+ * The segment named, or the newest in a state that the step expects. Rejects with `segment-missing`; the message lists
+ * the segments that exist.
  */
 export async function segmentFor(
   store: SegmentStore,
@@ -31,7 +31,7 @@ export async function segmentFor(
       : all.find((segment) => segment.id === id);
   if (found !== undefined) return found;
   const known =
-    all.length === 0 ? 'there is none' : `there are ${all.map((each) => `${each.id} (${each.state})`).join(', ')}`;
+    all.length === 0 ? 'no segment exists' : `there are ${all.map((each) => `${each.id} (${each.state})`).join(', ')}`;
   throw new CrawlError(
     'segment-missing',
     id === undefined ? `no segment to ${step}: ${known}; ${MADE_BY[step]}` : `no segment ${id}: ${known}`,

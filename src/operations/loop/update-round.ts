@@ -15,7 +15,7 @@ import { segmentFor } from './unfinished.ts';
 export interface UpdateStepOptions {
   /** Default: the newest segment that is fetched and not applied. */
   readonly segment?: string | undefined;
-  /** Whether newly found URLs enter. */
+  /** Whether new URLs are added. Default: `updatedb.additions`. */
   readonly additions?: boolean;
   readonly purgeGone?: boolean;
   readonly orphans?: 'off' | 'mark' | 'purge';
@@ -23,12 +23,16 @@ export interface UpdateStepOptions {
   readonly maxLayers?: number;
 }
 
-/** Applies one segment: what it lacks of parse output is parsed, then the crawl db is updated, trimmed and swept. */
+/**
+ * Applies one segment: parses its pages without parse output, updates the crawl db, trims the change feed and sweeps
+ * orphans.
+ */
 export async function updateRound(deps: CrawlDeps, options: UpdateStepOptions): Promise<UpdateSummary> {
   const { id } = await segmentFor(deps.segments, 'updatedb', options.segment);
   return applySegment(updateSteps(deps, options), id);
 }
 
+/** The steps that apply a segment, in the form that `steps/crawl.ts` calls. */
 export function updateSteps(deps: CrawlDeps, options: Omit<UpdateStepOptions, 'segment'>): UpdateSteps {
   return {
     async parse(segment) {
@@ -42,7 +46,7 @@ export function updateSteps(deps: CrawlDeps, options: Omit<UpdateStepOptions, 's
 }
 
 async function updatedb(
-  deps: CrawlDeps,
+  deps: Omit<CrawlDeps, 'pages'>,
   id: string,
   options: Omit<UpdateStepOptions, 'segment'>,
 ): Promise<Omit<UpdateSummary, 'orphans'>> {
@@ -74,7 +78,7 @@ async function updatedb(
 
 const SWEPT_KEY = 'orphanSweptAt';
 
-/** Sweeps orphans every `updatedb.orphanSweepEvery`; at once where the caller has named a mode. */
+/** Sweeps orphans every `updatedb.orphanSweepEvery`; at once when the caller names a mode. */
 async function sweepWhenDue(
   deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'store'>,
   asked: UpdateStepOptions['orphans'],
