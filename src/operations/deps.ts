@@ -17,7 +17,7 @@ import type { UrlAdmission } from '../steps/update/admission.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';
 import type { UrlChain } from '../steps/url-chain.ts';
 
-/** What the composition (`src/crawler`) gives to the operations of a crawl; each names the fields that it takes. */
+/** Dependencies of the operations of a crawl, made by `src/crawler`. Each operation names the fields it takes. */
 export interface CrawlDeps {
   /** State directory, absolute. */
   readonly dir: string;
@@ -38,12 +38,12 @@ export interface Runtime {
   readonly random: () => number;
 }
 
-/** The plugins of the plugin list, and what is made from them. */
+/** The plugins of the plugin list, with the URL chain and the policy made from them. */
 export interface CrawlPlugins {
   readonly loaded: LoadedPlugins;
   readonly urls: UrlChain;
   readonly policy: SettlePolicy;
-  /** The exporter of a format; rejects with `usage-invalid` when there is none. */
+  /** The exporter of a format; rejects with `usage-invalid` for an unknown format. */
   exporter(format: string): Promise<Exporter>;
 }
 
@@ -54,34 +54,34 @@ export interface QuestionPlugins {
   readonly robotsStore: RobotsStore;
 }
 
-/** How servers are reached, and how politely. */
+/** Protocols, and the politeness with which servers are asked. */
 export interface WebAccess {
   /** By URL scheme, without the colon. */
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
   readonly lanes: HostLanes;
   readonly robots: Robots;
   readonly robotsStore: RobotsStore;
-  /** Whether the operator has allowed the host by name, or its address is private: such hosts need no contact. */
+  /** Whether the host has a private address or is allowed by name: such hosts need no contact. */
   isOwnHost(host: string): boolean;
 }
 
-/** How the bodies of pages are read. */
+/** Parsing and decoding of stored bodies. */
 export interface PageAccess {
-  /** Worker threads; started on first use, since they cost memory. */
+  /** Parses on worker threads, which start on first use, since they cost memory. */
   parser(): PageParser;
-  /** Undoes the Content-Encoding of a stored body, which may have been cut: as much as can be decoded. */
+  /** Undoes the Content-Encoding of a stored body. Of a body that was cut it returns as much as can be decoded. */
   undoContentCoding(body: Uint8Array, codings: string | undefined): Promise<Uint8Array>;
   openMarkdown(): Promise<PageMarkdown>;
 }
 
-/** An open crawl db with what is kept in memory beside it. */
+/** An open crawl db with the state kept in memory beside it. */
 export interface Store {
   readonly db: RowsCrawlDb;
   readonly seen: SeenUrls;
   readonly seedHosts: Set<string>;
-  /** Counts of query strings by path; kept from one updatedb to the next. */
+  /** Counts of query strings by path, kept from one updatedb to the next. */
   readonly variants: QueryVariants;
   readonly admission: UrlAdmission;
-  /** Adds the look-ups of new URLs since the last call to those that `readdb --seen` shows. */
+  /** Adds the look-ups of new URLs since the last call to the counts that `readdb --seen` shows. */
   saveSeenStats(): Promise<void>;
 }

@@ -19,7 +19,7 @@ import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedVie
 import type { QuestionPlugins } from './deps.ts';
 import type { SeenView } from './inspect/seen-view.ts';
 
-/** What questions are answered from. Parts are opened when the first question needs them. */
+/** Sources of answers; each is opened when the first question needs it. */
 export interface QuestionDeps {
   /** State directory, absolute. */
   readonly dir: string;
@@ -27,7 +27,7 @@ export interface QuestionDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   db(): Promise<CrawlDb>;
-  /** What is kept beside the records. Rejects with `db-locked` where the crawl db was opened without it. */
+  /** Indexes beside the records. Rejects with `db-locked` where the crawl db was opened without them. */
   indexes(): Promise<{ readonly tables: FingerprintTables | null; readonly filter: SeenFilter | null }>;
   config(): Promise<Config>;
   /** URL plugins and schedules, as configured. */
@@ -45,18 +45,18 @@ const stream = <Args extends unknown[], Item, End = void>(
 ): { readonly kind: 'stream'; readonly answer: typeof answer } => ({ kind: 'stream', answer });
 
 /**
- * Every question that can be asked of a crawl without changing it. Arguments and answers are plain data, so a process
- * that holds the crawl db answers them for others over a socket (`src/cli/remote`). Code that few questions need is
- * imported when it is needed: most answers take less time than loading it would.
+ * All questions that are answered without changing the crawl. Arguments and answers are plain data, so a process that
+ * holds the crawl db answers them for other processes over a socket (`src/cli/remote`). Code that few questions need is
+ * imported on demand: loading it takes longer than most answers.
  */
 export const QUESTIONS = {
-  /** `full`: count by the due index what no counter holds, however large the index is. */
+  /** `full`: read the due index, however large it is, for the counts that no counter holds. */
   stats: value(async (deps, options: { readonly full?: boolean } = {}) =>
     statsOf(await deps.db(), deps.clock.now(), options.full),
   ),
   /** URLs by host, registrable domain or top-level domain, most first. */
   groups: value(async (deps, by: Grouping) => groupHosts(await deps.db(), by, domainOf)),
-  /** How many look-ups of new URLs the cache, the filter and the crawl db answered. */
+  /** Numbers of look-ups of new URLs that the cache, the filter and the crawl db answered. */
   seen: value(async (deps): Promise<SeenView> => {
     const { seenView } = await import('./inspect/seen-view.ts');
     const { filter } = await deps.indexes();
@@ -66,7 +66,7 @@ export const QUESTIONS = {
     const datum = await (await deps.db()).get(canonicalOf(url));
     return datum === undefined ? null : recordView(datum);
   }),
-  /** Records under any conditions; returns where they were found and what was read. */
+  /** Records under any conditions; returns the index that was read and the numbers of rows. */
   records: stream(recordsOf),
   /** As `records`, reduced to the named fields; see `QUERY_FIELDS`. */
   select: stream(async function* (
@@ -83,7 +83,7 @@ export const QUESTIONS = {
     for await (const record of recordsOf(deps, { sort: 'score:desc', limit: count })) best.push(record);
     return best;
   }),
-  /** What is due at a time (default: now), or has been due for so long then. */
+  /** URLs that are due at a time (default: now), or have been due for `forMs` by then. */
   due: stream(async function* (
     deps,
     { limit, at = deps.clock.now(), forMs = 0 }: DueOptions = {},
@@ -108,11 +108,11 @@ export const QUESTIONS = {
   /** Why a URL is, or is not, fetched. */
   explain: value(async (deps, url: string): Promise<Explanation> => {
     const { explainUrl } = await import('./inspect/explain-url.ts');
-    // Plugins before the crawl db, so that it is held for no longer than the answer takes.
+    // Plugins first, so that the crawl db is held no longer than the answer takes.
     const [config, plugins] = [await deps.config(), await deps.plugins()];
     return explainUrl({ plugins, config, db: await deps.db(), dir: deps.dir, now: deps.clock.now() }, url);
   }),
-  /** Pages with signatures near that of a page; `null` when it is not known or has none. */
+  /** Pages with signatures near that of a page; `null` when the page is unknown or has no signature. */
   near: value(
     async (
       deps,
@@ -125,7 +125,7 @@ export const QUESTIONS = {
       return nearPages({ db: await deps.db(), tables, domainOf }, canonicalOf(url), { scope, ...options });
     },
   ),
-  /** What the next days will ask for. */
+  /** Visits that fall due in the next days. */
   plan: value(async (deps, options: { readonly days?: number; readonly budgetPerDay?: number } = {}) => {
     const { days = 7, budgetPerDay = (await deps.config()).generate.budgetPerDay } = options;
     return planAhead(await deps.db(), { now: deps.clock.now(), days, budgetPerDay });

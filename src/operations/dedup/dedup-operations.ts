@@ -17,11 +17,11 @@ import type { CrawlDeps } from '../deps.ts';
 export interface DedupOperations {
   /** Marks pages that repeat others as duplicates. */
   dedup(request: DedupRequest, onDuplicate?: (duplicate: DuplicateView) => void): Promise<DedupSummary>;
-  /** Makes every duplicate a page of its own again; resolves with their number. */
+  /** Undoes all duplicate marks; resolves with their number. */
   undoDedup(dryRun: boolean): Promise<number>;
 }
 
-/** Options that are not given are those of the configuration. */
+/** Omitted options are taken from the configuration. */
 export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 'scope' | 'minChars'>> {
   readonly prefer: DedupOptions['prefer'];
   readonly dryRun: boolean;

@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { RepeatDeps, RepeatOptions } from '../../steps/update/repeats.ts';
 
-/** How the tables of signatures are laid out; `null`: none are kept. */
+/** Layout of the tables of signatures; `null`: no tables are kept. */
 export function nearPlan({ dedup: { mode, scope, minChars } }: Config): NearPlan | null {
   return mode === 'off' ? null : { scope, minChars, scopeOf: scopesOf(scope) };
 }
@@ -21,7 +21,7 @@ function scopesOf(scope: Config['dedup']['scope']): (url: string) => string {
   }
 }
 
-/** What updatedb tells repeats by. */
+/** Tables and scope by which updatedb recognizes repeats; `null`: no tables are kept. */
 export function repeatDeps(config: Config, db: RowsCrawlDb): Pick<RepeatDeps, 'tables' | 'scopeOf'> | null {
   const { fingerprints } = db;
   return fingerprints === null ? null : { tables: fingerprints, scopeOf: scopesOf(config.dedup.scope) };

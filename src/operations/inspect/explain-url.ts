@@ -25,18 +25,18 @@ export interface ExplainDeps {
   readonly now: number;
 }
 
-/** Everything that is stored about one URL, by point reads; no request is sent for an explanation. */
+/** Explains one URL from all that is stored about it, by point reads; no request is sent. */
 export async function explainUrl(deps: ExplainDeps, input: string): Promise<Explanation> {
   const { db, dir, now } = deps;
   const { loaded, policy } = deps.plugins;
   const seedHosts = new Set(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
   const chain = explainUrlChain(loaded, input, { from: null, depth: 0, seedHosts });
   const canonical = canonicalUrl(input);
-  // A URL that a filter refuses by now may be known from before, under the name that the normalisers gave it.
+  // A URL that a filter refuses now may have a record from before, under its normalized form.
   const refused = 'url' in canonical ? (chain.steps.at(-1)?.before ?? canonical.url) : null;
   const named = chain.url ?? refused;
   const found = named === null ? undefined : await db.get(named);
-  // Or under the one it had before the normalisers were told otherwise: as such it is refused as well.
+  // Or under its canonical form, from before the normalizers were changed: that one is refused as well.
   const former =
     found === undefined && 'url' in canonical && named !== canonical.url ? await db.get(canonical.url) : undefined;
   const datum = found ?? former;
@@ -54,7 +54,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     datum,
     lease,
     host,
-    // Under a budget the price of a visit belongs to the arithmetic.
+    // Under a budget, intervals depend on the price of a visit.
     policy: (await openVisitPrice(db, policy)).policy,
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now,
@@ -64,9 +64,9 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
   });
 }
 
-/** Entries of the reports that an explanation shows. */
+/** Entries of the skip report that an explanation shows. */
 const SKIPS = 5;
-/** Pages on the way from a seed that are looked up. */
+/** Referrers on the way from a seed that are looked up. */
 const MAX_TRAIL = 50;
 
 async function trailOf(db: CrawlDb, datum: CrawlDatum): Promise<TrailStep[]> {
@@ -92,7 +92,7 @@ async function variantsOf({ db, config }: ExplainDeps, url: string): Promise<Out
   return { known, max, beyond };
 }
 
-/** What the stored copy of robots.txt says; no request is sent for an explanation. */
+/** The verdict of the stored copy of robots.txt; `undefined`: no copy is stored. */
 async function storedVerdict({ config, plugins }: ExplainDeps, url: string): Promise<RobotsVerdict | undefined> {
   const copy = await plugins.robotsStore.load(new URL(url).origin);
   if (copy === undefined) return undefined;

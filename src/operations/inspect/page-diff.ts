@@ -26,11 +26,11 @@ export interface PageDiff extends Omit<WordDiff, 'edits'> {
   readonly to: DiffedVersion;
   /** Hamming distance of the signatures, bits; `null` where they do not compare. */
   readonly distance: number | null;
-  /** What became of the stored text (the main content, where it was found). */
+  /** Edits of the stored text (the main content, where it was found). */
   readonly edits: WordDiff['edits'];
 }
 
-/** The newest version that is meant: one of a segment, or one fetched at or before a time (ms since the epoch). */
+/** Chooses the newest version of a segment, or the newest fetched at or before a time (ms since the epoch). */
 export type VersionChoice = { readonly segment: string } | { readonly at: number };
 
 /** Every full content of a page that the segments hold, oldest first. Reads the fetched records of all segments. */
@@ -51,8 +51,8 @@ export async function pageVersions(segments: SegmentStore, input: string): Promi
 }
 
 /**
- * Two stored versions of a page, word by word; by default the newest and the last one before it with another content.
- * Rejects with `segment-missing` when there are not two, or when a version has no text.
+ * Compares two stored versions of a page word by word; by default the newest and the last one before it with another
+ * digest. Rejects with `segment-missing` when fewer than two are stored, or when one has no text.
  */
 export async function diffPage(
   segments: SegmentStore,
@@ -103,7 +103,7 @@ function chosen(
   throw new CrawlError('segment-missing', `${option}: no content of ${url} ${meant}; stored are: ${known}`);
 }
 
-/** The last one before it with another content; failing that, the last one before it. */
+/** The last version before it with another digest, else the last one before it. */
 function before(versions: readonly PageVersion[], to: PageVersion): PageVersion | undefined {
   const earlier = versions.slice(0, versions.indexOf(to));
   return earlier.findLast(({ digest }) => digest !== to.digest) ?? earlier.at(-1);

@@ -8,17 +8,17 @@ import { storedStats } from '../state/seen-urls.ts';
 export interface SeenView {
   readonly trust: 'exact' | 'bloom';
   readonly cache: { readonly kind: 'lru' | 'weighted'; readonly urls: number };
-  /** Questions of all crawls since the crawl db was made. */
+  /** Look-ups of all crawls since the crawl db was made. */
   readonly asked: SeenUrlsStats;
-  /** Shares of the questions; `null` before the first. */
+  /** Shares of the look-ups; `null` before the first. */
   readonly cacheHitRate: number | null;
   readonly readRate: number | null;
   /**
-   * Share of unknown URLs that the filter took for perhaps seen, as the crawl db showed afterwards; purged URLs are
-   * among them.
+   * Share of unknown URLs that the filter reported as perhaps seen, as the crawl db showed afterwards; purged URLs
+   * count among them.
    */
   readonly measuredFalsePositiveRate: number | null;
-  /** Share of new pages that is lost for good: none, unless the filter is trusted. */
+  /** Expected share of new pages that is lost: 0 unless `seen.trust` is `bloom`. */
   readonly mayLose: number;
   readonly filter: SeenFilterStats | null;
 }

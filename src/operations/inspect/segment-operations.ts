@@ -5,7 +5,7 @@ import { diffPage, type PageDiff, type PageVersion, pageVersions, type VersionCh
 import { type SegmentRecordView, segmentRecord, segmentRecords } from './segment-records.ts';
 import { type StoredBody, storedBody } from './stored-body.ts';
 
-/** What the stored segments hold; no crawl db is needed. */
+/** Reading of stored segments; no crawl db is needed. */
 export interface SegmentOperations {
   segments(): Promise<SegmentView[]>;
   segmentRecord(url: string, segment?: string): Promise<SegmentRecordView | null>;
@@ -14,7 +14,7 @@ export interface SegmentOperations {
   versions(url: string): Promise<readonly PageVersion[]>;
   /** The newest stored content of a page. */
   storedBody(url: string): Promise<StoredBody | null>;
-  /** Two stored contents compared; see `diffPage`. */
+  /** Compares two stored contents; see `diffPage`. */
   diff(url: string, choice?: { readonly from?: VersionChoice; readonly to?: VersionChoice }): Promise<PageDiff>;
 }
 

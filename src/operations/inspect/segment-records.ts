@@ -3,12 +3,12 @@ import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { FetchedRecord, ParsedRecord, SegmentStore } from '../../ports/segment-store.ts';
 import type { CrawlDeps, PageAccess } from '../deps.ts';
 
-/** What one segment holds of one page. */
+/** The records of one page in one segment. */
 export interface SegmentRecordView {
   readonly segment: string;
   readonly fetched: FetchedRecord;
   readonly parsed: ParsedRecord | null;
-  /** Only where one page was asked for. `body` is text where the type is textual, else base64. */
+  /** Only in the answer for one page. `body` is text where the type is textual, else base64. */
   readonly response?: {
     readonly status: number;
     readonly headers: readonly (readonly [string, string])[];
@@ -17,7 +17,7 @@ export interface SegmentRecordView {
   } | null;
 }
 
-/** The newest record of a URL in the segments, or that in the segment named; `null`: there is none. */
+/** The record of a URL in the newest segment that has one, or in the segment named; `null`: none has. */
 export async function segmentRecord(
   { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
   url: string,
@@ -68,6 +68,7 @@ async function responseView(
   };
 }
 
+/** All records of one segment, or of all segments. */
 export async function* segmentRecords(
   segments: SegmentStore,
   id: string | undefined,

@@ -4,7 +4,7 @@ import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import type { CrawlDeps } from '../deps.ts';
 
-/** The newest stored content of a page, content codings undone. */
+/** The newest stored content of a page, without its content codings. */
 export interface StoredBody {
   readonly url: string;
   readonly segment: string;
@@ -16,7 +16,7 @@ export interface StoredBody {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Looks through the segments, newest first; needs no crawl db. `null`: none holds a body of the page. */
+/** Reads segments newest first; needs no crawl db. `null`: no segment holds a body of the page. */
 export async function storedBody(
   { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
   input: string,

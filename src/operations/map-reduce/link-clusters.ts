@@ -6,11 +6,11 @@ import type { MapReduceJob } from './job.ts';
 
 /** Noise links of a domain that families are compared with. */
 const MAX_SAMPLES = 24;
-/** URLs of a domain that are clustered; the rest is counted as outside. */
+/** URLs of a domain that are clustered, at most; others are counted as outside. */
 const MAX_URLS = 500_000;
 
 /**
- * Families of URLs per registrable domain. In: `URL` or `URL<TAB>1` for a link that was taken for noise. Between:
+ * Families of URLs per registrable domain. In: `URL` or `URL<TAB>1` for a link that was marked as noise. Between:
  * `domain<TAB>URL<TAB>0 or 1`. Out, per family: `domain<TAB>number<TAB>size<TAB>noise or content<TAB>similarity to
  * noise<TAB>first member`, and for each member that is unlike its family `domain<TAB>number<TAB>deviant<TAB>URL`; URLs
  * beyond the limits: `domain<TAB>outside<TAB>count`.
@@ -38,7 +38,7 @@ export const linkClusters: MapReduceJob = {
       const isNoise = flag === '1';
       const known = domain.urls.get(url);
       if (known === undefined && domain.urls.size >= MAX_URLS) domain.outside++;
-      // Noise on one page and content on another is content.
+      // A URL that is noise on one page and content on another is content.
       else domain.urls.set(url, known === undefined ? isNoise : known && isNoise);
     }
     if (domain !== null) yield* familiesOf(domain);
@@ -62,7 +62,7 @@ function* familiesOf({ name, urls, outside }: DomainUrls): Generator<string> {
     families.add(path);
   }
   const noise = sorted.filter((url) => urls.get(url)).map(pathAndQuery);
-  // Spread over all of them, so that one long list of alike links does not take every place.
+  // Samples are spread over the sorted URLs, so that one long list of similar links does not fill them.
   const samples = noise.filter((_, i) => i % Math.ceil(noise.length / MAX_SAMPLES) === 0);
   for (const [number, family] of families.families.entries()) {
     const judged: JudgedFamily = judgeFamily(family, samples);

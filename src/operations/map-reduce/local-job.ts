@@ -14,26 +14,26 @@ import { MAP_REDUCE_JOBS } from './jobs.ts';
 import { reducePart } from './reduce-part.ts';
 
 export interface LocalJobOptions {
-  /** Folder for temporary files; made when needed, emptied of them at the end. */
+  /** Folder for temporary files; made when needed. Its files are removed at the end. */
   readonly dir: string;
   /** Worker threads at most; default: as many as the machine runs at once, up to 4. */
   readonly threads?: number;
-  /** Lines between mapper and reducer from which on threads are worth their start. */
+  /** Mapped lines from which on threads are started. */
   readonly threadsFrom?: number;
-  /** File of the worker thread; default: the one that reduces parts. */
+  /** File of the worker thread; default: `reduce-worker`. */
   readonly worker?: string;
 }
 
 const MOST_THREADS = 4;
 /** Parts for each thread, so that one large key does not leave the others idle. */
 const PARTS_PER_THREAD = 4;
-/** Times a part is tried whose thread dies: it may be the part that kills it. */
+/** Attempts at a part whose thread dies: the part itself may kill it. */
 const TRIES = 3;
 
 /**
- * Runs a job as Hadoop Streaming would: mapped lines are parted by their keys, each part is sorted in files and reduced
- * on a worker thread. Gives the lines of one sorted run for jobs whose reducer begins each of its lines with the key,
- * whatever the number of threads.
+ * Runs a job as Hadoop Streaming would: mapped lines are partitioned by key, each part is sorted in files and reduced on
+ * a worker thread. For a reducer whose lines begin with the key, the output is that of one sorted run, whatever the
+ * number of threads.
  */
 export async function* localJob(
   name: string,
@@ -42,7 +42,7 @@ export async function* localJob(
 ): AsyncGenerator<string, void, undefined> {
   const { dir, threads = Math.min(availableParallelism(), MOST_THREADS), threadsFrom = 50_000 } = options;
   const job = MAP_REDUCE_JOBS[name];
-  if (job === undefined) throw new TypeError(`no map/reduce job is called ${name}`);
+  if (job === undefined) throw new TypeError(`there is no map/reduce job ${name}`);
   await mkdir(dir, { recursive: true });
   const folder = ownFolder(dir, 'job');
   try {
@@ -66,7 +66,7 @@ export async function* localJob(
   }
 }
 
-/** A part is written anew each time, so who did half of it does no harm. */
+/** Every attempt writes the whole part again, so a half-written one does no harm. */
 async function reducedBy(pool: Piscina, task: object): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -78,7 +78,7 @@ async function reducedBy(pool: Piscina, task: object): Promise<void> {
   }
 }
 
-/** The thread itself is gone, whatever the task was: killed for its memory, or ended by something in it. */
+/** Whether the thread itself has ended, by its memory limit or by code that ran in it. */
 function isThreadDead(error: unknown): boolean {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
   return code === 'ERR_WORKER_OUT_OF_MEMORY' || /^worker exited with code/.test(message ?? '');
@@ -86,7 +86,7 @@ function isThreadDead(error: unknown): boolean {
 
 const keyOf = (line: string): string => line.slice(0, line.indexOf('\t'));
 
-/** Lines of one key come from one part, which has them in their order. */
+/** Lines of one key come from one part, in their order. */
 function byKey(a: string, b: string): number {
   const [left, right] = [keyOf(a), keyOf(b)];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -11,11 +11,11 @@ import type { MapReduceJob } from './job.ts';
 const FINGERPRINT = /^[0-9a-f]{16}$/;
 
 /**
- * Pairs of near-duplicate pages. In: `URL<TAB>fingerprint` (16 hex digits); other lines are passed over. Between:
+ * Pairs of near-duplicate pages. In: `URL<TAB>fingerprint` (16 hex digits); other lines are ignored. Between:
  * `table:part<TAB>fingerprint<TAB>URL`, four of each. Out: `URL<TAB>URL<TAB>distance` for each pair within 3 bits,
- * once, the lesser URL first. Pages with the same fingerprint are told once each, against the first of them, and that
- * one stands for them in all other pairs: a thousand equal pages make a thousand lines, not a million. With whole lines
- * sorted, as by `LC_ALL=C sort`, the first is the least URL everywhere.
+ * once, the lesser URL first. Each page with the fingerprint of an earlier one is paired with the first of them only, and
+ * that one stands for them in all other pairs: a thousand equal pages make a thousand lines, not a million. With whole
+ * lines sorted, as by `LC_ALL=C sort`, the first is the least URL everywhere.
  */
 export const nearPairs: MapReduceJob = {
   description: 'pairs of pages whose fingerprints differ by at most 3 bits',
@@ -59,7 +59,7 @@ export const nearPairs: MapReduceJob = {
 const pairLine = (a: string, b: string, distance: number): string =>
   a < b ? `${a}\t${b}\t${distance}` : `${b}\t${a}\t${distance}`;
 
-/** A pair that shares a part of an earlier table has been told there. */
+/** Whether a pair shares a part of an earlier table, so that it has been written there. */
 function meetsEarlier(a: Fingerprint, b: Fingerprint, table: number): boolean {
   for (let earlier = 0; earlier < table; earlier++) if (tableKey(a, earlier) === tableKey(b, earlier)) return true;
   return false;

@@ -7,7 +7,7 @@ import type { MapReduceJob } from './job.ts';
 /** Lines written together. */
 const WRITE_WINDOW = 1_000;
 
-export async function writeLines(file: string, lines: AsyncIterable<string>): Promise<void> {
+async function writeLines(file: string, lines: AsyncIterable<string>): Promise<void> {
   await pipeline(Readable.from(blocksOf(lines)), createWriteStream(file));
 }
 
@@ -22,7 +22,7 @@ async function* blocksOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
   if (block.length > 0) yield block.join('');
 }
 
-/** Sorts what the mapper has put into one part, and reduces it. */
+/** Sorts the mapped lines of one part and reduces them. */
 export async function reducePart(job: MapReduceJob, part: string, out: string, dir: string): Promise<void> {
   await writeLines(out, job.reduce(sortedLines(linesOfFile(part), { dir })));
 }

@@ -8,9 +8,9 @@ export interface ReduceTask {
   readonly dir: string;
 }
 
-/** What a worker thread does. */
+/** Entry of a worker thread. */
 export default async function reduceTask({ job, part, out, dir }: ReduceTask): Promise<void> {
   const found = MAP_REDUCE_JOBS[job];
-  if (found === undefined) throw new TypeError(`no map/reduce job is called ${job}`);
+  if (found === undefined) throw new TypeError(`there is no map/reduce job ${job}`);
   await reducePart(found, part, out, dir);
 }

@@ -11,21 +11,21 @@ import { statsOf } from '../../steps/inspect/stats.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import { type RoundCounts, type RoundSummary, roundCounts } from '../../steps/round-summary.ts';
 
-/** A round that is over, as `reports/rounds.jsonl` keeps it: its counts, and what the crawl db held afterwards. */
+/** A finished round, a line of `reports/rounds.jsonl`: its counts, and those of the crawl db afterwards. */
 export interface RoundEntry extends RoundCounts {
   readonly version: 1;
-  /** When it ended, ISO 8601. */
+  /** End of the round, ISO 8601. */
   readonly at: string;
   readonly urls: number;
   readonly byStatus: StateCounts;
   readonly hosts: number;
-  /** Taken at most once an hour, since it is a pass over the due index; `null` in between. */
+  /** At most once an hour, since it takes a pass over the due index; `null` in between. */
   readonly sample: RoundSample | null;
-  /** Sums over all rounds since the log began, this one included: they only grow. */
+  /** Sums over all rounds since the log began, with this one; they never decrease. */
   readonly sums: RoundSums;
 }
 
-/** Each grows with every round; the names and their order are those of the log. */
+/** Addends of a round; names and order are those of the log. */
 const SUMS = {
   rounds: () => 1,
   requests: (round) => round.requests,
@@ -45,7 +45,7 @@ export type RoundSums = Readonly<Record<keyof typeof SUMS, number>>;
 export interface RoundSample {
   readonly due: number;
   readonly overdue: number;
-  /** Expected share of copies that lack no major change; `null` when nothing was learnt yet. */
+  /** Expected share of copies that lack no major change; `null` until change rates are known. */
   readonly fresh: number | null;
   readonly changesPerDay: number | null;
 }
@@ -56,7 +56,7 @@ const SAMPLE_EVERY_MS = HOUR_MS;
 
 const fileIn = (dir: string): string => join(dir, 'reports', 'rounds.jsonl');
 
-/** The last rounds of a state directory, oldest first. Needs no crawl db, and may be asked while a crawl runs. */
+/** The last rounds of a state directory, oldest first. Needs no crawl db; a crawl may run meanwhile. */
 export async function roundLog(dir: string, limit: number): Promise<RoundEntry[]> {
   const entries = (await lastLines(fileIn(dir), limit, BYTES_PER_ENTRY)) as RoundEntry[];
   return entries.filter((entry) => entry?.version === 1);
@@ -68,7 +68,7 @@ export interface RoundKeeper {
   done(): Promise<void>;
 }
 
-/** Writes rounds down as they end. A log that cannot be written is told, and ends no crawl. */
+/** Appends each round as it ends. A failed write is logged and does not end the crawl. */
 export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): RoundKeeper {
   let turn: Promise<void> = Promise.resolve();
   let before: { sums: RoundSums; sampledAt: number } | null = null;
@@ -86,7 +86,7 @@ export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): R
       await appendLine(fileIn(dir), entry, MAX_BYTES);
       before = { sums, sampledAt: isSampled ? now : before.sampledAt };
     } catch (error) {
-      log.warn('the round was not written to reports/rounds.jsonl', { error: (error as Error).message });
+      log.warn('the round could not be written to reports/rounds.jsonl', { error: (error as Error).message });
     }
   };
   return {

@@ -7,17 +7,17 @@ import type { Log } from '../../ports/log.ts';
 import type { SkipNote, SkipNotes } from '../../steps/counters/skip-notes.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 
-/** A URL that was passed over, as `reports/skipped.jsonl` lists it. */
+/** A skipped URL, a line of `reports/skipped.jsonl`. */
 export interface SkippedUrl extends SkipNote {
   readonly version: 1;
-  /** When the step was done, ISO 8601. */
+  /** End of the step, ISO 8601. */
   readonly at: string;
   readonly step: 'generate' | 'updatedb';
   /** `null`: the round selected nothing. */
   readonly segment: string | null;
 }
 
-/** Ends the lines of a step: how many there were of each reason, and how many are not listed. */
+/** The last line of a step: counts by reason, and the number of URLs that are not listed. */
 interface SkippedCounts {
   readonly version: 1;
   readonly at: string;
@@ -28,12 +28,12 @@ interface SkippedCounts {
   readonly cut: number;
 }
 
-/** The file becomes `skipped.jsonl.1` then, and takes the place of the one before. */
+/** At this size the file is renamed to `skipped.jsonl.1`, over the one before. */
 const MAX_BYTES = 16 * 1024 ** 2;
 
 const fileIn = (dir: string): string => join(resolve(dir), 'reports', 'skipped.jsonl');
 
-/** Writes down what a step passed over. A report that cannot be written is told, and ends no crawl. */
+/** Appends the URLs that a step skipped. A failed write is logged and does not end the crawl. */
 export async function reportSkips(
   dir: string,
   notes: SkipNotes,
@@ -48,15 +48,15 @@ export async function reportSkips(
   try {
     await appendLines(fileIn(dir), lines, MAX_BYTES);
   } catch (error) {
-    log.warn('what was skipped was not written to reports/skipped.jsonl', { error: (error as Error).message });
+    log.warn('the skip report reports/skipped.jsonl could not be written', { error: (error as Error).message });
   }
 }
 
-/** Conditions narrow each other down. */
+/** All conditions must hold. */
 export interface SkippedQuery {
   readonly reasons?: readonly SkipReason[];
   readonly host?: string;
-  /** Exactly this one, as it was found or as the crawl db knows it. */
+  /** Exactly this URL, as found or in its canonical form. */
   readonly url?: string;
   /** Reported at this time or later, ms since the epoch. */
   readonly since?: number;
@@ -65,7 +65,7 @@ export interface SkippedQuery {
   readonly newest?: boolean;
 }
 
-/** Listed URLs, oldest first. Needs no crawl db, and may be asked while a crawl runs. */
+/** Listed URLs, oldest first. Needs no crawl db; a crawl may run meanwhile. */
 export async function* skippedUrls(dir: string, query: SkippedQuery = {}): AsyncGenerator<SkippedUrl> {
   const { limit = Number.POSITIVE_INFINITY, newest = false } = query;
   const reasons = query.reasons?.map((reason) => `"reason":"${reason}"`) ?? [''];
@@ -77,7 +77,7 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
     return entry?.version === 1 && entry.reason !== undefined && isWanted(entry as SkippedUrl, query);
   };
   if (newest && query.url === undefined) {
-    // What was reported last stands at the end, where it is looked for first.
+    // The newest lines stand at the end of the file.
     for (const bytes of NEWEST_BYTES) {
       const last = (await linesInTail(fileIn(dir), bytes, isAsked)).filter(isListed);
       if (last.length >= limit) return yield* last.slice(-limit);
@@ -98,7 +98,7 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
   yield* last.slice(-limit);
 }
 
-/** Bytes at the end of the report that are looked at before the whole of it is. */
+/** Bytes read from the end of the report, before all of it is read. */
 const NEWEST_BYTES = [256 * 1024, 4 * 1024 ** 2];
 
 function isWanted({ reason, url, at }: SkippedUrl, { reasons, host, since, url: only }: SkippedQuery): boolean {
@@ -108,13 +108,13 @@ function isWanted({ reason, url, at }: SkippedUrl, { reasons, host, since, url: 
   return host === undefined || hostIn(url) === host;
 }
 
-/** A link is listed as it was found, a record by its canonical URL. */
+/** Links are listed as found, records by their canonical URL. */
 function namesOf(url: string): string[] {
   const canonical = canonicalUrl(url);
   return 'url' in canonical ? [url, canonical.url] : [url];
 }
 
-/** What was found as a link may be no URL at all. */
+/** `null`: the text of a link need not be a URL. */
 function hostIn(url: string): string | null {
   try {
     return hostOf(url);
@@ -124,10 +124,10 @@ function hostIn(url: string): string | null {
 }
 
 export interface SkippedSummary {
-  /** Cases by reason; a URL that several steps passed over counts with each. */
+  /** Cases by reason; a URL that several steps skipped counts with each. */
   readonly counts: Readonly<Partial<Record<SkipReason, number>>>;
   readonly listed: number;
-  /** Cases of which no URL is listed. */
+  /** Cases whose URL is not listed. */
   readonly cut: number;
   readonly reports: number;
   readonly from: string | null;
@@ -157,10 +157,10 @@ export async function skippedSummary(dir: string, since = Number.NEGATIVE_INFINI
   return { counts, ...sum, from, to };
 }
 
-/** Bytes at the end of the report that are looked at for one URL. */
+/** Bytes at the end of the report that are searched for one URL. */
 const TAIL_BYTES = 4 * 1024 ** 2;
 
-/** The last times that one of these URLs was listed, oldest first, as far as the end of the report goes. */
+/** The last entries of these URLs, oldest first, within the last `TAIL_BYTES` of the report. */
 export async function lastSkips(dir: string, urls: ReadonlySet<string>, limit: number): Promise<SkippedUrl[]> {
   const names = [...urls].map((url) => `"url":${JSON.stringify(url)}`);
   const isAsked = (line: string): boolean => names.some((name) => line.includes(name));
