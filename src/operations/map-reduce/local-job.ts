@@ -31,8 +31,8 @@ const PARTS_PER_THREAD = 4;
 const TRIES = 3;
 
 /**
- * Runs a job as Hadoop Streaming would: mapped lines are partitioned by key, each part is sorted in files and reduced on
- * a worker thread. For a reducer whose lines begin with the key, the output is that of one sorted run, whatever the
+ * Runs a job as Hadoop Streaming would: mapped lines are partitioned by key, each part is sorted in files and reduced
+ * on a worker thread. For a reducer whose lines begin with the key, the output is that of one sorted run, whatever the
  * number of threads.
  */
 export async function* localJob(

@@ -13,9 +13,9 @@ const FINGERPRINT = /^[0-9a-f]{16}$/;
 /**
  * Pairs of near-duplicate pages. In: `URL<TAB>fingerprint` (16 hex digits); other lines are ignored. Between:
  * `table:part<TAB>fingerprint<TAB>URL`, four of each. Out: `URL<TAB>URL<TAB>distance` for each pair within 3 bits,
- * once, the lesser URL first. Each page with the fingerprint of an earlier one is paired with the first of them only, and
- * that one stands for them in all other pairs: a thousand equal pages make a thousand lines, not a million. With whole
- * lines sorted, as by `LC_ALL=C sort`, the first is the least URL everywhere.
+ * once, the lesser URL first. Each page with the fingerprint of an earlier one is paired with the first of them only,
+ * and that one stands for them in all other pairs: a thousand equal pages make a thousand lines, not a million. With
+ * whole lines sorted, as by `LC_ALL=C sort`, the first is the least URL everywhere.
  */
 export const nearPairs: MapReduceJob = {
   description: 'pairs of pages whose fingerprints differ by at most 3 bits',

@@ -65,7 +65,10 @@ export async function verdictInTurn(
   return asked;
 }
 
-/** Error code and message for a URL that a verdict does not allow; those of the request for robots.txt that was not sent. */
+/**
+ * Error code and message for a URL that a verdict does not allow; those of the request for robots.txt that was not
+ * sent.
+ */
 export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: ErrorCode; message: string } {
   const code = known ?? 'robots-denied';
   if (isUnreached(code) || code === 'address-blocked') return { code, message: fault ?? ERRORS[code].text };
