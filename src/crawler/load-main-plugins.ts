@@ -10,7 +10,7 @@ import { intervalsOf } from './parsing-options.ts';
 
 export interface PluginOptions {
   readonly config: Config;
-  /** Folder against which paths of plugins are meant. */
+  /** Folder against which paths of plugins are resolved. */
   readonly baseDir: string;
   readonly log: Log;
   readonly clock: Clock;

@@ -21,7 +21,7 @@ import { wire } from './wiring.ts';
 
 /**
  * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it,
- * `config-invalid` or `plugin-broken` when it cannot be started as configured.
+ * `config-invalid` or `plugin-broken` for a configuration that cannot be used.
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
@@ -46,7 +46,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
 }
 
 function noStore(): Store {
-  throw new TypeError('this crawl is open for its segments only');
+  throw new TypeError('this crawl was opened for its segments only (access: segments)');
 }
 
 function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {

@@ -12,9 +12,9 @@ import type { Log } from '../ports/log.ts';
 export interface ReaderOptions {
   readonly dir: string;
   readonly log: Log;
-  /** Asked only by questions that need it: most are answered by the crawl db alone. */
+  /** Called only for questions that need it: the crawl db alone answers most. */
   readonly configured: () => Promise<{ readonly config: Config; readonly baseDir: string }>;
-  /** Opens what `seen` and `near` are answered from, and keeps the crawl db for longer. Default: false. */
+  /** Opens the indexes for `seen` and `near`, and holds the crawl db for longer. Default: false. */
   readonly withIndexes?: boolean;
   /** Called when the crawl db is open. */
   readonly onOpen?: () => void;
@@ -25,8 +25,8 @@ export interface Reader extends CrawlReader {
 }
 
 /**
- * Opens a state directory to read: each part when the first question needs it. Where there is no crawl db, an empty one
- * answers and nothing is made. A question rejects with `db-locked` while a crawl holds the crawl db.
+ * Opens a state directory to read, each part when the first question needs it. Without a crawl db, an empty one answers
+ * and nothing is created. A question rejects with `db-locked` while a crawl holds the crawl db.
  */
 export function openReader(options: ReaderOptions): Reader {
   const { log, configured, withIndexes = false } = options;
@@ -38,7 +38,7 @@ export function openReader(options: ReaderOptions): Reader {
     if (db !== null) return db;
     const opening = openDbToRead({ dir, log, clock, config, withIndexes });
     opening.then(options.onOpen, () => {
-      // Another process may have held it: the next question tries again.
+      // Another process may hold it: the next question tries again.
       db = null;
     });
     db = opening;

@@ -11,11 +11,11 @@ import { openCrawler } from './open-crawler.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 
 /**
- * Opens a copy of a state directory as it is at this moment; the copy is deleted when it is closed. Nothing of the
- * original is opened for writing, and another process may hold it.
+ * Opens a copy of a state directory at this moment; closing it deletes the copy. Nothing of the original is opened to
+ * write, and another process may hold it.
  *
- * Without `dryRun` the copy is read: it holds the crawl db, and the segments are those of the original. For a dry run
- * it can be written to as well: the code of the real command runs, and what it changes is deleted with the copy.
+ * Without `dryRun` the copy is read-only: it holds the crawl db, and segments are those of the original. For a dry run
+ * it is writable: the code of the real command runs, and its changes are deleted with the copy.
  * @param dryRun `written`: segments that will be written to although they have been applied
  */
 export function openSnapshot(
@@ -26,7 +26,7 @@ export function openSnapshot(
 }
 
 async function openToRead(options: CrawlerOptions): Promise<Crawler> {
-  // Redis keeps a snapshot of the rows for whoever reads them.
+  // Readers of rows in Redis have a snapshot already.
   if (readClusterMark(resolve(options.dir)) !== null) return openCrawler({ ...options, access: 'look' });
   return openIn(options, snapshotState(options.dir), (copy) => ({ snapshotDir: copy }));
 }
@@ -42,7 +42,7 @@ async function openToWrite(options: CrawlerOptions, written: readonly string[]):
   });
 }
 
-/** What goes wrong is reported of the original: the copy is gone by then. */
+/** Opens the copy; errors name the original, since the copy is deleted by then. */
 async function openIn(
   options: CrawlerOptions,
   copy: TemporaryState,

@@ -14,8 +14,8 @@ import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
 /**
- * Joins the crawl whose crawl db is in Redis. Rejects with `CrawlError`: `config-invalid` without a server or its
- * packages, `plugin-broken`, `redis-unreachable`.
+ * Opens a worker of the crawl whose crawl db is in Redis. Rejects with `CrawlError`: `config-invalid` without a server
+ * or its packages, `plugin-broken`, `redis-unreachable`.
  */
 export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;

@@ -22,6 +22,7 @@ export async function readPluginList(config: Config, baseDir: string): Promise<P
   return parsePluginList(text, shown.startsWith('..') ? file : shown);
 }
 
+/** Options of parser threads, from the configuration. */
 export function parsingOptions(config: Config, list: PluginList, baseDir: string): ParsingOptions {
   return {
     list,
@@ -38,16 +39,16 @@ export function parsingOptions(config: Config, list: PluginList, baseDir: string
 }
 
 /**
- * With bounds that leave room for those of all hosts and types; each page is held to its own after its schedule was
- * asked.
+ * Intervals with the widest bounds of all hosts and types; the bounds of its own host and type are applied to a page
+ * after the schedule.
  */
 export function intervalsOf({ schedule }: Config): ParsingOptions['intervals'] {
   return { intervalMs: schedule.intervalMs, ...widestBounds(schedule.bounds.map(parseIntervalRule), schedule) };
 }
 
 /**
- * One thread parses faster than one connection a host can fetch; a second one, where cores are to spare, smooths
- * bursts.
+ * Default number of parser threads. One thread parses faster than one connection a host can fetch; a second one, where
+ * cores are free, smooths bursts.
  */
 export const threadsOf = (config: Config): number =>
   config.parse.threads > 0 ? config.parse.threads : Math.min(2, Math.max(1, availableParallelism() >> 1));

@@ -24,14 +24,14 @@ export interface CrawlerOptions {
   readonly clock?: Clock;
   /** Uniform in [0, 1); chooses audits. Default `Math.random`. */
   readonly random?: () => number;
-  /** Folder against which paths in the configuration are meant; default: the current folder. */
+  /** Folder against which paths in the configuration are resolved; default: the current folder. */
   readonly baseDir?: string;
   /**
    * `segments` opens no crawl db: fetch, parse and readseg need none. `look` does not write: a crawl db in Redis is
    * then read beside the process that writes it. Default: `write`.
    */
   readonly access?: 'write' | 'look' | 'segments';
-  /** Holds `db`, a copy of the crawl db as it was at one moment, to be read while another process goes on with it. */
+  /** Folder with `db`, a copy of the crawl db of one moment, to be read while another process holds the crawl db. */
   readonly snapshotDir?: string;
 }
 

@@ -18,7 +18,7 @@ import { loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
 
-/** Everything but the crawl db, made from the configuration. */
+/** All dependencies of operations but the crawl db. */
 export interface Wiring extends Omit<CrawlDeps, 'store'> {
   /** Ends worker threads and connections. */
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export interface WiringOptions extends PluginOptions {
   readonly random: () => number;
 }
 
-/** Rejects with `config-invalid` or `plugin-broken` for what cannot be started as configured. */
+/** Makes them from the configuration. Rejects with `config-invalid` or `plugin-broken` when it cannot be used. */
 export async function wire(options: WiringOptions): Promise<Wiring> {
   const { config, dir, log, clock, random } = options;
   const list = await readPluginList(config, options.baseDir);
@@ -109,7 +109,7 @@ function pageAccess(
   };
 }
 
-/** A private address, which the operator had to allow, or a name on the allow list. */
+/** Whether a host has a private address, which the operator must allow, or is on the allow list. */
 function isOwnHost(host: string, allowed: Config['http']['allowAddresses']): boolean {
   const name = host.replace(/:\d+$/, '');
   return allowed.includes(host) || allowed.includes(name) || isAddressBlocked(`http://${host}/`);

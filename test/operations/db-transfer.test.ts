@@ -101,7 +101,7 @@ describe('a crawl db as lines of text', () => {
     [
       'lines that are missing',
       ['{"incrawl":"crawldb","version":1,"exportedAt":""}', '{"end":{"records":1,"links":0,"hosts":0}}'],
-      /1 records, 0 came/,
+      /1 records, 0 were read/,
     ],
     [
       'a URL that is not canonical',

@@ -28,16 +28,15 @@ import { onSnapshot } from '../state/state-copy.ts';
 const MANIFEST = 'backup.json';
 const VERSION = 1;
 /**
- * What a state directory consists of beside the crawl db. Locks, sockets, reports of health and the quarantine belong
- * to the machine.
+ * Folders of a state directory that a backup holds, beside the crawl db. Locks, sockets, health reports and the
+ * quarantine belong to the machine.
  */
 const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
-/** Where a backup, and a restore, bring together what they have not finished. */
+/** Staging folders of an unfinished backup and of an unfinished restore. */
 const BACKING_UP = '.backing-up';
 const RESTORING = '.restoring';
 /**
- * Locks, and what is still being written, by replaceFile or the store of robots.txt: it may be gone before it is
- * copied.
+ * Locks, and drafts of `replaceFile` and of the store of robots.txt, which may be gone before they are copied.
  */
 const isPassing = (path: string): boolean => /\.(?:lock|new|json\.\d+\.\d+)$/.test(path);
 
@@ -67,10 +66,9 @@ interface BackupDeps {
 }
 
 /**
- * Copies a state directory into a folder that is new or empty, and says in `backup.json` what it must hold. A crawl may
- * run meanwhile: the crawl db is copied as it is at the first moment, then the segments, which are by then as far as it
- * says or further. A kill leaves a folder without `backup.json`, which restores refuse and the next backup begins
- * again.
+ * Copies a state directory into a new or empty folder, with a list of its files in `backup.json`. A crawl may run
+ * meanwhile: first the crawl db of this moment is copied, then the segments, which by then hold all that it refers to.
+ * A killed backup leaves a folder without `backup.json`, which a restore refuses and the next backup overwrites.
  */
 export async function backupState(
   state: string,
@@ -117,7 +115,7 @@ export async function backupState(
 
 function* filesToKeep(dir: string): Generator<string> {
   for (const folder of FOLDERS) {
-    // Only within a segment do files tell of each other; hosts' copies of robots.txt may be very many.
+    // Only files of a segment refer to each other, so their order matters; copies of robots.txt may be very many.
     const files = folder === 'segments' ? filesFromLast(dir, folder) : filesBelow(dir, folder);
     for (const path of files) if (!isPassing(path)) yield path;
   }
@@ -139,10 +137,10 @@ async function withRows<Value>(
 }
 
 /**
- * Makes a state directory of a backup. Everything is held against `backup.json` first and again in the copy; the
- * directory appears, whole, at the very end. One that is there already stays, with its owner, as a link or as the place
- * of a volume: all is brought together below it and then moved up, the crawl db last. Rejects with `usage-invalid` for
- * a folder that is no whole backup, and for a state directory that has something in it.
+ * Restores a backup into a state directory. Files and rows are checked against `backup.json`; a new directory appears,
+ * whole, at the end. An existing empty directory (it may be a link or a mount point) keeps its owner: all is staged
+ * below it and then moved up, the crawl db last. Rejects with `usage-invalid` for a folder that is no whole backup, and
+ * for a state directory that is not empty.
  */
 export async function restoreState(
   backup: string,
@@ -172,8 +170,8 @@ export async function restoreState(
 }
 
 /**
- * Fills a folder, and puts what is in it where it belongs once it is whole. What one that was killed has left goes
- * first; rejects with `db-locked` while another process fills it. What it fails to fill goes.
+ * Fills a staging folder and moves its contents into place once it is whole. Leftovers of a killed run are removed
+ * first, and the staging folder of a failed one. Rejects with `db-locked` while another process fills it.
  */
 async function broughtTogether<Value>(
   { what, fresh, left }: { readonly what: string; readonly fresh: string; readonly left: readonly string[] },
@@ -197,27 +195,27 @@ async function broughtTogether<Value>(
   }
 }
 
-/** What was cut short has left in a folder; none when there is something else than it moves up before the last. */
+/** Leftovers of a run that was killed; none when the folder also holds files that such a run cannot have left. */
 function leftIn(dir: string, staging: string, moved: readonly string[]): string[] {
   const names = readdirSync(dir);
   const isLeft = names.includes(staging) && names.every((name) => name === staging || moved.includes(name));
   return isLeft ? names.map((name) => join(dir, name)) : [];
 }
 
-/** What is there when all is goes last. */
+/** Moves `last` at the end: its presence says that all is in place. */
 async function moveUp(from: string, to: string, last: string): Promise<void> {
   const names = (await readdir(from)).sort((a, b) => Number(a === last) - Number(b === last));
   for (const name of names) await rename(join(from, name), join(to, name));
   await rmdir(from);
 }
 
-/** Of the rows as they were written: a db of an older version is brought up to date when it is first opened for use. */
+/** Compares stored rows, unconverted: a db of an older version is converted when a crawl first opens it. */
 async function requireSameRows(dir: string, { db }: Manifest, deps: BackupDeps): Promise<void> {
   const found = await withRows(openStoredRows, dir, deps, digestRows);
   if (found.sha256 === db.sha256) return;
   throw new CrawlError(
     'usage-invalid',
-    `the backup is damaged: its crawl db has ${found.rows} rows, ${db.rows} were written, or others`,
+    `the backup is damaged: the rows of its crawl db (${found.rows}) are not the ${db.rows} that were backed up`,
   );
 }
 
@@ -226,7 +224,7 @@ async function readManifest(from: string): Promise<Manifest> {
   try {
     text = await readFile(join(from, MANIFEST), 'utf8');
   } catch {
-    throw new CrawlError('usage-invalid', `${from} holds no whole backup: there is no ${MANIFEST}`);
+    throw new CrawlError('usage-invalid', `${from} holds no complete backup: ${MANIFEST} is missing`);
   }
   const read = manifestSchema.safeParse(parsed(text));
   if (!read.success)
@@ -260,7 +258,7 @@ function requireEmpty(dir: string, what: string): void {
 
 function requireEqual(found: BackedUpFile, wanted: BackedUpFile): void {
   if (found.sha256 !== wanted.sha256)
-    throw new CrawlError('usage-invalid', `the backup is damaged: ${wanted.path} is not what was written`);
+    throw new CrawlError('usage-invalid', `the backup is damaged: ${wanted.path} is not the file that was backed up`);
 }
 
 function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSummary {
@@ -269,8 +267,7 @@ function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSumma
 }
 
 /**
- * Whether a backup still holds what it held when it was made; nothing in it is changed. Rejects like {@link
- * restoreState}.
+ * Checks the files and rows of a backup against `backup.json`; changes nothing. Rejects like {@link restoreState}.
  */
 export async function checkBackup(backup: string, deps: BackupDeps): Promise<BackupSummary> {
   const from = resolve(backup);

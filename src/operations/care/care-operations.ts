@@ -1,9 +1,9 @@
 import type { CrawlDeps } from '../deps.ts';
 import { type PruneOptions, type PruneSummary, pruneSegments } from './prune-segments.ts';
 
-/** Care that needs the open crawl; backups, verification and repair work on the state directory itself. */
+/** Maintenance of an open crawl; backup, verification and repair work on the state directory itself. */
 export interface CareOperations {
-  /** Removes segments of which nothing is needed any more. */
+  /** Removes segments that are no longer needed. */
   pruneSegments(options: Omit<PruneOptions, 'now'>): Promise<PruneSummary>;
 }
 

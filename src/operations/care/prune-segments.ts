@@ -9,7 +9,7 @@ export interface PruneOptions {
   /** Segments younger than this stay, ms. */
   readonly keepMs: number;
   readonly now: number;
-  /** Moves the pages that are still needed out of the old segments into a new one, so that these can go too. */
+  /** Moves the needed pages of old segments into a new one, so that these segments can be removed too. */
   readonly compact: boolean;
   readonly dryRun: boolean;
 }
@@ -25,7 +25,7 @@ export interface PruneSummary {
     readonly pagesNeeded: number;
   }[];
   readonly removed: number;
-  /** The segment that `compact` made; `null`: none was needed. */
+  /** The segment that `compact` made; `null`: none was made. */
   readonly compactedInto: string | null;
   readonly dryRun: boolean;
 }
@@ -34,8 +34,8 @@ export interface PruneSummary {
 const CHUNK = 500;
 
 /**
- * Removes old segments of which nothing is needed any more. A segment is needed while updatedb has not applied it, and
- * while it holds the current content of a page: what an export, a diff or a new parse of that page would read.
+ * Removes old segments that are no longer needed. A segment is needed until updatedb has applied it, and while it holds
+ * the current content of a page, which an export, a diff or a new parse would read.
  */
 export async function pruneSegments(
   { db, segments }: { readonly db: CrawlDb; readonly segments: SegmentStore },
@@ -53,7 +53,7 @@ export async function pruneSegments(
     }
   }
   const compacted = judged.filter(({ verdict }) => verdict === 'compacted').map(({ info }) => info);
-  // One segment alone is only rewritten where that frees something.
+  // A single segment is rewritten only where that frees space.
   const isWorthIt =
     compacted.length > 1 || judged.some((each) => each.verdict === 'compacted' && each.pagesNeeded < each.info.urls);
   let compactedInto: string | null = null;
@@ -73,7 +73,7 @@ export async function pruneSegments(
   return { segments: views, removed, compactedInto, dryRun: options.dryRun };
 }
 
-/** The row first: a folder without a row is only a folder, a row without a folder would look like a loss. */
+/** The row is removed first: a row without a folder would be reported as a loss. */
 async function remove(db: CrawlDb, segments: SegmentStore, id: string): Promise<void> {
   await db.write({ removeSegments: [id] }, { durable: true });
   await segments.remove(id);
@@ -84,7 +84,7 @@ interface NeededPage {
   readonly datum: CrawlDatum;
 }
 
-/** Pages whose current content lies in this segment: their body is the one that the crawl db remembers. */
+/** Pages whose current content lies in this segment: the digest is that of the record. */
 async function* neededPages(
   db: CrawlDb,
   segments: SegmentStore,
@@ -117,8 +117,8 @@ const isCurrent = ({ outcome }: FetchedRecord, datum: CrawlDatum): boolean =>
   outcome.kind === 'success' && outcome.digest === datum.digest && datum.state !== 'gone';
 
 /**
- * Writes the pages that are still needed into one new segment, which takes the place in time of the newest of the old
- * ones. Their responses keep their own times.
+ * Writes the needed pages into one new segment, with the creation time of the newest of the old ones. Responses keep
+ * their own times.
  */
 async function compact(db: CrawlDb, segments: SegmentStore, old: readonly SegmentInfo[]): Promise<string> {
   const newest = old.at(-1) as SegmentInfo;

@@ -3,9 +3,9 @@ import type { Log } from '../../ports/log.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
 
 /**
- * Puts right what a crash of generate may have left, before anything else is done: a fetch list without a row in the
- * crawl db was never leased, so it is removed; a row whose segment is not on disk any more (somebody deleted the
- * folder) gives its leased URLs back. A segment that was finished and lacks its mark is damaged: it is left as it is.
+ * Recovers from a crash of generate, before anything else is done. A fetch list without a row in the crawl db was never
+ * leased, so it is removed. A row whose segment is no longer on disk (the folder was deleted) returns its leased URLs.
+ * A finished segment without its `segment.json` is damaged: it is left as it is.
  */
 export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Promise<void> {
   const rows = await db.segments();
@@ -14,19 +14,19 @@ export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Pr
   const damaged: string[] = [];
   for (const id of await segments.listIncomplete()) {
     if (applied.has(id)) {
-      log.warn('a segment with stored pages lacks the file that tells of it; "incrawl repair" puts it aside', {
+      log.warn('a segment with stored pages has no segment.json; "incrawl repair" moves it to quarantine', {
         segment: id,
       });
       damaged.push(id);
       continue;
     }
-    log.info('removing a segment that was never finished', { segment: id });
+    log.info('removing an unfinished segment', { segment: id });
     await segments.remove(id);
   }
   const onDisk = await segments.list();
   for (const segment of onDisk) {
     if (known.has(segment.id) || segment.state !== 'generated') continue;
-    log.info('removing a fetch list that was never leased', { segment: segment.id });
+    log.info('removing a fetch list whose URLs were never leased', { segment: segment.id });
     await segments.remove(segment.id);
   }
   const present = new Set([...onDisk.map((segment) => segment.id), ...damaged]);

@@ -25,7 +25,7 @@ export interface StateCareOptions {
   readonly dir: string;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Also read every stored response and hold it against its own digest. */
+  /** Also check every stored response against its digest. */
   readonly deep?: boolean;
 }
 
@@ -48,8 +48,8 @@ interface CareDeps extends StateCareOptions {
 }
 
 /**
- * Holds crawl db and segments against their invariants. Nothing is opened for writing: the crawl db is looked at in a
- * copy of this moment, so another process may be at work. Rejects with `db-version` for the state of a newer incrawl.
+ * Checks crawl db and segments against their invariants. Nothing is opened to write: the crawl db is read in a copy of
+ * this moment, so another process may hold it. Rejects with `db-version` for the state of a newer incrawl.
  */
 export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
   const dir = stateDir(options.dir);
@@ -101,7 +101,7 @@ async function verifyFilter(db: CrawlDb, filter: SeenFilter, report: Report): Pr
     const answers = await filter.probe(digestUrls(urls));
     for (const [i, url] of urls.entries()) {
       if (answers[i] === 0)
-        report({ kind: 'filter-misses', subject: url, detail: 'a link to it would be taken for new' });
+        report({ kind: 'filter-misses', subject: url, detail: 'a link to it would count as a new URL' });
     }
     urls = [];
   };
@@ -118,19 +118,19 @@ export interface RepairSummary {
   readonly records: number | null;
   readonly quarantinedRows: number;
   readonly leasesEnded: number;
-  /** LevelDB had to rebuild its own files. */
+  /** Whether LevelDB had to rebuild its own files. */
   readonly rebuilt: boolean;
   readonly segments: readonly { readonly id: string; readonly pagesLost: number | null }[];
-  /** Where copies of all that was taken out are kept; the folder is there when something was. */
+  /** Folder with copies of all that was taken out; exists only when something was. */
   readonly quarantine: string;
-  /** What a verification afterwards still finds. */
+  /** Result of a verification afterwards. */
   readonly left: VerifySummary;
 }
 
 /**
- * Puts right what {@link verifyState} finds: indexes, counters, leases and filter are made anew from the records; what
- * cannot be read goes to `quarantine/` in the state directory. Nothing is deleted. Rejects with `db-locked` while
- * another process has the state, and as {@link verifyState}.
+ * Repairs the findings of {@link verifyState}: rebuilds indexes, counters, leases and filter from the records, and
+ * moves unreadable rows and segments to `quarantine/` in the state directory. Nothing is deleted. Rejects with
+ * `db-locked` while another process holds the state, and as {@link verifyState}.
  */
 export async function repairState(options: StateCareOptions): Promise<RepairSummary> {
   const dir = stateDir(options.dir);
@@ -192,8 +192,9 @@ async function withDb(
 
 function stateDir(dir: string): string {
   const path = resolve(dir);
-  if (!existsSync(path)) throw new CrawlError('usage-invalid', `there is no state directory ${path}; --dir names it`);
-  refuseClusterState(path, 'this');
+  if (!existsSync(path))
+    throw new CrawlError('usage-invalid', `there is no state directory ${path}: name it with --dir`);
+  refuseClusterState(path, 'this command');
   return path;
 }
 

@@ -5,35 +5,34 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlReader } from '../questions.ts';
 import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
 
-/** The change feed, asked here or of the process that holds the crawl db. */
+/** The change feed, read in this process or through the one that holds the crawl db. */
 export type ChangeSource = Pick<CrawlReader, 'changes' | 'changeFeed'>;
 
 export interface ChangeReaderOptions {
   /** State directory. */
   readonly dir: string;
   /**
-   * Gives the feed for as long as `use` runs. Rejects with `db-locked` or `holder-gone` where nobody can be asked at
-   * the moment.
+   * Opens the feed for as long as `use` runs. Rejects with `db-locked` or `holder-gone` while it cannot be read.
    */
   readonly withFeed: <Value>(use: (source: ChangeSource) => Promise<Value>) => Promise<Value>;
 }
 
-/** Entries that were read at once. */
+/** Entries of one read. */
 export interface ChangeWindow {
   readonly changes: readonly ChangeView[];
-  /** All entries up to this number have been looked at. */
+  /** The number up to which all entries have been read. */
   readonly through: number;
   readonly ends: FeedView;
-  /** Whether there is more behind `through`. */
+  /** Whether there are entries after `through`. */
   readonly hasMore: boolean;
-  /** Equal to a later one: nobody has written since. Taken when the feed was open already and before it was read. */
+  /** Activity of the crawl db, taken before the read: a later equal stamp says that nothing was written since. */
   readonly stamp: string;
 }
 
-/** Entries looked at before the crawl db is given back. */
+/** Entries read before the crawl db is closed. */
 const WINDOW = 10_000;
 
-/** Reads the next entries behind `after`, and gives the crawl db back. */
+/** Reads the next entries after `after`, and closes the crawl db. */
 export function nextChanges(
   options: ChangeReaderOptions,
   query: Omit<ChangesQuery, 'after' | 'through' | 'limit' | 'newest'>,
@@ -42,7 +41,7 @@ export function nextChanges(
   return options.withFeed(async (source) => {
     const stamp = await activityStamp(join(resolve(options.dir), 'db'));
     const ends = await source.changeFeed();
-    // Numbers that are trimmed or missing must not hold the window up.
+    // Starts after trimmed numbers, which would leave windows empty.
     const from = Math.max(after, (ends.first ?? ends.last + 1) - 1);
     const through = Math.max(after, Math.min(from + WINDOW, ends.last));
     const changes: ChangeView[] = [];
@@ -52,9 +51,8 @@ export function nextChanges(
 }
 
 /**
- * Yields windows for ever, until the signal comes: what is there, then what is added. The crawl db is opened only when
- * somebody has written to it, so that a crawl which starts meanwhile hardly ever meets the reader. A crawl that holds
- * it is asked.
+ * Yields windows until the signal comes: existing entries, then new ones. The crawl db is opened only after a write to
+ * it, so a crawl that starts meanwhile is hardly ever locked out. A crawl that holds it answers itself.
  */
 export async function* followChanges(
   options: ChangeReaderOptions,
@@ -66,7 +64,7 @@ export async function* followChanges(
   let read: string | null = null;
   while (!signal.aborted) {
     const stamp = await activityStamp(join(resolve(options.dir), 'db'));
-    // Without files of its own a crawl db, which may be in Redis, cannot tell whether it was written to.
+    // An empty stamp: a crawl db without files, such as one in Redis, does not show whether it was written to.
     if (read === null || stamp === '' || stamp !== read) {
       try {
         const window = await nextChanges(options, query, after);
@@ -83,14 +81,14 @@ export async function* followChanges(
   }
 }
 
-/** Whether it may be better in a moment. */
+/** Whether a later try may succeed. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof CrawlError && (error.code === 'db-locked' || error.code === 'holder-gone');
 }
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** The pause between two looks; ends early when the signal comes. */
+  /** Pause between two reads; ends early when the signal comes. */
   readonly sleep: (signal: AbortSignal) => Promise<void>;
   readonly onUnavailable: (message: string) => void;
 }

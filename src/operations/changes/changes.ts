@@ -4,9 +4,9 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 
-/** Conditions narrow each other down. */
+/** All conditions must hold. */
 export interface ChangesQuery {
-  /** Only entries behind this number. */
+  /** Only entries after this number. */
   readonly after?: number;
   /** Only entries up to this number. */
   readonly through?: number;
@@ -14,7 +14,7 @@ export interface ChangesQuery {
   readonly notedFrom?: number;
   readonly kinds?: readonly ChangeKind[];
   readonly host?: string;
-  /** Leaves out modifications with a smaller distance; those without one, of pages without words, are told. */
+  /** Leaves out modifications with a smaller distance; those without a distance, of pages without words, stay. */
   readonly minDistance?: number;
   readonly limit?: number;
   /** The last ones, not the first. */
@@ -31,7 +31,7 @@ export interface ChangeView extends Omit<PageChange, 'at'> {
 export interface FeedView {
   /** The oldest number kept; `null` when nothing is kept. */
   readonly first: number | null;
-  /** The newest number ever given; 0 when there was none. */
+  /** The newest number ever given; 0 before the first. */
   readonly last: number;
   readonly notedAt: string | null;
 }

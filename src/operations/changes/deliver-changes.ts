@@ -3,7 +3,7 @@ import type { Webhook, WebhookCursor } from '../../ports/webhook.ts';
 
 export interface DeliveryDeps {
   readonly webhook: Webhook;
-  /** Resolves when it is safely written down which message is going to be told. */
+  /** Saves durably which message will be sent next. */
   readonly begin: (cursor: WebhookCursor) => Promise<void>;
   readonly now: () => number;
   /** 0 to 1, for the jitter. */
@@ -21,12 +21,12 @@ export interface DeliveryOptions {
   readonly retries: number;
 }
 
-/** What one look at the feed gave. */
+/** Result of one read of the feed. */
 export interface ToDeliver {
   readonly changes: readonly { readonly seq: number }[];
-  /** All entries up to this number have been looked at. */
+  /** The number up to which all entries have been read. */
   readonly through: number;
-  /** Entries behind the cursor that were not kept long enough. */
+  /** Entries after the cursor that were trimmed before delivery. */
   readonly missed: number;
 }
 
@@ -34,19 +34,18 @@ export interface DeliverySummary {
   readonly delivered: number;
   readonly messages: number;
   readonly attempts: number;
-  /** Why it ended before its time; `null`: all was taken. */
+  /** Why delivery ended early; `null`: all was accepted. */
   readonly failed: { readonly status: number | null; readonly reason: string; readonly isFinal: boolean } | null;
 }
 
 const FIRST_PAUSE_MS = 1_000;
-/** However long a receiver asks for, it is asked again after this time. */
+/** Longest pause before another attempt, ms, whatever Retry-After asks for. */
 const MAX_PAUSE_MS = 300_000;
 
 /**
- * Tells a webhook of changes, in messages of a bounded size, each until it is taken: at least once, in order. After
- * each one the cursor is saved, so that a process that is killed repeats one message at most. What a message is made of
- * is saved before it is told, so that a later run, which finds more entries, repeats it as it was and under the same
- * id.
+ * Delivers changes to a webhook, in messages of a bounded size, each repeated until it is accepted: at least once and
+ * in order. The cursor is saved after each message, so a killed process repeats one message at most. The extent of a
+ * message is saved before it is sent, so a later run, which finds more entries, repeats it unchanged under the same id.
  */
 export async function deliverChanges(
   deps: DeliveryDeps,

@@ -17,31 +17,31 @@ import { type DeliverySummary, deliverChanges } from './deliver-changes.ts';
 
 export interface WebhookDeliveryOptions extends ChangeReaderOptions {
   readonly url: string;
-  /** Signs messages; `null`: they go unsigned. */
+  /** Key of the signature; `null`: messages are not signed. */
   readonly secret: string | null;
   readonly filter: Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'>;
-  /** Where to begin instead of where the last delivery ended. */
+  /** Start of the delivery; default: the end of the last one. */
   readonly since?: Pick<ChangesQuery, 'after' | 'notedFrom'>;
   /** Entries in a message at most. */
   readonly batch: number;
   readonly retries: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Goes on for ever, with a pause between two looks, ms. */
+  /** Continues until the signal comes, with a pause between two reads, ms. */
   readonly follow?: { readonly everyMs: number };
   readonly note: (text: string) => void;
 }
 
 export interface WebhookSummary extends DeliverySummary {
-  /** All changes up to this number have been told, or were not asked for. */
+  /** All changes up to this number have been delivered or filtered out. */
   readonly cursor: number;
-  /** Entries that were not kept long enough to be told. */
+  /** Entries that were trimmed before delivery. */
   readonly missed: number;
 }
 
 /**
- * Tells a webhook what it has not been told yet. The crawl db is open only while entries are read, never while somebody
- * is waited for. Rejects with `usage-invalid` for an address that is no web address, with `db-locked` (without
+ * Delivers the changes since the last delivery to a webhook. The crawl db is open only while entries are read, never
+ * during a request. Rejects with `usage-invalid` for an address that is not http or https, with `db-locked` (without
  * `follow`) while a crawl holds the db and does not answer.
  */
 export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise<WebhookSummary> {
@@ -61,11 +61,12 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
     now: Date.now,
     random: Math.random,
     sleep,
-    onRetry: (reason: string, pauseMs: number) => note(`${reason}; again in ${Math.ceil(pauseMs / 1_000)} s`),
+    onRetry: (reason: string, pauseMs: number) => note(`${reason}; next attempt in ${Math.ceil(pauseMs / 1_000)} s`),
   };
   for await (const window of windowsFrom(options, cursor.seq, sleep)) {
     const missed = missedBy(window, cursor.seq);
-    if (missed > 0) note(`${missed} changes were not kept long enough to be told (changes.keep, changes.max)`);
+    if (missed > 0)
+      note(`${missed} changes were deleted from the feed before delivery (see changes.keep and changes.max)`);
     const sent = await deliverChanges(deps, { ...window, missed }, cursor, save, options, signal);
     total.delivered += sent.delivered;
     total.messages += sent.messages;
@@ -76,7 +77,7 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
   return { ...total, cursor: cursor.seq, failed: null };
 }
 
-/** Windows up to the end of the feed, or for ever. */
+/** Windows up to the end of the feed; with `follow`, until the signal comes. */
 async function* windowsFrom(
   options: WebhookDeliveryOptions,
   start: number,
@@ -99,12 +100,12 @@ async function* windowsFrom(
 function reportedOnce({ note }: WebhookDeliveryOptions): (message: string) => void {
   let isReported = false;
   return (message) => {
-    if (!isReported) note(`${message}; its changes are told when it answers`);
+    if (!isReported) note(`${message}; its changes are delivered when it answers`);
     isReported = true;
   };
 }
 
-/** Who follows waits for a crawl that holds the db. */
+/** The start of the delivery; with `follow`, waits while a crawl holds the db. */
 async function startWhenFree(
   options: WebhookDeliveryOptions,
   stored: WebhookCursor | null,
@@ -123,7 +124,7 @@ async function startWhenFree(
   }
 }
 
-/** Entries between the cursor and the oldest one that is kept. */
+/** Number of entries between the cursor and the oldest kept entry. */
 function missedBy({ ends }: ChangeWindow, cursor: number): number {
   return Math.max(0, Math.min(ends.first ?? ends.last + 1, ends.last + 1) - cursor - 1);
 }
@@ -143,7 +144,7 @@ async function startingPoint(options: WebhookDeliveryOptions, stored: WebhookCur
     if (stored === null) return { source, seq: kept };
     if (stored.seq <= last) return stored;
     options.note(
-      `the feed ends at ${last}, and ${stored.seq} was told already: it is another feed, told from its start`,
+      `the feed ends at ${last}, but ${stored.seq} was delivered before: it is another feed, delivered from its start`,
     );
     return { source: newSource(), seq: kept };
   });
@@ -159,9 +160,11 @@ function faultOf(url: string): string | null {
   try {
     parsed = new URL(url);
   } catch {
-    return `a web address such as https://example.org/hook was expected, got "${url}"`;
+    return `expected a URL such as https://example.org/hook, got "${url}"`;
   }
   const { protocol, username, password } = parsed;
-  if (protocol !== 'https:' && protocol !== 'http:') return `http or https was expected, got "${protocol}"`;
-  return username === '' && password === '' ? null : 'no name and password in the address; messages are signed';
+  if (protocol !== 'https:' && protocol !== 'http:') return `expected http or https, got "${protocol}"`;
+  return username === '' && password === ''
+    ? null
+    : 'the URL may not hold a user name and password; messages are signed instead';
 }

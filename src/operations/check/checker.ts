@@ -48,7 +48,7 @@ export interface SitemapCheck extends ReturnType<ParseSitemap> {
   readonly file: string;
 }
 
-/** A file, a URL that is fetched, or a body that is there already (then `url` says whose). */
+/** A file, a URL to fetch, or a body with its `url`. */
 export interface ParseInput {
   readonly file?: string;
   readonly url?: string;
@@ -58,14 +58,14 @@ export interface ParseInput {
 }
 
 /**
- * Parts of the chain, each asked about one input; needs no crawl db. A page is asked for as a crawl does: where
+ * Runs one part of the plugin chain on one input; needs no crawl db. Pages are requested as in a crawl: where
  * robots.txt allows it, and with the pause between two requests to a host.
  */
 export interface Checker {
   url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
   /**
-   * Without the text of a robots.txt, the one of the URL's origin is fetched; `status` and `code` tell how that went.
+   * Without the text of a robots.txt, that of the URL's origin is fetched; `status` and `code` are those of the fetch.
    */
   robots(input: {
     readonly robots?: string;
@@ -211,7 +211,7 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
   };
 }
 
-/** Local files carry no Content-Type; their name tells. Unknown names are sniffed. */
+/** The Content-Type of a local file by its name; `null`: it is sniffed. */
 function typeByName(file: string): string | null {
   if (/\.x?html?$/i.test(file)) return 'text/html';
   if (/\.(?:xml|rss|atom)$/i.test(file)) return 'application/xml';

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 
 /**
- * What a state directory says of its crawl db when that lies in Redis. Where Redis is, the configuration says:
- * addresses may hold passwords.
+ * `cluster.json` in a state directory whose crawl db is in Redis. The address of Redis, which may hold a password,
+ * stands in the configuration only.
  */
 export interface ClusterMark {
-  /** The same in the directory and in Redis: neither is taken for another crawl's. */
+  /** The same in the directory and in Redis, so that neither is taken for that of another crawl. */
   readonly id: string;
   /** `cluster.name`. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface ClusterMark {
 
 const fileIn = (dir: string): string => join(dir, 'cluster.json');
 
-/** `null`: the crawl db lies in the directory, if there is one. */
+/** `null`: the crawl db, if there is one, lies in the directory. */
 export function readClusterMark(dir: string): ClusterMark | null {
   const file = fileIn(dir);
   if (!existsSync(file)) return null;
@@ -27,24 +27,24 @@ export function readClusterMark(dir: string): ClusterMark | null {
   } catch (cause) {
     throw new CrawlError('db-corrupt', `${file} cannot be read`, { cause });
   }
-  throw new CrawlError('db-corrupt', `${file} does not say which crawl db the directory belongs to`);
+  throw new CrawlError('db-corrupt', `${file} holds no id and name of a crawl db`);
 }
 
-/** Writes the mark whole or not at all. False: there is one already. */
+/** Writes the mark whole or not at all. False: there is a mark already. */
 export function writeClusterMark(dir: string, mark: ClusterMark): boolean {
   return writeOnce(fileIn(dir), `${JSON.stringify(mark)}\n`);
 }
 
 const FOLDER = 'cluster-folder';
 
-/** The id of a crawl db that is to belong to the directory; each is another one. */
+/** A new id for a crawl db that will belong to the directory. */
 export function newCrawlDbId(dir: string): string {
   const file = join(dir, FOLDER);
   if (!existsSync(file)) writeOnce(file, `${randomUUID()}\n`);
   return `${randomUUID()}.${readFileSync(file, 'utf8').trim()}`;
 }
 
-/** Whether the crawl db of this id began in another directory. Ids of earlier versions do not tell. */
+/** Whether the crawl db of this id was made for another directory; false for ids of earlier versions, without one. */
 export function isOfAnotherFolder(dir: string, id: string): boolean {
   const [, folder] = id.split('.');
   if (folder === undefined) return false;
@@ -52,7 +52,7 @@ export function isOfAnotherFolder(dir: string, id: string): boolean {
   return !existsSync(file) || readFileSync(file, 'utf8').trim() !== folder;
 }
 
-/** Whole or not at all. False: there is such a file already. */
+/** Writes a file whole or not at all. False: the file exists already. */
 function writeOnce(file: string, text: string): boolean {
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, text);
@@ -67,12 +67,13 @@ function writeOnce(file: string, text: string): boolean {
   }
 }
 
-/** For commands that work on the files of a crawl db. */
+/** Rejects state directories whose crawl db is in Redis, for commands that work on its files. */
 export function refuseClusterState(dir: string, what: string): void {
   const mark = readClusterMark(dir);
   if (mark === null) return;
   throw new CrawlError(
     'usage-invalid',
-    `the crawl db of ${dir} is "${mark.name}" in Redis; ${what} works on a crawl db in the state directory. "incrawl export-db" and "import-db" move one from here to there`,
+    `the crawl db of ${dir} is "${mark.name}" in Redis; ${what} works on a crawl db in the state directory. ` +
+      'Move it with "incrawl export-db" and "incrawl import-db"',
   );
 }

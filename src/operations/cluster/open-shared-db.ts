@@ -26,9 +26,9 @@ export interface SharedDbOptions {
   /** State directory, the same for all processes of the crawl. */
   readonly dir: string;
   readonly log: Log;
-  /** `look`: for reading, beside whoever writes. */
+  /** `look`: to read, beside a process that writes. */
   readonly access: 'write' | 'look';
-  /** How long to wait for another writer, ms; default: twice as long as one that died could still hold the lease. */
+  /** Longest wait for another writer, ms; default: twice the lease, which a dead writer holds until it ends. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,7 +45,8 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
   if (existsSync(join(dir, 'db'))) {
     throw new CrawlError(
       'config-invalid',
-      `${dir} holds a crawl db of its own, and cluster.redis names another one; use a new --dir, or move it with "incrawl export-db" and "import-db"`,
+      `${dir} holds a crawl db of its own, and cluster.redis names another one; use a new --dir, or move it with ` +
+        '"incrawl export-db" and "incrawl import-db"',
     );
   }
   const redis = await connectRedis(url);
@@ -78,7 +79,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
   }
 }
 
-/** The rows as they are at this moment, into a new LevelDB folder. Rejects as {@link openSharedDb} does. */
+/** Copies the rows of this moment into a new LevelDB folder. Rejects as {@link openSharedDb} does. */
 export async function copySharedDb(
   { config, dir }: Pick<SharedDbOptions, 'config' | 'dir'>,
   to: string,
@@ -95,7 +96,7 @@ export async function copySharedDb(
   }
 }
 
-/** Logs that have told of it: a worker opens the crawl db for each job. */
+/** Logs that have the warning: a worker opens the crawl db for each job. */
 const warned = new WeakSet<Log>();
 
 async function warnOfEviction(redis: RedisClient, name: string, log: Log): Promise<void> {
@@ -104,17 +105,16 @@ async function warnOfEviction(redis: RedisClient, name: string, log: Log): Promi
   if (policy === null) return;
   warned.add(log);
   log.warn(
-    'Redis throws keys away when its memory is full, and the crawl with them: its maxmemory-policy must be noeviction',
-    {
-      policy,
-    },
+    'Redis evicts keys when its memory is full, which destroys the crawl: set its maxmemory-policy to noeviction',
+    { policy },
   );
 }
 
 function lostData(dir: string, name: string): CrawlError {
   return new CrawlError(
     'config-invalid',
-    `${dir} belongs to the crawl "${name}", of which Redis has nothing: it is another server, or has lost its data`,
+    `${dir} belongs to the crawl "${name}", which is not in Redis: cluster.redis names another server, or the server ` +
+      'has lost its data',
   );
 }
 
@@ -123,20 +123,20 @@ function noServer(dir: string): CrawlError {
 }
 
 /**
- * Segments lie in the directory and what they mean in Redis: one without the other would lose pages. Rejects with
- * `CrawlError('config-invalid')` where the two do not belong together. False: there is no such crawl yet, here or
- * there.
+ * Checks that state directory and Redis belong together: segments lie in the directory, the crawl db in Redis, and one
+ * without the other would lose pages. Rejects with `CrawlError('config-invalid')` when they do not. False: neither has
+ * this crawl yet.
  */
 export async function requireSharedDb(redis: RedisClient, dir: string, name: string): Promise<boolean> {
-  // The mark is written after the id: in this order a crawl that just begins elsewhere is not taken for one that was
-  // lost.
+  // The mark is written after the id, and read before it: so a crawl that another process begins at this moment is not
+  // taken for a lost one.
   const mark = readClusterMark(dir);
   const id = await crawlDbId(redis, name);
   if (mark !== null) requireSame(mark, dir, name, id);
   if (id !== null && !(await isCrawlDbWhole(redis, name))) {
     throw new CrawlError(
       'config-invalid',
-      `Redis has lost rows of the crawl "${name}": it is a server that throws keys away (its maxmemory-policy must be noeviction), or somebody has deleted them`,
+      `Redis has lost rows of the crawl "${name}": keys were evicted (set maxmemory-policy to noeviction) or deleted`,
     );
   }
   return id !== null || mark !== null;
@@ -152,16 +152,17 @@ function requireSame(mark: ClusterMark, dir: string, name: string, id: string | 
   }
 }
 
-/** Marks a directory that is to belong to the crawl db just opened. */
+/** Writes the mark of a directory without one, for the crawl db just opened. */
 async function requireOwn(db: RowsCrawlDb, dir: string, name: string, id: string | null): Promise<void> {
   const mark = readClusterMark(dir);
   if (mark !== null) return requireSame(mark, dir, name, id);
   if (id === null) throw lostData(dir, name);
-  // Killed before its mark was written, a new crawl has no segments, and began here.
+  // A new crawl that was killed before its mark was written has no segments, and its id names this directory.
   if (isOfAnotherFolder(dir, id) || (await db.segments()).length > 0) {
     throw new CrawlError(
       'config-invalid',
-      `the crawl "${name}" in Redis has its segments in another folder than ${dir}; --dir must name the folder that all of its processes share`,
+      `the crawl "${name}" in Redis has its segments in another folder than ${dir}; --dir must name the folder that ` +
+        'all of its processes share',
     );
   }
   if (!writeClusterMark(dir, { id, name })) await requireOwn(db, dir, name, id);

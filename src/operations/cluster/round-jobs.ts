@@ -4,16 +4,16 @@ import { noOutcomes, type OutcomeCounts } from '../../steps/counters/outcome-cou
 import { type RoundSummary, roundSummary } from '../../steps/round-summary.ts';
 import type { UpdateSummary } from '../../steps/summaries.ts';
 
-/** What a worker does with the crawl db while no other worker writes it. */
+/** Steps of a worker on the crawl db, while no other worker writes it. */
 export interface RoundSteps {
   /** Segments that are not applied yet, oldest first. */
   unfinished(): Promise<readonly string[]>;
-  /** The segments of a new round; none: nothing is due. */
+  /** Generates the segments of a new round; none: nothing is due. */
   generate(): Promise<readonly string[]>;
   updatedb(segment: string): Promise<UpdateSummary>;
-  /** Adds what fetching a segment brought; its URLs, and when it was made. */
+  /** Adds the fetch outcomes of a segment to `counts`; resolves with its number of URLs and its time of creation. */
   fetched(segment: string, counts: OutcomeCounts): Promise<{ readonly urls: number; readonly createdAt: number }>;
-  /** Told of a round that is over. */
+  /** Records a finished round. */
   keep(round: RoundSummary): Promise<void>;
 }
 
@@ -21,30 +21,30 @@ export interface RoundJobsDeps {
   readonly engine: Pick<JobEngine, 'put'>;
   /** Opens the crawl db for as long as `use` runs. Rejects with `db-locked` while another worker writes it. */
   withSteps(use: (steps: RoundSteps) => Promise<readonly string[]>, signal: AbortSignal): Promise<readonly string[]>;
-  /** Resolves with the number of URLs that were not come to. */
+  /** Resolves with the number of URLs that were not reached. */
   fetchAndParse(segment: string, signal: AbortSignal): Promise<number>;
   readonly now: () => number;
   readonly cpuMs: () => number;
 }
 
 /**
- * Others have the crawl db or the segment just now: they may be dead, and their lease or lock must run out; or the
- * server is away, perhaps only one node of several. Neither is a fault of the job. Ms.
+ * Pause before a job is tried again, ms, for errors that are no fault of the job: another worker holds the crawl db or
+ * the segment (it may be dead, and its lease or lock must run out), or Redis, or one node of it, is unreachable.
  */
 const LATER_MS = 500;
 const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', 'redis-unreachable']);
 
-/** The job that a crawl begins with, whatever the workers before have left behind. */
+/** The first job of a crawl, whatever earlier workers have left unfinished. */
 export const FIRST_JOB: Job = { id: 'generate', kind: 'generate', segments: [] };
 
 const fetchJob = (segment: string): Job => ({ id: `fetch-${segment}`, kind: 'fetch', segments: [segment] });
 
 /**
  * The loop of a crawl as jobs: generate, then a fetch job for each part, and once all are done updatedb, which puts the
- * next generate. Every job looks at what is there before it does anything, and puts the next before it ends. So a job
- * can be cut short anywhere and be done again, by anybody, even twice: what holds the state of the crawl are crawl db
- * and segments, not the jobs.
- * @returns what to do with a job; `onRound` is told of rounds that this worker ended
+ * next generate. Every job reads the state of the crawl first, and puts the next job before it ends. The state is in
+ * crawl db and segments, not in the jobs, so a job can be cut short anywhere and be repeated by any worker, even twice.
+ * @param onRound called with each round that this worker ends
+ * @returns performs one job
  */
 export function roundJobs(
   deps: RoundJobsDeps,

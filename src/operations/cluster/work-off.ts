@@ -9,13 +9,13 @@ import { FIRST_JOB } from './round-jobs.ts';
 export interface WorkOptions {
   readonly seeds?: readonly SeedSource[];
   readonly signal?: AbortSignal;
-  /** Told of rounds that this worker ended. */
+  /** Called with each round that this worker ends. */
   readonly onRound?: (round: RoundSummary) => void;
   readonly onProgress?: (progress: CrawlProgress) => void;
 }
 
 export interface WorkSummary extends CrawlSummary {
-  /** What this worker did; `rounds` are those that it ended. */
+  /** Jobs that this worker did, by kind; `rounds` are those that it ended. */
   readonly jobs: Readonly<Record<Job['kind'], number>>;
 }
 
@@ -23,18 +23,18 @@ export interface WorkDeps {
   readonly engine: JobEngine;
   readonly clock: Clock;
   readonly atOnce: number;
-  /** Rejects where the crawl db is not that of the state directory any more. */
+  /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
 }
 
-/** The pause between two looks at whether there is anything left to do, ms. */
+/** Pause between two looks at the queue of jobs, ms. */
 const LOOK_MS = 250;
-/** Looks in a row that must find nothing. */
+/** Looks in a row that must find an empty queue. */
 const QUIET_LOOKS = 2;
 
 /**
- * Takes jobs until none is left or the signal comes; begins the crawl where nobody else has. Rejects with the error
- * that made the workers give a job up.
+ * Takes jobs until none is left or the signal comes; puts the first job when there is none. Rejects with the error of a
+ * job that has failed for good.
  */
 export async function workOff(
   deps: WorkDeps,
@@ -91,11 +91,11 @@ async function untilQuiet(
       state = await engine.state();
       quiet = state.open === 0 ? quiet + 1 : 0;
       if (quiet < QUIET_LOOKS) continue;
-      // A server that has lost its data has no jobs either.
+      // Without jobs the crawl is done, or Redis has lost its data.
       if (state.failed.length === 0) await requireCrawlDb();
       return state;
     } catch (error) {
-      // A server that is away is waited for.
+      // An unreachable server is waited for.
       if (!(error instanceof CrawlError && error.code === 'redis-unreachable')) throw error;
       quiet = 0;
     }
@@ -103,10 +103,10 @@ async function untilQuiet(
   return state;
 }
 
-/** A job that was given up ends the crawl for all workers; the next one that is started goes on with it. */
+/** A job that failed for good ends the crawl for all workers; the next worker that starts goes on with it. */
 function refuseFailed({ failed }: JobState): void {
   const known = failed.map(({ id, reason }) => ({ id, parts: /^([a-z-]+): (.*)$/s.exec(reason) }));
-  // Jobs behind it say only that it has failed.
+  // Jobs that depend on it say only that it has failed.
   const cause = known.find(({ parts }) => parts !== null && Object.hasOwn(ERRORS, parts[1] as string));
   if (cause?.parts) throw new CrawlError(cause.parts[1] as ErrorCode, `job ${cause.id}: ${cause.parts[2]}`);
   const [first] = failed;

@@ -16,7 +16,7 @@ import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
 /** One of the processes that crawl together. */
 export interface Worker {
   /**
-   * Takes jobs until nothing is due or the signal comes. Rejects with the `CrawlError` that ended the crawl for all.
+   * Takes jobs until nothing is due or the signal comes. Rejects with the `CrawlError` that ended the crawl.
    */
   work(options?: WorkOptions): Promise<WorkSummary>;
   close(): Promise<void>;
@@ -25,9 +25,9 @@ export interface Worker {
 export interface WorkerDeps {
   readonly wiring: Omit<CrawlDeps, 'store'>;
   readonly engine: JobEngine;
-  /** Rejects where the crawl db is not that of the state directory any more. */
+  /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
-  /** A worker has the crawl db for one job at a time. */
+  /** Opens the crawl db for as long as `use` runs: a worker holds it for one job at a time. */
   withStore<Value>(
     access: 'write' | 'look',
     signal: AbortSignal | undefined,
@@ -36,6 +36,7 @@ export interface WorkerDeps {
   close(): Promise<void>;
 }
 
+/** A worker of a shared crawl: the loop as jobs (`round-jobs.ts`) on the wiring of this process. */
 export function worker({ wiring, engine, requireCrawlDb, withStore, close }: WorkerDeps): Worker {
   const { config } = wiring;
   const { clock } = wiring.runtime;
@@ -60,7 +61,7 @@ export function worker({ wiring, engine, requireCrawlDb, withStore, close }: Wor
   });
   return {
     async work({ seeds = [], ...work } = {}) {
-      // Who may not crawl the hosts of this crawl learns that before taking a job.
+      // Rejects with `contact-missing` before a job is taken.
       await withStore(seeds.length > 0 ? 'write' : 'look', work.signal, (store) =>
         prepare({ ...wiring, store: () => store }, seeds),
       );
@@ -100,9 +101,7 @@ function roundSteps(deps: CrawlDeps, signal: AbortSignal): RoundSteps {
   };
 }
 
-/**
- * The progress of all parts that a worker fetches at once. They share their lanes, whose counts are not added.
- */
+/** The progress of all parts that a worker fetches at once. They share the lanes, whose counts are not added. */
 function sumOfProgress(parts: readonly CrawlProgress[]): CrawlProgress {
   const [first] = parts;
   if (first === undefined) throw new RangeError('at least one part was expected');

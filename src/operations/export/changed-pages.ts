@@ -6,14 +6,14 @@ import { UrlSet } from '../../domain/url/hash/url-set.ts';
 import type { RemovedPage } from '../../plugin-host/api/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
-/** Since a time (ms since the epoch), or behind a number of the change feed. */
+/** Since a time (ms since the epoch), or after a number of the change feed. */
 export type Since = { readonly at: number } | { readonly after: number };
 
 export interface ChangedPages {
   has(datum: CrawlDatum): boolean;
   /**
-   * Pages that had a content and are not shown any more, those whose records were dropped among them. An orphan may be
-   * as alive as ever, so it is not among them.
+   * Pages that had content and are no longer exported, with those whose records were dropped. Orphans are not among
+   * them: their pages may still be alive.
    */
   removed(isShown: (datum: CrawlDatum) => boolean): AsyncIterable<RemovedPage>;
 }
@@ -22,8 +22,8 @@ export interface ChangedPages {
 const CHUNK = 500;
 
 /**
- * The change feed tells. Where it does not reach back so far, the records are asked, all of them; when one became a
- * duplicate they do not say, so all duplicates are removed then.
+ * Changed pages by the change feed. Where the feed does not reach back far enough, all records are read; they do not
+ * hold the time at which a page became a duplicate, so all duplicates count as removed then.
  */
 export async function changedPages(db: CrawlDb, since: Since): Promise<ChangedPages> {
   const range = 'at' in since ? { notedFrom: since.at } : { after: since.after };
@@ -84,7 +84,7 @@ async function* removedOf(
   yield* droppedPages(db, range);
 }
 
-/** Pages whose records were deleted; those that were found again and fetched since are judged by their records. */
+/** Pages whose records were deleted; pages that were found and fetched again are judged by their new records. */
 async function* droppedPages(db: CrawlDb, range: Parameters<CrawlDb['changes']>[0]): AsyncGenerator<RemovedPage> {
   const reported = new UrlSet();
   for await (const { kind, url, contentType = null } of db.changes(range)) {

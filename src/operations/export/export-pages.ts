@@ -17,9 +17,9 @@ export interface ExportQuery {
   readonly host?: string;
   /** `depth`: layer by layer, seeds first. */
   readonly mergeBy?: 'depth';
-  /** Only what changed since; pages that went away are told too. */
+  /** Only pages that changed since then; removed pages are reported too. */
   readonly since?: Since;
-  /** Counts what would be given to the exporter; nothing is written. */
+  /** Counts the pages that would be exported; nothing is written. */
   readonly dryRun?: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface ExportOutlet {
   readonly place: string | null;
   /** Standard output. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
-  /** Asked between pages: the reader has gone. */
+  /** Checked between pages: whether the reader of standard output has gone. */
   readonly isClosed?: () => boolean;
-  /** Gives the export up: it rejects with the reason, and leaves no half file. */
+  /** Aborts the export: it rejects with the reason and leaves no partial file. */
   readonly signal?: AbortSignal;
 }
 
@@ -39,9 +39,11 @@ export interface ExportSummary {
   readonly place: string | null;
   readonly documents: number;
   readonly removed: number;
-  /** Written to a file or to standard output, or what would be; 0 where the exporter brings pages elsewhere. */
+  /**
+   * Written (or, in a dry run, to be written) to a file or standard output; 0 for exporters that send pages elsewhere.
+   */
   readonly bytes: number;
-  /** Where the change feed stood when the export began: `--since` this number goes on from here. */
+  /** Last number of the change feed when the export began: `--since` this number continues from here. */
   readonly seq: number;
 }
 
@@ -54,7 +56,7 @@ interface ExportDeps {
   readonly tempDir: string;
 }
 
-/** Brings pages to an exporter, one after the other. What it wrote to a file appears when everything went well. */
+/** Passes pages to an exporter, one after the other. A file appears once the export has succeeded. */
 export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
   const { exporter } = deps;
   requirePlace(exporter, outlet.place);
@@ -79,7 +81,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     }
     if (changed !== null && !outlet.isClosed?.()) {
       for await (const page of changed.removed(shownBy(query))) {
-        // Pages of other hosts are not this export's: they may be alive, and shown by another one into the same place.
+        // Pages of other hosts are not of this export: another export into the same place may hold them.
         if (!isOfHost(page.url, query.host)) continue;
         await sink.removed(page);
         counts.removed++;
@@ -89,7 +91,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     await sink.close();
     await target.finish();
   } catch (error) {
-    // What went wrong first is what is told; the half file goes away whatever the exporter does.
+    // The first error is the one reported; the partial file is removed whatever the exporter does.
     await Promise.resolve()
       .then(() => sink?.abandon?.())
       .catch(() => {});
@@ -102,7 +104,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
   return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes, seq };
 }
 
-/** In place of a sink that would write files of its own, or send pages away. */
+/** Stands in for sinks that write files themselves or send pages elsewhere. */
 const COUNTING_ONLY: ExportSink = { document() {}, removed() {}, close() {} };
 
 function requirePlace(exporter: Exporter, place: string | null): void {

@@ -11,7 +11,7 @@ export interface OpenTarget extends ExportTarget {
   readonly bytes: number;
   /** Makes the file appear, if there is one. */
   finish(): Promise<void>;
-  /** Takes away what was written to a file. */
+  /** Removes the partial file. */
   abandon(): Promise<void>;
 }
 
@@ -25,8 +25,8 @@ export interface TargetOptions {
 }
 
 /**
- * A file is written under another name first: whoever waits for it never sees half of it. A device or a pipe is written
- * to as it is.
+ * The target of an export. A file is written under a temporary name first, so that no reader sees a partial one. A
+ * device or a pipe is written to directly.
  */
 export function openTarget({ place, isIncremental, write, tempDir }: TargetOptions): OpenTarget {
   let file: WriteStream | null = null;
@@ -50,7 +50,7 @@ export function openTarget({ place, isIncremental, write, tempDir }: TargetOptio
     async write(chunk) {
       bytes += Buffer.byteLength(chunk);
       if (place === null) return write(chunk);
-      // A stream that has failed, as one that could not be opened, neither drains nor says so again.
+      // A stream that has failed emits neither 'drain' nor a second 'error'.
       if (failure !== null) throw failure;
       const stream = opened();
       if (!stream.write(chunk)) await new Promise<void>((resolve) => drained(stream, resolve));
@@ -74,7 +74,7 @@ export function openTarget({ place, isIncremental, write, tempDir }: TargetOptio
   };
 }
 
-/** The file behind a link, and whether another may take its place: /dev/null or a named pipe must stay what it is. */
+/** The file behind a link, and whether it may be replaced: /dev/null or a named pipe must not be. */
 function destination(place: string): { readonly file: string; readonly isReplaced: boolean } {
   const found = statSync(place, { throwIfNoEntry: false });
   if (found === undefined) return { file: place, isReplaced: true };
@@ -87,7 +87,7 @@ function drained(stream: WriteStream, resolve: () => void): void {
     stream.off('drain', settle).off('close', settle);
     resolve();
   };
-  // After an error, too, a stream closes.
+  // A stream also closes after an error.
   stream.on('drain', settle).on('close', settle);
   if (stream.closed) settle();
 }

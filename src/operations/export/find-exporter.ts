@@ -7,7 +7,7 @@ import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../plugin-host/loadi
 const PREFIX = 'exporter-';
 
 /**
- * The exporter of a format: of the plugin list, else the bundled one. Rejects with `usage-invalid` when there is none.
+ * The exporter of a format, from the plugin list, else bundled. Rejects with `usage-invalid` for an unknown format.
  */
 export async function findExporter(
   format: string,
@@ -25,6 +25,7 @@ export async function findExporter(
   const guess = closestName(format, [...known]);
   throw new CrawlError(
     'usage-invalid',
-    `no exporter for "${format}"; there are: ${[...known].join(', ')}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    `no exporter for "${format}"; there are: ${[...known].join(', ')}` +
+      (guess === undefined ? '' : `; did you mean ${guess}?`),
   );
 }

@@ -7,7 +7,7 @@ import type { StoredPage } from '../state/stored-pages.ts';
 
 export type ContentReader = (page: StoredPage) => PageContent;
 
-/** Reads what exporters ask for beside the fields of a page; nothing is read or parsed for those that do not ask. */
+/** Reads the stored response and the Markdown of a page when an exporter asks for them, and not before. */
 export function createContentReader({ config, pages }: Pick<CrawlDeps, 'config' | 'pages'>): ContentReader {
   const { gzipLevel } = config.segments;
   let markdownOf: Promise<PageMarkdown> | null = null;

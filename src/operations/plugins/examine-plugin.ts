@@ -10,8 +10,8 @@ export interface PluginExam {
 }
 
 /**
- * Puts a plugin through the exam of its kind (`incrawl/plugin-testing`), whether it is in the list or not.
- * Rejects with `CrawlError('plugin-broken')` that says what was promised and what came.
+ * Runs the contract test of its kind (`incrawl/plugin-testing`) on a plugin, listed or not. Rejects with
+ * `CrawlError('plugin-broken')`, whose message has the expected and the actual value.
  */
 export async function examinePlugin(
   name: string,

@@ -9,7 +9,7 @@ export interface PluginView {
   readonly bundled: boolean;
   readonly file: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** A bundled exporter that needs no line in the plugin list: it is loaded when its format is asked for. */
+  /** A bundled exporter outside the plugin list, loaded when its format is asked for. */
   readonly onDemand: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface PluginOperations {
   plugins(): Promise<readonly PluginView[]>;
 }
 
-/** Those in force, then the bundled exporters that are loaded when their format is asked for. */
+/** Loaded plugins, then the bundled exporters that are loaded when their format is asked for. */
 export async function pluginViews(plugins: LoadedPlugins): Promise<readonly PluginView[]> {
   const listed = await Promise.all(
     plugins.entries.map(async ({ name, kind, bundled, file, options }): Promise<PluginView> => {

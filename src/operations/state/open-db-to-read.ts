@@ -12,7 +12,7 @@ import type { SeenFilter } from '../../ports/seen-filter.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
 import { openOwnDb } from './open-own-db.ts';
 
-/** A crawl db with what may be kept beside its records; `null`: nothing is kept, or it was opened without. */
+/** A crawl db with the indexes beside its records; `null`: not kept, or not opened. */
 export type ReadableDb = CrawlDb & {
   readonly fingerprints: FingerprintTables | null;
   readonly seenFilter: SeenFilter | null;
@@ -23,11 +23,11 @@ export interface ReadDbOptions {
   readonly dir: string;
   readonly log: Log;
   readonly clock: Clock;
-  /** Asked only where the crawl db is in Redis, or opened with its indexes. */
+  /** Called only for a crawl db in Redis, or one opened with its indexes. */
   readonly config: () => Promise<Config>;
   /**
-   * Opens the filter and the tables of signatures as well, and keeps the crawl db for longer; else it is open for a
-   * moment, and processes that come meanwhile wait.
+   * Opens the filter and the tables of signatures as well, and holds the crawl db for longer. Without them it is open
+   * for a moment, and other processes wait for it.
    */
   readonly withIndexes: boolean;
 }
@@ -59,7 +59,7 @@ async function openIn(dir: string, { log, clock, config, withIndexes }: ReadDbOp
   return openLevelCrawlDb({ dir: join(dir, 'db'), log, clock, isBrief: true });
 }
 
-/** LevelDB writes whenever it opens a db, so a copy is read where that is not allowed. */
+/** Reads a copy where the folder is read-only: LevelDB writes whenever it opens a db. */
 async function openCopy(options: ReadDbOptions): Promise<ReadableDb> {
   const { snapshotState, errorAboutOriginal } = await import('./state-copy.ts');
   const snapshot = snapshotState(options.dir);

@@ -15,7 +15,7 @@ export interface OwnDbOptions {
   readonly clock: Clock;
 }
 
-/** The crawl db in a directory, with filter and tables of signatures as configured. */
+/** Opens the crawl db in a directory, with filter and tables of signatures as configured. */
 export async function openOwnDb({ config, dir, log, clock }: OwnDbOptions): Promise<RowsCrawlDb> {
   const { cacheBytes, writeBufferBytes } = config.db;
   const filter = await configuredFilter(config);

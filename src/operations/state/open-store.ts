@@ -14,7 +14,7 @@ import { openSeenUrls, rememberSeen } from './seen-urls.ts';
 export type StoreDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments'>;
 
 export interface StoreOptions {
-  /** `look`: nothing is written, and another process may write meanwhile where the crawl db allows that. */
+  /** `look`: nothing is written; beside a crawl db in Redis another process may write. */
   readonly access: 'write' | 'look';
   readonly signal?: AbortSignal | undefined;
   /** As in `CrawlerOptions`. */
@@ -22,7 +22,7 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the crawl db where the configuration says it lies, and puts right what a crash has left. Rejects as the openers
+ * Opens the configured crawl db, in the state directory or in Redis, and recovers from a crash. Rejects as the openers
  * of crawl dbs do.
  */
 export async function openStore(deps: StoreDeps, { access, signal, snapshotDir }: StoreOptions): Promise<Store> {
@@ -50,6 +50,7 @@ export async function openStore(deps: StoreDeps, { access, signal, snapshotDir }
   }
 }
 
+/** Whether the crawl db of a state directory is in Redis, by configuration or by its mark. */
 export function isInRedis({ cluster }: Pick<Config, 'cluster'>, dir: string): boolean {
   return cluster.redis !== '' || readClusterMark(dir) !== null;
 }

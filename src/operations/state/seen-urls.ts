@@ -11,7 +11,7 @@ import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { NO_SEEN_STATS, type SeenUrls, type SeenUrlsStats } from '../../ports/seen-urls.ts';
 
-/** The filter as configured; `undefined` when it is off. */
+/** The configured filter; `undefined` when it is off. */
 export async function configuredFilter({ seen }: Config): Promise<BloomPlan | SharedSeenFilter | undefined> {
   if (seen.filter === 'off') return undefined;
   const { expectedUrls, leafBits, falsePositives } = seen;
@@ -33,7 +33,7 @@ export function openSeenUrls({ seen }: Config, db: RowsCrawlDb, log: Log): SeenU
 
 const STATS_KEY = 'seenStats';
 
-/** Keeps the counts of this process for `readdb --seen`; the answer goes on from there. */
+/** Adds the counts of this process since `kept` to those of `readdb --seen`; resolves with the new `kept`. */
 export async function rememberSeen(db: CrawlDb, seen: SeenUrls, kept: SeenUrlsStats): Promise<SeenUrlsStats> {
   const now = seen.stats();
   if (now.probes === kept.probes) return kept;

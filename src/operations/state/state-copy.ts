@@ -8,17 +8,16 @@ import { snapshotDb } from '../../adapters/leveldb/db-snapshot.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 
-/** A folder for temporary files, gone when it is closed, or when the process ends. */
+/** A folder for temporary files, removed when it is closed or the process ends. */
 export interface TemporaryState {
   readonly dir: string;
   close(): void;
 }
 
 /**
- * A state directory as it is at this moment, elsewhere: what is done to it is collected there and thrown away with it,
- * so that a dry run takes the same way as the real one. Nothing of the original is opened for writing; another process
- * may be at work on it.
- * @param written segments that will be written to although they are done with
+ * A writable copy of a state directory at this moment, deleted when closed, so that a dry run executes the code of the
+ * real run. Nothing of the original is opened to write; another process may hold it.
+ * @param written segments that will be written to although they are applied
  */
 export function shadowState(state: string, written: readonly string[] = []): TemporaryState {
   const original = resolve(state);
@@ -35,7 +34,7 @@ export function shadowState(state: string, written: readonly string[] = []): Tem
   }
 }
 
-/** The crawl db alone, as it is at this moment, in `DIR/db`. */
+/** Copies the crawl db of this moment, without segments, to `DIR/db`. */
 export function snapshotState(state: string): TemporaryState {
   const snapshot = temporaryState('snapshot');
   try {
@@ -49,8 +48,7 @@ export function snapshotState(state: string): TemporaryState {
 }
 
 /**
- * Uses the crawl db as it is at this moment, in `DIR/db`, and throws the copy away. What goes wrong there is told of
- * the original.
+ * Runs `use` on a copy of the crawl db of this moment, in `DIR/db`, and deletes the copy. Errors name the original.
  */
 export async function onSnapshot<Value>(state: string, use: (dir: string) => Promise<Value>): Promise<Value> {
   const snapshot = snapshotState(state);
@@ -64,8 +62,7 @@ export async function onSnapshot<Value>(state: string, use: (dir: string) => Pro
 }
 
 /**
- * The error with the name of the state directory in place of that of its copy, which will be gone when somebody reads
- * it.
+ * The error with the path of the state directory in place of that of its copy, which is deleted by then.
  */
 export function errorAboutOriginal(state: string, copy: TemporaryState, error: unknown): unknown {
   if (!(error instanceof CrawlError) || !error.message.includes(copy.dir)) return error;
@@ -73,8 +70,8 @@ export function errorAboutOriginal(state: string, copy: TemporaryState, error: u
 }
 
 /**
- * What lives outside of the state directory must not hear of a dry run: the crawl db tells which URLs are known as
- * well.
+ * Configuration without shared stores, which a dry run must not change. Without a shared filter the crawl db itself
+ * shows which URLs are known.
  */
 export function withoutShared(config: Config): Config {
   const alone: Config = { ...config, cluster: { ...config.cluster, redis: '' } };
@@ -82,8 +79,7 @@ export function withoutShared(config: Config): Config {
 }
 
 /**
- * Folders that are in use: a signal that nobody else listens for takes them with it, before it ends the process as
- * ever.
+ * Folders in use. A signal without another listener removes them, and then ends the process.
  */
 const inUse = new Set<string>();
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

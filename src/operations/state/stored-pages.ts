@@ -8,7 +8,7 @@ import type { FetchedRecord, ParsedRecord, Segment, SegmentStore } from '../../p
 export interface StoredPage {
   readonly datum: CrawlDatum;
   readonly fetched: FetchedRecord;
-  /** `null` where it has not been parsed. */
+  /** `null`: it has not been parsed. */
   readonly parsed: ParsedRecord | null;
   /** Open as long as the page is the last one yielded. */
   readonly segment: Segment;
@@ -18,8 +18,8 @@ export interface StoredPage {
 const CHUNK = 200;
 
 /**
- * The pages that are wanted, each once, newest segment first: a page comes from the segment whose body is the one that
- * the crawl db remembers. Memory is a chunk of pages, and some bytes for each page yielded.
+ * The wanted pages, each once, newest segment first: a page is read from the segment whose body has the digest of its
+ * record. Memory: a chunk of pages, and some bytes for each page yielded.
  * @param reading how parse output is read, see {@link Segment.parsed}
  */
 export async function* storedPages(
@@ -63,8 +63,8 @@ async function* chunksOf(records: AsyncIterable<FetchedRecord>): AsyncGenerator<
 }
 
 /**
- * Parse output in the order of the fetched records. Pages are parsed nearly in that order, so few have to wait for
- * their turn; nothing is read before the first page that is taken.
+ * Parse output in the order of the fetched records. Pages are parsed nearly in that order, so few records wait in
+ * memory. Nothing is read before the first `take`.
  */
 class ParsedOfSegment {
   private readonly segment: Segment;

@@ -16,7 +16,7 @@ import type {
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import { DUMP_VERSION, type DumpCounts, type DumpLine, parseDumpLine } from './dump-lines.ts';
 
-/** The whole crawl db line by line. Each kind of line is a snapshot of its own; nobody else may write meanwhile. */
+/** The whole crawl db line by line. Each kind of line is a snapshot of its own, so no other process may write. */
 export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpLine> {
   const counts = { records: 0, links: 0, hosts: 0, changes: 0 };
   yield { incrawl: 'crawldb', version: DUMP_VERSION, exportedAt: new Date(now).toISOString() };
@@ -49,7 +49,7 @@ const isNothing = (facts: HostFacts): boolean =>
   (Object.keys(NO_HOST_FACTS) as (keyof HostFacts)[]).every((name) => facts[name] === NO_HOST_FACTS[name]);
 
 export interface TransferSummary extends Required<DumpCounts> {
-  /** Records that were there already; under `merge` one was made out of two. */
+  /** Records whose URL was there already; under `merge` the two are merged. */
   readonly merged: number;
 }
 
@@ -57,10 +57,10 @@ export interface TransferSummary extends Required<DumpCounts> {
 const CHUNK = 1_000;
 
 /**
- * Writes lines into a crawl db. `whole`: the db must be empty, and becomes what was exported, leases included. `merge`:
- * what is there stays, records of one URL are made one by `mergeDatum`; segments, leases and change feed of the other
- * crawl are left out. Rejects with `usage-invalid`, naming the line; under `merge` what came before it may have been
- * written, of a `whole` import that is cut short nothing stays.
+ * Writes lines into a crawl db. `whole`: the db must be empty, and becomes the exported one, leases included. `merge`:
+ * existing rows stay, two records of one URL are merged by `mergeDatum`, and segments, leases and change feed of the
+ * other crawl are left out. Rejects with `usage-invalid`, naming the line: under `merge` earlier lines may have been
+ * written; a `whole` import that is cut short leaves nothing.
  */
 export async function importLines(
   db: CrawlDb,
@@ -70,13 +70,13 @@ export async function importLines(
   if (mode === 'whole' && (await db.counters()).urls > 0) {
     throw new CrawlError(
       'usage-invalid',
-      'the crawl db is not empty; --merge adds to what it has, --dir names another',
+      'the crawl db is not empty: add to it with --merge, or name another with --dir',
     );
   }
   const sink = new Sink(db, mode);
   let end: DumpCounts | null = null;
   for await (const line of lines) {
-    if (end !== null) throw new CrawlError('usage-invalid', 'there is more after the line that ends the export');
+    if (end !== null) throw new CrawlError('usage-invalid', 'lines follow the last line of the export ("end")');
     if ('end' in line) end = line.end;
     else await sink.add(line);
   }
@@ -89,7 +89,10 @@ export async function importLines(
   }
   const isWhole = end.records === records && end.links === links && end.hosts === hosts;
   if (!isWhole || (end.changes ?? 0) !== changes) {
-    throw new CrawlError('usage-invalid', `the export was to have ${end.records} records, ${records} came`);
+    throw new CrawlError(
+      'usage-invalid',
+      `the export is incomplete: its last line counts ${end.records} records, ${records} were read`,
+    );
   }
   await sink.finish();
   return { records, links, hosts, changes, merged: sink.merged };
@@ -163,7 +166,7 @@ class Sink {
     this.#facts = [];
   }
 
-  /** A page that has stored outlinks keeps them: they are of its own crawl's last parse. */
+  /** A page with stored outlinks keeps them: they are of the last parse by its own crawl. */
   async #newLinks(): Promise<StoredLinks[]> {
     if (this.#mode === 'whole') return this.#links;
     const fresh: StoredLinks[] = [];
@@ -193,7 +196,7 @@ class Sink {
     await this.#db.write(last, { durable: true });
   }
 
-  /** Part of a crawl db would look like a whole one. */
+  /** Marks an unfinished import, which would otherwise look like a whole crawl db. */
   #write(batch: CrawlDbBatch): Promise<void> {
     return this.#db.write(this.#mode === 'whole' ? { ...batch, isImporting: true } : batch);
   }
@@ -202,7 +205,7 @@ class Sink {
 const NO_FEED_ENTRY: Pick<ChangeRow, 'seq' | 'notedAt'> = { seq: 0, notedAt: 0 };
 
 /**
- * Lines of text as lines of a dump. Checks the header, that URLs are canonical, and that changes come in their order.
+ * Parses lines of text. Checks the header, that URLs are canonical, and that changes are in order.
  */
 export async function* readDump(lines: AsyncIterable<string>): AsyncGenerator<DumpLine> {
   let number = 0;

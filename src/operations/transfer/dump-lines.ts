@@ -10,8 +10,8 @@ import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts
 export const DUMP_VERSION = 2;
 
 /**
- * One line of a crawl db as text. The first line is the header, the last the end with its counts, so that a file cut
- * short is told from a whole one. Times are milliseconds since the epoch.
+ * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
+ * file is whole. Times are milliseconds since the epoch.
  */
 export type DumpLine =
   | { readonly incrawl: 'crawldb'; readonly version: number; readonly exportedAt: string }
@@ -22,7 +22,7 @@ export type DumpLine =
   | { readonly segment: SegmentRow }
   | { readonly lease: { readonly url: string; readonly segment: string } }
   | { readonly change: ChangeRow }
-  /** Behind the entries: the newest number that the change feed has given. */
+  /** After the entries: the newest number that the change feed has given. */
   | { readonly feed: { readonly last: number } }
   | { readonly end: DumpCounts };
 
@@ -155,12 +155,11 @@ const line = z.union([
 ]) satisfies z.ZodType<DumpLine>;
 
 /**
- * Which schema a line has to fulfil, by its first field: an error then names the field that is wrong, not all
- * alternatives.
+ * Schemas of lines by their first field: so an error names the wrong field, not all alternatives.
  */
 const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)[0] as string, option]));
 
-/** Reads one line. Throws `CrawlError('usage-invalid')` that names the line and what was expected. */
+/** Parses one line. Throws `CrawlError('usage-invalid')` that names the line and what it must hold. */
 export function parseDumpLine(text: string, number: number): DumpLine {
   const refuse = (what: string): never => {
     throw new CrawlError('usage-invalid', `line ${number}: ${what}`);

@@ -17,9 +17,9 @@ export interface MergeSummary extends TransferSummary {
 }
 
 /**
- * Adds another crawl to this one: its records, outlinks and host facts, and the segments that are done with, for their
- * content. The other state directory is not changed, and a crawl may be at work there: it is taken as it is at this
- * moment. A segment id that both have gets a suffix.
+ * Merges another crawl into this one: its records, outlinks and host facts, and its applied segments, for their
+ * content. The other state directory is not changed, and a crawl may run there: its state of this moment is read. A
+ * segment id that both crawls have gets a suffix.
  */
 export async function mergeState(
   db: CrawlDb,
@@ -41,7 +41,7 @@ export async function mergeState(
       if (state !== 'updated') continue;
       const { own, isCopied } = placeFor(join(from, 'segments', id), join(dir, 'segments'), id);
       if (isCopied && known.has(own)) continue;
-      // A merge that was cut short may have copied it and not told so.
+      // A merge that was cut short may have copied it without its row.
       if (!isCopied) copySegment(join(from, 'segments', id), join(dir, 'segments', own), own);
       await db.write({ segments: [{ id: own, state: 'updated', createdAt, urls, applied: urls }] }, { durable: true });
       segments.push(own);
@@ -50,7 +50,7 @@ export async function mergeState(
   });
 }
 
-/** The id, or the id with the first suffix, that nobody has but the same segment, which has been copied then. */
+/** The id, with a suffix where another segment has it. `isCopied`: an earlier merge has copied the segment. */
 function placeFor(folder: string, dir: string, id: string): { readonly own: string; readonly isCopied: boolean } {
   for (let number = 0; ; number++) {
     const own = number === 0 ? id : `${id}-m${number}`;

@@ -14,13 +14,13 @@ import { temporaryState } from '../state/state-copy.ts';
 import { dumpLines, importLines } from './db-transfer.ts';
 import type { DumpLine } from './dump-lines.ts';
 
-/** Crawl dbs that are being written: half of one would look like a whole one. No node can be called so. */
+/** Folder of crawl dbs that are being written; "~" cannot be part of a node's name. */
 const UNFINISHED = '.unfinished~';
 
 export interface RepartitionOptions {
   readonly nodes: readonly string[];
   readonly out: string;
-  /** Writes the crawl dbs elsewhere, and throws them away. */
+  /** Writes the crawl dbs to a temporary folder, which is deleted. */
   readonly dryRun?: boolean;
 }
 
@@ -35,9 +35,9 @@ export interface RepartitionSummary {
 }
 
 /**
- * Cuts a crawl db into one for each node, `OUT/NODE/db`: the records, outlinks, facts and changes of a host, or of a
- * registrable domain, all go to one. When a node is added later, about 1/(n+1) of the hosts move. They appear when all
- * are whole. Segments stay where they are. Rejects with `usage-invalid` for names that cannot be folders, and for a
+ * Splits a crawl db into one for each node, `OUT/NODE/db`: the records, outlinks, facts and changes of a host, or of a
+ * registrable domain, go to one node. When a node is added later, about 1/(n+1) of the hosts move. The crawl dbs appear
+ * once all are whole. Segments stay in place. Rejects with `usage-invalid` for names that cannot be folders, and for a
  * folder that is not empty.
  */
 export async function repartition(
@@ -54,7 +54,7 @@ export async function repartition(
   ) {
     throw new CrawlError(
       'usage-invalid',
-      `names of nodes were expected, each once, of letters, digits, "_", "-" and ".", got ${nodes.join(',')}`,
+      `expected different names of nodes, of letters, digits, "_", "-" and ".", got ${nodes.join(',')}`,
     );
   }
   const unfinished = join(target, UNFINISHED);
@@ -92,7 +92,7 @@ export async function repartition(
   }
 }
 
-/** Lines that belong to hosts of one node; small facts go to all, segments and leases to none. */
+/** Lines of the hosts of one node; metadata goes to all nodes, segments and leases to none. */
 async function* linesOfNode(
   lines: AsyncIterable<DumpLine>,
   isOwn: (host: string) => boolean,

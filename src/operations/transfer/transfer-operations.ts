@@ -4,15 +4,15 @@ import { dumpLines, importLines, readDump, type TransferSummary } from './db-tra
 import { type MergeSummary, mergeState } from './merge-states.ts';
 import { type RepartitionOptions, type RepartitionSummary, repartition } from './repartition.ts';
 
-/** Whole crawl dbs, brought from one place to another. */
+/** Export, import, merge and split of whole crawl dbs. */
 export interface TransferOperations {
   /** The crawl db as lines of JSON, without line ends. */
   exportDb(): AsyncIterable<string>;
-  /** Reads such lines back: into an empty crawl db, or (`merge`) beside what it has. */
+  /** Imports such lines into an empty crawl db, or (`merge`) adds them. */
   importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): Promise<TransferSummary>;
   /** Adds the crawl of another state directory to this one. */
   merge(dir: string): Promise<MergeSummary>;
-  /** Cuts the crawl db into one for each node. */
+  /** Splits the crawl db into one for each node. */
   repartition(options: RepartitionOptions): Promise<RepartitionSummary>;
 }
 

@@ -275,7 +275,7 @@ describe('backup and restore', () => {
     rmSync(join(folder, 'backup.json'));
     expect(await runStaying(['restore', folder, '--dir', dir])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no whole backup'),
+      stderr: expect.stringContaining('no complete backup'),
     });
     expect(existsSync(dir)).toBe(false);
   });

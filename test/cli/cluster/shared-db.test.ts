@@ -72,7 +72,7 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
       [['generate', ...within(workDir())], 'has its segments in another folder'],
       [['generate', ...within(dir, 'elsewhere')], 'belongs to the crawl "shared"'],
       [['generate', ...within(own, 'fresh')], 'holds a crawl db of its own'],
-      [['verify', ...within(dir)], 'in Redis; this works on'],
+      [['verify', ...within(dir)], 'in Redis; this command works on'],
     ];
     const done = await Promise.all(refused.map(([args], i) => (i === 0 ? run : runStaying)(args)));
     expect(done.map(({ code, stderr }) => [code, stderr])).toEqual(
@@ -110,7 +110,7 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const warned = await run(['inject', '-', ...where], { input: `${site.origin}/` });
     await redis.config('SET', 'maxmemory-policy', 'noeviction');
-    expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('maxmemory-policy must be noeviction')]);
+    expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('maxmemory-policy to noeviction')]);
     // The counters are in one of the two, the order of the rows in the other.
     for (const [key, start] of [
       ['{evicted}:db:order', run],
