@@ -69,7 +69,7 @@ describe('pages that changed since', () => {
     expect(await since({ after: 4 })).toEqual({ changed: [], removed: [] });
   });
 
-  it('are those, too, whose records were deleted: once, with what is known of them, unless they were fetched again', async () => {
+  it('include pages whose records were deleted: once, with their last facts, unless they were fetched again', async () => {
     const db = createMemoryCrawlDb();
     const drop = async (datum: CrawlDatum, notedAt: number): Promise<void> => {
       const change = pageDropped(datum, notedAt);

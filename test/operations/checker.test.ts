@@ -7,7 +7,7 @@ import { openChecker } from '../../src/crawler.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-it('checks that ask a host leave it its pause, and its Crawl-delay, and ask for robots.txt once', async () => {
+it('checks keep the pause and the Crawl-delay of a host, and request robots.txt once', async () => {
   let now = Date.UTC(2026, 5, 1);
   const asked: (readonly [path: string | undefined, at: number])[] = [];
   const server = createServer((request, response) => {

@@ -35,7 +35,7 @@ async function dbOf(...data: CrawlDatum[]): Promise<CrawlDb> {
 }
 
 describe('a crawl db as lines of text', () => {
-  it('comes back as it was: records, outlinks, host facts, small facts, segments, leases', async () => {
+  it('comes back as it was: records, outlinks, host facts, metadata, segments, leases', async () => {
     const db = await dbOf(visitedDatum(A), newDatum({ url: B, now: 5, intervalMs: 1_000 }));
     await db.write({
       links: [{ url: A, targets: [B, 'https://c.example/größe'] }],
@@ -68,7 +68,7 @@ describe('a crawl db as lines of text', () => {
     );
   });
 
-  it('a feed of which nothing is kept goes on where it was', async () => {
+  it('an empty feed continues from its last number', async () => {
     const db = await dbOf(visitedDatum(A));
     await db.write({ feed: { add: { notedAt: 9, changes: [changeOf(A), changeOf(A)] }, trimThrough: 2 } });
     const { db: copy } = await imported(await textOf(db));
@@ -125,7 +125,7 @@ describe('a crawl db as lines of text', () => {
     expect(await listOf(db.changes())).toEqual([]);
   });
 
-  it('does not write over what is there', async () => {
+  it('does not overwrite existing rows', async () => {
     const lines = await textOf(await dbOf(visitedDatum(A)));
     await expect(imported(lines, 'whole', await dbOf(visitedDatum(B)))).rejects.toMatchObject({
       code: 'usage-invalid',
@@ -133,7 +133,7 @@ describe('a crawl db as lines of text', () => {
   });
 });
 
-describe('two crawls made one', () => {
+describe('two crawls merged', () => {
   const early = visitedDatum(A, {
     lastFetchAt: 100,
     depth: 1,
@@ -165,7 +165,7 @@ describe('two crawls made one', () => {
     expect(mergeDatum(early, orphan)).toMatchObject({ state: 'orphan', nextFetchAt: null });
   });
 
-  it('a page that was never visited learns from one that was, and never the other way round', () => {
+  it('a page that was never visited takes the facts of one that was, and never the other way round', () => {
     const unvisited = newDatum({ url: A, now: 1, intervalMs: 5, metadata: { label: 'mine' } });
     const merged = mergeDatum(unvisited, visitedDatum(A, { metadata: { other: 1 } }));
     expect(merged).toMatchObject({ state: 'fetched', discoveredAt: 1, metadata: { label: 'mine', other: 1 } });

@@ -47,7 +47,7 @@ const entries = (...seqs: number[]) => seqs.map((seq) => ({ seq }));
 const cursor = { source: 's', seq: 0 };
 const never = new AbortController().signal;
 
-describe('telling a webhook', () => {
+describe('delivery to a webhook', () => {
   it('in messages of a bounded size, the cursor saved after each', async () => {
     const { deps, save, bodies, saved, pauses } = receiver([]);
     const window = { changes: entries(1, 2, 5, 6, 9), through: 12, missed: 3 };
@@ -62,7 +62,7 @@ describe('telling a webhook', () => {
     expect(pauses).toEqual([]);
   });
 
-  it('nothing that was not asked for, but the cursor moves on', async () => {
+  it('omits filtered entries, but moves the cursor', async () => {
     const { deps, save, bodies, saved } = receiver([]);
     await deliverChanges(deps, { changes: [], through: 7, missed: 0 }, cursor, save, { batch: 2, retries: 0 }, never);
     expect([bodies, saved]).toEqual([[], [7]]);
@@ -70,7 +70,7 @@ describe('telling a webhook', () => {
     expect(saved).toEqual([7]);
   });
 
-  it('again and ever later until it is taken, under the same id', async () => {
+  it('repeats with growing pauses until it is accepted, under the same id', async () => {
     const { deps, save, bodies, pauses } = receiver([refused(500), refused(null), refused(503, 60_000), refused(500)]);
     const window = { changes: entries(1), through: 1, missed: 0 };
     const summary = await deliverChanges(deps, window, cursor, save, { batch: 9, retries: 4 }, never);
@@ -79,7 +79,7 @@ describe('telling a webhook', () => {
     expect(pauses).toEqual([1_000, 2_000, 60_000, 8_000]);
   });
 
-  it('again by a later run as it was, under the same id, though more has come', async () => {
+  it('is repeated unchanged by a later run, under the same id, although entries were added', async () => {
     const options = { batch: 4, retries: 0 };
     const { deps, save, bodies, begun } = receiver([refused(null)]);
     await deliverChanges(deps, { changes: entries(1, 3), through: 3, missed: 0 }, cursor, save, options, never);
@@ -98,7 +98,7 @@ describe('telling a webhook', () => {
     expect(pauses).toHaveLength(41);
   });
 
-  it('not for ever, and no more at all once it is refused for good', async () => {
+  it('ends after the retries, and at once when it is refused for good', async () => {
     const { deps, save, saved } = receiver([taken, refused(500), refused(500)]);
     const window = { changes: entries(1, 2), through: 2, missed: 0 };
     const summary = await deliverChanges(deps, window, cursor, save, { batch: 1, retries: 1 }, never);

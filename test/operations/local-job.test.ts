@@ -95,7 +95,7 @@ export default async (task) => {
     expect(lines).toEqual(await listOf(linkClusters.reduce(stream(mapped))));
   });
 
-  it('a part that kills every thread ends the job, and leaves nothing behind', async () => {
+  it('a part that kills every thread ends the job, and leaves no file behind', async () => {
     const dir = await newDir();
     const options = { dir, threads: 2, threadsFrom: 0, worker: await dyingWorker(3) };
     await expect(listOf(localJob('linkclusters', stream(LINKS), options))).rejects.toThrow('worker exited with code');

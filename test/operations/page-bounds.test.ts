@@ -33,7 +33,7 @@ it('bounds of a host or a type win over the general ones, also where they lie ou
   expect(settledAt('example.org', 'text/html', 'unchanged')).toBe(90 * DAY);
 });
 
-it('hosts of bounds may be written in any spelling', () => {
+it('hosts of bounds may be in any spelling', () => {
   const rulesOf = (...bounds: string[]) =>
     policyOf(
       defaultConfig([`schedule.bounds=${JSON.stringify(bounds)}`]),

@@ -133,7 +133,7 @@ describe('the loop as jobs', () => {
     expect(crawl.places).toBeGreaterThan(30);
   });
 
-  it('may be cut short at any place, and is gone on with from there', async () => {
+  it('may be cut short at any place, and continues from there', async () => {
     const whole = new Crawl([]);
     await whole.run();
     for (let death = 0; death < whole.places; death++) {

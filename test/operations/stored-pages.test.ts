@@ -88,7 +88,7 @@ async function crawled(
 }
 
 describe('the current content of pages', () => {
-  it('is the one that the crawl db remembers, each page once, newest segment first', async () => {
+  it('is the one with the digest of the record, each page once, newest segment first', async () => {
     const pages = await crawled(
       [
         { bodies: { a: '1', b: '1', c: '1' } },

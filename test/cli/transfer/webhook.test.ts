@@ -40,7 +40,7 @@ describe('changes --webhook', { sequential: true }, () => {
     receiver.script.push(500);
     const first = await run(['changes', '--webhook', receiver.url, '--batch', '2'], { cwd, env: signed });
     expect(first).toMatchObject({ code: 0, stdout: '3 changes delivered in 2 messages, up to number 3.\n' });
-    expect(first.stderr).toContain('status 500; again in 1 s');
+    expect(first.stderr).toContain('status 500; next attempt in 1 s');
     expect(receiver.received).toHaveLength(3);
     const [again, taken] = receiver.received;
     expect(again?.headers['webhook-id']).toBe(taken?.headers['webhook-id']);
@@ -153,7 +153,7 @@ describe('changes --webhook', { sequential: true }, () => {
   });
 
   it.each([
-    [['--webhook', 'https://user:pass@a.example/'], 'no name and password'],
+    [['--webhook', 'https://user:pass@a.example/'], 'may not hold a user name and password'],
     [['--follow', '--limit', '3'], '--follow prints lines'],
   ])('refuses %j', async (words, message) => {
     expect(await run(['changes', ...words], { cwd })).toMatchObject({
