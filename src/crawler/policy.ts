@@ -21,6 +21,7 @@ export function policyOf(config: Config, schedule: FetchSchedule): SettlePolicy 
     retryIntervalMs: config.schedule.retryIntervalMs,
     maxRetryIntervalMs: config.schedule.maxRetryIntervalMs,
     goneIntervalsMs: config.schedule.goneIntervalsMs,
+    maxRedirects: config.fetch.maxRedirects,
     intervalRules: config.schedule.bounds.map(parseIntervalRule),
   };
 }

@@ -72,6 +72,10 @@ export const ERRORS = {
   },
   'scheme-unsupported': { consequence: 'drop-url', text: 'No protocol plugin serves the scheme of the URL.' },
   'redirect-invalid': { consequence: 'drop-url', text: 'The redirect has no usable target.' },
+  'redirect-limit': {
+    consequence: 'drop-url',
+    text: 'It is at the end of as many redirects in a row as are followed; its own target is not added.',
+  },
   'soft-404': {
     consequence: 'drop-url',
     text: 'The page is like the answer of its host for URLs that do not exist: it counts as gone.',

@@ -196,6 +196,45 @@ it('a network that is down ends a crawl of hosts that were never asked before, o
   expect(all.stoppedBy).toBe('failure-limit');
 });
 
+it('a chain of redirects without end is followed for twenty, or as many as are allowed', async () => {
+  let hops = 0;
+  const endless = async (...settings: string[]) =>
+    visiting((_request, response) => response.writeHead(302, { location: `/loop/${++hops}` }).end(), ...settings);
+  const { crawler, origin, asked } = await endless();
+  const { rounds, totals, stoppedBy } = await crawler.crawl(seed(`${origin}/loop`));
+  expect([asked.length, rounds.length, totals.redirected, stoppedBy]).toEqual([21, 21, 21, 'nothing-due']);
+  expect(await crawler.record(`${origin}/loop/20`)).toMatchObject({
+    state: 'redir_temp',
+    depth: 20,
+    failures: 0,
+    target: `${origin}/loop/21`,
+    lastError: { code: 'redirect-limit', message: expect.stringContaining('after 20 redirects in a row') },
+    metadata: { redirects: 20 },
+  });
+  expect(await crawler.record(`${origin}/loop/19`)).toMatchObject({ lastError: null });
+  expect(await crawler.record(`${origin}/loop/21`)).toBeNull();
+  const none = await endless('fetch.maxRedirects=0');
+  await none.crawler.crawl(seed(`${none.origin}/loop`));
+  expect(none.asked).toEqual(['GET /loop']);
+});
+
+it('a page that moves after it was fetched begins a new chain of redirects', async () => {
+  let hasMoved = false;
+  const { crawler, origin, asked, pass } = await visiting((request, response) => {
+    const { url = '' } = request;
+    const isPage = hasMoved ? url === '/c' : url === '/b';
+    if (isPage) return void response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>page ${url}`);
+    response.writeHead(301, { location: url === '/a' ? '/b' : '/c' }).end();
+  }, 'fetch.maxRedirects=1');
+  await crawler.crawl(seed(`${origin}/a`));
+  expect(asked).toEqual(['GET /a', 'GET /b']);
+  hasMoved = true;
+  pass(200 * DAY);
+  await crawler.crawl();
+  expect(await crawler.record(`${origin}/b`)).toMatchObject({ state: 'redir_perm', lastError: null });
+  expect(await crawler.record(`${origin}/c`)).toMatchObject({ state: 'fetched', metadata: { redirects: 1 } });
+});
+
 it('pages that robots.txt forbids cost no pause', async () => {
   const { crawler, origin, asked, now } = await visiting(
     (_request, response) => void response.writeHead(404).end(),

@@ -143,6 +143,15 @@ export const fetch = z.strictObject({
       'Hosts whose Crawl-delay is longer than fetch.maxCrawlDelay: obey the delay, or skip the host and report ' +
       'crawl-delay-too-long.',
   }),
+  maxRedirects: integer({
+    default: 20,
+    min: 0,
+    max: 1000,
+    unit: 'redirects',
+    prose:
+      'Redirects in a row that are followed. The target of a further one does not enter the crawl db; the URL keeps ' +
+      'its redirect, with redirect-limit as the reason. 0: none is followed.',
+  }),
   window: integer({
     default: 2000,
     min: 1,

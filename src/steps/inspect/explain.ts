@@ -1,3 +1,4 @@
+import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
 import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
@@ -221,6 +222,8 @@ function stateSentences(datum: CrawlDatum): string[] {
         : 'It was found without a referring page.'
       : `It was found on ${datum.referrer}, ${datum.depth} link${datum.depth === 1 ? '' : 's'} from a seed.`;
   const sentences = [found];
+  const redirects = redirectsTo(datum);
+  if (redirects > 0) sentences.push(`${redirects} redirect${redirects === 1 ? '' : 's'} in a row led to it.`);
   if (datum.lastError !== null) {
     const text = ERRORS[datum.lastError.code as ErrorCode]?.text ?? '';
     const { at, code, message } = datum.lastError;

@@ -126,7 +126,8 @@ async function judge(run: UpdateRun, draft: Draft, visits: readonly KnownVisit[]
 
 function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed, previous }: KnownVisit): Transition {
   const { outcome, host } = fetched;
-  const target = redirectTarget(run.links, fetched, previous, found, tally);
+  const { maxRedirects = Number.POSITIVE_INFINITY } = run.policy;
+  const target = redirectTarget(run.links, fetched, previous, maxRedirects, found, tally);
   const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;
   return settle(
     previous,

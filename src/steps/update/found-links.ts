@@ -1,3 +1,4 @@
+import { endsChain, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
 import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
@@ -49,13 +50,19 @@ export interface Found {
   readonly at: number;
   /** Reason why all links to it so far are noise; `null`: one is not. */
   readonly noise: string | null;
+  /** Redirects in a row that led to it; absent for a link. */
+  readonly redirects?: number;
 }
 
-/** The target of a redirect, which is judged like an outlink, at the depth of the page that moved. `null`: none. */
+/**
+ * The target of a redirect, which is judged like an outlink and as deep as one. `null`: none. After `maxRedirects` in a
+ * row it does not enter the crawl db.
+ */
 export function redirectTarget(
   deps: LinkDeps,
   fetched: FetchedRecord,
   page: CrawlDatum,
+  maxRedirects: number,
   found: Map<string, Found>,
   tally: LinkTally,
 ): string | null {
@@ -66,16 +73,19 @@ export function redirectTarget(
   } catch {
     return null;
   }
-  const context = { from: page.url, depth: page.depth, seedHosts: deps.seedHosts };
+  const depth = page.depth + 1;
+  const context = { from: page.url, depth, seedHosts: deps.seedHosts };
   const { url } = deps.urls.apply(absolute, context);
   if (url === null) {
     tally.filteredUrls++;
     return absolute;
   }
-  if (url === page.url) return url;
+  if (url === page.url || endsChain(page, maxRedirects)) return url;
   const outlink: Outlink = { url, anchor: '', rel: 'link', nofollow: false };
-  if (!found.has(url))
-    found.set(url, { parent: page, outlink, depth: page.depth, at: fetched.outcome.at, noise: null });
+  if (!found.has(url)) {
+    const redirects = redirectsTo(page) + 1;
+    found.set(url, { parent: page, outlink, depth, at: fetched.outcome.at, noise: null, redirects });
+  }
   return url;
 }
 
@@ -175,7 +185,7 @@ export async function additions(
       deps.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
       continue;
     }
-    const { parent, outlink, depth, at, noise } = found.get(url) as Found;
+    const { parent, outlink, depth, at, noise, redirects } = found.get(url) as Found;
     const tooMany = excess.has(url) ? TOO_MANY_QUERIES : null;
     const reasons = [tooMany, reason, noise].filter((each) => each !== null);
     for (const each of reasons) countRejection(deps.demotedBy, each);
@@ -191,7 +201,7 @@ export async function additions(
           deps.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
           factor *
           (tooMany === null ? 1 : DEMOTION),
-        ...(demoted === undefined ? {} : { metadata: { demoted } }),
+        metadata: { ...(demoted !== undefined && { demoted }), ...(redirects !== undefined && { redirects }) },
       }),
     );
   }

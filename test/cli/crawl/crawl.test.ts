@@ -127,6 +127,20 @@ describe('crawl', () => {
     expect(site.log).toEqual([]);
   });
 
+  it('says where a chain of redirects was cut', async () => {
+    const chain = await startChangingSite({ '/a': '/b', '/b': '/c', '/c': '/d', '/d': '<p>page' });
+    const cwd = workDir();
+    const limit = ['-D', 'fetch.maxRedirects=2'];
+    await runStaying(['crawl', `${chain.origin}/a`, ...NETWORK, ...limit], { cwd });
+    expect(chain.requests.filter((each) => !each.includes('robots'))).toEqual(['GET /a', 'GET /b', 'GET /c']);
+    const { stdout } = await runStaying(['explain', `${chain.origin}/c`], { cwd });
+    expect(stdout).toContain('2 redirects in a row led to it.');
+    expect(stdout).toMatch(/redirect-limit, redirect to .*\/d not followed after 2 redirects in a row/);
+    const [skipped, ...more] = await jsonStaying<readonly object[]>(['skipped', '--reason', 'redirect-limit'], { cwd });
+    expect([skipped, more]).toEqual([expect.objectContaining({ url: `${chain.origin}/c` }), []]);
+    await chain.close();
+  });
+
   it('says why pages could not be read, with one of them for each reason', async () => {
     const pages = {
       '/': '<a href="/broken">b</a> <a href="/scan">s</a>',

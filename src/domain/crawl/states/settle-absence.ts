@@ -1,7 +1,8 @@
 import { ERRORS, type ErrorCode } from '../../errors.ts';
+import { endsChain } from '../discovery/redirect-chain.ts';
 import { boundsFor, clamp, type SettlePolicy } from '../revisit/next-visit.ts';
 import type { ScheduleTerm } from '../revisit/schedule.ts';
-import { type CrawlDatum, isAnswered, NO_VALIDATORS, type Visit } from './datum.ts';
+import { type CrawlDatum, isAnswered, type LastError, NO_VALIDATORS, type Visit } from './datum.ts';
 import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outcome.ts';
 import { answered, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
 
@@ -37,14 +38,7 @@ export function settleRedirect(
     state: outcome.permanent ? 'redir_perm' : 'redir_temp',
     changedAt,
     target,
-    lastError:
-      target === null
-        ? {
-            code: 'redirect-invalid',
-            message: `redirect to ${outcome.target.slice(0, 200)} cannot be followed`,
-            at: now,
-          }
-        : null,
+    lastError: redirectError(datum, outcome, target, policy, now),
   };
   return {
     datum: withVisit(next, datum, 'redirect', null, outcome.bodyBytes, now),
@@ -52,6 +46,19 @@ export function settleRedirect(
     distance: null,
     terms: scheduled.terms,
   };
+}
+
+function redirectError(
+  datum: CrawlDatum,
+  outcome: FetchRedirect,
+  target: string | null,
+  { maxRedirects = Number.POSITIVE_INFINITY }: SettlePolicy,
+  at: number,
+): LastError | null {
+  const to = `redirect to ${(target ?? outcome.target).slice(0, 200)}`;
+  if (target === null) return { code: 'redirect-invalid', message: `${to} cannot be followed`, at };
+  if (target === datum.url || !endsChain(datum, maxRedirects)) return null;
+  return { code: 'redirect-limit', message: `${to} not followed after ${maxRedirects} redirects in a row`, at };
 }
 
 export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: SettlePolicy, now: number): Transition {

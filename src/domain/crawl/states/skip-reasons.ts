@@ -65,6 +65,7 @@ export const SKIP_REASONS = {
   'crawl-delay-too-long': visited(ERRORS['crawl-delay-too-long'].text, 'fetch.maxCrawlDelay, fetch.crawlDelayPolicy'),
   'scheme-unsupported': visited(ERRORS['scheme-unsupported'].text, 'a protocol plugin'),
   'redirect-invalid': visited(ERRORS['redirect-invalid'].text, NEXT_TIME),
+  'redirect-limit': visited(ERRORS['redirect-limit'].text, 'fetch.maxRedirects'),
   'soft-404': visited(ERRORS['soft-404'].text, 'fetch.soft404; retried with growing pauses'),
   'parse-failed': visited(ERRORS['parse-failed'].text, NEXT_TIME),
   'parse-timeout': visited(ERRORS['parse-timeout'].text, 'parse.timeout'),
