@@ -9,13 +9,24 @@ export interface Timetable {
 
 /** Throws an `Error` that says why the expression or the zone is invalid. */
 export function cronTimetable(expression: string, zone: string | undefined): Timetable {
+  if (zone !== undefined && !isTimeZone(zone)) {
+    throw new Error(`"${zone}" is no time zone; expected a name of the IANA database, such as Europe/Stockholm or UTC`);
+  }
   const cron = new Cron(expression, { paused: true, ...(zone === undefined ? {} : { timezone: zone }) });
-  // An unknown zone throws only when it is used.
   cron.nextRun(new Date(0));
   return {
     next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null,
     text: `${expression}${zone === undefined ? '' : ` (${zone})`}`,
   };
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The first start at once, further ones at a fixed distance from it. */

@@ -31,7 +31,7 @@ export interface DbStats extends SpreadView {
   } | null;
   /** How long due pages have been waiting, seconds; `null` when none is due. */
   readonly waiting: { readonly p50: number; readonly p95: number; readonly max: number } | null;
-  /** Known pages that fall due on each of the next 14 days; overdue ones on the first. */
+  /** URLs that fall due on each of the next 14 days; those that are due by now, also unfetched ones, on the first. */
   readonly dueByDay: readonly number[];
   /**
    * Whether times come from counters by the hour and by eighths of an octave (4.5 %), without freshness, so that the
@@ -72,9 +72,14 @@ export async function isDueIndexRead(db: CrawlDb, full: boolean): Promise<boolea
 type Times = Pick<DbStats, 'due' | 'overdue' | 'interval' | 'freshness' | 'waiting' | 'dueByDay'>;
 
 function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): Times {
+  /** Due by the end of this day from now. */
+  const dueUntil = (day: number): number => {
+    const end = now + (day + 1) * DAY_MS;
+    return dueBy(dueKnown, end) + dueBy(dueNew, end);
+  };
   const dueByDay = Array.from({ length: DAYS_AHEAD }, (_, day) => {
-    const before = day === 0 ? 0 : dueBy(dueKnown, now + day * DAY_MS);
-    return dueBy(dueKnown, now + (day + 1) * DAY_MS) - before;
+    const before = day === 0 ? 0 : dueUntil(day - 1);
+    return dueUntil(day) - before;
   });
   const intervalAt = (share: number): number => seconds(intervalOfBucket(quantileOf(byInterval, share) ?? 0));
   const late = new Map([...dueKnown].filter(([hour]) => startOfHour(hour) <= now));
@@ -105,10 +110,10 @@ async function readTimes(db: StatsDb, now: number): Promise<Times> {
     const waitMs = now - entry.dueAt;
     if (waitMs >= 0) due++;
     if (waitMs >= DAY_MS) overdue++;
-    if (entry.isNew) continue;
-    if (waitMs >= 0) waits.add(waitMs);
     const day = Math.max(0, Math.floor(-waitMs / DAY_MS));
     if (day < DAYS_AHEAD) dueByDay[day] = (dueByDay[day] ?? 0) + 1;
+    if (entry.isNew) continue;
+    if (waitMs >= 0) waits.add(waitMs);
     if (entry.belief === null || entry.lastFetchAt === null || entry.state === 'gone') continue;
     believed++;
     fresh += chanceFresh(entry.belief, now - entry.lastFetchAt);

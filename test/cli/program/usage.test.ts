@@ -271,6 +271,19 @@ describe.concurrent('usage and configuration', () => {
     },
   );
 
+  it('explain takes a URL; for any other text it is wrong usage, in one sentence', async () => {
+    const dir = join(workDir(), 'crawldb');
+    await run(['inject', 'http://example.org/', '--dir', dir]);
+    expect(await run(['explain', 'not-a-url', '--dir', dir])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^incrawl: not an absolute URL, expected http:\/\/host\/path, found "not-a-url"\n/),
+    });
+    expect(await run(['explain', 'ftp://example.org/', '--dir', dir])).toMatchObject({ code: 0 });
+    const { dueByDay, due } = JSON.parse((await run(['readdb', '--stats', '--json', '--dir', dir])).stdout);
+    expect([due, dueByDay[0]]).toEqual([1, 1]);
+  });
+
   it('an export without the place that its format needs is wrong usage, and leaves nothing', async () => {
     const cwd = workDir();
     expect(await run(['export', '--format', 'parquet'], { cwd })).toMatchObject({

@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
+import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
+import { isUrl } from '../../../domain/url/canonical/is-url.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
+import { safeText } from '../../render/safe-text.ts';
 import { explanationText } from '../../render/text/explanation-text.ts';
 
 export function addExplain(program: Command, run: Run): void {
@@ -14,6 +17,9 @@ export function addExplain(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl explain https://example.org/news/');
   command.action((url: string) =>
     run(command, async (session) => {
+      const canonical = canonicalUrl(url);
+      // A URL of another scheme is one that the URL rules refuse, which is explained.
+      if ('error' in canonical && !isUrl(url)) return session.refuse(safeText(canonical.error));
       const explanation = await session.withReader((reader) => reader.explain(url));
       await writeAnswer(session, explanation, () => explanationText(explanation, session.bold));
     }),

@@ -169,7 +169,9 @@ function timetableOf(session: Session, flags: ScheduleFlags, startedAt: number):
   try {
     return cronTimetable(cron ?? '', tz);
   } catch (error) {
-    return session.refuse(`--cron "${cron}": ${error instanceof Error ? error.message : String(error)}`);
+    return session.refuse(
+      `--cron "${cron}"${tz === undefined ? '' : ` --tz "${tz}"`}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
