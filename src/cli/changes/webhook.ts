@@ -4,7 +4,7 @@ import type { WebhookDeliveryOptions, WebhookSummary } from '../../operations/ch
 import { EXIT } from '../exit.ts';
 import { withStopSignal } from '../process/stop-signal.ts';
 import { writeAnswer } from '../program/write-answer.ts';
-import { count } from '../render/quantities.ts';
+import { counted } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { Session } from '../session.ts';
 
@@ -45,7 +45,7 @@ async function secretOf(session: Session, file: string | undefined): Promise<str
 }
 
 function textOf({ delivered, messages, cursor, failed }: WebhookSummary): string {
-  const done = `${count(delivered)} changes delivered in ${count(messages)} messages, up to number ${cursor}.`;
+  const done = `${counted(delivered, 'change')} delivered in ${counted(messages, 'message')}, up to number ${cursor}.`;
   if (failed === null) return `${done}\n`;
   const next = failed.isFinal ? 'The receiver refuses further messages.' : 'The next run goes on from there.';
   return `${done} Then it failed: ${safeText(failed.reason)}. ${next}\n`;

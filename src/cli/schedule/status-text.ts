@@ -1,4 +1,4 @@
-import { count } from '../render/quantities.ts';
+import { count, counted } from '../render/quantities.ts';
 import { fieldLines } from '../render/table.ts';
 import type { Health, RunReport } from './health.ts';
 
@@ -10,10 +10,15 @@ export function statusText(health: Health): string {
     ['state', health.state],
     ['timetable', health.timetable],
     ['since', health.startedAt],
-    ['runs', `${health.runs}, of which ${health.failedRuns} failed; ${health.skippedStarts} starts skipped`],
+    ['runs', `${health.runs}, of which ${health.failedRuns} failed; ${counted(health.skippedStarts, 'start')} skipped`],
     ...(run === null
       ? []
-      : [['this run', `since ${run.at}: round ${run.round}, ${count(run.done)} of ${count(run.urls)} URLs`] as const]),
+      : [
+          [
+            'this run',
+            `since ${run.at}: round ${run.round}, ${count(run.done)} of ${counted(run.urls, 'URL')}`,
+          ] as const,
+        ]),
     ['next run', health.nextRunAt ?? '-'],
     ['last run', lastRun === null ? '-' : reportLine(lastRun)],
   ])}\n`;

@@ -3,9 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/cli/output.ts';
 import { writeListing } from '../../../src/cli/render/listing.ts';
+import { topLines } from '../../../src/cli/render/live/run-text.ts';
 import { bytes, count, span } from '../../../src/cli/render/quantities.ts';
 import { printedJson, safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
 import { clip, fieldLines, table } from '../../../src/cli/render/table.ts';
+import { transferText } from '../../../src/cli/render/text/transfer-text.ts';
+import type { RunStatus } from '../../../src/cli/run-status/run-status.ts';
+import type { TransferSummary } from '../../../src/crawler.ts';
 import { csvRow } from '../../../src/domain/export/csv-row.ts';
 
 describe('text from outside', () => {
@@ -149,6 +153,17 @@ describe('lists', () => {
 });
 
 describe('quantities', () => {
+  it('one of a thing is not several', () => {
+    const one = { records: 1, links: 1, hosts: 1, merged: 0 };
+    expect(transferText(one as TransferSummary)).toBe('1 record, outlinks of 1 page, data of 1 host');
+    const totals = { requests: 1, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bytesReceived: 0 };
+    const at = '2026-01-01T00:00:00Z';
+    const status = { command: 'crawl', pid: 1, at, startedAt: at, roundsDone: 1, totals, rounds: [], progress: null };
+    const lines = topLines(status as unknown as RunStatus, 200, (text) => text).join('\n');
+    expect(lines).toContain('· 1 round done');
+    expect(lines).toContain('total: 1 request ·');
+  });
+
   it('count groups as a number format of the runtime does', () => {
     const format = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
     const numbers = fc.oneof(

@@ -3,7 +3,7 @@ import type { PlanSummary } from '../../../crawler.ts';
 import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
+import { count, counted } from '../../render/quantities.ts';
 import { table } from '../../render/table.ts';
 
 interface PlanFlags {
@@ -49,7 +49,7 @@ function planText(plan: PlanSummary, bold: (text: string) => string): string {
     plan.hosts.slice(0, 10),
     bold,
   );
-  const need = `The intervals need ${count(plan.needPerDay)} visits a day`;
+  const need = `The intervals need ${counted(plan.needPerDay, 'visit')} a day`;
   const { budgetPerDay } = plan;
   const verdict =
     budgetPerDay === null

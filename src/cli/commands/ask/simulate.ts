@@ -4,7 +4,7 @@ import { EXIT } from '../../exit.ts';
 import { collect, hostName } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { bytes, count } from '../../render/quantities.ts';
+import { bytes, count, counted } from '../../render/quantities.ts';
 import { table } from '../../render/table.ts';
 
 interface SimulateFlags {
@@ -48,7 +48,7 @@ function simulateText(summary: SimulateSummary, bold: (text: string) => string):
     rows,
     bold,
   );
-  return `${count(summary.pages)} pages, ${count(summary.pageDays)} page-days, from the visits in the records.\n\n${text}
+  return `${counted(summary.pages, 'page')}, ${count(summary.pageDays)} page-days, from the visits in the records.\n\n${text}
 Assumption: a change happened half way between the two visits around it.
 A change that was undone between two visits is unknown, so a schedule with more
 visits than the recorded ones may be better than it looks here.\n`;

@@ -7,7 +7,7 @@ import { nameOf, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { scopeOption } from '../../program/shared-options.ts';
 import { wantsSummary } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
+import { count, counted } from '../../render/quantities.ts';
 import { printedJson, safeText } from '../../render/safe-text.ts';
 
 type Preference = (typeof PREFERENCES)[number];
@@ -83,13 +83,14 @@ function dedupText(summary: DedupSummary, listed: readonly DuplicateView[]): str
     .slice(0, SHOWN)
     .map(({ url, of, distance: bits }) => `${safeText(url)}\n    duplicate of ${safeText(of)} (${bits} bits)`);
   if (duplicates > SHOWN) lines.push(`and ${count(duplicates - SHOWN)} more`);
-  for (const { host, of, pages: repeated } of mirrors) lines.push(`${host} mirrors ${count(repeated)} pages of ${of}`);
+  for (const { host, of, pages: repeated } of mirrors)
+    lines.push(`${host} mirrors ${counted(repeated, 'page')} of ${of}`);
   const would = dryRun ? 'would be ' : '';
   lines.push(
-    `${count(pages)} pages compared: ${count(duplicates)} duplicates in ${count(groups)} groups; ` +
+    `${counted(pages, 'page')} compared: ${counted(duplicates, 'duplicate')} in ${counted(groups, 'group')}; ` +
       `${count(marked)} ${would}marked, ${count(restored)} ${would}restored.`,
   );
-  if (short > 0) lines.push(`${count(short)} pages with too little text left out.`);
+  if (short > 0) lines.push(`${counted(short, 'page')} with too little text left out.`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -4,7 +4,7 @@ import { EXIT } from '../../exit.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
+import { count, counted } from '../../render/quantities.ts';
 
 export function addParse(program: Command, run: Run): void {
   const command = program
@@ -33,4 +33,4 @@ export function addParse(program: Command, run: Run): void {
 }
 
 const parseText = ({ segment, parsed, failed, outlinks }: ParseSummary): string =>
-  `Segment ${segment}: ${count(parsed)} pages parsed, ${count(failed)} failed, ${count(outlinks)} outlinks.\n`;
+  `Segment ${segment}: ${counted(parsed, 'page')} parsed, ${count(failed)} failed, ${counted(outlinks, 'outlink')}.\n`;

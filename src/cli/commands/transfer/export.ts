@@ -5,7 +5,7 @@ import { withStopSignal } from '../../process/stop-signal.ts';
 import { crawlStates, type FeedStart, feedStart, hostName } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { bytes, count } from '../../render/quantities.ts';
+import { bytes, count, counted } from '../../render/quantities.ts';
 import { safeJson, safeLines } from '../../render/safe-text.ts';
 import type { Session } from '../../session.ts';
 
@@ -90,7 +90,7 @@ async function exportPages(session: Session, flags: ExportFlags, signal: AbortSi
   if (summary === null) return EXIT.stopped;
   const { format, documents, removed, seq } = summary;
   const gone = from === undefined ? '' : `, ${count(removed)} removed`;
-  const text = `${count(documents)} pages${gone}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
+  const text = `${counted(documents, 'page')}${gone}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
   // Without a place stdout holds the export itself.
   if (dryRun || (place !== null && session.json)) {
     const answer = { format, file: place, bytes: summary.bytes, documents, removed, seq };

@@ -5,7 +5,7 @@ import type { MergeSummary } from '../../../crawler.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
+import { counted } from '../../render/quantities.ts';
 import { transferText } from '../../render/text/transfer-text.ts';
 
 export function addMerge(program: Command, run: Run): void {
@@ -33,4 +33,4 @@ export function addMerge(program: Command, run: Run): void {
 const realPath = (dir: string): string => (existsSync(dir) ? realpathSync(dir) : resolve(dir));
 
 const mergeText = (summary: MergeSummary): string =>
-  `${summary.from}: ${transferText(summary)}, ${count(summary.segments.length)} segments.\n`;
+  `${summary.from}: ${transferText(summary)}, ${counted(summary.segments.length, 'segment')}.\n`;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { asAsked } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
+import { counted } from '../../render/quantities.ts';
 
 interface RepartitionFlags {
   readonly nodes: string;
@@ -26,7 +26,7 @@ export function addRepartition(program: Command, run: Run): void {
       const nodes = names.split(',').map((name) => name.trim());
       const summary = await asAsked(session, dryRun, (crawler) => crawler.repartition({ nodes, out, dryRun }));
       const text = summary.nodes.map(
-        ({ dir, records, hosts }) => `${dir}: ${count(records)} records of ${count(hosts)} hosts\n`,
+        ({ dir, records, hosts }) => `${dir}: ${counted(records, 'record')} of ${counted(hosts, 'host')}\n`,
       );
       await writeSummary(session, summary, () => text.join(''), dryRun);
     }),

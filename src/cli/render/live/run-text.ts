@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../run-status/run-status.ts';
-import { bytes, count, span } from '../quantities.ts';
+import { bytes, count, counted, span } from '../quantities.ts';
 import { clip } from '../table.ts';
 import { progressLines } from './progress.ts';
 import { roundHeading, roundLine } from './round-table.ts';
@@ -15,10 +15,10 @@ export function topLines(status: RunStatus, width: number, bold: (text: string) 
     status.command,
     `process ${status.pid}`,
     `running for ${span(seconds)}`,
-    `${count(status.roundsDone)} rounds done`,
+    `${counted(status.roundsDone, 'round')} done`,
   ].join(' · ');
   const sums = [
-    `  total: ${count(totals.requests)} requests`,
+    `  total: ${counted(totals.requests, 'request')}`,
     `${count(totals.new)} new`,
     `${count(totals.modified)} changed`,
     `${count(totals.unchanged)} unchanged`,

@@ -1,7 +1,7 @@
 // cli/render/text/: summaries and answers as text.
 import type { BackupSummary, RepairSummary, VerifySummary } from '../../../crawler.ts';
 import { FINDINGS, type FindingKind } from '../../../domain/findings.ts';
-import { bytes, count } from '../quantities.ts';
+import { bytes, count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 
 type Bold = (text: string) => string;
@@ -22,17 +22,17 @@ export function verifyText(summary: VerifySummary, bold: Bold): string {
 }
 
 function checkedText({ rows, segments }: VerifySummary): string {
-  if (rows === null) return `${count(segments)} segments`;
+  if (rows === null) return counted(segments, 'segment');
   return (
-    `${count(rows.records)} records, ${count(rows.due)} due entries, ${count(rows.leases)} leases, ` +
-    `${count(rows.links)} pages with outlinks, ${count(rows.hosts)} hosts, ${count(rows.changes)} changes, ` +
-    `${count(segments)} segments`
+    `${counted(rows.records, 'record')}, ${count(rows.due)} due ${rows.due === 1 ? 'entry' : 'entries'}, ${counted(rows.leases, 'lease')}, ` +
+    `${counted(rows.links, 'page')} with outlinks, ${counted(rows.hosts, 'host')}, ${counted(rows.changes, 'change')}, ` +
+    `${counted(segments, 'segment')}`
   );
 }
 
 /** The summary of a backup, a check or a restore; `done` says which. */
 export function backupText({ dir, rows, files, bytes: size, createdAt }: BackupSummary, done: string): string {
-  const content = `${count(rows)} rows of the crawl db, ${count(files)} files with ${bytes(size)}`;
+  const content = `${counted(rows, 'row')} of the crawl db, ${counted(files, 'file')} with ${bytes(size)}`;
   return `${done} ${dir}: ${content}, as of ${createdAt}.\n`;
 }
 
@@ -45,8 +45,8 @@ export function repairText(summary: RepairSummary, bold: Bold): string {
       : `Found: ${kinds.map(([kind, times]) => `${kind} ${count(times)}`).join(', ')}.`,
   ];
   if (summary.rebuilt) lines.push('LevelDB rebuilt its own files.');
-  if (records !== null) lines.push(`${count(records)} records; due index, counters and leases rebuilt.`);
-  if (leasesEnded > 0) lines.push(`${count(leasesEnded)} leases ended; their URLs are due again.`);
+  if (records !== null) lines.push(`${counted(records, 'record')}; due index, counters and leases rebuilt.`);
+  if (leasesEnded > 0) lines.push(`${counted(leasesEnded, 'lease')} ended; their URLs are due again.`);
   for (const { id, pagesLost } of segments) {
     lines.push(
       pagesLost === null
@@ -55,7 +55,7 @@ export function repairText(summary: RepairSummary, bold: Bold): string {
     );
   }
   if (quarantinedRows > 0 || summary.rebuilt || segments.length > 0) {
-    if (quarantinedRows > 0) lines.push(`${count(quarantinedRows)} rows removed from the crawl db.`);
+    if (quarantinedRows > 0) lines.push(`${counted(quarantinedRows, 'row')} removed from the crawl db.`);
     lines.push(`Removed data is kept in ${summary.quarantine}`);
   }
   lines.push(summary.left.sound ? 'Sound now.' : bold('Still wrong:'));

@@ -1,6 +1,6 @@
 import type { PageBlock } from '../../../domain/page/page-block.ts';
 import type { Color } from '../../session.ts';
-import { count } from '../quantities.ts';
+import { count, counted } from '../quantities.ts';
 import { safeLines } from '../safe-text.ts';
 import { fieldLines } from '../table.ts';
 
@@ -24,7 +24,7 @@ export function checkText(answer: object, color: Color): string {
 function blockLines(blocks: readonly PageBlock[], color: Color): string[] {
   const lines = blocks.slice(0, MAX_BLOCKS).map(({ type, text, links }) => {
     const shown = safeLines(text.slice(0, BLOCK_CHARS)).replaceAll('\n', ' ');
-    const facts = `${text.length > BLOCK_CHARS ? '…' : ''}${links > 0 ? ` (${count(links)} links)` : ''}`;
+    const facts = `${text.length > BLOCK_CHARS ? '…' : ''}${links > 0 ? ` (${counted(links, 'link')})` : ''}`;
     return color(COLOR_OF[type], `  ${type.padEnd(5)} ${shown}${facts}`);
   });
   const more = blocks.length - lines.length;

@@ -1,5 +1,5 @@
 import type { SeenView } from '../../../crawler.ts';
-import { bytes, count } from '../quantities.ts';
+import { bytes, count, counted } from '../quantities.ts';
 import { fieldLines, table } from '../table.ts';
 
 /** Leaves shown; `--json` has all. */
@@ -9,8 +9,8 @@ const SHOWN_LEAVES = 20;
 export function seenText(view: SeenView, bold: (text: string) => string): string {
   const { asked, cache, filter } = view;
   const fields: [string, string][] = [
-    ['lookups', `${count(asked.probes)} URLs`],
-    ['cache', `${cache.kind}, up to ${count(cache.urls)} URLs, hit rate ${percent(view.cacheHitRate)}`],
+    ['lookups', `${counted(asked.probes, 'URL')}`],
+    ['cache', `${cache.kind}, up to ${counted(cache.urls, 'URL')}, hit rate ${percent(view.cacheHitRate)}`],
     ['reads', `${percent(view.readRate)} of the lookups read the crawl db`],
   ];
   if (filter === null) return `${fieldLines([...fields, ['filter', 'off']])}\n`;
@@ -18,7 +18,7 @@ export function seenText(view: SeenView, bold: (text: string) => string): string
   const perUrl = filter.urls === 0 ? '' : `, ${(filter.bits / filter.urls).toFixed(1)} bits a URL`;
   const measured = view.measuredFalsePositiveRate;
   fields.push(
-    ['filter', `${count(filter.urls)} URLs in ${bytes(filter.bits / 8)}${perUrl}; ${filter.hash}`],
+    ['filter', `${counted(filter.urls, 'URL')} in ${bytes(filter.bits / 8)}${perUrl}; ${filter.hash}`],
     [
       'tree',
       `${count(filter.rootLeaves)} slots, ${count(filter.leaves.length)} leaves, depth ${filter.depth}, ` +
@@ -26,7 +26,7 @@ export function seenText(view: SeenView, bold: (text: string) => string): string
     ],
     [
       'leaf',
-      `up to ${count(filter.bitsPerLeaf)} bits, ${filter.hashes} hashes a URL, full at ${count(filter.capacity)} URLs`,
+      `up to ${count(filter.bitsPerLeaf)} bits, ${filter.hashes} hashes a URL, full at ${counted(filter.capacity, 'URL')}`,
     ],
     [
       'false positives',

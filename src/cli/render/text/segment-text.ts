@@ -1,5 +1,5 @@
 import type { SegmentRecordView } from '../../../crawler.ts';
-import { bytes, count } from '../quantities.ts';
+import { bytes, count, counted } from '../quantities.ts';
 import { safeLines } from '../safe-text.ts';
 import { fieldLines } from '../table.ts';
 
@@ -17,7 +17,7 @@ export function segmentRecordText(record: SegmentRecordView): string {
     ['at', new Date(outcome.at).toISOString()],
     [
       'received',
-      `${bytes(outcome.receivedBytes)} in ${count(outcome.requests)} requests, ${count(Math.round(outcome.ms))} ms`,
+      `${bytes(outcome.receivedBytes)} in ${counted(outcome.requests, 'request')}, ${count(Math.round(outcome.ms))} ms`,
     ],
   ];
   if (fetched.warc !== null) fields.push(['warc', `${fetched.warc.file} at ${fetched.warc.offset}`]);

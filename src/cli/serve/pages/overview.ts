@@ -1,5 +1,5 @@
 import type { DbStats, RoundEntry } from '../../../crawler.ts';
-import { count, span } from '../../render/quantities.ts';
+import { count, counted, span } from '../../render/quantities.ts';
 import { reportLine } from '../../schedule/status-text.ts';
 import { barTable } from '../charts/bar-chart.ts';
 import { lineFigure } from '../charts/figure.ts';
@@ -73,7 +73,7 @@ function lastFreshness(rounds: readonly RoundEntry[]): { fresh: number; changesP
 
 function dueSection({ dueByDay }: DbStats): Markup {
   return barTable(
-    'Visits that fall due, next 14 days',
+    'URLs that fall due, next 14 days',
     dueByDay.map((value, day) => ({ label: day === 0 ? 'today' : `in ${day} d`, value, kind: 'due' })),
   );
 }
@@ -92,7 +92,10 @@ function scheduleSection(schedule: NonNullable<Activity['schedule']>): Markup {
     ['timetable', schedule.timetable],
     ['state', schedule.state],
     ['next run', schedule.nextRunAt],
-    ['runs', `${schedule.runs}, of which ${schedule.failedRuns} failed; ${schedule.skippedStarts} starts skipped`],
+    [
+      'runs',
+      `${schedule.runs}, of which ${schedule.failedRuns} failed; ${counted(schedule.skippedStarts, 'start')} skipped`,
+    ],
     ['last run', schedule.lastRun === null ? null : reportLine(schedule.lastRun)],
   ])}</section>`;
 }

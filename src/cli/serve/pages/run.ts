@@ -1,4 +1,4 @@
-import { bytes, count, span } from '../../render/quantities.ts';
+import { bytes, count, counted, span } from '../../render/quantities.ts';
 import type { RunStatus } from '../../run-status/run-status.ts';
 import { facts } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
@@ -13,7 +13,7 @@ ${fetched === null ? null : markup`<progress max="100" value="${fetched}" aria-l
 ${facts([
   ['running for', span(seconds)],
   ['rounds done', count(roundsDone)],
-  ['this round', progress === null ? null : `${count(progress.done)} of ${count(progress.urls)} URLs`],
+  ['this round', progress === null ? null : `${count(progress.done)} of ${counted(progress.urls, 'URL')}`],
   ['pages a second', progress === null ? null : count(progress.pagesPerSecond)],
   ['in flight', progress === null ? null : count(progress.inFlight)],
   ['waiting', progress === null ? null : count(progress.waiting)],
