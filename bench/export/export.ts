@@ -36,7 +36,7 @@ async function build(dir: string): Promise<void> {
   const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
   const segments = createFileSegmentStore({
     dir: join(dir, 'segments'),
-    warc: { software: 'bench', maxFileBytes: 1e9, gzipLevel: 6 },
+    warc: { software: 'bench', operator: '', maxFileBytes: 1e9, gzipLevel: 6 },
   });
   const perSegment = PAGES / SEGMENTS;
   for (let s = 0; s < SEGMENTS; s++) {

@@ -11,7 +11,12 @@ export function openSegments({ config, dir, log }: { config: Config; dir: string
   return createFileSegmentStore({
     dir: join(dir, 'segments'),
     log,
-    warc: { software: `incrawl/${packageVersion()}`, maxFileBytes: warcMaxBytes, gzipLevel },
+    warc: {
+      software: `incrawl/${packageVersion()}`,
+      operator: config.agent.contact,
+      maxFileBytes: warcMaxBytes,
+      gzipLevel,
+    },
     // Workers share the folder: one whose lease has ended lets go of its segments by then.
     ...(config.cluster.redis === '' ? {} : { lockPatienceMs: config.cluster.leaseMs }),
   });

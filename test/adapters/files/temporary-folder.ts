@@ -16,4 +16,9 @@ export function temporaryFolders(): () => string {
   };
 }
 
-export const WARC_OPTIONS = { software: 'incrawl/test', maxFileBytes: 1 << 30, gzipLevel: 1 };
+export const WARC_OPTIONS = {
+  software: 'incrawl/test',
+  operator: 'me@example.org',
+  maxFileBytes: 1 << 30,
+  gzipLevel: 1,
+};

@@ -56,7 +56,7 @@ describe('WARC files', () => {
       found.push([record.warcType, record.warcTargetURI, Number(record.httpHeaders?.statusCode ?? 0), payload]);
     }
     expect(found[0]?.[0]).toBe('warcinfo');
-    expect(found[0]?.[3]).toContain('software: incrawl/test\r\n');
+    expect(found[0]?.[3]).toContain('software: incrawl/test\r\noperator: me@example.org\r\nrobots: classic\r\n');
     expect(found.slice(1)).toEqual([
       ['response', urlOf(0), 200, '<p>page 0'],
       ['response', urlOf(1), 200, coded.toString('latin1')],

@@ -3,9 +3,25 @@ import type { WireResponse } from '../../../ports/segment-store.ts';
 
 export const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
 
-/** The first record of a WARC file, which names its software (WARC 1.1, section 6.2). */
-export function warcinfoRecord(software: string, fileName: string, at: number): Buffer {
-  const block = `software: ${oneLine(software)}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n`;
+/** Origin of a WARC file. */
+export interface WarcInfo {
+  /** Name and version of this program. */
+  readonly software: string;
+  /** Mail address or URL of the crawl's operator; empty where none is configured. */
+  readonly operator: string;
+}
+
+/** The first record of a WARC file, which names software, operator and robots policy (WARC 1.1, section 6.2). */
+export function warcinfoRecord({ software, operator }: WarcInfo, fileName: string, at: number): Buffer {
+  const fields = [
+    `software: ${oneLine(software)}`,
+    ...(operator === '' ? [] : [`operator: ${oneLine(operator)}`]),
+    // The name for "robots.txt is obeyed".
+    'robots: classic',
+    'format: WARC File Format 1.1',
+    'conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/',
+  ];
+  const block = fields.map((field) => `${field}\r\n`).join('');
   const head = `${recordHead('warcinfo', at)}WARC-Filename: ${fileName}\r\nContent-Type: application/warc-fields\r\n`;
   return warcRecord(head, block, null, Buffer.allocUnsafe);
 }

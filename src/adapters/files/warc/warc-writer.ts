@@ -6,11 +6,9 @@ import type { WarcPointer, WireResponse } from '../../../ports/segment-store.ts'
 import { syncFile, writeBuffers } from '../durable-file.ts';
 import { onFile } from '../file-errors.ts';
 import { STORED_BYTES, storedMember } from './stored-member.ts';
-import { responseRecord, warcinfoRecord } from './warc-record.ts';
+import { responseRecord, type WarcInfo, warcinfoRecord } from './warc-record.ts';
 
-export interface WarcOptions {
-  /** Name and version of this program, for the warcinfo record. */
-  readonly software: string;
+export interface WarcOptions extends WarcInfo {
   /** Size at which a file is closed and the next one begun, bytes. */
   readonly maxFileBytes: number;
   /** 0 to 9, as in zlib. */
@@ -150,7 +148,7 @@ export class WarcWriter {
 
   private begin(at: number): void {
     this.fd = onFile(this.file, () => openSync(this.file, 'w'));
-    this.push(gzipSync(warcinfoRecord(this.options.software, nameOf(this.number), at)));
+    this.push(gzipSync(warcinfoRecord(this.options, nameOf(this.number), at)));
   }
 }
 
