@@ -271,6 +271,17 @@ describe.concurrent('usage and configuration', () => {
     },
   );
 
+  it('files that cannot be opened are named in a sentence', async () => {
+    const cwd = workDir();
+    await run(['inject', 'http://example.org/'], { cwd });
+    const message = async (...args: string[]) => (await run(args, { cwd })).stderr;
+    const absent = join(cwd, 'absent');
+    expect(await message('export', '--format', 'jsonl', '-o', join(absent, 'pages.jsonl'))).toBe(
+      `incrawl: there is no folder ${absent}; create it first\n`,
+    );
+    expect(await message('backup', join(cwd, 'incrawl.yaml', 'x'), '--config', absent)).toContain('no such file');
+  });
+
   it('explain takes a URL; for any other text it is wrong usage, in one sentence', async () => {
     const dir = join(workDir(), 'crawldb');
     await run(['inject', 'http://example.org/', '--dir', dir]);

@@ -1,12 +1,13 @@
 import { isForeseen } from '../../exit.ts';
 import { safeLines, shortLines } from '../safe-text.ts';
+import { systemErrorText } from './system-error-text.ts';
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The message for an error that ends a command, as whole lines; `--verbose` among the arguments adds the stack. */
 export function errorText(error: unknown, argv: readonly string[]): string {
   const isVerbose = argv.includes('--verbose') || argv.includes('-v');
-  const message = messageOf(error);
+  const message = systemErrorText(error) ?? messageOf(error);
   const [first, ...others] = shortLines(safeLines(message)).split('\n');
   const lines = [others.length === 0 ? `incrawl: ${first}` : 'incrawl:'];
   if (others.length > 0) lines.push(...[first, ...others].map((line) => `  ${line}`));
