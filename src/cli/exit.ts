@@ -16,6 +16,7 @@ const EXIT_BY_ERROR: ReadonlyMap<string, number> = new Map([
   ['config-invalid', EXIT.usage],
   ['usage-invalid', EXIT.usage],
   ['contact-missing', EXIT.usage],
+  ['crawl-missing', EXIT.usage],
   ['plugin-broken', EXIT.usage],
   ['disk-full', EXIT.diskFull],
   ['ENOSPC', EXIT.diskFull],

@@ -33,6 +33,13 @@ export interface CommonOptions {
 
 export type Color = (color: 'green' | 'red' | 'blue' | 'gray', text: string) => string;
 
+export interface DryRunOpening {
+  /** Refuses a directory that holds no crawl. */
+  readonly mustExist?: boolean;
+  /** Segments that will be written to although they have been applied. */
+  readonly written?: readonly string[];
+}
+
 /** Everything a command works with. Made once for each run; resources open at their first use. */
 export interface Session {
   readonly options: CommonOptions;
@@ -57,12 +64,16 @@ export interface Session {
   showProgress(): Promise<void>;
   /**
    * Opens the state directory for as long as `use` runs, and answers questions of other processes meanwhile.
+   * @param opening `mustExist`: refuses a directory that holds no crawl
    */
-  withCrawler<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
+  withCrawler<Value>(
+    use: (crawler: Crawler) => Promise<Value>,
+    opening?: { readonly mustExist: boolean },
+  ): Promise<Value>;
   /** Opens the segments alone: the crawl db is not held, and another process may be at work on it. */
   withSegments<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
   /** Opens a copy of the state, which is deleted afterwards: what `use` changes is lost with it. */
-  withDryRun<Value>(use: (crawler: Crawler) => Promise<Value>, written?: readonly string[]): Promise<Value>;
+  withDryRun<Value>(use: (crawler: Crawler) => Promise<Value>, opening?: DryRunOpening): Promise<Value>;
   /** For long reads: the crawl db as it is at this moment, and the segments. Another process may be at work. */
   withSnapshot<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
   /** Joins a crawl that several processes share, for as long as `use` runs. */
@@ -163,10 +174,10 @@ export async function openSession(
       const { createLive } = await import('./render/live/live.ts');
       live = await createLive({ terminal: session.canDraw(stderr) ? stderr : null, record: record.info });
     },
-    async withCrawler(use) {
+    async withCrawler(use, opening) {
       const { openCrawler } = await import('../crawler.ts');
       await takeFromViewer(dir);
-      const crawler = await openCrawler({ ...(await crawlerOptions()), dir });
+      const crawler = await openCrawler({ ...(await crawlerOptions()), dir, ...opening });
       const { answerMeanwhile } = await import('./remote/answer-meanwhile.ts');
       return closing(crawler, (opened) => answerMeanwhile(dir, opened, () => use(opened), logOf));
     },
@@ -174,9 +185,9 @@ export async function openSession(
       const { openCrawler } = await import('../crawler.ts');
       return closing(await openCrawler({ ...(await crawlerOptions()), dir, access: 'segments' }), use);
     },
-    async withDryRun(use, written = []) {
+    async withDryRun(use, { mustExist = false, written = [] } = {}) {
       const { openSnapshot } = await import('../crawler.ts');
-      return closing(await openSnapshot({ ...(await crawlerOptions()), dir }, { written }), use);
+      return closing(await openSnapshot({ ...(await crawlerOptions()), dir, mustExist }, { written }), use);
     },
     async withSnapshot(use) {
       const { openSnapshot } = await import('../crawler.ts');

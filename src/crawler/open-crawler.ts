@@ -13,7 +13,8 @@ import { stepOperations } from '../operations/loop/step-operations.ts';
 import { linkOperations } from '../operations/map-reduce/link-operations.ts';
 import { pluginViews } from '../operations/plugins/plugin-views.ts';
 import { crawlReader } from '../operations/questions.ts';
-import { openStore } from '../operations/state/open-store.ts';
+import { requireCrawl, requireCrawlDb } from '../operations/state/has-crawl.ts';
+import { isInRedis, openStore } from '../operations/state/open-store.ts';
 import { transferOperations } from '../operations/transfer/transfer-operations.ts';
 import { makeFolder } from '../plugin-host/make-folder.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
@@ -21,12 +22,14 @@ import { wire } from './wiring.ts';
 
 /**
  * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it,
- * `config-invalid` or `plugin-broken` for a configuration that cannot be used.
+ * `crawl-missing` when there is none to read, `config-invalid` or `plugin-broken` when it cannot be started as configured.
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
-  const { access = 'write', snapshotDir } = options;
+  const { access = 'write', snapshotDir, mustExist = false } = options;
   const dir = resolve(options.dir);
+  if (access === 'segments') requireCrawl(dir);
+  else if (mustExist && !isInRedis(config, dir)) requireCrawlDb(dir);
   if (access !== 'segments' && snapshotDir === undefined) await makeFolder(dir);
   const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random });
   if (access === 'segments') return crawlerOf({ ...wiring, store: noStore }, close);

@@ -25,8 +25,8 @@ export interface Reader extends CrawlReader {
 }
 
 /**
- * Opens a state directory to read, each part when the first question needs it. Without a crawl db, an empty one answers
- * and nothing is created. A question rejects with `db-locked` while a crawl holds the crawl db.
+ * Opens a state directory to read: each part when the first question needs it. A question rejects with `crawl-missing`
+ * where there is no crawl db, and with `db-locked` while a crawl holds it.
  */
 export function openReader(options: ReaderOptions): Reader {
   const { log, configured, withIndexes = false } = options;

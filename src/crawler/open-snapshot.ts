@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path';
 import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
+import { requireCrawlDb } from '../operations/state/has-crawl.ts';
+import { isInRedis } from '../operations/state/open-store.ts';
 import {
   errorAboutOriginal,
   shadowState,
@@ -26,14 +28,17 @@ export function openSnapshot(
 }
 
 async function openToRead(options: CrawlerOptions): Promise<Crawler> {
-  // Readers of rows in Redis have a snapshot already.
+  requireCrawlDb(options.dir);
+  // Redis keeps a snapshot of the rows for whoever reads them.
   if (readClusterMark(resolve(options.dir)) !== null) return openCrawler({ ...options, access: 'look' });
   return openIn(options, snapshotState(options.dir), (copy) => ({ snapshotDir: copy }));
 }
 
 async function openToWrite(options: CrawlerOptions, written: readonly string[]): Promise<Crawler> {
+  const { mustExist, ...onCopy } = options;
+  if (mustExist && !isInRedis(options.config, resolve(options.dir))) requireCrawlDb(options.dir);
   const dir = resolve(options.dir);
-  return openIn(options, shadowState(dir, written), async (copy) => {
+  return openIn(onCopy, shadowState(dir, written), async (copy) => {
     if (readClusterMark(dir) !== null) {
       const { copySharedDb } = await import('../operations/cluster/open-shared-db.ts');
       await copySharedDb({ ...options, dir }, join(copy, 'db'));

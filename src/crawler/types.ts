@@ -17,7 +17,7 @@ import type { Log } from '../ports/log.ts';
 export interface CrawlerOptions {
   /** Validated and frozen, as `loadConfig` gives it. */
   readonly config: Config;
-  /** State directory; made when it does not exist. */
+  /** State directory; made when it does not exist, unless `mustExist`. */
   readonly dir: string;
   readonly log: Log;
   /** Default: the system's clock. */
@@ -31,6 +31,8 @@ export interface CrawlerOptions {
    * then read beside the process that writes it. Default: `write`.
    */
   readonly access?: 'write' | 'look' | 'segments';
+  /** Rejects with `crawl-missing` where `dir` holds no crawl db, instead of beginning a crawl. Default: false. */
+  readonly mustExist?: boolean;
   /** Folder with `db`, a copy of the crawl db of one moment, to be read while another process holds the crawl db. */
   readonly snapshotDir?: string;
 }

@@ -19,6 +19,7 @@ export const ERRORS = {
     consequence: 'refuse',
     text: 'Crawling the open web requires a contact in the User-Agent.',
   },
+  'crawl-missing': { consequence: 'refuse', text: 'The state directory holds no crawl.' },
   'db-locked': { consequence: 'refuse', text: 'Another process holds the crawl db.' },
   'lease-lost': {
     consequence: 'stop-crawl',

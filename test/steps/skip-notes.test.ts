@@ -48,6 +48,7 @@ describe('the list of reasons', () => {
       'config-invalid',
       'usage-invalid',
       'contact-missing',
+      'crawl-missing',
       'db-locked',
       'db-readonly',
       'holder-gone',

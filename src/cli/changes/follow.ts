@@ -24,7 +24,7 @@ export async function follow(
   const sleep = (signal: AbortSignal): Promise<void> => sleepUntil(Date.now() + POLL_MS, signal);
   let isReported = false;
   const onUnavailable = (message: string): void => {
-    if (!isReported) session.note(`${message}. New changes are shown when it answers.`);
+    if (!isReported) session.note(`${message}. New changes are shown as soon as it can be read.`);
     isReported = true;
   };
   const start = async (signal: AbortSignal): Promise<number> => {

@@ -1,19 +1,22 @@
 // cli/program/: the command tree, its options, and how commands are run.
 import type { Crawler } from '../../crawler.ts';
 import { printedJson } from '../render/safe-text.ts';
-import type { Session } from '../session.ts';
+import type { DryRunOpening, Session } from '../session.ts';
 
 /** Help text of `--dry-run` for commands that then run on a copy of the state, which is deleted afterwards. */
 export const DRY_RUN = 'only say what would be done; nothing is changed';
 
-/** Runs `use` on the state directory, or for a dry run on a copy of it. */
+/**
+ * Runs `use` on the state directory, or for a dry run on a copy of it. Unless `mustExist` is false, a directory that
+ * holds no crawl is refused.
+ */
 export function asAsked<Value>(
   session: Session,
   dryRun: boolean,
   use: (crawler: Crawler) => Promise<Value>,
-  written?: readonly string[],
+  { mustExist = true, ...opening }: DryRunOpening = {},
 ): Promise<Value> {
-  return dryRun ? session.withDryRun(use, written) : session.withCrawler(use);
+  return dryRun ? session.withDryRun(use, { mustExist, ...opening }) : session.withCrawler(use, { mustExist });
 }
 
 /** A summary, or a list of them, as JSON; in a dry run each one has `dryRun: true`. */

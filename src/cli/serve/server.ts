@@ -5,7 +5,6 @@ import { getRequestListener } from '@hono/node-server';
 import { roundLog } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isForeseen } from '../exit.ts';
-import { hasCrawlDb } from '../has-crawl-db.ts';
 import { createApp } from './app.ts';
 import { askToGiveWay, giveWayWhenAsked } from './give-way.ts';
 import type { GuardOptions } from './guard.ts';
@@ -33,7 +32,8 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
   if (other !== null)
     throw new CrawlError('usage-invalid', `process ${other.pid} already serves ${dir}, at ${other.url}`);
   const state = openStateAccess(options);
-  const isUnreadable = (error: unknown): boolean => isLocked(error) || (isForeseen(error) && !hasCrawlDb(dir));
+  const isUnreadable = (error: unknown): boolean =>
+    isLocked(error) || (isForeseen(error) && error.code === 'crawl-missing');
   const watch = watchRuns(dir, Date.now);
   const app = createApp({
     dir,

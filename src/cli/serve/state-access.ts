@@ -1,8 +1,6 @@
 import { type Checker, type Crawler, type CrawlerOptions, openCrawler, openReader } from '../../crawler.ts';
-import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlReader } from '../../operations/questions.ts';
 import { EXIT, exitCodeOf, isForeseen } from '../exit.ts';
-import { hasCrawlDb } from '../has-crawl-db.ts';
 import { questionsPath } from '../remote/answer-questions.ts';
 import { findHolder } from '../remote/ask-holder.ts';
 import { createStateReader } from './state-reader.ts';
@@ -39,7 +37,6 @@ export function openStateAccess({ withChecker, ...options }: StateAccessOptions)
   const { dir } = options;
   const reader = createStateReader({
     open: async () => {
-      if (!hasCrawlDb(dir)) throw new CrawlError('usage-invalid', `there is no crawl db in ${dir} yet`);
       const { log, config, baseDir = process.cwd() } = options;
       return openReader({ dir, log, configured: async () => ({ config, baseDir }), withIndexes: true });
     },

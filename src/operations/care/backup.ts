@@ -23,6 +23,7 @@ import { makeFolder } from '../../plugin-host/make-folder.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
+import { requireCrawlDb } from '../state/has-crawl.ts';
 import { onSnapshot } from '../state/state-copy.ts';
 
 const MANIFEST = 'backup.json';
@@ -78,8 +79,7 @@ export async function backupState(
   const dir = resolve(state);
   const to = resolve(target);
   refuseClusterState(dir, 'a backup');
-  if (!existsSync(join(dir, 'db')))
-    throw new CrawlError('usage-invalid', `${dir} holds no crawl db; --dir names the state directory`);
+  requireCrawlDb(dir);
   const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, 'db']) : [];
   if (left.length === 0) requireEmpty(to, 'a backup goes into a new folder');
   return onSnapshot(dir, async (snapshot) => {

@@ -4,7 +4,6 @@ import { isMarkless, repairSegments, verifySegments } from '../../adapters/files
 import { repairDb, verifyDb } from '../../adapters/leveldb/db-care.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import type { Config } from '../../config/schema.ts';
-import { CrawlError } from '../../domain/errors.ts';
 import type { Finding, FindingKind } from '../../domain/findings.ts';
 import { digestUrls } from '../../domain/url/hash/url-digest.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,6 +13,7 @@ import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { Report, RowCounts } from '../../ports/state-care.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
+import { requireCrawl } from '../state/has-crawl.ts';
 import { openOwnDb } from '../state/open-own-db.ts';
 import { openSegments } from '../state/open-segments.ts';
 import { onSnapshot } from '../state/state-copy.ts';
@@ -192,8 +192,7 @@ async function withDb(
 
 function stateDir(dir: string): string {
   const path = resolve(dir);
-  if (!existsSync(path))
-    throw new CrawlError('usage-invalid', `there is no state directory ${path}: name it with --dir`);
+  requireCrawl(path);
   refuseClusterState(path, 'this command');
   return path;
 }

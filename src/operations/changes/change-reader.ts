@@ -1,7 +1,7 @@
 // operations/changes/: the change feed: read, followed, delivered.
 import { join, resolve } from 'node:path';
 import { activityStamp } from '../../adapters/leveldb/activity.ts';
-import { CrawlError } from '../../domain/errors.ts';
+import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { CrawlReader } from '../questions.ts';
 import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
 
@@ -12,7 +12,8 @@ export interface ChangeReaderOptions {
   /** State directory. */
   readonly dir: string;
   /**
-   * Opens the feed for as long as `use` runs. Rejects with `db-locked` or `holder-gone` while it cannot be read.
+   * Gives the feed for as long as `use` runs. Rejects with `db-locked`, `holder-gone` or `crawl-missing` where it
+   * cannot be read at the moment.
    */
   readonly withFeed: <Value>(use: (source: ChangeSource) => Promise<Value>) => Promise<Value>;
 }
@@ -81,9 +82,11 @@ export async function* followChanges(
   }
 }
 
-/** Whether a later try may succeed. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['db-locked', 'holder-gone', 'crawl-missing']);
+
+/** Whether it may be better in a moment. */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof CrawlError && (error.code === 'db-locked' || error.code === 'holder-gone');
+  return error instanceof CrawlError && PASSING.has(error.code);
 }
 
 export interface FollowOptions {

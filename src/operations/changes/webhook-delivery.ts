@@ -100,7 +100,7 @@ async function* windowsFrom(
 function reportedOnce({ note }: WebhookDeliveryOptions): (message: string) => void {
   let isReported = false;
   return (message) => {
-    if (!isReported) note(`${message}; its changes are delivered when it answers`);
+    if (!isReported) note(`${message}; its changes are sent as soon as it can be read`);
     isReported = true;
   };
 }

@@ -7,7 +7,7 @@ import type { SegmentStore } from '../../ports/segment-store.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import { type StoredPage, storedPages } from '../state/stored-pages.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
-import { openTarget } from './export-target.ts';
+import { hasContent, openTarget } from './export-target.ts';
 import type { ContentReader } from './page-content.ts';
 
 export interface ExportQuery {
@@ -30,6 +30,8 @@ export interface ExportOutlet {
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   /** Checked between pages: whether the reader of standard output has gone. */
   readonly isClosed?: () => boolean;
+  /** Lets an export without pages replace what is at `place`. Default: false. */
+  readonly force?: boolean;
   /** Aborts the export: it rejects with the reason and leaves no partial file. */
   readonly signal?: AbortSignal;
 }
@@ -88,6 +90,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
         outlet.signal?.throwIfAborted();
       }
     }
+    if (!dryRun) refuseToEmpty(outlet, counts, changed !== null);
     await sink.close();
     await target.finish();
   } catch (error) {
@@ -110,6 +113,22 @@ const COUNTING_ONLY: ExportSink = { document() {}, removed() {}, close() {} };
 function requirePlace(exporter: Exporter, place: string | null): void {
   if (place !== null || !('open' in exporter) || exporter.needsPlace === undefined) return;
   throw new CrawlError('usage-invalid', `--format ${exporter.format} needs --output, ${exporter.needsPlace}`);
+}
+
+/**
+ * An export without pages usually has a cause, such as an option or a state directory that was not meant: it does not
+ * take the place of an earlier one. An incremental export adds to a folder, and so leaves there what it holds.
+ */
+function refuseToEmpty(
+  { place, force = false }: ExportOutlet,
+  { documents, removed }: Pick<ExportSummary, 'documents' | 'removed'>,
+  isIncremental: boolean,
+): void {
+  if (place === null || force || documents + removed > 0 || !hasContent(place, isIncremental)) return;
+  throw new CrawlError(
+    'usage-invalid',
+    `no page to export, and ${place} has content: it is left as it is; --force replaces it by an empty export`,
+  );
 }
 
 async function* pagesOf(

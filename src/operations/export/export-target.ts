@@ -1,4 +1,4 @@
-import { createWriteStream, realpathSync, statSync, type WriteStream } from 'node:fs';
+import { createWriteStream, readdirSync, realpathSync, statSync, type WriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownPartial } from '../../adapters/files/locks/own-folder.ts';
@@ -80,6 +80,13 @@ function destination(place: string): { readonly file: string; readonly isReplace
   if (found === undefined) return { file: place, isReplaced: true };
   const isReplaced = found.isFile() || found.isDirectory();
   return { file: isReplaced ? realpathSync(place) : place, isReplaced };
+}
+
+/** Whether a finished export would replace anything: a file that is not empty, or a folder unless it is added to. */
+export function hasContent(place: string, isAddedTo: boolean): boolean {
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return !isAddedTo && readdirSync(place).some((name) => !name.endsWith('.partial'));
+  return found?.isFile() === true && found.size > 0;
 }
 
 function drained(stream: WriteStream, resolve: () => void): void {

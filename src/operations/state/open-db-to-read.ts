@@ -1,5 +1,4 @@
 // operations/state/: the parts of a state directory, opened as configured, and copies of them.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
@@ -10,6 +9,7 @@ import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
+import { requireCrawlDb } from './has-crawl.ts';
 import { openOwnDb } from './open-own-db.ts';
 
 /** A crawl db with the indexes beside its records; `null`: not kept, or not opened. */
@@ -33,8 +33,8 @@ export interface ReadDbOptions {
 }
 
 /**
- * Opens a crawl db for questions. Where there is none, an empty one answers and nothing is made. Rejects with
- * `db-locked` while a crawl holds it.
+ * Opens a crawl db for questions. Rejects with `crawl-missing` where there is none, and with `db-locked` while a crawl
+ * holds it.
  */
 export async function openDbToRead(options: ReadDbOptions): Promise<ReadableDb> {
   const { dir, log } = options;
@@ -42,10 +42,7 @@ export async function openDbToRead(options: ReadDbOptions): Promise<ReadableDb> 
     const { openSharedDb } = await import('../cluster/open-shared-db.ts');
     return openSharedDb({ config: await options.config(), dir, log, access: 'look' });
   }
-  if (!existsSync(join(dir, 'db'))) {
-    const { createMemoryCrawlDb } = await import('../../adapters/memory/crawl-db.ts');
-    return Object.assign(createMemoryCrawlDb(), { fingerprints: null, seenFilter: null });
-  }
+  requireCrawlDb(dir);
   try {
     return await openIn(dir, options);
   } catch (error) {

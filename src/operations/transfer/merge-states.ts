@@ -7,6 +7,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
+import { requireCrawlDb } from '../state/has-crawl.ts';
 import { onSnapshot } from '../state/state-copy.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
 
@@ -29,7 +30,7 @@ export async function mergeState(
 ): Promise<MergeSummary> {
   const from = resolve(other);
   refuseClusterState(from, 'a merge');
-  if (!existsSync(join(from, 'db'))) throw new CrawlError('usage-invalid', `${from} holds no crawl db`);
+  requireCrawlDb(from);
   if (realpathSync(from) === realpathSync(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
   return onSnapshot(from, async (snapshot) => {
     const theirs = await openLevelCrawlDb({ dir: join(snapshot, 'db'), log, clock });

@@ -134,10 +134,12 @@ describe('readdb', () => {
     expect((await runStaying(ask('--fields', 'url,ttle'))).stderr).toContain('did you mean title?');
   });
 
-  it('without a crawl db the answer is empty, and nothing is created', async () => {
+  it('without a crawl db there is no answer, and nothing is created', async () => {
     const nowhere = join(workDir(), 'none');
-    expect(await jsonStaying<DbStats>(['readdb', '--dir', nowhere])).toMatchObject({ urls: 0, estimated: false });
-    expect((await run(['readdb', '--dump', '--dir', nowhere])).stderr).toBe('Nothing matches.\n');
+    expect(await runStaying(['readdb', '--json', '--dir', nowhere])).toMatchObject({ code: 2, stdout: '' });
+    const { stderr } = await run(['readdb', '--dump', '--dir', nowhere]);
+    expect(stderr).toContain(`incrawl: ${nowhere} holds no crawl (is its disk mounted?): --dir names another`);
+    expect(existsSync(nowhere)).toBe(false);
   });
 });
 

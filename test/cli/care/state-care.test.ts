@@ -137,7 +137,7 @@ describe('verify and repair', () => {
 
   it('a missing state directory, and one that is held, are reported', async () => {
     const missing = await run(['verify', '--dir', join(workDir(), 'nowhere')]);
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no state directory') });
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere holds no crawl') });
     const slow = await startSite({ pages: PAGES, answerAfterMs: 400 });
     const dir = join(workDir(), 'held');
     const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);

@@ -85,7 +85,7 @@ describe('touch, plan, simulate', () => {
 describe('sitemap', () => {
   it('asks the hosts of the seeds, or those named, and prints the result', async () => {
     const dir = workDir();
-    expect((await runStaying(['sitemap', '--dir', dir, ...own])).code).toBe(1);
+    expect((await runStaying(['sitemap', '--dir', dir, ...own])).code).toBe(2);
     const [read] = await json<{ origin: string; sitemaps: { sitemap: string; error: string }[] }[]>(
       ['sitemap', site.origin, '--dir', dir, ...own],
       { code: 1 },

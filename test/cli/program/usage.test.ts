@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/exit.ts';
 import { BINARY, type Finished, json, run, workDir } from '../support/binary.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
+import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 function writePluginList(cwd: string, plugin: string): void {
   const others = ['protocol-http', 'parse-html', 'signature-simhash', 'schedule-freshness'];
@@ -133,9 +133,9 @@ describe.concurrent('usage and configuration', () => {
   });
 
   it('a message does not grow with what was typed, and still says what was wrong', async () => {
-    const { code, stderr } = await run(['readdb', '--url', `http://example.org/${'a'.repeat(100_000)}`], {
-      cwd: workDir(),
-    });
+    const cwd = workDir();
+    await prepare(['inject', 'http://example.org/'], { cwd });
+    const { code, stderr } = await run(['readdb', '--url', `http://example.org/${'a'.repeat(100_000)}`], { cwd });
     expect(code).toBe(1);
     expect(stderr.length).toBeLessThan(2_000);
     expect(stderr).toContain('longer than 2048 characters');
@@ -297,6 +297,7 @@ describe.concurrent('usage and configuration', () => {
 
   it('an export without the place that its format needs is wrong usage, and leaves nothing', async () => {
     const cwd = workDir();
+    await prepare(['inject', 'http://example.org/'], { cwd });
     expect(await run(['export', '--format', 'parquet'], { cwd })).toMatchObject({
       code: 2,
       stderr: 'incrawl: --format parquet needs --output, a file\n',
@@ -309,7 +310,7 @@ describe.concurrent('usage and configuration', () => {
       const { code, stderr } = await runStaying(['export', '--format', format], { cwd });
       expect([code, stderr]).toEqual([2, `incrawl: --format ${format} needs --output, ${needs}\n`]);
     }
-    expect(readdirSync(cwd)).toEqual([]);
+    expect(readdirSync(cwd)).toEqual(['crawldb']);
   });
 
   it('plugins list shows the exporters that need no line in the list', async () => {

@@ -50,7 +50,7 @@ async function exported(start: typeof run, ...args: readonly string[]): Promise<
 }
 
 const seqNow = async (): Promise<string> =>
-  String((await jsonStaying<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
+  String((await jsonStaying<{ seq: number }>(['export', '-o', 'all.jsonl', '--force'], { cwd })).seq);
 
 describe('export --since', () => {
   it('a page that may not be indexed any more is removed, and one that may be again is given', async () => {

@@ -200,6 +200,7 @@ describe('export', () => {
 
   it('a listed plugin goes before the bundled one, and its error is reported', async () => {
     const own = workDir();
+    await prepare(['inject', 'http://example.org/'], { cwd: own });
     for (const folder of ['conf', 'plugins/exporter-csv']) mkdirSync(join(own, folder), { recursive: true });
     writeFileSync(
       join(own, 'plugins/exporter-csv/plugin.ts'),

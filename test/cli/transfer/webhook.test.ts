@@ -125,7 +125,7 @@ describe('changes --webhook', { sequential: true }, () => {
     const { child, finished } = start(['changes', '--follow', '--dir', 'mistyped'], { cwd });
     await new Promise((resolve) => child.stderr?.once('data', resolve));
     child.kill('SIGINT');
-    expect(await finished).toMatchObject({ stdout: '', stderr: expect.stringContaining('no crawl in mistyped yet') });
+    expect(await finished).toMatchObject({ stdout: '', stderr: expect.stringContaining('mistyped holds no crawl') });
     expect(existsSync(join(cwd, 'mistyped'))).toBe(false);
   });
 

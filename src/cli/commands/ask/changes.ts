@@ -4,10 +4,10 @@ import type { ChangeKind } from '../../../crawler.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';
 import type { ChangeReaderOptions, ChangeSource } from '../../../operations/changes/change-reader.ts';
 import type { ChangesQuery } from '../../../operations/changes/changes.ts';
+import { hasCrawlDb } from '../../../operations/state/has-crawl.ts';
 import { follow, POLL_MS } from '../../changes/follow.ts';
 import { notifyWebhook, SECRET_VARIABLE } from '../../changes/webhook.ts';
 import { EXIT } from '../../exit.ts';
-import { hasCrawlDb } from '../../has-crawl-db.ts';
 import {
   changeKinds,
   durationMs,
@@ -91,7 +91,6 @@ Examples:
 async function changes(session: Session, flags: ChangesFlags): Promise<number> {
   const { since, webhook, limit, format } = flags;
   const filter = filterOf(flags);
-  if (flags.follow) noteMissing(session);
   if (webhook !== undefined) {
     if (limit !== undefined || format !== undefined) return session.refuse('--limit and --format are for lists');
     const { batch, timeout: timeoutMs } = flags;
@@ -104,16 +103,13 @@ async function changes(session: Session, flags: ChangesFlags): Promise<number> {
   if (flags.follow) {
     if (limit !== undefined || format === 'csv' || format === 'table')
       return session.refuse('--follow prints lines: it goes with --format jsonl only, and without --limit');
-    const startOf = () => session.withReader((feed) => startAt(session, feed, since));
+    // All of a crawl that begins later is new.
+    const startOf = async (): Promise<number> =>
+      hasCrawlDb(session.options.dir) ? session.withReader((feed) => startAt(session, feed, since)) : afterOf(since);
     const reader: ChangeReaderOptions = { dir: session.options.dir, withFeed: (use) => session.withReader(use) };
     return follow(session, reader, filter, startOf, session.json || format === 'jsonl');
   }
   return session.withReader((feed) => list(session, feed, flags));
-}
-
-/** Without this note, following a mistyped directory would wait for ever in silence. */
-function noteMissing({ options: { dir }, note }: Session): void {
-  if (!hasCrawlDb(dir)) note(`There is no crawl in ${dir} yet. Its changes are shown once there is one.`);
 }
 
 function filterOf({ kind, host, minDistance }: ChangesFlags): Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'> {
@@ -132,6 +128,8 @@ async function list(session: Session, feed: ChangeSource, flags: ChangesFlags): 
   await writeList(session, feed.changes(query), CHANGE_COLUMNS, { format, empty: 'No changes.' });
   return EXIT.done;
 }
+
+const afterOf = (since: FeedStart | undefined): number => (since !== undefined && 'after' in since ? since.after : 0);
 
 /** The entry number after which to follow: without `--since` the end of the feed. */
 async function startAt(session: Session, feed: ChangeSource, since: FeedStart | undefined): Promise<number> {

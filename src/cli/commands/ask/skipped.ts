@@ -52,7 +52,9 @@ Examples:
 
 async function skipped(session: Session, flags: SkippedFlags): Promise<number> {
   const { skippedSummary, skippedUrls } = await import('../../../operations/reports/skip-report.ts');
+  const { requireCrawl } = await import('../../../operations/state/has-crawl.ts');
   const { dir } = session.options;
+  requireCrawl(dir);
   const { reason, since, host, url, limit, counts, format } = flags;
   if (counts) {
     if (reason !== undefined || host !== undefined || url !== undefined)

@@ -53,7 +53,9 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or any key of your o
       const sources = await seedSources(session, seeds);
       const mode = options.mode ?? (options.overwrite ? 'overwrite' : options.update ? 'update' : 'keep');
       const dryRun = options.dryRun === true;
-      const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }));
+      const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }), {
+        mustExist: false,
+      });
       for (const { source, line, text, message } of summary.errors.slice(0, ERRORS_SHOWN)) {
         session.note(`${safeText(source)}:${line}: ${safeText(message)}, got ${safeText(JSON.stringify(text))}`);
       }

@@ -23,7 +23,7 @@ export function addParse(program: Command, run: Run): void {
             crawler.parse({ ...(segment === undefined ? {} : { segment }), force: options.force === true, signal });
           const { dryRun = false } = options;
           const written = segment === undefined ? [] : [segment];
-          const summary = await (dryRun ? session.withDryRun(parse, written) : session.withSegments(parse));
+          const summary = await (dryRun ? session.withDryRun(parse, { written }) : session.withSegments(parse));
           await writeSummary(session, summary, () => parseText(summary), dryRun);
           return signal.aborted ? EXIT.stopped : EXIT.done;
         },

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Crawler, CrawlOptions, CrawlSummary, SeedSource } from '../../../crawler.ts';
+import { hasCrawlDb } from '../../../operations/state/has-crawl.ts';
 import { EXIT, exitCodeOfStop } from '../../exit.ts';
-import { hasCrawlDb } from '../../has-crawl-db.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { durationMs, wholeNumber } from '../../program/option-values.ts';

@@ -29,9 +29,9 @@ export function addSitemap(program: Command, run: Run): void {
       withStopSignal(
         () => session.note(stopNote('the sitemap in flight')),
         async (signal) => {
-          const read = await asAsked(session, dryRun, (crawler) =>
-            crawler.sitemaps(hosts.length === 0 ? undefined : hosts, { signal }),
-          );
+          const named = hosts.length === 0 ? undefined : hosts;
+          const mustExist = named === undefined;
+          const read = await asAsked(session, dryRun, (crawler) => crawler.sitemaps(named, { signal }), { mustExist });
           await writeSummary(session, read, () => sitemapText(read, session.bold), dryRun);
           if (signal.aborted) return EXIT.stopped;
           return hasRead(read.flatMap(({ sitemaps }) => sitemaps)) ? EXIT.done : EXIT.error;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Crawler } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { linesOf } from '../../input/line-reader.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
@@ -38,12 +39,14 @@ export function addTouch(program: Command, run: Run): void {
       }
       if (urls.length === 0) return session.refuse('expected URLs, or --stdin');
       const dryRun = flags.dryRun === true;
-      const { summary, added } = await asAsked(session, dryRun, async (crawler) => {
+      const touch = async (crawler: Crawler) => {
         const touched = await crawler.touch(urls, flags.at === undefined ? {} : { at: flags.at });
         const isAdded = flags.add === true && touched.unknown.length > 0;
         const injected = isAdded ? await crawler.inject([{ name: 'touch', lines: touched.unknown }]) : null;
         return { summary: touched, added: injected?.injected ?? 0 };
-      });
+      };
+      const mustExist = flags.add !== true;
+      const { summary, added } = await asAsked(session, dryRun, touch, { mustExist });
       const answer = { ...summary, added };
       const { touched, unmoved, unknown } = summary;
       const rest = flags.add ? `${count(added)} added` : `${count(unknown.length)} unknown`;

@@ -61,7 +61,7 @@ export function addUpdatedb(program: Command, run: Run): void {
           ...(flags.purgeGone === undefined ? {} : { purgeGone: true }),
           ...(flags.orphans === undefined ? {} : { orphans: flags.orphans }),
         });
-      const summary = await asAsked(session, dryRun, apply, segment === undefined ? [] : [segment]);
+      const summary = await asAsked(session, dryRun, apply, segment === undefined ? {} : { written: [segment] });
       await writeSummary(session, summary, () => updateText(summary), dryRun);
       return EXIT.done;
     }),

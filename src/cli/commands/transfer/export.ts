@@ -16,6 +16,7 @@ interface ExportFlags {
   readonly host?: string;
   readonly since?: FeedStart;
   readonly mergeBy?: 'depth';
+  readonly force?: true;
   readonly dryRun?: boolean;
 }
 
@@ -48,13 +49,14 @@ export function addExport(program: Command, run: Run): void {
         'depth',
       ]),
     )
+    .option('--force', 'let an export without pages replace a file that has content')
     .option('--dry-run', 'only say how many pages would be exported; nothing is written or sent')
     .addHelpText(
       'after',
       `
 Examples:
   incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl
-  incrawl export --format csv --since 1d -o changed.csv
+  incrawl export --format csv --since 1d --force -o changed.csv
   incrawl export --format warc -o archive/
   incrawl export --format opensearch -o https://search.example:9200/pages --since 1d`,
     );
@@ -69,7 +71,7 @@ Examples:
 }
 
 async function exportPages(session: Session, flags: ExportFlags, signal: AbortSignal): Promise<number> {
-  const { output: place = null, since: from, dryRun = false, ...rest } = flags;
+  const { output: place = null, since: from, force = false, dryRun = false, ...rest } = flags;
   const { out } = session;
   const since = from === undefined ? {} : { since: 'after' in from ? from : { at: from.notedFrom } };
   const query = { ...rest, ...since, dryRun };
@@ -78,15 +80,17 @@ async function exportPages(session: Session, flags: ExportFlags, signal: AbortSi
     write: (chunk: string | Uint8Array) =>
       out.write(out.isTerminal && typeof chunk === 'string' ? safeLines(safeJson(chunk)) : chunk),
     isClosed: () => out.closed,
+    force,
     signal,
   };
   const exported = (crawler: Crawler): Promise<ExportSummary> => crawler.export(query, outlet);
-  const summary = await (dryRun ? session.withDryRun(exported) : session.withSnapshot(exported)).catch(
-    (error: unknown) => {
-      if (signal.aborted) return null;
-      throw error;
-    },
-  );
+  const summary = await (dryRun
+    ? session.withDryRun(exported, { mustExist: true })
+    : session.withSnapshot(exported)
+  ).catch((error: unknown) => {
+    if (signal.aborted) return null;
+    throw error;
+  });
   if (summary === null) return EXIT.stopped;
   const { format, documents, removed, seq } = summary;
   const gone = from === undefined ? '' : `, ${count(removed)} removed`;

@@ -20,9 +20,8 @@ export function addImportDb(program: Command, run: Run): void {
       if (isFile && !existsSync(file)) return session.refuse(`no such file: ${file}`);
       const lines = isFile ? linesOfFile(file) : linesOf(session.surroundings.stdin());
       const { dryRun = false } = flags;
-      const summary = await asAsked(session, dryRun, (crawler) =>
-        crawler.importDb(lines, flags.merge ? 'merge' : 'whole'),
-      );
+      const mode = flags.merge ? 'merge' : 'whole';
+      const summary = await asAsked(session, dryRun, (crawler) => crawler.importDb(lines, mode), { mustExist: false });
       await writeAnswer(session, summary, () => `${transferText(summary)}.\n`, dryRun);
     }),
   );

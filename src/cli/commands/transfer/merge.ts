@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { MergeSummary } from '../../../crawler.ts';
+import type { Crawler, MergeSummary } from '../../../crawler.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
@@ -19,11 +19,12 @@ export function addMerge(program: Command, run: Run): void {
     run(command, async (session) => {
       const own = dirs.find((dir) => realPath(dir) === realPath(session.options.dir));
       if (own !== undefined) return session.refuse(`${own} is the state directory to merge into`);
-      const summaries = await asAsked(session, dryRun, async (crawler) => {
+      const merge = async (crawler: Crawler): Promise<MergeSummary[]> => {
         const done: MergeSummary[] = [];
         for (const dir of dirs) done.push(await crawler.merge(dir));
         return done;
-      });
+      };
+      const summaries = await asAsked(session, dryRun, merge, { mustExist: false });
       await writeSummary(session, summaries, () => summaries.map(mergeText).join(''), dryRun);
     }),
   );
