@@ -29,6 +29,8 @@ export interface InjectOptions {
   readonly mode: InjectMode;
   /** Interval of a seed that names none, ms. */
   readonly initialIntervalMs: number;
+  /** Called with the record of each seed. */
+  readonly onSeed?: ((datum: CrawlDatum) => void) | undefined;
 }
 
 /** Seeds written per batch. */
@@ -115,6 +117,7 @@ async function writeSeeds(
     else if (mode === 'update') tally.updated++;
     else tally.kept++;
     if (datum !== previous) puts.push({ datum, previous });
+    options.onSeed?.(datum);
     deps.seedHosts.add(hostOf(url));
   }
   await deps.db.write(

@@ -1,7 +1,7 @@
 import { type Rejections, sumOfRejections } from '../domain/crawl/discovery/rejections.ts';
 import { type FailureKind, sumOfFailures } from './counters/failures.ts';
 import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
-import type { FetchSummary, ReadmitSummary, StoppedBy, UpdateSummary } from './summaries.ts';
+import type { FetchSummary, ReadmitSummary, SeedsSummary, StoppedBy, UpdateSummary } from './summaries.ts';
 
 type Step = 'fetch' | 'update' | 'both';
 
@@ -72,6 +72,8 @@ export interface CrawlSummary {
   readonly stoppedBy: StoppedBy;
   /** Where the URL rules let in more than before: the links of the stored pages, judged ahead of the first round. */
   readonly readmitted?: ReadmitSummary;
+  /** Where the crawl was given seeds. */
+  readonly seeds?: SeedsSummary;
 }
 
 /** The steps of one round; a round that is cut into parts has an update for each part. */

@@ -40,6 +40,24 @@ export interface InjectSummary {
   readonly errors: readonly SeedError[];
 }
 
+/** What became of the seeds that a crawl was given. */
+export interface SeedsSummary {
+  /** Lines that named a URL. */
+  readonly urls: number;
+  /** Lines that did not, or that a URL plugin refused. */
+  readonly refused: number;
+  /** Seeds that were fetched, in this run or before. */
+  readonly fetched: number;
+  /** Seeds that were never fetched, and whose last visit failed or was refused. */
+  readonly failed: number;
+  /** Seeds that were not visited so far. */
+  readonly waiting: number;
+  /** New seeds beyond those that a run keeps in mind: they are in none of the three numbers before. */
+  readonly unchecked: number;
+  /** Why seeds failed, most frequent reason first. */
+  readonly failures: readonly FailureKind[];
+}
+
 export interface SeedError {
   readonly source: string;
   /** From 1. */

@@ -3,12 +3,13 @@ import { crawl } from '../../steps/crawl.ts';
 import type { GenerateOptions } from '../../steps/generate/generate.ts';
 import type { SeedSource } from '../../steps/inject.ts';
 import type { CrawlSummary, RoundSummary } from '../../steps/round-summary.ts';
-import { type CrawlProgress, type GenerateSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
+import { type CrawlProgress, type GenerateSummary, type InjectSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { roundKeeper } from '../reports/round-log.ts';
 import { requireContact } from './contact-requirement.ts';
 import { type GenerateRoundDeps, generateRound } from './generate-round.ts';
 import { readmitWhenWider } from './readmitting.ts';
+import { type SeedWatch, watchSeeds } from './seed-outcomes.ts';
 import { runFetchAndParse } from './segment-steps.ts';
 import { discoverSitemaps } from './sitemaps.ts';
 import { injectSeeds } from './step-operations.ts';
@@ -39,10 +40,14 @@ export interface CrawlOptions {
 
 export function crawlOperations(deps: CrawlDeps): CrawlOperations {
   return {
-    prepare: (seeds) => prepare(deps, seeds),
+    async prepare(seeds) {
+      await prepare(deps, seeds);
+    },
     async crawl(options = {}) {
       const { signal, maxLayers, onProgress, rounds = Number.POSITIVE_INFINITY } = options;
       const { db } = deps.store();
+      const watch = watchSeeds();
+      let injected: InjectSummary | null = null;
       const layered = maxLayers === undefined ? {} : { maxLayers };
       const kept = roundKeeper(deps.dir, db, deps.runtime.clock, deps.runtime.log);
       const onRound = (round: RoundSummary): void => {
@@ -50,7 +55,9 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
         options.onRound?.(round);
       };
       const steps = {
-        inject: () => prepare(deps, options.seeds),
+        inject: async () => {
+          injected = await prepare(deps, options.seeds, watch.add);
+        },
         readmitLinks: () => readmitWhenWider(deps, { maxLayers, signal }),
         readSitemaps: () => discoverSitemaps(deps, signal),
         unfinished: () => unappliedSegments(db),
@@ -60,23 +67,27 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
         ...updateSteps(deps, layered),
       };
       const stopwatch = () => ({ ms: performance.now(), cpuMs: cpuMs() });
-      return crawl(steps, { rounds, signal, onRound, onProgress, stopwatch }).finally(kept.done);
+      const summary = await crawl(steps, { rounds, signal, onRound, onProgress, stopwatch }).finally(kept.done);
+      return injected === null ? summary : { ...summary, seeds: await watch.outcome(db, injected) };
     },
   };
 }
 
-/** Injects seeds, and rejects with `contact-missing` where a seed host needs a contact and none is set. */
+/**
+ * Injects seeds, those that were never fetched as due at once; `null` where none are given. Rejects with
+ * `contact-missing` where a seed host needs a contact and none is set.
+ */
 export async function prepare(
   deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>,
   seeds: readonly SeedSource[] = [],
-): Promise<void> {
-  if (seeds.length > 0) {
-    const { errors } = await injectSeeds(deps, seeds, 'keep');
-    for (const { source, line, message, text } of errors) {
-      deps.runtime.log.warn(`${source}:${line}: ${message}`, { text });
-    }
+  onSeed?: SeedWatch['add'],
+): Promise<InjectSummary | null> {
+  const injected = seeds.length === 0 ? null : await injectSeeds(deps, seeds, 'retry', onSeed);
+  for (const { source, line, message, text } of injected?.errors ?? []) {
+    deps.runtime.log.warn(`${source}:${line}: ${message}`, { text });
   }
   requireContact(deps.config.agent.contact, deps.store().seedHosts, deps.web.isOwnHost);
+  return injected;
 }
 
 /** Makes fetch lists until the budget of the run is spent; without a budget, as configured. */

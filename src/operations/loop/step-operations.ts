@@ -1,6 +1,6 @@
 import type { InjectMode } from '../../domain/crawl/discovery/seed.ts';
 import type { GenerateOptions } from '../../steps/generate/generate.ts';
-import { inject, type SeedSource } from '../../steps/inject.ts';
+import { type InjectOptions, inject, type SeedSource } from '../../steps/inject.ts';
 import type {
   CrawlProgress,
   FetchSummary,
@@ -72,10 +72,12 @@ export function injectSeeds(
   { runtime, plugins, store }: Pick<CrawlDeps, 'runtime' | 'plugins' | 'store'>,
   sources: readonly SeedSource[],
   mode: InjectMode,
+  onSeed?: InjectOptions['onSeed'],
 ): Promise<InjectSummary> {
   const { loaded, urls, policy } = plugins;
   const seedScore = (url: string): number => loaded.scoring?.seedScore(url) ?? 1;
   const { initialIntervalMs } = policy.schedule;
   const { db, seen, seedHosts } = store();
-  return inject({ db, seen, seedHosts, clock: runtime.clock, urls, seedScore }, sources, { mode, initialIntervalMs });
+  const deps = { db, seen, seedHosts, clock: runtime.clock, urls, seedScore };
+  return inject(deps, sources, { mode, initialIntervalMs, onSeed });
 }

@@ -243,8 +243,14 @@ describe.concurrent('usage and configuration', () => {
   });
 
   it('a crawl that knows no URL says what is missing', async () => {
-    const { code, stderr } = await runStaying(['crawl'], { cwd: workDir() });
-    expect(code).toBe(0);
+    const cwd = workDir();
+    const absent = await runStaying(['crawl'], { cwd });
+    expect(absent).toMatchObject({ code: 2, stderr: expect.stringContaining('crawldb holds no crawl') });
+    expect(readdirSync(cwd)).toEqual([]);
+    await runStaying(['inject', 'no-url:'], { cwd, input: '' });
+    await runStaying(['inject', '-'], { cwd, input: 'mailto:a@example.org\n' });
+    const { code, stderr } = await runStaying(['crawl'], { cwd });
+    expect(code).toBe(1);
     expect(stderr).toContain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/\n');
   });
 

@@ -1,6 +1,6 @@
 // cli/commands/crawl/: commands that crawl, and the steps of the loop.
 import type { Command } from 'commander';
-import type { CrawlSummary, SeedSource } from '../../../crawler.ts';
+import type { Crawler, CrawlSummary, SeedSource } from '../../../crawler.ts';
 import { EXIT, exitCodeOfStop } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
@@ -14,6 +14,7 @@ import { layerLines, stopFault, stopReason, totalsLine } from '../../render/live
 import { failureLines } from '../../render/text/failures-text.ts';
 import { readmittedText } from '../../render/text/readmitted-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
+import { seedLines } from '../../render/text/seeds-text.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import type { Session } from '../../session.ts';
 import { generateText } from './generate.ts';
@@ -73,7 +74,7 @@ async function crawl(
 ): Promise<number> {
   const { rounds } = options;
   await session.showProgress();
-  const { summary, isEmpty } = await session.withCrawler(async (crawler) => {
+  const run = async (crawler: Crawler) => {
     const summary = await announcedCrawl(session, crawler, 'crawl', {
       ...limitsOf(options),
       ...(rounds === undefined ? {} : { rounds }),
@@ -83,13 +84,21 @@ async function crawl(
       onRound: (round) => printRound(session, round),
     });
     return { summary, isEmpty: summary.rounds.length === 0 && (await crawler.stats()).urls === 0 };
-  });
+  };
+  const { summary, isEmpty } = await session.withCrawler(run, { mustExist: seeds.length === 0 });
   session.live.stop();
   await writeSummary(session, summary, () => crawlText(summary));
   const fault = stopFault(summary.stoppedBy);
   if (fault !== null && session.options.quiet) session.complain(`incrawl: ${fault}`);
   if (isEmpty) session.note('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');
-  return exitCodeOfStop(summary.stoppedBy);
+  const code = exitCodeOfStop(summary.stoppedBy);
+  return code === EXIT.done && (isEmpty || hasNoSeed(summary)) ? EXIT.error : code;
+}
+
+/** Whether a crawl had none of its seeds, and there is no further round in which it would. */
+function hasNoSeed({ seeds, stoppedBy }: CrawlSummary): boolean {
+  if (seeds === undefined || seeds.fetched + seeds.unchecked > 0) return false;
+  return seeds.failed + seeds.refused > 0 && (seeds.waiting === 0 || stoppedBy === 'nothing-due');
 }
 
 /** Limits that a whole crawl and a single round share. */
@@ -104,7 +113,7 @@ function limitsOf({ topN, depth, budget }: CrawlOptions) {
 /** Seeds and fetch list of the first round, on a copy of the state that is discarded. */
 async function predict(session: Session, seeds: readonly SeedSource[], options: CrawlOptions): Promise<number> {
   const summary = await session.withDryRun(async (crawler) => {
-    const inject = seeds.length === 0 ? null : await crawler.inject(seeds);
+    const inject = seeds.length === 0 ? null : await crawler.inject(seeds, { mode: 'retry' });
     const resumes = (await crawler.segments()).filter(({ state }) => state !== 'updated').map(({ id }) => id);
     const generate = await crawler.generate({ dryRun: true, ...limitsOf(options) });
     return { resumes, inject, generate };
@@ -120,13 +129,14 @@ async function predict(session: Session, seeds: readonly SeedSource[], options: 
 }
 
 function crawlText(summary: CrawlSummary): string {
-  const { totals, readmitted, rounds } = summary;
+  const { totals, readmitted, rounds, seeds } = summary;
   const lines = [
     ...(readmitted === undefined ? [] : [`readmitted: ${readmittedText(readmitted)}`]),
     ...(rounds.length > 1 ? [totalsLine(summary)] : []),
     ...layerLines(totals.layers),
     ...failureLines(totals.failures),
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),
+    ...(seeds === undefined ? [] : seedLines(seeds)),
     stopReason(summary.stoppedBy),
   ];
   return lines.map((line) => `${line}\n`).join('');

@@ -14,7 +14,7 @@ export interface Seed {
 }
 
 /** Treatment of a seed that is known already. */
-export type InjectMode = 'keep' | 'update' | 'overwrite';
+export type InjectMode = 'keep' | 'retry' | 'update' | 'overwrite';
 
 /** Longest interval of a seed, seconds: ten years. */
 const MAX_INTERVAL_S = 315_360_000;
@@ -78,13 +78,15 @@ function withPlainScheme(line: string): string {
 
 /**
  * A known record after its URL was injected again. `overwrite` resets the record, `update` only the settings of the
- * seed. A seed is never an orphan: a former orphan is due at once.
+ * seed; `retry` makes it due at once where it was never fetched. A seed is never an orphan: a former orphan is due at once.
  */
 export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh: CrawlDatum): CrawlDatum {
   const datum = known.state === 'orphan' ? revived(known, fresh.discoveredAt) : known;
   switch (mode) {
     case 'keep':
-      return datum.seed ? datum : { ...datum, seed: true, depth: 0 };
+      return asSeed(datum);
+    case 'retry':
+      return wasFetched(datum) ? asSeed(datum) : dueBy(asSeed(datum), fresh.discoveredAt);
     case 'update':
       return {
         ...datum,
@@ -101,6 +103,15 @@ export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh:
       return { ...fresh, discoveredAt: datum.discoveredAt };
   }
 }
+
+const asSeed = (datum: CrawlDatum): CrawlDatum => (datum.seed ? datum : { ...datum, seed: true, depth: 0 });
+
+const dueBy = (datum: CrawlDatum, at: number): CrawlDatum =>
+  datum.nextFetchAt !== null && datum.nextFetchAt <= at ? datum : { ...datum, nextFetchAt: at };
+
+/** Whether a visit brought a page or a redirect, at any time. */
+export const wasFetched = ({ digest, state }: CrawlDatum): boolean =>
+  digest !== null || state === 'redir_temp' || state === 'redir_perm';
 
 /** A new interval counts from the last visit; without one, or before the first visit, the due time stays. */
 function nextAfterUpdate(datum: CrawlDatum, seed: Seed): number | null {

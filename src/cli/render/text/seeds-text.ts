@@ -1,0 +1,35 @@
+import type { SeedsSummary } from '../../../crawler.ts';
+import { SKIP_REASONS, type SkipReason } from '../../../domain/crawl/states/skip-reasons.ts';
+import { count } from '../quantities.ts';
+import { safeText } from '../safe-text.ts';
+
+/** Longest message of one seed, characters. */
+const LONGEST_MESSAGE = 300;
+
+/**
+ * `1 of 1 seeds could not be fetched: connect-failed (ECONNREFUSED), such as http://example.org/; ..`, one line for each
+ * reason; empty when all were fetched.
+ */
+export function seedLines({ urls, refused, waiting, unchecked, failures }: SeedsSummary): string[] {
+  const lines: string[] = [];
+  if (refused > 0)
+    lines.push(`${count(refused)} of ${count(urls + refused)} seed lines were refused; warnings say why`);
+  const checked = count(urls - unchecked);
+  for (const { code, status, visits, url, message } of failures) {
+    const what = status === null ? code : `${code} ${status}`;
+    const detail = message === '' ? '' : ` (${safeText(message.slice(0, LONGEST_MESSAGE))})`;
+    lines.push(
+      `${count(visits)} of ${checked} seeds could not be fetched: ${safeText(what)}${detail}, such as ` +
+        `${safeText(url)}; ${adviceOn(code)}`,
+    );
+  }
+  if (waiting > 0) lines.push(`${count(waiting)} of ${checked} seeds were not visited in this run`);
+  return lines;
+}
+
+/** `crawl` visits seeds that were never fetched again, so waiting for a pause is no advice. */
+function adviceOn(code: string): string {
+  const remedy = SKIP_REASONS[code as SkipReason]?.remedy ?? '';
+  const again = 'the same command tries again';
+  return remedy === '' || remedy.includes('incrawl retry') ? again : `${again}; what changes it: ${remedy}`;
+}
