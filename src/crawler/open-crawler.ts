@@ -22,7 +22,8 @@ import { wire } from './wiring.ts';
 
 /**
  * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it,
- * `crawl-missing` when there is none to read, `config-invalid` or `plugin-broken` when it cannot be started as configured.
+ * `crawl-missing` when there is none to read, `config-invalid` or `plugin-broken` when it cannot be started as
+ * configured.
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;

@@ -1,3 +1,4 @@
+// operations/state/: the parts of a state directory, opened as configured, and copies of them.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';

@@ -1,4 +1,3 @@
-// operations/state/: the parts of a state directory, opened as configured, and copies of them.
 import { join } from 'node:path';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
 import type { Config } from '../../config/schema.ts';

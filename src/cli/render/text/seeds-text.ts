@@ -7,8 +7,8 @@ import { safeText } from '../safe-text.ts';
 const LONGEST_MESSAGE = 300;
 
 /**
- * `1 of 1 seeds could not be fetched: connect-failed (ECONNREFUSED), such as http://example.org/; ..`, one line for each
- * reason; empty when all were fetched.
+ * `1 of 1 seeds could not be fetched: connect-failed (ECONNREFUSED), such as http://example.org/; ..`, one line for
+ * each reason; empty when all were fetched.
  */
 export function seedLines({ urls, refused, waiting, unchecked, failures }: SeedsSummary): string[] {
   const lines: string[] = [];

@@ -78,7 +78,8 @@ function withPlainScheme(line: string): string {
 
 /**
  * A known record after its URL was injected again. `overwrite` resets the record, `update` only the settings of the
- * seed; `retry` makes it due at once where it was never fetched. A seed is never an orphan: a former orphan is due at once.
+ * seed; `retry` makes it due at once where it was never fetched. A seed is never an orphan: a former orphan is due at
+ * once.
  */
 export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh: CrawlDatum): CrawlDatum {
   const datum = known.state === 'orphan' ? revived(known, fresh.discoveredAt) : known;
