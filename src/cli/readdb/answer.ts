@@ -61,7 +61,13 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
         (all) => all.HOST_COLUMNS,
       );
     case 'due':
-      return reported(session, flags, db.due({ ...limitOf(flags), forMs: question.forMs }), (all) => all.DUE_COLUMNS);
+      return reported(
+        session,
+        db,
+        flags,
+        db.due({ ...limitOf(flags), forMs: question.forMs }),
+        (all) => all.DUE_COLUMNS,
+      );
     case 'records':
       return records(session, db, flags, question.query);
   }
@@ -69,14 +75,15 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
 
 function records(session: Session, db: CrawlReader, flags: ReaddbFlags, query: RecordQuery): Promise<number> {
   const { fields } = flags;
-  if (fields === undefined) return reported(session, flags, db.records(query), (all) => all.RECORD_COLUMNS);
-  return reported(session, flags, db.select(query, fields), (all) => all.fieldColumns(fields));
+  if (fields === undefined) return reported(session, db, flags, db.records(query), (all) => all.RECORD_COLUMNS);
+  return reported(session, db, flags, db.select(query, fields), (all) => all.fieldColumns(fields));
 }
 
 type ColumnsOf<Row> = (all: typeof import('../render/columns.ts')) => readonly Column<Row>[];
 
 async function reported<Row extends object>(
   session: Session,
+  db: CrawlReader,
   flags: ReaddbFlags,
   rows: AsyncGenerator<Row, QueryReport, undefined>,
   columns: ColumnsOf<Row>,
@@ -86,8 +93,21 @@ async function reported<Row extends object>(
     report = yield* rows;
   };
   const code = await list(session, flags, kept(), columns);
+  const { host } = flags;
+  if (report !== null && isEmpty(report) && host !== undefined) await noteOtherPorts(session, db, host);
   if (report !== null) noteQuery(session, flags, reportText(report));
   return code;
+}
+
+const isEmpty = ({ returned }: QueryReport): boolean => returned === 0;
+
+/** A host with another than the default port is a host of its own, which is easily forgotten. */
+async function noteOtherPorts(session: Session, db: CrawlReader, host: string): Promise<void> {
+  const found: string[] = [];
+  for await (const row of db.hosts({ full: false })) if (row.host.startsWith(`${host}:`)) found.push(row.host);
+  if (found.length === 0) return;
+  const shown = found.slice(0, 10).map((each) => safeText(each));
+  session.note(`The crawl db has ${host} with other ports: --host ${shown.join(', --host ')}`);
 }
 
 async function list<Row extends object>(

@@ -288,6 +288,17 @@ describe.concurrent('usage and configuration', () => {
     expect(await message('backup', join(cwd, 'incrawl.yaml', 'x'), '--config', absent)).toContain('no such file');
   });
 
+  it('readdb --host of a host that is known with another port names the port', async () => {
+    const dir = join(workDir(), 'crawldb');
+    await run(['inject', 'http://127.0.0.1:8051/', 'http://127.0.0.10:8052/', '--dir', dir]);
+    const note = 'The crawl db has 127.0.0.1 with other ports: --host 127.0.0.1:8051\n';
+    for (const question of [['--dump', '--format', 'csv'], ['--due'], []]) {
+      const { stderr } = await run(['readdb', ...question, '--host', '127.0.0.1', '--dir', dir]);
+      expect(stderr.endsWith(note)).toBe(true);
+    }
+    expect((await run(['readdb', '--host', '127.0.0.1:8051', '--dir', dir])).stderr).toBe('');
+  });
+
   it('explain takes a URL; for any other text it is wrong usage, in one sentence', async () => {
     const dir = join(workDir(), 'crawldb');
     await run(['inject', 'http://example.org/', '--dir', dir]);
