@@ -118,7 +118,7 @@ describe('crawl', () => {
     const cwd = workDir();
     const url = `${site.origin}/private/x`;
     const denied = (code: string) => ({ failures: [expect.objectContaining({ code, visits: 1, url })] });
-    const blocked = await jsonStaying<CrawlSummary>(['crawl', url, '--delay', '0'], { cwd });
+    const blocked = await jsonStaying<CrawlSummary>(['crawl', url, '--delay', '0'], { cwd, code: 1 });
     expect(blocked.totals).toMatchObject({ ...denied('address-blocked'), robotsDenied: 0 });
     expect((await runStaying(['explain', url], { cwd })).stdout).toMatch(/robots\.txt\n +not fetched yet/);
     await runStaying(['touch', url], { cwd });

@@ -37,6 +37,9 @@ describe('seeds that cannot be fetched', () => {
         `such as ${origin}/; the same command tries again; what changes it: http.allowAddresses`,
       );
     }
+    const quiet = await run([...crawl, '--quiet'], { cwd });
+    expect(quiet).toMatchObject({ code: 1, stdout: '' });
+    expect(quiet.stderr).toMatch(/^incrawl: 1 of 1 seeds could not be fetched: address-blocked .*\n$/);
     const mended = await run([...crawl, '--allow', '127.0.0.1'], { cwd });
     expect(mended.code).toBe(0);
     expect(mended.stdout).not.toContain('seeds');
@@ -79,6 +82,19 @@ describe('seeds that cannot be fetched', () => {
       { cwd: workDir() },
     );
     expect(later.seeds).toMatchObject({ urls: 2, fetched: 1, failed: 0, waiting: 1 });
+  });
+
+  it('that are refused are counted by inject; it fails when none is left', async () => {
+    const cwd = workDir();
+    const lines = ['a', 'b', 'c', 'd e', 'ftp:'].join('\n');
+    const some = await run(['inject', '-'], { cwd, input: `http://example.org/\n${lines}\n` });
+    expect([some.code, some.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^1 URL: 1 new\n(?:.*\n)+5 of 6 lines were refused\n$/),
+    ]);
+    const none = await run(['inject', '-'], { cwd, input: `${lines}\n` });
+    expect([none.code, none.stdout]).toEqual([1, expect.stringContaining('\n5 of 5 lines were refused\n')]);
+    expect(await runStaying(['inject', '-'], { cwd, input: '# no seeds today\n' })).toMatchObject({ code: 0 });
   });
 
   it('that are no URLs end a crawl with 1', async () => {

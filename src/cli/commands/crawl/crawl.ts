@@ -1,6 +1,6 @@
 // cli/commands/crawl/: commands that crawl, and the steps of the loop.
 import type { Command } from 'commander';
-import type { Crawler, CrawlSummary, SeedSource } from '../../../crawler.ts';
+import type { Crawler, CrawlSummary, SeedSource, SeedsSummary } from '../../../crawler.ts';
 import { EXIT, exitCodeOfStop } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
@@ -90,13 +90,16 @@ async function crawl(
   await writeSummary(session, summary, () => crawlText(summary));
   const fault = stopFault(summary.stoppedBy);
   if (fault !== null && session.options.quiet) session.complain(`incrawl: ${fault}`);
-  if (isEmpty) session.note('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');
+  if (isEmpty) session.complain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');
   const code = exitCodeOfStop(summary.stoppedBy);
-  return code === EXIT.done && (isEmpty || hasNoSeed(summary)) ? EXIT.error : code;
+  if (code !== EXIT.done || !hasNoSeed(summary)) return code === EXIT.done && isEmpty ? EXIT.error : code;
+  if (session.options.quiet) for (const line of seedLines(summary.seeds)) session.complain(`incrawl: ${line}`);
+  return EXIT.error;
 }
 
 /** Whether a crawl had none of its seeds, and there is no further round in which it would. */
-function hasNoSeed({ seeds, stoppedBy }: CrawlSummary): boolean {
+function hasNoSeed(summary: CrawlSummary): summary is CrawlSummary & { readonly seeds: SeedsSummary } {
+  const { seeds, stoppedBy } = summary;
   if (seeds === undefined || seeds.fetched + seeds.unchecked > 0) return false;
   return seeds.failed + seeds.refused > 0 && (seeds.waiting === 0 || stoppedBy === 'nothing-due');
 }

@@ -56,13 +56,15 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or any key of your o
       const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }), {
         mustExist: false,
       });
+      const isFailed = summary.urls === 0 && summary.errors.length > 0;
+      const say = isFailed ? session.complain : session.note;
       for (const { source, line, text, message } of summary.errors.slice(0, ERRORS_SHOWN)) {
-        session.note(`${safeText(source)}:${line}: ${safeText(message)}, got ${safeText(JSON.stringify(text))}`);
+        say(`${safeText(source)}:${line}: ${safeText(message)}, got ${safeText(JSON.stringify(text))}`);
       }
       const more = summary.errors.length - ERRORS_SHOWN;
-      if (more > 0) session.note(`... and ${count(more)} more bad lines (--json lists all)`);
+      if (more > 0) say(`... and ${count(more)} more bad lines (--json lists all)`);
       await writeSummary(session, summary, () => `${injectText(summary)}\n`, dryRun);
-      return summary.urls === 0 && summary.errors.length > 0 ? EXIT.error : EXIT.done;
+      return isFailed ? EXIT.error : EXIT.done;
     }),
   );
 }
@@ -74,9 +76,12 @@ export function injectText(summary: InjectSummary): string {
     [summary.overwritten, 'overwritten'],
     [summary.kept, 'kept unchanged'],
     [summary.filtered, 'filtered out'],
-    [summary.errors.length, 'bad lines'],
   ] as const;
   const done = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
+  const lines = summary.urls + summary.errors.length;
+  const refused =
+    summary.errors.length === 0 ? '' : `\n${count(summary.errors.length)} of ${count(lines)} lines were refused`;
   const kept = rejectionLines(summary.filteredBy).map((line) => `\n  filtered out: ${line}`);
-  return `${counted(summary.urls, 'URL')}: ${done.length === 0 ? 'nothing to do' : done.join(', ')}${kept.join('')}`;
+  const result = `${counted(summary.urls, 'URL')}: ${done.length === 0 ? 'nothing to do' : done.join(', ')}`;
+  return `${result}${kept.join('')}${refused}`;
 }

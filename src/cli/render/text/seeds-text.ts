@@ -6,10 +6,7 @@ import { safeText } from '../safe-text.ts';
 /** Longest message of one seed, characters. */
 const LONGEST_MESSAGE = 300;
 
-/**
- * `1 of 1 seeds could not be fetched: connect-failed (ECONNREFUSED), such as http://example.org/; ..`, one line for
- * each reason; empty when all were fetched.
- */
+/** `1 of 1 seeds could not be fetched: connect-failed (..), such as ..; ..`, a line for each reason. */
 export function seedLines({ urls, refused, waiting, unchecked, failures }: SeedsSummary): string[] {
   const lines: string[] = [];
   if (refused > 0)
