@@ -1,14 +1,13 @@
 // steps/: the steps of the loop; crawl.ts calls them by name.
 import { CrawlError } from '../domain/errors.ts';
-import { type CrawlSummary, type RoundSummary, roundSummary, totalsOf } from './round-summary.ts';
-import type {
-  CrawlProgress,
-  FetchSummary,
-  GenerateSummary,
-  ReadmitSummary,
-  StoppedBy,
-  UpdateSummary,
-} from './summaries.ts';
+import {
+  type CrawlSummary,
+  type InterruptedRound,
+  type RoundSummary,
+  roundSummary,
+  totalsOf,
+} from './round-summary.ts';
+import type { CrawlProgress, FetchSummary, GenerateSummary, ReadmitSummary, UpdateSummary } from './summaries.ts';
 
 /** The steps of the loop, each bound to its crawl. {@link crawl} calls them in this order. */
 export interface LoopSteps extends UpdateSteps {
@@ -62,29 +61,33 @@ export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<Cra
   const readmitted = await steps.readmitLinks();
   await steps.readSitemaps();
   const rounds: RoundSummary[] = [];
-  const stoppedBy = await playRounds(steps, options, rounds).catch(stoppedByFault);
-  return { rounds, totals: totalsOf(rounds), stoppedBy, ...(readmitted !== null && { readmitted }) };
+  const end = await playRounds(steps, options, rounds).catch(endByFault);
+  return { rounds, totals: totalsOf(rounds), ...end, ...(readmitted !== null && { readmitted }) };
 }
 
-async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundSummary[]): Promise<StoppedBy> {
+async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundSummary[]): Promise<End> {
   const { signal, stopwatch } = options;
   for (const segment of await steps.unfinished()) {
-    if (signal?.aborted) return 'signal';
+    if (signal?.aborted) return { stoppedBy: 'signal' };
     const round = { number: rounds.length + 1, stage: 'resume', segment, generated: 0, from: stopwatch() } as const;
-    if (!(await playRound(steps, options, round, rounds))) return 'signal';
+    const interrupted = await playRound(steps, options, round, rounds);
+    if (interrupted !== null) return { stoppedBy: 'signal', interrupted };
   }
   for (let played = 0; played < options.rounds; played++) {
-    if (signal?.aborted) return 'signal';
+    if (signal?.aborted) return { stoppedBy: 'signal' };
     const from = stopwatch();
     const number = rounds.length + 1;
     options.onProgress?.({ round: number, stage: 'generate', ...NOTHING_YET });
     const { segment, selected: generated } = await steps.generate();
-    if (segment === null) return 'nothing-due';
+    if (segment === null) return { stoppedBy: 'nothing-due' };
     const round = { number, stage: 'fetch', segment, generated, from } as const;
-    if (!(await playRound(steps, options, round, rounds))) return 'signal';
+    const interrupted = await playRound(steps, options, round, rounds);
+    if (interrupted !== null) return { stoppedBy: 'signal', interrupted };
   }
-  return 'rounds';
+  return { stoppedBy: 'rounds' };
 }
+
+type End = Pick<CrawlSummary, 'stoppedBy' | 'interrupted'>;
 
 interface Round {
   readonly number: number;
@@ -95,19 +98,19 @@ interface Round {
   readonly from: Stopwatch;
 }
 
-/** False: stopped half way. The segment stays as it is, and the next run goes on with it. */
+/** `null`: played to its end. Else it was stopped half way: its segment stays, and the next run goes on with it. */
 async function playRound(
   steps: LoopSteps,
   { signal, stopwatch, onRound, onProgress }: LoopOptions,
   { number, stage, segment, generated, from }: Round,
   rounds: RoundSummary[],
-): Promise<boolean> {
+): Promise<InterruptedRound | null> {
   let last = NOTHING_YET;
   const fetch = await steps.fetchAndParse(segment, (progress) => {
     last = progress;
     onProgress?.({ round: number, stage, ...progress });
   });
-  if (fetch.left > 0 && signal?.aborted) return false;
+  if (fetch.left > 0 && signal?.aborted) return { round: number, segment, urls: last.urls, left: fetch.left };
   onProgress?.({ round: number, stage: 'update', ...last });
   const update = await applySegment(steps, segment);
   const now = stopwatch();
@@ -115,7 +118,7 @@ async function playRound(
   const summary = roundSummary({ round: number, generated, fetch, updates: [update], ms, cpuMs });
   rounds.push(summary);
   onRound?.(summary);
-  return true;
+  return null;
 }
 
 /** Applies a segment to the crawl db, with what has to follow. */
@@ -127,8 +130,10 @@ export async function applySegment(steps: UpdateSteps, segment: string): Promise
 }
 
 /** Faults that end a crawl in order: what was done so far is applied, and the next run goes on. */
-function stoppedByFault(error: unknown): StoppedBy {
-  if (error instanceof CrawlError && (error.code === 'failure-limit' || error.code === 'disk-full')) return error.code;
+function endByFault(error: unknown): End {
+  if (error instanceof CrawlError && (error.code === 'failure-limit' || error.code === 'disk-full')) {
+    return { stoppedBy: error.code };
+  }
   throw error;
 }
 

@@ -70,10 +70,20 @@ export interface CrawlSummary {
   readonly rounds: readonly RoundSummary[];
   readonly totals: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>;
   readonly stoppedBy: StoppedBy;
+  /** The round that a signal stopped half way; it is in no count, and the next run finishes it. */
+  readonly interrupted?: InterruptedRound;
   /** Where the URL rules let in more than before: the links of the stored pages, judged ahead of the first round. */
   readonly readmitted?: ReadmitSummary;
   /** Where the crawl was given seeds. */
   readonly seeds?: SeedsSummary;
+}
+
+export interface InterruptedRound {
+  readonly round: number;
+  readonly segment: string;
+  /** URLs of the segment, and those that are still to be fetched. */
+  readonly urls: number;
+  readonly left: number;
 }
 
 /** The steps of one round; a round that is cut into parts has an update for each part. */

@@ -40,7 +40,9 @@ it('a host that asked for an hour of rest as the crawl was stopped has it when t
     throttle(response, 3600);
   });
   const start = seed(`${origin}/a`, `${origin}/b`, `${origin}/c`);
-  expect(await crawler.crawl({ ...start, signal: stop.signal })).toMatchObject({ stoppedBy: 'signal' });
+  const stopped = await crawler.crawl({ ...start, signal: stop.signal });
+  const interrupted = { round: 1, segment: expect.any(String), urls: 3, left: 2 };
+  expect(stopped).toMatchObject({ rounds: [], stoppedBy: 'signal', interrupted });
   expect(await (await reopen()).crawl()).toMatchObject({ rounds: [{ segment: expect.any(String) }] });
   expect(asked).toHaveLength(1);
 });

@@ -195,8 +195,9 @@ describe('crawl', () => {
       const crawl = start(['crawl', `${site.origin}/`, '--dir', dir, ...NETWORK], { cwd });
       await site.seen(4);
       crawl.child.kill(signal);
-      const { code, stderr } = await crawl.finished;
+      const { code, stdout, stderr } = await crawl.finished;
       expect(code).toBe(11);
+      expect(stdout).toMatch(/^Round \d+ \(segment [\d-]+\) was interrupted: \d+ of \d+ URLs are fetched\.$/m);
       expect(stderr).toContain(`incrawl crawl --dir ${dir} --allow 127.0.0.1 --delay 0`);
       expect(site.log.length).toBeLessThan(15);
       const summary = await jsonStaying<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });

@@ -10,7 +10,7 @@ import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { printRound } from '../../render/live/print-round.ts';
-import { layerLines, stopFault, stopReason, totalsLine } from '../../render/live/round-table.ts';
+import { interruptedLines, layerLines, stopFault, stopReason, totalsLine } from '../../render/live/round-table.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
 import { readmittedText } from '../../render/text/readmitted-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
@@ -140,6 +140,7 @@ function crawlText(summary: CrawlSummary): string {
     ...failureLines(totals.failures),
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),
     ...(seeds === undefined ? [] : seedLines(seeds)),
+    ...interruptedLines(summary),
     stopReason(summary.stoppedBy),
   ];
   return lines.map((line) => `${line}\n`).join('');

@@ -53,6 +53,15 @@ export function stopFault(stoppedBy: StoppedBy): string | null {
   return stoppedBy === 'failure-limit' || stoppedBy === 'disk-full' ? REASONS[stoppedBy] : null;
 }
 
+/** The round that a signal stopped half way; its counts are in no line of the table yet. */
+export function interruptedLines({ interrupted }: Pick<CrawlSummary, 'interrupted'>): string[] {
+  if (interrupted === undefined) return [];
+  const { round, segment, urls, left } = interrupted;
+  return [
+    `Round ${round} (segment ${segment}) was interrupted: ${count(urls - left)} of ${count(urls)} URLs are fetched.`,
+  ];
+}
+
 /** One line for each layer (crawl depth); none for a crawl of a single layer. */
 export function layerLines(layers: CrawlSummary['totals']['layers']): string[] {
   if (layers.length < 2) return [];
