@@ -2,6 +2,7 @@
 import { hintTrust } from '../../domain/crawl/discovery/sitemap-hint.ts';
 import type { CrawlDatum, Visit, VisitOutcome } from '../../domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../domain/crawl/states/settle.ts';
+import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { HostRow, Lease } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
@@ -60,6 +61,8 @@ export interface OutlookInput {
   readonly now: number;
   /** Queries of its path in the crawl db, and the treatment of those beyond `max`; `null`: no query, or no limit. */
   readonly variants: { readonly known: number; readonly max: number; readonly beyond: string } | null;
+  /** The last times that it was skipped, oldest first. */
+  readonly skipped: readonly { readonly reason: SkipReason; readonly by: string | null }[];
 }
 
 /** Ways to bring the next visit forward, the most direct first; none for a URL that is not in the crawl db. */
@@ -98,10 +101,15 @@ export function waysToComeSooner({ datum, lease, robots, host, policy, now, url 
 }
 
 /** What would happen if a link to a URL that is not in the crawl db were found now. */
-export function ifItWereFound({ datum, url, robots, host, policy, variants }: OutlookInput): string[] {
+export function ifItWereFound({ datum, url, robots, host, policy, variants, skipped }: OutlookInput): string[] {
   if (datum !== undefined) return [];
   if (url === null) return ['If a link to it were found, the URL rules would refuse it for the same reason.'];
-  const found = ['If a link to it were found, it would enter the crawl db as unfetched and be due at once.'];
+  // A counting filter decides by what it has admitted, so only what it said of the last link is known.
+  const last = skipped.at(-1);
+  const found =
+    last?.reason === 'url-not-admitted'
+      ? [`If a link to it were found, ${last.by ?? 'a URL filter'}, which refused the last one, would decide again.`]
+      : ['If a link to it were found, it would enter the crawl db as unfetched and be due at once.'];
   if (variants !== null && variants.known >= variants.max) {
     const what = variants.beyond === 'drop' ? 'it would be refused' : 'its score would be a tenth';
     found.push(`But its path has as many queries as outlinks.maxVariantsPerPath allows (${variants.max}), so ${what}.`);

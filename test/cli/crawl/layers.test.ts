@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RepartitionSummary } from '../../../src/crawler.ts';
+import type { Explanation, RepartitionSummary, SkippedUrl } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { json, workDir } from '../support/binary.ts';
@@ -100,6 +100,11 @@ describe('similar URLs in a crawl', () => {
     const published = await crawl(other, '-D', list(other, '{ mode: published }'));
     expect(published.totals.filteredBy).toMatchObject({ 'urlfilter-similarity: similar to known URLs': 20 });
     expect(published.totals.new).toBe(40 - 20);
+    const [refused] = await jsonStaying<SkippedUrl[]>(['skipped', '--reason', 'url-not-admitted'], { cwd: other });
+    const why = ['explain', refused!.url, '-D', list(other, '{ mode: published }')];
+    const explained = await jsonStaying<Explanation>(why, { cwd: other });
+    expect(explained.skipped.at(-1)).toMatchObject({ reason: 'url-not-admitted', by: 'urlfilter-similarity' });
+    expect(explained.ifFound[0]).toContain('urlfilter-similarity, which refused the last one, would decide again');
     const reported = await runStaying([
       'check',
       'url',

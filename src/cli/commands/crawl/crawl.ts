@@ -9,8 +9,8 @@ import type { Run } from '../../program/program.ts';
 import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
-import { printRound } from '../../render/live/print-round.ts';
-import { interruptedLines, layerLines, stopFault, stopReason, totalsLine } from '../../render/live/round-table.ts';
+import { outputWidth, printRound } from '../../render/live/print-round.ts';
+import { interruptedLines, layerLines, stopFault, stopReason, totalsLines } from '../../render/live/round-table.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
 import { readmittedText } from '../../render/text/readmitted-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
@@ -87,7 +87,7 @@ async function crawl(
   };
   const { summary, isEmpty } = await session.withCrawler(run, { mustExist: seeds.length === 0 });
   session.live.stop();
-  await writeSummary(session, summary, () => crawlText(summary));
+  await writeSummary(session, summary, () => crawlText(summary, outputWidth(session)));
   const fault = stopFault(summary.stoppedBy);
   if (fault !== null && session.options.quiet) session.complain(`incrawl: ${fault}`);
   if (isEmpty) session.complain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');
@@ -131,11 +131,11 @@ async function predict(session: Session, seeds: readonly SeedSource[], options: 
   return EXIT.done;
 }
 
-function crawlText(summary: CrawlSummary): string {
+function crawlText(summary: CrawlSummary, width: number): string {
   const { totals, readmitted, rounds, seeds } = summary;
   const lines = [
     ...(readmitted === undefined ? [] : [`readmitted: ${readmittedText(readmitted)}`]),
-    ...(rounds.length > 1 ? [totalsLine(summary)] : []),
+    ...(rounds.length > 1 ? totalsLines(summary, width) : []),
     ...layerLines(totals.layers),
     ...failureLines(totals.failures),
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),

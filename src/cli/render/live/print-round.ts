@@ -1,14 +1,21 @@
 import type { RoundSummary } from '../../../crawler.ts';
 import type { Session } from '../../session.ts';
-import { roundHeading, roundLine } from './round-table.ts';
+import { roundHeading, roundLines } from './round-table.ts';
 
 /** Prints a finished round as a line of the table of rounds. */
 export function printRound(session: Session, round: RoundSummary): void {
   if (session.json || session.options.quiet) return;
   session.live.around(() => {
-    const heading = round.round === 1 ? `${session.bold(roundHeading())}\n` : '';
-    void session.out.write(`${heading}${roundLine(round)}\n`);
+    const width = outputWidth(session);
+    const heading = round.round === 1 ? roundHeading(width) : null;
+    const lines = [...(heading === null ? [] : [session.bold(heading)]), ...roundLines(round, width)];
+    void session.out.write(lines.map((line) => `${line}\n`).join(''));
     // An error of stdout rejects the next write that is awaited.
     session.out.flush().catch(() => {});
   });
+}
+
+/** Columns of the terminal that the output goes to; a pipe or a file has no limit. */
+export function outputWidth({ surroundings: { stdout } }: Session): number {
+  return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }

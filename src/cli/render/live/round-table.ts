@@ -3,37 +3,91 @@ import { bytes, count, span } from '../quantities.ts';
 
 type Counts = Omit<RoundCounts, 'round' | 'segment' | 'meanDistance'>;
 
-const COLUMNS: readonly (readonly [title: string, width: number, cell: (round: Counts) => string])[] = [
-  ['urls', 7, (round) => count(round.generated)],
-  ['new', 7, (round) => count(round.new)],
-  ['changed', 8, (round) => count(round.modified)],
+type Column = readonly [title: string, width: number, cell: (round: Counts) => string];
+
+const URLS: Column = ['urls', 7, (round) => count(round.generated)];
+const NEW: Column = ['new', 7, (round) => count(round.new)];
+const CHANGED: Column = ['changed', 8, (round) => count(round.modified)];
+const GONE: Column = ['gone', 6, (round) => count(round.gone)];
+const FAILED: Column = ['failed', 7, (round) => count(round.failed)];
+const FOUND: Column = ['found', 8, (round) => count(round.newUrls)];
+const RECEIVED: Column = ['received', 10, (round) => bytes(round.bytesReceived)];
+const TIME: Column = ['time', 9, (round) => span(round.ms / 1000)];
+
+const ALL: readonly Column[] = [
+  URLS,
+  NEW,
+  CHANGED,
   ['304', 7, (round) => count(round.notModified)],
   ['headers', 8, (round) => count(round.skippedByHeaders)],
   ['same', 7, (round) => count(round.unchanged)],
-  ['gone', 6, (round) => count(round.gone)],
+  GONE,
   ['moved', 6, (round) => count(round.redirected)],
-  ['failed', 7, (round) => count(round.failed)],
+  FAILED,
   ['denied', 7, (round) => count(round.robotsDenied)],
-  ['found', 8, (round) => count(round.newUrls)],
-  ['received', 10, (round) => bytes(round.bytesReceived)],
-  ['time', 9, (round) => span(round.ms / 1000)],
+  FOUND,
+  RECEIVED,
+  TIME,
 ];
 
-/** Heading of the table of rounds. */
-export function roundHeading(): string {
-  return `round${COLUMNS.map(([title, width]) => title.padStart(width)).join('')}`;
+/** For a terminal of 80 columns: what was unchanged by any rung of the ladder is one number. */
+const FEW: readonly Column[] = [
+  URLS,
+  NEW,
+  CHANGED,
+  ['unchanged', 10, (round) => count(round.notModified + round.skippedByHeaders + round.unchanged)],
+  GONE,
+  FAILED,
+  FOUND,
+  RECEIVED,
+  TIME,
+];
+
+const LABEL = 5;
+const widthOf = (columns: readonly Column[]): number => columns.reduce((sum, [, width]) => sum + width, LABEL);
+
+/** The columns that fit a width, characters; `null`: not even a few, so each round is a card. */
+function columnsFor(width: number): readonly Column[] | null {
+  if (widthOf(ALL) <= width) return ALL;
+  return widthOf(FEW) <= width ? FEW : null;
 }
 
-export function roundLine(round: Counts & { readonly round: number }): string {
-  return line(String(round.round), round);
+/** Heading of the table of rounds for a terminal of so many columns; `null`: rounds are cards, which need none. */
+export function roundHeading(width: number): string | null {
+  const columns = columnsFor(width);
+  return columns && `round${columns.map(([title, each]) => title.padStart(each)).join('')}`;
 }
 
-export function totalsLine(summary: CrawlSummary): string {
-  return line('total', summary.totals);
+/** A round as a line of the table, or as the lines of a card where the table, or one of its numbers, is too wide. */
+export function roundLines(round: Counts & { readonly round: number }, width: number): string[] {
+  return linesOf(String(round.round), round, width);
 }
 
-function line(label: string, round: Counts): string {
-  return `${label.padStart(5)}${COLUMNS.map(([, width, cell]) => cell(round).padStart(width)).join('')}`;
+export function totalsLines(summary: CrawlSummary, width: number): string[] {
+  return linesOf('total', summary.totals, width);
+}
+
+function linesOf(label: string, round: Counts, width: number): string[] {
+  const columns = columnsFor(width);
+  if (columns === null) return cardOf(label, round, width);
+  const cells = columns.map(([, each, cell]) => ` ${cell(round)}`.padStart(each));
+  const line = `${label.padStart(LABEL)}${cells.join('')}`;
+  return line.length <= width ? [line] : cardOf(label, round, width);
+}
+
+/** The same numbers with their titles, in as many lines as it takes. */
+function cardOf(label: string, round: Counts, width: number): string[] {
+  const lines: string[] = [];
+  let line = label.padStart(LABEL);
+  for (const [title, , cell] of FEW) {
+    const part = ` ${title} ${cell(round)}`;
+    if (line.length + part.length > width && line.trim() !== '') {
+      lines.push(line);
+      line = ' '.repeat(LABEL);
+    }
+    line += part;
+  }
+  return [...lines, line].map((each) => each.slice(0, width));
 }
 
 const REASONS: Readonly<Record<StoppedBy, string>> = {

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../run-status/run-status.ts';
 import { bytes, count, counted, span } from '../quantities.ts';
 import { clip } from '../table.ts';
 import { progressLines } from './progress.ts';
-import { roundHeading, roundLine } from './round-table.ts';
+import { roundHeading, roundLines } from './round-table.ts';
 
 /** Rounds below the progress, few enough for a small terminal. */
 const ROUNDS_SHOWN = 10;
@@ -26,6 +26,7 @@ export function topLines(status: RunStatus, width: number, bold: (text: string) 
     `${count(totals.failed)} failed`,
     bytes(totals.bytesReceived),
   ].join(' · ');
+  const tableHeading = roundHeading(width);
   return [
     bold(clip(heading, width)),
     ...(progress === null ? [clip('starting', width)] : progressLines(progress, width)),
@@ -33,8 +34,8 @@ export function topLines(status: RunStatus, width: number, bold: (text: string) 
     ...(rounds.length === 0
       ? []
       : [
-          bold(clip(roundHeading(), width)),
-          ...rounds.slice(-ROUNDS_SHOWN).map((round) => clip(roundLine(round), width)),
+          ...(tableHeading === null ? [] : [bold(tableHeading)]),
+          ...rounds.slice(-ROUNDS_SHOWN).flatMap((round) => roundLines(round, width)),
         ]),
   ];
 }
