@@ -55,11 +55,12 @@ export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOpt
     });
     return opening;
   };
+  const requireTurn = (): void => {
+    if (now() < yieldedUntil) throw new CrawlError('db-locked', 'the crawl db was just given up to another process');
+  };
   return {
     async read(use) {
-      if (now() < yieldedUntil) {
-        throw new CrawlError('db-locked', 'the crawl db was just given up to another process');
-      }
+      requireTurn();
       clearTimeout(timer);
       const reading = opened().then(use);
       reads.add(reading);
@@ -75,6 +76,7 @@ export function createStateReader({ open, idleMs, yieldMs, now }: StateReaderOpt
       }
     },
     async aside(use) {
+      requireTurn();
       void shut();
       const work = turn.then(use);
       turn = work.then(

@@ -61,6 +61,25 @@ describe('the crawl db of a viewer', () => {
     expect(events.slice(4)).toEqual(['open', 'close']);
   });
 
+  it('is closed while something else opens it, and reads that come meanwhile wait', async () => {
+    const { reader, events } = counted();
+    await reader.read(async () => {});
+    const aside = reader.aside(async () => {
+      await turn();
+      events.push('aside');
+      throw new Error('held');
+    });
+    const reading = reader.read(async () => {
+      events.push('read');
+    });
+    await expect(aside).rejects.toThrow('held');
+    await reading;
+    void reader.giveWay();
+    await expect(reader.aside(async () => {})).rejects.toMatchObject({ code: 'db-locked' });
+    await reader.close();
+    expect(events).toEqual(['open', 'close', 'aside', 'open', 'read', 'close']);
+  });
+
   it('opens only after the previous closing', async () => {
     const { reader, events } = counted();
     await reader.read(async () => {});

@@ -4,8 +4,7 @@ import { onFile } from '../file-errors.ts';
 
 /**
  * Copies a folder recursively, before a repair of it.
- * @param isFixed files that are no longer written, by name: they are linked where the file system can, which costs no
- *   space
+ * @param isFixed files that are no longer written, by name: they are linked, which costs no space, where possible
  * @param wants files to copy, by name; default: all
  */
 export function copyFolder(

@@ -26,8 +26,9 @@ const FORMER_NAME = 'lesson';
 /** As {@link decodeRecord}, for segments of any version. */
 export function decodeFetched(file: string, frame: Frame): FetchedRecord {
   const record = decodeRecord<FetchedRecord & { [FORMER_NAME]?: HostObservation | null }>(file, frame);
+  if (record[FORMER_NAME] === undefined) return record;
   const { [FORMER_NAME]: observation, ...rest } = record;
-  return observation === undefined ? record : { ...rest, observation };
+  return { ...rest, observation };
 }
 
 /** Binary texts become strings, or empty strings where they are not wanted. */
