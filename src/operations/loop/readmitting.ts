@@ -18,6 +18,7 @@ import type { CrawlDeps } from '../deps.ts';
 import { storedPages } from '../state/stored-pages.ts';
 
 const RULES_KEY = 'linkRules';
+const LINKING_STATES: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
 
 export type ReadmitDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'segments' | 'store'>;
 
@@ -73,6 +74,11 @@ export async function readmitWhenWider(deps: ReadmitDeps, limits: ReadmitLimits)
     if (held !== known) await saveRules(deps, held);
     return null;
   }
+  const { byState } = await db.counters();
+  if ([...LINKING_STATES].every((state) => (byState[state] ?? 0) === 0)) {
+    await saveRules(deps, rules);
+    return null;
+  }
   deps.runtime.log.info('the URL rules may admit more than before: checking the links of the stored pages again');
   try {
     const summary = await readmitAll(deps, limits);
@@ -126,8 +132,6 @@ async function readmitAll(deps: ReadmitDeps, limits: ReadmitLimits): Promise<Rea
 
 const saveRules = ({ store }: Pick<CrawlDeps, 'store'>, rules: LinkRules): Promise<void> =>
   store().db.write({ meta: { [RULES_KEY]: encodeLinkRules(rules) } }, { durable: true });
-
-const LINKING_STATES: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
 
 async function* linkingPages(deps: Pick<CrawlDeps, 'config' | 'segments' | 'store'>): AsyncGenerator<LinkingPage> {
   const { config, segments } = deps;

@@ -49,6 +49,18 @@ it('filtered links are admitted by the next crawl after the rules were widened, 
   ]);
 });
 
+it('wider rules of a crawl that has no page yet are not reported', async () => {
+  letIn(0);
+  const at = { cwd: join(cwd, 'failed') };
+  mkdirSync(at.cwd);
+  const config = ['--config', join(cwd, 'conf/incrawl.yaml')];
+  await run(['crawl', `${site.origin}/missing`, ...config], at);
+  letIn(1);
+  const { stdout, stderr } = await run(['crawl', `${site.origin}/also-missing`, ...config], at);
+  expect(stdout).toContain('Nothing is due any more.');
+  expect(stdout + stderr).not.toMatch(/readmitted|links of the stored pages/);
+});
+
 it.each([
   [['updatedb', '--readmit-links', '20260101000000-00001'], 'takes no segment'],
   [['updatedb', '--readmit-links', '--purge-gone'], "'--purge-gone'"],
