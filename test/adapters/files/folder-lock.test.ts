@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +33,21 @@ describe('the lock of a segment', () => {
     next.release();
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'of a killed process that its parent has not waited for is stale',
+    async () => {
+      // exec leaves the shell's child to a program that does not wait for children.
+      const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      const [line] = await once(parent.stdout, 'data');
+      const pid = Number(String(line));
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'latin1')).toContain(') Z ');
+      const folder = newFolder();
+      leave(folder, { pid, host: hostname(), startedAt: 1 });
+      lockFolder(folder, 'the segment').release();
+      parent.kill();
+    },
+  );
 
   it('of a living process stands', () => {
     const folder = newFolder();
