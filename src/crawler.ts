@@ -49,6 +49,7 @@ export type { MergeSummary } from './operations/transfer/merge-states.ts';
 export type { RepartitionSummary } from './operations/transfer/repartition.ts';
 export { scaffoldPlugin } from './plugin-host/loading/scaffold.ts';
 export { makeFolder } from './plugin-host/make-folder.ts';
+export type { OnWork, WorkProgress } from './ports/work-progress.ts';
 export type { FailureKind } from './steps/counters/failures.ts';
 export type { HostSitemaps, SitemapReport } from './steps/fetch/sitemaps.ts';
 export type { GenerateOptions } from './steps/generate/generate.ts';

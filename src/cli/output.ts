@@ -14,7 +14,11 @@ export interface Output {
 
 const BUFFERED_CHARS = 16_384;
 
-export function createOutput(stream: Writable & { readonly isTTY?: boolean }): Output {
+/** @param beforeWrite called before anything appears on a terminal */
+export function createOutput(
+  stream: Writable & { readonly isTTY?: boolean },
+  beforeWrite: () => void = () => {},
+): Output {
   let buffered = '';
   let closed = false;
   let failure: Error | null = null;
@@ -25,6 +29,7 @@ export function createOutput(stream: Writable & { readonly isTTY?: boolean }): O
   stream.on('error', onError);
   const writeOut = async (chunk: string | Uint8Array): Promise<void> => {
     if (chunk.length > 0 && !closed) {
+      if (stream.isTTY) beforeWrite();
       await new Promise<void>((resolve) => {
         stream.write(chunk, (error) => {
           if (error) onError(error);

@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
-import type { Checker, Crawler, CrawlerOptions, Worker } from '../crawler.ts';
+import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawler.ts';
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
 import { networkOverrides } from './program/shared-options.ts';
 import { type Live, NO_LIVE } from './render/live/no-live.ts';
+import { slowWork } from './render/live/slow-work.ts';
 import { shortLines } from './render/safe-text.ts';
 
 /** The process as the commands see it. */
@@ -60,7 +61,9 @@ export interface Session {
   /** The same for an error that ends work early; also under `--quiet`. */
   complain(text: string): void;
   log(): Promise<Log>;
-  /** Shows progress from now on. */
+  /** Shows long work on a terminal. */
+  readonly onWork: OnWork;
+  /** Shows the progress of a crawl from now on. */
   showProgress(): Promise<void>;
   /**
    * Opens the state directory for as long as `use` runs, and answers questions of other processes meanwhile.
@@ -88,7 +91,9 @@ export interface Session {
     opening?: { readonly withIndexes: boolean },
   ): Promise<Value>;
   /** Options for work on the state directory without a crawler. */
-  stateOptions<More extends object>(more: More): Promise<More & { config: Config; dir: string; log: Log }>;
+  stateOptions<More extends object>(
+    more: More,
+  ): Promise<More & { config: Config; dir: string; log: Log; onWork: OnWork }>;
   withChecker<Value>(use: (checker: Checker) => Promise<Value>): Promise<Value>;
   /** Ends the run as wrong usage, exit code 2. */
   refuse(message: string): never;
@@ -121,8 +126,16 @@ export async function openSession(
     return loaded;
   };
   const { stdout, stderr, env } = surroundings;
-  const out = createOutput(stdout);
   let live: Live = NO_LIVE;
+  const openLive = async (): Promise<Live> => {
+    const { createLive } = await import('./render/live/live.ts');
+    const terminal = isTerminal(stderr, env) ? stderr : null;
+    if (live === NO_LIVE) live = await createLive({ terminal, record: (await logOf()).info });
+    return live;
+  };
+  const work = slowWork(openLive, () => performance.now());
+  const onWork = isTerminal(stderr, env) && !options.quiet ? work.onWork : () => {};
+  const out = createOutput(stdout, work.hide);
   let log: Promise<ClosableLog> | null = null;
 
   const openLog = async (): Promise<ClosableLog> => {
@@ -140,7 +153,7 @@ export async function openSession(
   };
   const crawlerOptions = async (): Promise<Omit<CrawlerOptions, 'dir'>> => {
     const { config, baseDir } = await configured();
-    return { config, baseDir, log: await logOf() };
+    return { config, baseDir, log: await logOf(), onWork };
   };
   const { dir } = options;
   const waiting = { onSilence: (message: string): void => session.note(message) };
@@ -168,11 +181,9 @@ export async function openSession(
       live.around(() => stderr.write(`${shortLines(text)}\n`));
     },
     log: logOf,
+    onWork,
     async showProgress() {
-      if (options.quiet) return;
-      const record = await logOf();
-      const { createLive } = await import('./render/live/live.ts');
-      live = await createLive({ terminal: session.canDraw(stderr) ? stderr : null, record: record.info });
+      if (!options.quiet) await openLive();
     },
     async withCrawler(use, opening) {
       const { openCrawler } = await import('../crawler.ts');
@@ -205,14 +216,14 @@ export async function openSession(
       const here = async (ask: typeof use) => {
         const late = lateAnswers(dir);
         const onOpen = (): void => late.start(reader);
-        const reader = openReader({ dir, log, configured, withIndexes, onOpen });
+        const reader = openReader({ dir, log, configured, withIndexes, onOpen, onWork });
         return closing(reader, () => closing(late, () => ask(reader)));
       };
       return askEither(dir, here, use, waiting);
     },
     async stateOptions(more) {
       await takeFromViewer(dir);
-      return { ...more, config: (await configured()).config, dir, log: await logOf() };
+      return { ...more, config: (await configured()).config, dir, log: await logOf(), onWork };
     },
     async withChecker(use) {
       const { openChecker } = await import('../crawler.ts');

@@ -8,6 +8,7 @@ import { type CrawlReader, crawlReader } from '../operations/questions.ts';
 import { openDbToRead, type ReadableDb } from '../operations/state/open-db-to-read.ts';
 import type { PluginKind } from '../plugin-host/api/plugin-api.ts';
 import type { Log } from '../ports/log.ts';
+import type { OnWork } from '../ports/work-progress.ts';
 
 export interface ReaderOptions {
   readonly dir: string;
@@ -16,6 +17,8 @@ export interface ReaderOptions {
   readonly configured: () => Promise<{ readonly config: Config; readonly baseDir: string }>;
   /** Opens the indexes for `seen` and `near`, and holds the crawl db for longer. Default: false. */
   readonly withIndexes?: boolean;
+  /** Observes how far a pass over the records has come. */
+  readonly onWork?: OnWork | undefined;
   /** Called when the crawl db is open. */
   readonly onOpen?: () => void;
 }
@@ -29,7 +32,7 @@ export interface Reader extends CrawlReader {
  * where there is no crawl db, and with `db-locked` while a crawl holds it.
  */
 export function openReader(options: ReaderOptions): Reader {
-  const { log, configured, withIndexes = false } = options;
+  const { log, configured, withIndexes = false, onWork } = options;
   const dir = resolve(options.dir);
   const clock = systemClock;
   const config = async (): Promise<Config> => (await configured()).config;
@@ -49,6 +52,7 @@ export function openReader(options: ReaderOptions): Reader {
     dir,
     clock,
     random: Math.random,
+    onWork,
     db: opened,
     async indexes() {
       if (!withIndexes) {

@@ -13,6 +13,7 @@ import type { CrawlReader } from '../operations/questions.ts';
 import type { TransferOperations } from '../operations/transfer/transfer-operations.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import type { OnWork } from '../ports/work-progress.ts';
 
 export interface CrawlerOptions {
   /** Validated and frozen, as `loadConfig` gives it. */
@@ -24,6 +25,8 @@ export interface CrawlerOptions {
   readonly clock?: Clock;
   /** Uniform in [0, 1); chooses audits. Default `Math.random`. */
   readonly random?: () => number;
+  /** Observes how far long work has come, such as an import or a pass over the records. */
+  readonly onWork?: OnWork;
   /** Folder against which paths in the configuration are resolved; default: the current folder. */
   readonly baseDir?: string;
   /**

@@ -14,6 +14,7 @@ import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
 import { createPageParser } from '../plugin-host/parsing/page-parser.ts';
 import { applyUrlChain } from '../plugin-host/url-chain.ts';
 import type { PageParser } from '../ports/page-parser.ts';
+import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
 import { loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
@@ -28,18 +29,19 @@ export interface WiringOptions extends PluginOptions {
   /** State directory, absolute. */
   readonly dir: string;
   readonly random: () => number;
+  readonly onWork?: OnWork | undefined;
 }
 
 /** Makes them from the configuration. Rejects with `config-invalid` or `plugin-broken` when it cannot be used. */
 export async function wire(options: WiringOptions): Promise<Wiring> {
-  const { config, dir, log, clock, random } = options;
+  const { config, dir, log, clock, random, onWork = UNOBSERVED } = options;
   const list = await readPluginList(config, options.baseDir);
   const loaded = await loadMainPlugins(list, options);
   const { pages, closePages } = pageAccess(list, options);
   return {
     dir,
     config,
-    runtime: { clock, log, random },
+    runtime: { clock, log, random, onWork },
     plugins: pluginsOf(loaded, options),
     web: webAccess(loaded, options),
     pages,

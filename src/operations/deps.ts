@@ -13,6 +13,7 @@ import type { PageParser } from '../ports/page-parser.ts';
 import type { Robots, RobotsStore } from '../ports/robots.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
+import type { OnWork } from '../ports/work-progress.ts';
 import type { UrlAdmission } from '../steps/update/admission.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';
 import type { UrlChain } from '../steps/url-chain.ts';
@@ -36,6 +37,7 @@ export interface Runtime {
   readonly log: Log;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  readonly onWork: OnWork;
 }
 
 /** The plugins of the plugin list, with the URL chain and the policy made from them. */

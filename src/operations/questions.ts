@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
+import type { OnWork } from '../ports/work-progress.ts';
 import type { Explanation } from '../steps/inspect/explain.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
 import { type Grouping, groupHosts } from '../steps/inspect/host-groups.ts';
@@ -15,6 +16,7 @@ import { type RecordRow, rowMaker } from '../steps/inspect/record-columns.ts';
 import type { SimulateSummary } from '../steps/inspect/simulate.ts';
 import { changesPerDay, isDueIndexRead, statsOf } from '../steps/inspect/stats.ts';
 import { type DueView, dueView, type HostView, hostView, type RecordView, recordView } from '../steps/inspect/views.ts';
+import { workMeter } from '../steps/work-meter.ts';
 import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes/changes.ts';
 import type { QuestionPlugins } from './deps.ts';
 import type { SeenView } from './inspect/seen-view.ts';
@@ -26,6 +28,7 @@ export interface QuestionDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  readonly onWork?: OnWork | undefined;
   db(): Promise<CrawlDb>;
   /** Indexes beside the records. Rejects with `db-locked` where the crawl db was opened without them. */
   indexes(): Promise<{ readonly tables: FingerprintTables | null; readonly filter: SeenFilter | null }>;
@@ -52,7 +55,7 @@ const stream = <Args extends unknown[], Item, End = void>(
 export const QUESTIONS = {
   /** `full`: read the due index, however large it is, for the counts that no counter holds. */
   stats: value(async (deps, options: { readonly full?: boolean } = {}) =>
-    statsOf(await deps.db(), deps.clock.now(), options.full),
+    statsOf(await deps.db(), deps.clock.now(), options.full, deps.onWork),
   ),
   /** URLs by host, registrable domain or top-level domain, most first. */
   groups: value(async (deps, by: Grouping) => groupHosts(await deps.db(), by, domainOf)),
@@ -88,7 +91,7 @@ export const QUESTIONS = {
     deps,
     { limit, at = deps.clock.now(), forMs = 0 }: DueOptions = {},
   ): AsyncGenerator<DueView, QueryReport, undefined> {
-    return yield* shaped(dueEntries(await deps.db(), at - forMs, limit), dueView);
+    return yield* shaped(dueEntries(await deps.db(), at - forMs, limit, deps.onWork), dueView);
   }),
   /** `full`: with the change rates, which need a pass over the due index, however large it is. */
   hosts: stream(async function* (
@@ -96,7 +99,7 @@ export const QUESTIONS = {
     { full = false, ...query }: { readonly limit?: number; readonly full?: boolean } = {},
   ): AsyncGenerator<HostView, void, undefined> {
     const db = await deps.db();
-    const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db) : null;
+    const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db, deps.onWork) : null;
     for await (const row of db.hosts(query)) yield hostView(row, deps.clock.now(), changes?.get(row.host) ?? null);
   }),
   /** Entries of the change feed, oldest first; with `newest`, the last ones, in the same order. */
@@ -128,7 +131,7 @@ export const QUESTIONS = {
   /** Visits that fall due in the next days. */
   plan: value(async (deps, options: { readonly days?: number; readonly budgetPerDay?: number } = {}) => {
     const { days = 7, budgetPerDay = (await deps.config()).generate.budgetPerDay } = options;
-    return planAhead(await deps.db(), { now: deps.clock.now(), days, budgetPerDay });
+    return planAhead(await deps.db(), { now: deps.clock.now(), days, budgetPerDay, onWork: deps.onWork });
   }),
   /** The stored visits replayed through schedules, by name. */
   simulate: value(
@@ -144,7 +147,8 @@ export const QUESTIONS = {
         if (schedule === undefined) throw unknownName('--schedule', name, loaded.schedules.keys());
         return schedule;
       });
-      return simulateSchedules(await deps.db(), named, policy, host === undefined ? {} : { host });
+      const meter = workMeter(deps.onWork, 'replaying visits of records');
+      return simulateSchedules(await deps.db(), named, policy, { ...(host === undefined ? {} : { host }), meter });
     },
   ),
 };
@@ -174,7 +178,8 @@ export function crawlReader(deps: QuestionDeps): CrawlReader {
 }
 
 async function findDeps(deps: QuestionDeps) {
-  return { db: await deps.db(), now: deps.clock.now(), domainOf, random: deps.random };
+  const { clock, random, onWork } = deps;
+  return { db: await deps.db(), now: clock.now(), domainOf, random, onWork };
 }
 
 async function* recordsOf(

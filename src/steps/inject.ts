@@ -5,6 +5,7 @@ import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
+import type { OnWork } from '../ports/work-progress.ts';
 import { changesOf } from './facts/change-feed.ts';
 import type { InjectSummary, SeedError } from './summaries.ts';
 import { countingRejections, type UrlChain } from './url-chain.ts';
@@ -23,6 +24,7 @@ export interface InjectDeps {
   readonly seedScore: (url: string) => number;
   /** Hosts of the seeds so far, by which scope filters judge; those of new seeds are added. */
   readonly seedHosts: Set<string>;
+  readonly onWork?: OnWork;
 }
 
 export interface InjectOptions {
@@ -61,6 +63,7 @@ export async function inject(
   let window = new Map<string, Seed>();
   const flush = async (): Promise<void> => {
     await writeSeeds(deps, window, options, tally);
+    deps.onWork?.({ work: 'adding seeds', done: tally.urls, total: null });
     window = new Map();
   };
   for (const source of sources) {

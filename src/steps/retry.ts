@@ -2,6 +2,9 @@ import type { CrawlDatum, CrawlState } from '../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
 import { reasonOfCode, type SkipReason } from '../domain/crawl/states/skip-reasons.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import type { ReadMeter } from '../ports/record-indexes.ts';
+import type { OnWork } from '../ports/work-progress.ts';
+import { READING_RECORDS, workMeter } from './work-meter.ts';
 
 /** Conditions narrow each other down. */
 export interface RetryQuery {
@@ -24,6 +27,14 @@ export interface RetrySummary {
   readonly dryRun: boolean;
 }
 
+export interface RetryDeps {
+  readonly db: CrawlDb;
+  readonly policy: SettlePolicy;
+  /** Ms since the epoch. */
+  readonly now: number;
+  readonly onWork?: OnWork;
+}
+
 /** Records written per batch. */
 const WINDOW = 1_000;
 
@@ -32,7 +43,7 @@ const WINDOW = 1_000;
  * longer than before. URLs in a segment are left to their visit.
  */
 export async function retry(
-  { db, policy, now }: { readonly db: CrawlDb; readonly policy: SettlePolicy; readonly now: number },
+  { db, policy, now, onWork }: RetryDeps,
   query: RetryQuery,
   onUrl: (url: string, reason: SkipReason | null) => void = () => {},
 ): Promise<RetrySummary> {
@@ -52,7 +63,7 @@ export async function retry(
     window = [];
     if (puts.length > 0 && !dryRun) await db.write({ puts }, { durable: true });
   };
-  for await (const datum of candidates(db, query)) {
+  for await (const datum of candidates(db, query, workMeter(onWork, READING_RECORDS))) {
     const reason = reasonFor(datum);
     if (query.reasons !== undefined && (reason === null || !query.reasons.includes(reason))) continue;
     if (sum.matched >= limit) break;
@@ -73,8 +84,12 @@ export function reasonFor({ lastError, state }: CrawlDatum): SkipReason | null {
 }
 
 /** Records that may match, by an index where there is one: refusals have none, so they take a pass over all records. */
-async function* candidates(db: CrawlDb, { state, host, reasons }: RetryQuery): AsyncGenerator<CrawlDatum> {
-  const where = host === undefined ? {} : { host };
+async function* candidates(
+  db: CrawlDb,
+  { state, host, reasons }: RetryQuery,
+  meter: ReadMeter,
+): AsyncGenerator<CrawlDatum> {
+  const where = { ...(host === undefined ? {} : { host }), meter };
   const only = state ?? stateOf(reasons);
   if (only !== undefined) {
     yield* db.scan({ ...where, state: only });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { defaultConfig } from '../../src/config/load.ts';
-import { type Crawler, openCrawler } from '../../src/crawler.ts';
+import { type Crawler, openCrawler, type WorkProgress } from '../../src/crawler.ts';
 
 export const DAY = 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -24,6 +24,8 @@ export interface Visited {
   readonly asked: string[];
   /** When each request came, robots.txt included. */
   readonly askedAt: number[];
+  /** Reports of long work. */
+  readonly work: WorkProgress[];
   now(): number;
   /**
    * Closes the crawler and opens the next one on the same state, as another process does, with the clock put by so
@@ -46,6 +48,7 @@ const robots: Answer = (_request, response) => {
 export async function visiting(answer: Answer, ...settings: string[]): Promise<Visited> {
   const asked: string[] = [];
   const askedAt: number[] = [];
+  const work: WorkProgress[] = [];
   let now = Date.UTC(2026, 5, 1);
   let answerRobots = robots;
   const server = createServer((request, response) => {
@@ -66,6 +69,7 @@ export async function visiting(answer: Answer, ...settings: string[]): Promise<V
     ]),
     dir,
     log: silent,
+    onWork: (progress: WorkProgress) => void work.push(progress),
     clock: {
       now: () => now,
       sleep: async (ms: number) => {
@@ -89,6 +93,7 @@ export async function visiting(answer: Answer, ...settings: string[]): Promise<V
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     askedAt,
+    work,
     now: () => now,
     async reopen(ms = 0) {
       await current.close();

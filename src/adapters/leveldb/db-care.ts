@@ -5,6 +5,7 @@ import { Level } from 'level';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/findings.ts';
 import type { Report, RowCounts } from '../../ports/state-care.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import { type LevelCrawlDbOptions, openLevelRows } from '../leveldb/open-rows.ts';
 import { isHalfRepaired } from '../rows/care/half-repaired.ts';
 import { type RepairedRows, repairRows } from '../rows/care/repair-rows.ts';
@@ -20,7 +21,11 @@ const levelDb = Level as unknown as { repair(location: string): Promise<void> };
  * Verifies the rows of a crawl db; `null` when there is none, or when LevelDB cannot read it (which is reported).
  * Writes no more than every opening does. Rejects with `db-locked` and `db-version`.
  */
-export async function verifyDb(options: LevelCrawlDbOptions, report: Report): Promise<RowCounts | null> {
+export async function verifyDb(
+  options: LevelCrawlDbOptions,
+  report: Report,
+  onWork?: OnWork,
+): Promise<RowCounts | null> {
   if (!existsSync(options.dir)) return null;
   const rows = await openOrReport(options, report);
   if (rows === null) return null;
@@ -32,7 +37,7 @@ export async function verifyDb(options: LevelCrawlDbOptions, report: Report): Pr
         detail: 'the crawl db will not open before it is done',
       });
     }
-    return await verifyRows(rows, report, options.near);
+    return await verifyRows(rows, report, options.near, onWork);
   } catch (error) {
     report(unreadable(options.dir, error));
     return null;

@@ -22,6 +22,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import { makeFolder } from '../../plugin-host/make-folder.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
 import { requireCrawlDb } from '../state/has-crawl.ts';
 import { onSnapshot } from '../state/state-copy.ts';
@@ -64,6 +65,7 @@ export interface BackupSummary {
 interface BackupDeps {
   readonly log: Log;
   readonly clock?: Clock;
+  readonly onWork?: OnWork;
 }
 
 /**
@@ -74,7 +76,7 @@ interface BackupDeps {
 export async function backupState(
   state: string,
   target: string,
-  { log, clock = systemClock, dryRun = false }: BackupDeps & { readonly dryRun?: boolean },
+  { log, clock = systemClock, onWork, dryRun = false }: BackupDeps & { readonly dryRun?: boolean },
 ): Promise<BackupSummary> {
   const dir = resolve(state);
   const to = resolve(target);
@@ -96,14 +98,17 @@ export async function backupState(
     });
     if (dryRun) {
       const files = [...filesToKeep(dir)].map((path) => ({ path, bytes: statSync(join(dir, path)).size, sha256: '' }));
-      return summaryOf(to, manifestOf(await rowsOf(digestRows), files));
+      return summaryOf(to, manifestOf(await rowsOf((rows) => digestRows(rows, onWork)), files));
     }
     return broughtTogether(
       { what: 'the backup', fresh: join(to, BACKING_UP), left },
       async (fresh) => {
-        const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db')));
+        const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db'), onWork));
         const files: BackedUpFile[] = [];
-        for (const path of filesToKeep(dir)) files.push(await copyDigested(dir, fresh, path));
+        for (const path of filesToKeep(dir)) {
+          files.push(await copyDigested(dir, fresh, path));
+          onWork?.({ work: 'copying files', done: files.length, total: null });
+        }
         const manifest = manifestOf(db, files);
         await writeFile(join(fresh, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
         return summaryOf(to, manifest);
@@ -145,24 +150,30 @@ async function withRows<Value>(
 export async function restoreState(
   backup: string,
   state: string,
-  { log, clock = systemClock, dryRun = false }: BackupDeps & { readonly dryRun?: boolean },
+  { log, clock = systemClock, onWork, dryRun = false }: BackupDeps & { readonly dryRun?: boolean },
 ): Promise<BackupSummary> {
   const from = resolve(backup);
   const dir = resolve(state);
+  const deps = { log, clock, ...(onWork && { onWork }) };
   const manifest = await readManifest(from);
   const isNew = !existsSync(dir);
   const left = isNew ? [] : leftIn(dir, RESTORING, FOLDERS);
   if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
-  if (dryRun) return { ...(await checkBackup(from, { log, clock })), dir };
+  if (dryRun) return { ...(await checkBackup(from, deps)), dir };
   const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
   return broughtTogether(
     { what: 'the restored crawl', fresh, left },
     async () => {
-      for (const file of manifest.files) requireEqual(await copyDigested(from, fresh, file.path), file);
+      for (const [done, file] of manifest.files.entries()) {
+        onWork?.({ work: 'copying files', done, total: manifest.files.length });
+        requireEqual(await copyDigested(from, fresh, file.path), file);
+      }
       await onSnapshot(from, (snapshot) =>
-        withRows(openStoredRows, join(snapshot, 'db'), { log, clock }, (rows) => copyRows(rows, join(fresh, 'db'))),
+        withRows(openStoredRows, join(snapshot, 'db'), { log, clock }, (rows) =>
+          copyRows(rows, join(fresh, 'db'), onWork),
+        ),
       );
-      await requireSameRows(join(fresh, 'db'), manifest, { log, clock });
+      await requireSameRows(join(fresh, 'db'), manifest, deps);
       return summaryOf(dir, manifest);
     },
     () => (isNew ? rename(fresh, dir) : moveUp(fresh, dir, 'db')),
@@ -211,7 +222,7 @@ async function moveUp(from: string, to: string, last: string): Promise<void> {
 
 /** Compares stored rows, unconverted: a db of an older version is converted when a crawl first opens it. */
 async function requireSameRows(dir: string, { db }: Manifest, deps: BackupDeps): Promise<void> {
-  const found = await withRows(openStoredRows, dir, deps, digestRows);
+  const found = await withRows(openStoredRows, dir, deps, (rows) => digestRows(rows, deps.onWork));
   if (found.sha256 === db.sha256) return;
   throw new CrawlError(
     'usage-invalid',
@@ -272,7 +283,10 @@ function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSumma
 export async function checkBackup(backup: string, deps: BackupDeps): Promise<BackupSummary> {
   const from = resolve(backup);
   const manifest = await readManifest(from);
-  for (const file of manifest.files) requireEqual(await digestFile(from, file.path), file);
+  for (const [done, file] of manifest.files.entries()) {
+    deps.onWork?.({ work: 'checking files', done, total: manifest.files.length });
+    requireEqual(await digestFile(from, file.path), file);
+  }
   await onSnapshot(from, (snapshot) => requireSameRows(join(snapshot, 'db'), manifest, deps));
   return summaryOf(from, manifest);
 }

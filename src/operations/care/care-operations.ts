@@ -13,6 +13,9 @@ export function careOperations({
   store,
 }: Pick<CrawlDeps, 'runtime' | 'segments' | 'store'>): CareOperations {
   return {
-    pruneSegments: (options) => pruneSegments({ db: store().db, segments }, { ...options, now: runtime.clock.now() }),
+    pruneSegments: (options) => {
+      const { clock, onWork } = runtime;
+      return pruneSegments({ db: store().db, segments, onWork }, { ...options, now: clock.now() });
+    },
   };
 }

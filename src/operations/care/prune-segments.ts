@@ -4,6 +4,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, Segment, SegmentInfo, SegmentStore } from '../../ports/segment-store.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 
 export interface PruneOptions {
   /** Segments younger than this stay, ms. */
@@ -30,6 +31,12 @@ export interface PruneSummary {
   readonly dryRun: boolean;
 }
 
+export interface PruneDeps {
+  readonly db: CrawlDb;
+  readonly segments: SegmentStore;
+  readonly onWork?: OnWork;
+}
+
 /** Records whose current content is looked up at a time. */
 const CHUNK = 500;
 
@@ -37,12 +44,11 @@ const CHUNK = 500;
  * Removes old segments that are no longer needed. A segment is needed until updatedb has applied it, and while it holds
  * the current content of a page, which an export, a diff or a new parse would read.
  */
-export async function pruneSegments(
-  { db, segments }: { readonly db: CrawlDb; readonly segments: SegmentStore },
-  options: PruneOptions,
-): Promise<PruneSummary> {
+export async function pruneSegments({ db, segments, onWork }: PruneDeps, options: PruneOptions): Promise<PruneSummary> {
   const judged: { info: SegmentInfo; verdict: SegmentVerdict; pagesNeeded: number }[] = [];
-  for (const info of await segments.list()) {
+  const all = await segments.list();
+  for (const [done, info] of all.entries()) {
+    onWork?.({ work: 'reading segments', done, total: all.length });
     if (info.state !== 'updated') judged.push({ info, verdict: 'unfinished', pagesNeeded: 0 });
     else if (options.now - info.createdAt < options.keepMs) judged.push({ info, verdict: 'young', pagesNeeded: 0 });
     else {

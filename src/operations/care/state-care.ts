@@ -11,6 +11,8 @@ import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import type { Report, RowCounts } from '../../ports/state-care.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
+import { workMeter } from '../../steps/work-meter.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
 import { requireCrawl } from '../state/has-crawl.ts';
@@ -27,6 +29,7 @@ export interface StateCareOptions {
   readonly clock?: Clock;
   /** Also check every stored response against its digest. */
   readonly deep?: boolean;
+  readonly onWork?: OnWork;
 }
 
 export interface VerifySummary {
@@ -72,12 +75,17 @@ async function verifyInto(options: CareDeps, report: Report): Promise<{ rows: Ro
     clock: options.clock ?? systemClock,
     ...(near === null ? {} : { near }),
   };
+  const { onWork } = options;
   let isDbSound = true;
-  const rows = await verifyDb(db, (finding) => {
-    isDbSound = false;
-    report(finding);
-  });
-  const infos = await verifySegments(join(dir, 'segments'), options.deep ?? false, report);
+  const rows = await verifyDb(
+    db,
+    (finding) => {
+      isDbSound = false;
+      report(finding);
+    },
+    onWork,
+  );
+  const infos = await verifySegments(join(dir, 'segments'), options.deep ?? false, report, onWork);
   if (rows !== null && isDbSound) {
     const onDisk = new Set(infos.map(({ id }) => id));
     await withDb(options, async (opened, filter) => {
@@ -89,13 +97,19 @@ async function verifyInto(options: CareDeps, report: Report): Promise<{ rows: Ro
           report({ kind: 'segment-unreadable', subject: row.id, detail: `segment.json is missing; ${detail}` });
         }
       }
-      if (filter !== null) await verifyFilter(opened, filter, report);
+      if (filter !== null) await verifyFilter(opened, filter, report, onWork);
     });
   }
   return { rows, segments: infos.length };
 }
 
-async function verifyFilter(db: CrawlDb, filter: SeenFilter, report: Report): Promise<void> {
+async function verifyFilter(
+  db: CrawlDb,
+  filter: SeenFilter,
+  report: Report,
+  onWork: OnWork | undefined,
+): Promise<void> {
+  const meter = workMeter(onWork, 'checking the filter of seen URLs', (await db.counters()).urls);
   let urls: string[] = [];
   const probe = async (): Promise<void> => {
     const answers = await filter.probe(digestUrls(urls));
@@ -105,7 +119,7 @@ async function verifyFilter(db: CrawlDb, filter: SeenFilter, report: Report): Pr
     }
     urls = [];
   };
-  for await (const { url } of db.scan()) {
+  for await (const { url } of db.scan({ meter })) {
     urls.push(url);
     if (urls.length === 1_000) await probe();
   }

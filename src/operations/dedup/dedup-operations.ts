@@ -32,7 +32,7 @@ export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 's
 export function dedupOperations({
   dir,
   config,
-  runtime: { clock },
+  runtime: { clock, onWork },
   segments,
   store,
 }: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>): DedupOperations {
@@ -42,7 +42,7 @@ export function dedupOperations({
       const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(segments, segment) };
       const options = { scope, minChars, distance, ...request, ...incoming };
       const grouping = (plan: NearGroupingOptions) => createFileNearGrouping({ ...plan, dir: join(dir, 'tmp') });
-      return dedup({ db: store().db, domainOf, grouping, now: clock.now() }, options, onDuplicate);
+      return dedup({ db: store().db, domainOf, grouping, now: clock.now(), onWork }, options, onDuplicate);
     },
     undoDedup: (dryRun) => undoDedup({ db: store().db, now: clock.now() }, dryRun),
   };

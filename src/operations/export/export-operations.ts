@@ -8,14 +8,15 @@ export interface ExportOperations {
 }
 
 export function exportOperations(
-  deps: Pick<CrawlDeps, 'dir' | 'config' | 'plugins' | 'pages' | 'segments' | 'store'>,
+  deps: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'pages' | 'segments' | 'store'>,
 ): ExportOperations {
   return {
     async export(query, outlet) {
-      const { dir, plugins, segments, store } = deps;
+      const { dir, plugins, segments, store, runtime } = deps;
+      const { onWork } = runtime;
       const exporter = await plugins.exporter(query.format);
       const contents = createContentReader(deps);
-      return exportPages({ db: store().db, segments, exporter, contents, tempDir: dir }, query, outlet);
+      return exportPages({ db: store().db, segments, exporter, contents, tempDir: dir, onWork }, query, outlet);
     },
   };
 }

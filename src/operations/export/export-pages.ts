@@ -4,7 +4,9 @@ import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/api
 import { openSink } from '../../plugin-host/exporting/export-sink.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
+import { counted } from '../../steps/work-meter.ts';
 import { type StoredPage, storedPages } from '../state/stored-pages.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
 import { hasContent, openTarget } from './export-target.ts';
@@ -56,6 +58,7 @@ interface ExportDeps {
   readonly contents: ContentReader;
   /** Folder for temporary files. */
   readonly tempDir: string;
+  readonly onWork?: OnWork;
 }
 
 /** Passes pages to an exporter, one after the other. A file appears once the export has succeeded. */
@@ -75,7 +78,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
   let sink: ExportSink | null = null;
   try {
     sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
-    for await (const page of pagesOf(deps, query, changed)) {
+    for await (const page of counted(pagesOf(deps, query, changed), deps.onWork, 'exporting pages')) {
       await sink.document(await documentOf(deps.db, page), deps.contents(page));
       counts.documents++;
       outlet.signal?.throwIfAborted();

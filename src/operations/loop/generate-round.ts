@@ -18,12 +18,12 @@ export async function generateRound(
   parts?: number,
 ): Promise<GenerateSummary> {
   const { dir, config, segments } = deps;
-  const { clock, log, random } = deps.runtime;
+  const { clock, log, random, onWork } = deps.runtime;
   const { loaded, urls, policy } = deps.plugins;
   const { db, seedHosts } = deps.store();
   const skips = new SkipNotes(config.reports.skippedPerReason);
   const rank = (entry: DueEntry, now: number): number => loaded.scoring?.rank(entry, now) ?? entry.score;
-  const select = { urls, seedHosts, rank, policy, domainOf, skips };
+  const select = { urls, seedHosts, rank, policy, domainOf, skips, onWork };
   const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
   const defaults = {
     ...{ topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare },

@@ -14,6 +14,7 @@ import { NO_SKIP_SINK, type SkipSink } from '../../steps/counters/skip-notes.ts'
 import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
 import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';
+import { counted } from '../../steps/work-meter.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { storedPages } from '../state/stored-pages.ts';
 
@@ -118,11 +119,11 @@ export async function readmitByName(
 
 async function readmitAll(deps: ReadmitDeps, limits: ReadmitLimits): Promise<ReadmitSummary> {
   const { config } = deps;
-  const { clock } = deps.runtime;
+  const { clock, onWork } = deps.runtime;
   const { initialIntervalMs } = deps.plugins.policy.schedule;
   const summary = await readmitLinks(
     { db: deps.store().db, clock, links: linkDeps(deps, NO_SKIP_SINK) },
-    linkingPages(deps),
+    counted(linkingPages(deps), onWork, 'filtering links of stored pages'),
     { ...linkOptions(config, limits.maxLayers), chunk: config.updatedb.chunk, initialIntervalMs },
     limits.signal,
   );

@@ -18,7 +18,7 @@ export function revisitOperations({
   store,
 }: Pick<CrawlDeps, 'runtime' | 'plugins' | 'store'>): RevisitOperations {
   const { loaded, policy } = plugins;
-  const { clock } = runtime;
+  const { clock, onWork } = runtime;
   return {
     async touch(urls, options = {}) {
       const known: string[] = [];
@@ -31,6 +31,6 @@ export function revisitOperations({
       const now = clock.now();
       return { ...(await touch({ db: store().db, policy, now }, known, options.at ?? now)), invalid };
     },
-    retry: (query, onUrl) => retry({ db: store().db, policy, now: clock.now() }, query, onUrl),
+    retry: (query, onUrl) => retry({ db: store().db, policy, now: clock.now(), onWork }, query, onUrl),
   };
 }

@@ -14,7 +14,7 @@ import { requireContact } from './contact-requirement.ts';
 
 type OpenDeps = Pick<CrawlDeps, 'config' | 'web' | 'segments'>;
 type FetchDeps = OpenDeps & Pick<CrawlDeps, 'runtime'>;
-type ParseStepDeps = OpenDeps & Pick<CrawlDeps, 'pages'>;
+type ParseStepDeps = OpenDeps & Pick<CrawlDeps, 'pages' | 'runtime'>;
 
 /** Longest Retry-After that is waited for within a round, ms; a 429 without Retry-After counts with its own pause. */
 export const PATIENCE_MS = 60_000;
@@ -52,7 +52,8 @@ export function runParse(
 ): Promise<ParseSummary> {
   return withSegment(deps, id, async (segment) => {
     if (force) await segment.resetParsed();
-    const summary = await parseSegment(parseDeps(deps), segment, { window: PARSE_WINDOW }, signal);
+    const { onWork } = deps.runtime;
+    const summary = await parseSegment({ ...parseDeps(deps), onWork }, segment, { window: PARSE_WINDOW }, signal);
     if (!signal?.aborted && segment.info.state === 'fetched') await segment.setState('parsed');
     return summary;
   });

@@ -78,6 +78,7 @@ export function injectSeeds(
   const seedScore = (url: string): number => loaded.scoring?.seedScore(url) ?? 1;
   const { initialIntervalMs } = policy.schedule;
   const { db, seen, seedHosts } = store();
-  const deps = { db, seen, seedHosts, clock: runtime.clock, urls, seedScore };
+  const { clock, onWork } = runtime;
+  const deps = { db, seen, seedHosts, clock, urls, seedScore, onWork };
   return inject(deps, sources, { mode, initialIntervalMs, onSeed });
 }

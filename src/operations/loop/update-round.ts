@@ -51,7 +51,7 @@ async function updatedb(
   options: Omit<UpdateStepOptions, 'segment'>,
 ): Promise<Omit<UpdateSummary, 'orphans'>> {
   const { config, plugins } = deps;
-  const { clock, log } = deps.runtime;
+  const { clock, log, onWork } = deps.runtime;
   const { db, saveSeenStats } = deps.store();
   const skips = new SkipNotes(config.reports.skippedPerReason);
   const updateDeps = {
@@ -70,7 +70,7 @@ async function updatedb(
     soft404: config.fetch.soft404,
     repeats: { ...repeatOptions(config), skipOutlinks: config.dedup.mode === 'skip-outlinks' },
   };
-  const summary = await withSegment(deps, id, (segment) => updateFromSegment(updateDeps, segment, settings));
+  const summary = await withSegment(deps, id, (segment) => updateFromSegment(updateDeps, segment, settings, onWork));
   await reportSkips(deps.dir, skips, { step: 'updatedb', segment: id, at: clock.now() }, log);
   await saveSeenStats();
   return summary;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { SegmentStore } from '../../ports/segment-store.ts';
+import { counted } from '../../steps/work-meter.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { localJob } from './local-job.ts';
 
@@ -8,8 +9,17 @@ export interface LinkOperations {
   linkClusters(): AsyncIterable<string>;
 }
 
-export function linkOperations({ dir, segments }: Pick<CrawlDeps, 'dir' | 'segments'>): LinkOperations {
-  return { linkClusters: () => localJob('linkclusters', linksOf(segments), { dir: join(dir, 'tmp') }) };
+export function linkOperations({
+  dir,
+  runtime,
+  segments,
+}: Pick<CrawlDeps, 'dir' | 'runtime' | 'segments'>): LinkOperations {
+  return {
+    linkClusters: () =>
+      localJob('linkclusters', counted(linksOf(segments), runtime.onWork, 'reading outlinks'), {
+        dir: join(dir, 'tmp'),
+      }),
+  };
 }
 
 /** Outlinks of all parsed pages, as input lines of the mapper. */

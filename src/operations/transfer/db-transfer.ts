@@ -14,6 +14,8 @@ import type {
   StoredLinks,
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
+import { counted } from '../../steps/work-meter.ts';
 import { DUMP_VERSION, type DumpCounts, type DumpLine, parseDumpLine } from './dump-lines.ts';
 
 /** The whole crawl db line by line. Each kind of line is a snapshot of its own, so no other process may write. */
@@ -66,6 +68,7 @@ export async function importLines(
   db: CrawlDb,
   lines: AsyncIterable<DumpLine>,
   mode: 'whole' | 'merge',
+  onWork?: OnWork,
 ): Promise<TransferSummary> {
   if (mode === 'whole' && (await db.counters()).urls > 0) {
     throw new CrawlError(
@@ -75,7 +78,7 @@ export async function importLines(
   }
   const sink = new Sink(db, mode);
   let end: DumpCounts | null = null;
-  for await (const line of lines) {
+  for await (const line of counted(lines, onWork, 'importing rows')) {
     if (end !== null) throw new CrawlError('usage-invalid', 'lines follow the last line of the export ("end")');
     if ('end' in line) end = line.end;
     else await sink.add(line);

@@ -6,6 +6,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
 import { requireCrawlDb } from '../state/has-crawl.ts';
 import { onSnapshot } from '../state/state-copy.ts';
@@ -26,7 +27,7 @@ export async function mergeState(
   db: CrawlDb,
   dir: string,
   other: string,
-  { log, clock }: { readonly log: Log; readonly clock: Clock },
+  { log, clock, onWork }: { readonly log: Log; readonly clock: Clock; readonly onWork?: OnWork },
 ): Promise<MergeSummary> {
   const from = resolve(other);
   refuseClusterState(from, 'a merge');
@@ -34,7 +35,9 @@ export async function mergeState(
   if (realpathSync(from) === realpathSync(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
   return onSnapshot(from, async (snapshot) => {
     const theirs = await openLevelCrawlDb({ dir: join(snapshot, 'db'), log, clock });
-    const summary = await importLines(db, dumpLines(theirs, clock.now()), 'merge').finally(() => theirs.close());
+    const summary = await importLines(db, dumpLines(theirs, clock.now()), 'merge', onWork).finally(() =>
+      theirs.close(),
+    );
     const segments: string[] = [];
     const known = new Set((await db.segments()).map(({ id }) => id));
     for (const id of segmentIds(join(from, 'segments'))) {

@@ -10,6 +10,7 @@ import { makeFolder } from '../../plugin-host/make-folder.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import { temporaryState } from '../state/state-copy.ts';
 import { dumpLines, importLines } from './db-transfer.ts';
 import type { DumpLine } from './dump-lines.ts';
@@ -43,7 +44,7 @@ export interface RepartitionSummary {
 export async function repartition(
   db: CrawlDb,
   options: RepartitionOptions & { readonly by: 'host' | 'domain' },
-  { log, clock }: { readonly log: Log; readonly clock: Clock },
+  { log, clock, onWork }: { readonly log: Log; readonly clock: Clock; readonly onWork?: OnWork },
 ): Promise<RepartitionSummary> {
   const { nodes, out, by } = options;
   const target = resolve(out);
@@ -72,7 +73,7 @@ export async function repartition(
       const own = await openLevelCrawlDb({ dir: join(place, node, 'db'), log, clock });
       try {
         const lines = linesOfNode(dumpLines(db, clock.now()), (host) => nodeOfHost(host) === node);
-        const { records } = await importLines(own, lines, 'whole');
+        const { records } = await importLines(own, lines, 'whole', onWork);
         const { hosts } = await own.counters();
         summaries.push({ node, dir: join(target, node), records, hosts });
       } finally {

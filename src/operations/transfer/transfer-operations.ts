@@ -1,3 +1,4 @@
+import { counted } from '../../steps/work-meter.ts';
 import { recover } from '../care/recover.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { dumpLines, importLines, readDump, type TransferSummary } from './db-transfer.ts';
@@ -23,14 +24,15 @@ export function transferOperations({
   segments,
   store,
 }: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>): TransferOperations {
-  const { clock, log } = runtime;
+  const { clock, log, onWork } = runtime;
   return {
     async *exportDb() {
-      for await (const line of dumpLines(store().db, clock.now())) yield JSON.stringify(line);
+      const lines = dumpLines(store().db, clock.now());
+      for await (const line of counted(lines, onWork, 'exporting rows')) yield JSON.stringify(line);
     },
     async importDb(lines, mode) {
       const { db } = store();
-      const summary = await importLines(db, readDump(lines), mode);
+      const summary = await importLines(db, readDump(lines), mode, onWork);
       // Segments may have come along on disk, or not.
       await recover(db, segments, log);
       return summary;

@@ -1,12 +1,14 @@
 import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
 import type { PageParser, ParsedPage } from '../../ports/page-parser.ts';
 import type { FetchItem, Segment } from '../../ports/segment-store.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import type { ParseSummary } from '../summaries.ts';
 
 export interface ParseDeps {
   readonly parser: PageParser;
   /** Decodes the content codings of a stored body, up to the configured size. */
   readonly undoContentCoding: (body: Uint8Array, codings: string | undefined) => Promise<Uint8Array>;
+  readonly onWork?: OnWork | undefined;
 }
 
 export interface ParseOptions {
@@ -32,6 +34,7 @@ export async function parseSegment(
     const result = await page;
     await segment.addParsed(index, result.encoded);
     tally(counts, result);
+    deps.onWork?.({ work: 'parsing pages', done: counts.parsed + counts.failed, total: null });
   };
   const metadata = new Map<number, FetchItem['metadata']>();
   for await (const item of segment.fetchList()) {

@@ -147,6 +147,7 @@ async function* fetchItems(
   for (let start = 0; start < chosen.length; start += READ_WINDOW) {
     const window = chosen.slice(start, start + READ_WINDOW);
     const records = await deps.db.getMany(window.map((candidate) => candidate.entry.url));
+    deps.select.onWork?.({ work: 'writing the fetch list', done: start, total: chosen.length });
     for (const [i, candidate] of window.entries()) {
       yield fetchItem(deps, settings, index++, candidate, records[i]);
     }

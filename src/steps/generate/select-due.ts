@@ -4,10 +4,12 @@ import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';
 import { TOUCHED_SHARE } from '../facts/touched-urls.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import type { UrlChain } from '../url-chain.ts';
+import { READING_DUE, workMeter } from '../work-meter.ts';
 import { selectWithinBudget } from './budget/select-within-budget.ts';
 import { type Candidate, type CapCounts, type Caps, Selection } from './fetch-list.ts';
 
@@ -20,6 +22,7 @@ export interface SelectDeps {
   /** Registrable domain of a host. */
   readonly domainOf: (host: string) => string;
   readonly skips: SkipSink;
+  readonly onWork?: OnWork;
 }
 
 export interface SelectOptions extends Caps {
@@ -92,6 +95,7 @@ export async function selectDue(
             rankNew: (entry) => deps.rank(entry, now),
             rankKnown: (entry) => worthOf(deps, entry, now),
             leastInterval: leastIntervals(db, deps.policy),
+            meter: workMeter(deps.onWork, READING_DUE),
           },
           { ...round, budget, caps: options, newShare: options.newShare },
         );
@@ -129,7 +133,7 @@ async function selectAll(
   const selection = new Selection(caps, onReject);
   const ahead = new Set(touched.slice(0, Math.ceil(caps.topN * TOUCHED_SHARE)).map(({ url }) => url));
   let due = 0;
-  for await (const entry of db.due({ until })) {
+  for await (const entry of db.due({ until, meter: workMeter(deps.onWork, READING_DUE) })) {
     due++;
     const found = candidate(entry, ahead.has(entry.url) ? Number.POSITIVE_INFINITY : deps.rank(entry, now));
     if (found !== null) selection.add(found);

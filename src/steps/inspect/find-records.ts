@@ -9,6 +9,8 @@ import { parseExpression } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, ScanQuery } from '../../ports/crawl-db.ts';
 import type { IndexName, ReadMeter } from '../../ports/record-indexes.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
+import { READING_DUE, READING_RECORDS } from '../work-meter.ts';
 import { type Order, sortedHead } from './sorted-head.ts';
 
 /** Conditions on records; a record must meet all of them. */
@@ -33,6 +35,8 @@ export interface RecordQuery {
   readonly limit?: number;
 }
 
+const EVERYTHING = 'everything';
+
 export interface QueryReport {
   /** The index that was read; `records`: the records themselves, all of the range. */
   readonly index: IndexName;
@@ -45,9 +49,10 @@ export interface QueryReport {
 }
 
 export interface FindDeps extends QueryEnvironment {
-  readonly db: Pick<CrawlDb, 'scan' | 'due' | 'getMany' | 'changing'>;
+  readonly db: Pick<CrawlDb, 'scan' | 'due' | 'getMany' | 'changing' | 'counters'>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  readonly onWork?: OnWork | undefined;
 }
 
 /**
@@ -57,8 +62,9 @@ export async function* findRecords(
   deps: FindDeps,
   query: RecordQuery,
 ): AsyncGenerator<CrawlDatum, QueryReport, undefined> {
-  const meter = new Meter();
+  const meter = new Meter(deps.onWork);
   const found = foundBy(deps, query, meter);
+  if (found.index === 'records' && found.range === EVERYTHING) meter.total = (await deps.db.counters()).urls;
   let returned = 0;
   for await (const datum of found.data) {
     returned++;
@@ -73,14 +79,15 @@ export async function* dueEntries(
   db: Pick<CrawlDb, 'due'>,
   until: number,
   limit = Number.POSITIVE_INFINITY,
+  onWork?: OnWork,
 ): AsyncGenerator<DueEntry, QueryReport, undefined> {
-  const meter = new Meter();
+  const meter = new Meter(onWork);
   let returned = 0;
   for await (const entry of db.due({ until, ...(Number.isFinite(limit) ? { limit } : {}), meter })) {
     returned++;
     yield entry;
   }
-  return { index: 'due', range: 'everything', rowsRead: meter.rows, returned };
+  return { index: 'due', range: EVERYTHING, rowsRead: meter.rows, returned };
 }
 
 interface Found {
@@ -153,7 +160,7 @@ function scanOf(query: RecordQuery, expression: Expression | null, meter: ReadMe
 
 function rangeOf({ host, domain, prefix }: ScanQuery): string {
   const parts = [host && `host ${host}`, domain && `domain ${domain}`, prefix && `URLs from ${prefix}`];
-  return parts.filter((part) => part !== undefined && part !== '').join(', ') || 'everything';
+  return parts.filter((part) => part !== undefined && part !== '').join(', ') || EVERYTHING;
 }
 
 /** Whether a query has no condition but on hosts, so that an index by host answers it. */
@@ -261,12 +268,28 @@ export function requireField(option: string, name: string): QueryField {
   throw new CrawlError('usage-invalid', `${option}: there is no field "${name}"; ${hint}`);
 }
 
+const READING: Readonly<Record<IndexName, string>> = {
+  records: READING_RECORDS,
+  due: READING_DUE,
+  state: 'reading records of a state',
+  failing: 'reading failing pages',
+  changing: 'reading changing pages',
+};
+
 class Meter implements ReadMeter {
   index: IndexName | null = null;
   rows = 0;
+  /** Records in all, where the query reads all of them. */
+  total: number | null = null;
+  readonly #onWork: OnWork | undefined;
+
+  constructor(onWork: OnWork | undefined) {
+    this.#onWork = onWork;
+  }
 
   add(index: IndexName, rows: number): void {
     this.index = index;
     this.rows += rows;
+    this.#onWork?.({ work: READING[index], done: this.rows, total: index === 'records' ? this.total : null });
   }
 }

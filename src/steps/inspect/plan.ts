@@ -1,6 +1,8 @@
 import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
+import { READING_DUE, workMeter } from '../work-meter.ts';
 
 export interface PlanDay {
   /** From 0: the next 24 hours. */
@@ -37,9 +39,11 @@ export async function planAhead(
     readonly now: number;
     readonly days: number;
     readonly budgetPerDay: number;
+    readonly onWork?: OnWork | undefined;
   },
 ): Promise<PlanSummary> {
-  const { now, days, budgetPerDay } = options;
+  const { now, days, budgetPerDay, onWork } = options;
+  const meter = workMeter(onWork, READING_DUE);
   const end = now + days * DAY_MS;
   const due = new Float64Array(days);
   const perHost = new Map<string, number>();
@@ -49,12 +53,12 @@ export async function planAhead(
     const host = hostOf(url);
     perHost.set(host, (perHost.get(host) ?? 0) + visits);
   };
-  for await (const entry of db.due({ until: end, only: 'new' })) {
+  for await (const entry of db.due({ until: end, only: 'new', meter })) {
     newUrls++;
     expect(entry.url, 1);
   }
   // All of them, for the mean need; one pass.
-  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', meter })) {
     // A page that fails or is gone counts once: its next interval depends on the answer.
     const again =
       entry.failures === 0 && entry.state !== 'gone' ? Math.max(entry.intervalMs, 1_000) : Number.POSITIVE_INFINITY;

@@ -4,6 +4,8 @@ import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
+import { READING_DUE, workMeter } from '../work-meter.ts';
 import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
 import { seconds } from './views.ts';
 
@@ -52,11 +54,11 @@ const FEW_ENTRIES = 20_000;
  * Counts come from counters. Exact quantiles and freshness depend on each page's own times and take one pass over the
  * due index, which holds no records; a large one is read only when `full`.
  */
-export async function statsOf(db: StatsDb, now: number, full = false): Promise<DbStats> {
+export async function statsOf(db: StatsDb, now: number, full = false, onWork?: OnWork): Promise<DbStats> {
   const { urls, byState: byStatus, leased, hosts } = await db.counters();
   const spread = await db.spread();
   const isRead = full || isSmall(spread);
-  const times = isRead ? await readTimes(db, now) : estimatedTimes(spread, now);
+  const times = isRead ? await readTimes(db, now, onWork) : estimatedTimes(spread, now);
   const { due, overdue, interval, freshness, waiting, dueByDay } = times;
   const counts = { urls, byStatus, due, overdue, leased, hosts };
   return { ...counts, interval, freshness, waiting, dueByDay, ...spreadView(spread), estimated: !isRead };
@@ -99,13 +101,13 @@ function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): 
   };
 }
 
-async function readTimes(db: StatsDb, now: number): Promise<Times> {
+async function readTimes(db: StatsDb, now: number, onWork: OnWork | undefined): Promise<Times> {
   const intervals = new Growing();
   const waits = new Growing();
   const dueByDay = new Array<number>(DAYS_AHEAD).fill(0);
   const periods = new Array<number>(PERIOD_DAYS.length + 1).fill(0);
   let [due, overdue, believed, fresh, rate] = [0, 0, 0, 0, 0];
-  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER })) {
+  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, meter: workMeter(onWork, READING_DUE) })) {
     intervals.add(entry.intervalMs);
     const waitMs = now - entry.dueAt;
     if (waitMs >= 0) due++;
@@ -167,9 +169,10 @@ class Growing {
 }
 
 /** Major changes a day expected of the pages of each host, by their estimated rates; hosts without any are absent. */
-export async function changesPerDay(db: CrawlDb): Promise<ReadonlyMap<string, number>> {
+export async function changesPerDay(db: CrawlDb, onWork?: OnWork): Promise<ReadonlyMap<string, number>> {
   const rates = new Map<string, number>();
-  for await (const { url, belief, state } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+  const meter = workMeter(onWork, READING_DUE);
+  for await (const { url, belief, state } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', meter })) {
     if (belief === null || state === 'gone') continue;
     const host = hostOf(url);
     rates.set(host, (rates.get(host) ?? 0) + DAY_MS / expectedPeriodMs(belief));

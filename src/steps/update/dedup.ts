@@ -5,7 +5,9 @@ import { createFrequent, type Frequent } from '../../domain/frequent-items.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near-grouping.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import { changesOf } from '../facts/change-feed.ts';
+import { workMeter } from '../work-meter.ts';
 
 export interface DedupOptions {
   /** Largest distance of signatures, 0 to 3 bits. */
@@ -30,6 +32,7 @@ export interface DedupDeps {
   readonly grouping: (options: NearGroupingOptions) => NearGrouping | Promise<NearGrouping>;
   /** When changes are noted, ms since the epoch. */
   readonly now: number;
+  readonly onWork?: OnWork;
 }
 
 export interface DedupSummary {
@@ -74,7 +77,8 @@ export async function dedup(
   const grouping = await deps.grouping({ distance, prefer, isBatch: incoming !== undefined });
   try {
     let [pages, short, known] = [0, 0, 0];
-    for await (const datum of deps.db.scan()) {
+    const { urls } = await deps.db.counters();
+    for await (const datum of deps.db.scan({ meter: workMeter(deps.onWork, 'reading signatures', urls) })) {
       if (datum.state === 'duplicate') known++;
       if (!hasCopy(datum)) continue;
       if (!isLong(datum, options)) {
@@ -89,11 +93,12 @@ export async function dedup(
       const added = grouping.add(page);
       if (added !== undefined) await added;
     }
+    deps.onWork?.({ work: 'comparing signatures', done: pages, total: null });
     const { groups, repeats } = await grouping.group();
     const applied =
       groups === 0 && known === 0
         ? UNTOUCHED
-        : await apply(deps, options, repeats[Symbol.asyncIterator](), onDuplicate);
+        : await apply({ ...deps, urls }, options, repeats[Symbol.asyncIterator](), onDuplicate);
     return { pages, short, groups, ...applied, dryRun };
   } finally {
     await grouping.close();
@@ -135,12 +140,12 @@ const UNTOUCHED: Applied = { duplicates: 0, marked: 0, restored: 0, mirrors: [] 
  * library against each other: their marks stay, unless the representative now repeats a page of the batch.
  */
 async function apply(
-  deps: DedupDeps,
+  deps: DedupDeps & { readonly urls: number },
   options: DedupOptions,
   repeats: AsyncIterator<Repeat>,
   onDuplicate: (duplicate: DuplicateView) => void,
 ): Promise<Applied> {
-  const { db } = deps;
+  const { db, urls, onWork } = deps;
   const writer = new Writer(deps, options.dryRun);
   const mirrored = createFrequent(HOST_PAIRS);
   const { incoming } = options;
@@ -148,7 +153,7 @@ async function apply(
   const repeating = new Set<string>();
   let [number, duplicates, marked, restored] = [0, 0, 0, 0];
   let next = await repeats.next();
-  for await (const datum of db.scan()) {
+  for await (const datum of db.scan({ meter: workMeter(onWork, 'marking duplicates', urls) })) {
     if (!hasCopy(datum)) continue;
     const isRepeat = isLong(datum, options) && !next.done && next.value.number === number;
     if (isLong(datum, options)) number++;

@@ -1,6 +1,7 @@
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
 import type { Segment } from '../../ports/segment-store.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import { Layers } from '../counters/layers.ts';
 import { openVisitPrice, visitPriceFacts } from '../facts/visit-price.ts';
 import type { UpdateSummary } from '../summaries.ts';
@@ -26,6 +27,7 @@ export async function updateFromSegment(
   deps: UpdateDeps,
   segment: Segment,
   options: UpdateOptions,
+  onWork?: OnWork,
 ): Promise<Omit<UpdateSummary, 'orphans'>> {
   const { id } = segment.info;
   const row = (await deps.db.segments()).find((each) => each.id === id);
@@ -45,7 +47,7 @@ export async function updateFromSegment(
     failures: [],
   };
   const isDone = row.state === 'updated';
-  const total = isDone ? emptyTally() : await applyChunks(run, segment, row);
+  const total = isDone ? emptyTally() : await applyChunks(run, segment, row, onWork);
   const released = isDone ? 0 : await releaseRest(deps.db, segment);
   const updated: SegmentRow = { ...row, applied: row.applied + total.applied, state: 'updated' };
   const meta = visitPriceFacts(visitPrice, total.visits, total.worth);
@@ -63,7 +65,12 @@ export async function updateFromSegment(
   };
 }
 
-async function applyChunks(run: UpdateRun, segment: Segment, row: SegmentRow): Promise<Tally> {
+async function applyChunks(
+  run: UpdateRun,
+  segment: Segment,
+  row: SegmentRow,
+  onWork: OnWork | undefined,
+): Promise<Tally> {
   const { db, options } = run;
   const total = emptyTally();
   const limits = { from: row.applied, records: options.chunk, links: MAX_CHUNK_LINKS };
@@ -71,6 +78,7 @@ async function applyChunks(run: UpdateRun, segment: Segment, row: SegmentRow): P
     const applied = row.applied + total.applied + chunk.length;
     const records = options.soft404 ? await withSoft404(db, chunk) : chunk;
     addTally(total, await applyChunk(run, records, { ...row, applied }));
+    onWork?.({ work: 'applying the segment', done: applied, total: segment.fetchedCount });
   }
   return total;
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
 import type { Report } from '../../../ports/state-care.ts';
+import type { OnWork } from '../../../ports/work-progress.ts';
 import { onFile } from '../file-errors.ts';
 import { LOCK } from '../locks/folder-lock.ts';
 import { readFrames } from '../segments/frame-reader.ts';
@@ -65,9 +66,16 @@ function haveEqualFrames(a: string, b: string): boolean {
 }
 
 /** Verifies all segments in a folder; returns those with a readable mark. */
-export async function verifySegments(dir: string, deep: boolean, report: Report): Promise<SegmentInfo[]> {
+export async function verifySegments(
+  dir: string,
+  deep: boolean,
+  report: Report,
+  onWork?: OnWork,
+): Promise<SegmentInfo[]> {
   const infos: SegmentInfo[] = [];
-  for (const id of segmentIds(dir)) {
+  const ids = segmentIds(dir);
+  for (const [done, id] of ids.entries()) {
+    onWork?.({ work: 'checking segments', done, total: ids.length });
     const info = await verifySegment(join(dir, id), id, deep, report);
     if (info !== null) infos.push(info);
   }

@@ -1,7 +1,8 @@
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Report } from '../../../ports/state-care.ts';
-import { hostKey, leaseKey, ROW, rowRange } from '../codecs/keys.ts';
-import { decodeHost, encodeDue, NO_TALLY } from '../codecs/row-codecs.ts';
+import type { OnWork } from '../../../ports/work-progress.ts';
+import { COUNTERS_KEY, hostKey, leaseKey, ROW, rowRange } from '../codecs/keys.ts';
+import { decodeCounters, decodeHost, encodeDue, NO_TALLY } from '../codecs/row-codecs.ts';
 import { existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { type CountedHost, HostCounting, isSameTally, totalOf } from './host-counting.ts';
 import { dueRowOf, isFinding, storedRecord } from './stored-record.ts';
@@ -12,8 +13,11 @@ export async function checkRecords(
   rows: Rows,
   indexes: IndexChecking,
   report: Report,
+  onWork: OnWork | undefined,
 ): Promise<{ counting: HostCounting; expectedDue: number }> {
   const counting = new HostCounting();
+  const total = await countedRecords(rows);
+  let done = 0;
   let expectedDue = 0;
   for await (const batch of readRange(rows, rowRange(ROW.record))) {
     const ended: CountedHost[] = [];
@@ -35,10 +39,22 @@ export async function checkRecords(
     );
     expectedDue += await checkDueOf(rows, data, leased, report);
     await indexes.check(rows, data, leased, report);
+    done += batch.length;
+    onWork?.({ work: 'checking records', done, total });
   }
   const last = counting.end();
   if (last !== null) await checkTallies(rows, [last], report);
   return { counting, expectedDue };
+}
+
+/** Records by the counters, for the progress only; `null`: they cannot be read, which `verifyRows` reports. */
+async function countedRecords(rows: Rows): Promise<number | null> {
+  const [bytes] = await readMany(rows, [COUNTERS_KEY]);
+  try {
+    return bytes === undefined ? null : totalOf(decodeCounters(bytes).tally);
+  } catch {
+    return null;
+  }
 }
 
 /** Looks up the due rows of records; returns how many there are. */

@@ -2,6 +2,7 @@ import type { Finding } from '../../../domain/findings.ts';
 import { hostRange } from '../../../domain/url/canonical/url-key.ts';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Report, RowCounts } from '../../../ports/state-care.ts';
+import type { OnWork } from '../../../ports/work-progress.ts';
 import {
   COUNTERS_KEY,
   hostOfKey,
@@ -35,16 +36,16 @@ import { checkRecords } from './verify-records.ts';
  * Checks every row against the rows that belong to it. Takes memory for a window of rows, whatever the size of the db;
  * nothing is written. Rejects with `db-corrupt` where the storage itself cannot read on.
  */
-export async function verifyRows(rows: Rows, report: Report, near?: NearPlan): Promise<RowCounts> {
+export async function verifyRows(rows: Rows, report: Report, near?: NearPlan, onWork?: OnWork): Promise<RowCounts> {
   const segments = await checkSegments(rows, report);
   const indexes = new IndexChecking();
-  const { counting, expectedDue } = await checkRecords(rows, indexes, report);
+  const { counting, expectedDue } = await checkRecords(rows, indexes, report, onWork);
   await indexes.end(rows, report);
   const due = (await countRange(rows, rowRange(ROW.due))) + (await countRange(rows, rowRange(ROW.dueNew)));
   // As many due rows as expected, and all expected ones found: there is no other.
   if (due !== expectedDue) for (const kind of [ROW.due, ROW.dueNew]) await checkDue(rows, kind, report);
   const leases = await checkLeases(rows, segments, report);
-  const links = await checkLinks(rows, report);
+  const links = await checkLinks(rows, report, onWork);
   await checkHosts(rows, report);
   await checkCounters(rows, counting, leases, report);
   const changes = await verifyFeed(rows, report);
@@ -121,10 +122,11 @@ async function checkLeases(rows: Rows, segments: ReadonlyMap<string, SegmentStat
   return leases;
 }
 
-async function checkLinks(rows: Rows, report: Report): Promise<number> {
+async function checkLinks(rows: Rows, report: Report, onWork: OnWork | undefined): Promise<number> {
   let links = 0;
   for await (const batch of readRange(rows, rowRange(ROW.links))) {
     links += batch.length;
+    onWork?.({ work: 'checking outlinks of pages', done: links, total: null });
     const known = await existMany(
       rows,
       batch.map(([key]) => ROW.record + key.slice(1)),

@@ -19,7 +19,7 @@ export function addBackup(program: Command, run: Run): void {
     run(command, async (session) => {
       const { backupState, checkBackup } = await import('../../../crawler.ts');
       const { dryRun = false } = flags;
-      const deps = { log: await session.log(), dryRun };
+      const deps = { log: await session.log(), onWork: session.onWork, dryRun };
       const summary = flags.check
         ? await checkBackup(folder, deps)
         : await backupState(session.options.dir, folder, deps);

@@ -13,7 +13,8 @@ export function addRestore(program: Command, run: Run): void {
   command.action((folder: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
       const { restoreState } = await import('../../../crawler.ts');
-      const summary = await restoreState(folder, session.options.dir, { log: await session.log(), dryRun });
+      const deps = { log: await session.log(), onWork: session.onWork, dryRun };
+      const summary = await restoreState(folder, session.options.dir, deps);
       await writeSummary(session, summary, () => backupText(summary, 'Restored to'), dryRun);
     }),
   );

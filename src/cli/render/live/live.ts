@@ -1,8 +1,8 @@
 // cli/render/live/: progress on the terminal while a crawl runs.
 import type { CrawlProgress } from '../../../crawler.ts';
 import { isWithinLast } from '../../../domain/time.ts';
-import { type Live, NO_LIVE } from './no-live.ts';
-import { progressFields, progressLines } from './progress.ts';
+import { type Live, NO_LIVE, type WorkShown } from './no-live.ts';
+import { progressFields, progressLines, workLine } from './progress.ts';
 
 export interface LiveOptions {
   /** Terminal to draw on; `null` where there is none. */
@@ -13,6 +13,8 @@ export interface LiveOptions {
 
 const REDRAW_MS = 150;
 const RECORD_MS = 5_000;
+/** Work beside a crawl that has reported nothing for this long is over, ms. */
+const STALE_MS = 1_000;
 
 export async function createLive(options: LiveOptions): Promise<Live> {
   return options.terminal === null ? recordingLive(options) : drawingLive(options.terminal, options.now ?? Date.now);
@@ -33,26 +35,45 @@ function recordingLive({ record, now = Date.now }: LiveOptions): Live {
 async function drawingLive(terminal: NodeJS.WriteStream, now: () => number): Promise<Live> {
   const { createLogUpdate } = await import('log-update');
   const draw = createLogUpdate(terminal);
-  let last = 0;
-  let shown: CrawlProgress | null = null;
-  const redraw = (progress: CrawlProgress): void =>
-    draw(progressLines(progress, (terminal.columns || 80) - 1).join('\n'));
+  let drawnAt = 0;
+  let crawl: CrawlProgress | null = null;
+  let work: { readonly shown: WorkShown; readonly at: number } | null = null;
+  const redraw = (): void => {
+    const width = (terminal.columns || 80) - 1;
+    const lines = crawl === null ? [] : progressLines(crawl, width);
+    if (work !== null) lines.push(workLine(work.shown, width));
+    if (lines.length > 0) draw(lines.join('\n'));
+  };
+  const redrawInTime = (): void => {
+    if (isWithinLast(REDRAW_MS, drawnAt, now())) return;
+    drawnAt = now();
+    redraw();
+  };
   return {
     progress(progress) {
-      shown = progress;
-      if (isWithinLast(REDRAW_MS, last, now())) return;
-      last = now();
-      redraw(progress);
+      crawl = progress;
+      if (work !== null && !isWithinLast(STALE_MS, work.at, now())) work = null;
+      redrawInTime();
+    },
+    work(shown) {
+      if (shown !== null) {
+        work = { shown, at: now() };
+        redrawInTime();
+      } else if (work !== null) {
+        work = null;
+        draw.clear();
+      }
     },
     around(print) {
       draw.clear();
       print();
-      if (shown !== null) redraw(shown);
+      redraw();
     },
     stop() {
       draw.clear();
       draw.done();
-      shown = null;
+      crawl = null;
+      work = null;
     },
   };
 }

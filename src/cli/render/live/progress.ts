@@ -1,7 +1,8 @@
 import type { CrawlProgress } from '../../../crawler.ts';
+import { partsThatFit } from '../fit.ts';
 import { bytes, count } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
-import { clip } from '../table.ts';
+import type { WorkShown } from './no-live.ts';
 
 const STAGES: Readonly<Record<CrawlProgress['stage'], string>> = {
   resume: 'resuming',
@@ -10,27 +11,35 @@ const STAGES: Readonly<Record<CrawlProgress['stage'], string>> = {
   update: 'updating',
 };
 
-/** The progress on a terminal: three lines, each cut to its width. */
+/** The progress on a terminal: three lines of what fits its width. */
 export function progressLines(progress: CrawlProgress, width: number): string[] {
   const { urls, done, busiest } = progress;
   const share = urls === 0 ? '' : ` (${Math.floor((100 * done) / urls)} %)`;
   const hosts = busiest.map(({ host, waiting, running }) => `${safeText(host)} ${count(waiting + running)}`);
-  return [
+  const [first = '-', ...others] = hosts;
+  const lines = [
     [
       `round ${progress.round}`,
       STAGES[progress.stage],
       `${count(done)} of ${count(urls)}${share}`,
       `${count(progress.pagesPerSecond)} pages/s`,
-    ].join(' · '),
+    ],
     [
       `  in flight ${progress.inFlight}`,
       `waiting ${count(progress.waiting)}`,
       `parsing ${progress.parsing}`,
       `received ${bytes(progress.bytesReceived)}`,
       `saved ${bytes(progress.bytesSaved)}`,
-    ].join(' · '),
-    `  busiest hosts: ${hosts.length === 0 ? '-' : hosts.join(', ')}`,
-  ].map((line) => clip(line, width));
+    ],
+  ].map((parts) => partsThatFit(parts, width));
+  return [...lines, partsThatFit([`  busiest hosts: ${first}`, ...others], width, ', ')];
+}
+
+/** Long work in one line: what, how many of how many, and the speed. What does not fit is left out whole. */
+export function workLine({ work, done, total, perSecond }: WorkShown, width: number): string {
+  const share = total === null || total === 0 ? '' : ` of ${count(total)} (${Math.floor((100 * done) / total)} %)`;
+  const speed = perSecond === null ? [] : [`${count(Math.round(perSecond))} a second`];
+  return partsThatFit([work, `${count(done)}${share}`, ...speed], width);
 }
 
 /** The same as fields of a log record. */

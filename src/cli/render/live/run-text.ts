@@ -1,13 +1,13 @@
 import type { RunStatus } from '../../run-status/run-status.ts';
+import { packedLines } from '../fit.ts';
 import { bytes, count, counted, span } from '../quantities.ts';
-import { clip } from '../table.ts';
 import { progressLines } from './progress.ts';
 import { roundHeading, roundLines } from './round-table.ts';
 
 /** Rounds below the progress, few enough for a small terminal. */
 const ROUNDS_SHOWN = 10;
 
-/** The current run, in lines cut to the width of the terminal. */
+/** The current run, in lines that fit the width of the terminal. */
 export function topLines(status: RunStatus, width: number, bold: (text: string) => string): string[] {
   const { progress, totals, rounds } = status;
   const seconds = (Date.parse(status.at) - Date.parse(status.startedAt)) / 1_000;
@@ -16,7 +16,7 @@ export function topLines(status: RunStatus, width: number, bold: (text: string) 
     `process ${status.pid}`,
     `running for ${span(seconds)}`,
     `${counted(status.roundsDone, 'round')} done`,
-  ].join(' · ');
+  ];
   const sums = [
     `  total: ${counted(totals.requests, 'request')}`,
     `${count(totals.new)} new`,
@@ -25,12 +25,12 @@ export function topLines(status: RunStatus, width: number, bold: (text: string) 
     `${count(totals.gone)} gone`,
     `${count(totals.failed)} failed`,
     bytes(totals.bytesReceived),
-  ].join(' · ');
+  ];
   const tableHeading = roundHeading(width);
   return [
-    bold(clip(heading, width)),
-    ...(progress === null ? [clip('starting', width)] : progressLines(progress, width)),
-    clip(sums, width),
+    ...packedLines(heading, width, '  ').map(bold),
+    ...(progress === null ? ['starting'] : progressLines(progress, width)),
+    ...packedLines(sums, width, '    '),
     ...(rounds.length === 0
       ? []
       : [

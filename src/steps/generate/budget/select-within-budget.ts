@@ -1,5 +1,6 @@
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../../ports/crawl-db.ts';
+import type { ReadMeter } from '../../../ports/record-indexes.ts';
 import { TOUCHED_SHARE } from '../../facts/touched-urls.ts';
 import { type Candidate, type CapCounts, type Caps, Selection } from '../fetch-list.ts';
 import { CapCounter } from './cap-counter.ts';
@@ -18,6 +19,7 @@ export interface BudgetDeps {
   /** The operator's least time between two visits of a page, ms. */
   readonly leastInterval: (url: string) => number | Promise<number>;
   readonly onReject?: (candidate: Candidate, cap: keyof CapCounts) => void;
+  readonly meter?: ReadMeter;
 }
 
 export interface BudgetRound {
@@ -97,9 +99,9 @@ class WithinBudget {
 
   /** New URLs that are due, until enough of them have been compared. */
   async #addNewUrls(): Promise<void> {
-    const { db, candidate, rankNew } = this.#deps;
+    const { db, candidate, rankNew, meter } = this.#deps;
     const compared = this.#comparisons();
-    for await (const entry of db.due({ until: this.#round.until, only: 'new' })) {
+    for await (const entry of db.due({ until: this.#round.until, only: 'new', ...(meter && { meter }) })) {
       if (compared.areEnough) break;
       if (this.#first.has(entry.url)) continue;
       this.#due++;
@@ -113,11 +115,11 @@ class WithinBudget {
 
   /** Known pages in the order in which they are due: those due by now, then those that may come early. */
   async #addKnownPages(): Promise<void> {
-    const { db, domainOf } = this.#deps;
+    const { db, domainOf, meter } = this.#deps;
     const { until, budget, caps } = this.#round;
     const compared = this.#comparisons();
     const answering = new CapCounter(caps, EARLY_PER_FETCH, domainOf);
-    for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+    for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', ...(meter && { meter }) })) {
       const isDue = entry.dueAt <= until;
       if (isDue ? compared.areEnough : compared.isFull || answering.counted >= EARLY_PER_FETCH * budget) break;
       if (this.#first.has(entry.url)) continue;
