@@ -54,6 +54,8 @@ export interface Session {
   bold(text: string): string;
   /** A colour, under the same conditions. */
   readonly color: Color;
+  /** Columns of the terminal that stdout goes to; a pipe or a file has no limit. */
+  readonly width: number;
   /** Whether output can be redrawn in place: on a terminal, but not on a dumb one. */
   canDraw(stream: NodeJS.WriteStream): boolean;
   /** One line for people on stderr; nothing under `--quiet`. */
@@ -173,6 +175,9 @@ export async function openSession(
     },
     bold: (text) => (wantsColor(stdout, env) ? styleText('bold', text, { validateStream: false }) : text),
     color: (color, text) => (wantsColor(stdout, env) ? styleText(color, text, { validateStream: false }) : text),
+    get width() {
+      return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
+    },
     canDraw: (stream) => isTerminal(stream, env),
     note(text) {
       if (!options.quiet) session.complain(text);

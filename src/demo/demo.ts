@@ -13,6 +13,8 @@ export interface DemoOptions {
   /** Takes each line of the report. */
   readonly out: (line: string) => void;
   readonly json: boolean;
+  /** Columns that the lines may take; infinite for a pipe or a file. */
+  readonly width: number;
   /** Visits to the site, at least 1; default 6. */
   readonly rounds?: number;
   readonly seed?: number;
@@ -65,7 +67,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       await crawler.close();
     }
     if (options.json) options.out(JSON.stringify(report));
-    else for (const line of reportLines(report)) options.out(line);
+    else for (const line of reportLines(report, options.width)) options.out(line);
     if (!options.json) {
       options.out(
         options.keep

@@ -61,7 +61,9 @@ export function demoSample(record: RecordView, story: string): DemoSample {
 const kib = (bytes: number): string => `${(bytes / 1_024).toFixed(0)} KiB`;
 const percent = (part: number, whole: number): string => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(0)} %`);
 
-const COLUMNS: readonly (readonly [string, (visit: DemoVisit) => string])[] = [
+type Column = readonly [title: string, cell: (visit: DemoVisit) => string];
+
+const COLUMNS: readonly Column[] = [
   ['day', (visit) => String(visit.day)],
   ['due', (visit) => String(visit.pages)],
   ['304', (visit) => String(visit.notModified)],
@@ -77,23 +79,46 @@ const COLUMNS: readonly (readonly [string, (visit: DemoVisit) => string])[] = [
   ['of full', (visit) => percent(visit.bodyBytes, visit.fullBytes)],
 ];
 
-/** The report as lines of at most 100 columns. */
-export function reportLines(report: DemoReport): string[] {
-  const rows = report.visits.map((visit) => COLUMNS.map(([, cell]) => cell(visit)));
-  const widths = COLUMNS.map(([title], i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
+/** Left out where the table is too wide, so that it fits 80 columns. */
+const LEAST_NEEDED: ReadonlySet<string> = new Set(['bits', 'moved', 'requests']);
+
+/** The visits as a table, or, where that is too wide, some lines for each. */
+function visitLines(visits: readonly DemoVisit[], width: number): string[] {
+  const all = tableLines(COLUMNS, visits);
+  if (isWithin(all, width)) return all;
+  const few = tableLines(
+    COLUMNS.filter(([title]) => !LEAST_NEEDED.has(title)),
+    visits,
+  );
+  if (isWithin(few, width)) return few;
+  return visits.flatMap((visit) => {
+    const [day = '', ...others] = COLUMNS.map(([title, cell]) => `${title} ${cell(visit)}`);
+    return [`${day}  ${others.join(', ')}`];
+  });
+}
+
+const isWithin = (lines: readonly string[], width: number): boolean => lines.every(({ length }) => length <= width);
+
+function tableLines(columns: readonly Column[], visits: readonly DemoVisit[]): string[] {
+  const rows = visits.map((visit) => columns.map(([, cell]) => cell(visit)));
+  const widths = columns.map(([title], i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell, i) => cell.padStart(widths[i] ?? 0))
       .join('  ')
       .trimEnd();
+  return [line(columns.map(([title]) => title)), ...rows.map(line)];
+}
+
+/** The report as lines; the table of the visits has those columns that fit a width, characters. */
+export function reportLines(report: DemoReport, width: number): string[] {
   const bytes = report.visits.slice(1).reduce((sum, visit) => sum + visit.bodyBytes, 0);
   const full = report.visits.slice(1).reduce((sum, visit) => sum + visit.fullBytes, 0);
   return [
     '',
     'Each row is one visit to the site: all pages due on that day.',
     '',
-    line(COLUMNS.map(([title]) => title)),
-    ...rows.map(line),
+    ...visitLines(report.visits, width),
     '',
     '304: answer to a conditional request. headers: equal Content-Length and Last-Modified, body not read.',
     'same body: transferred, but equal. bits: mean signature distance of the changed pages, of 64.',

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLAIN_STYLE } from '../../src/cli/render/table.ts';
 import { explanationText } from '../../src/cli/render/text/explanation-text.ts';
 import { defaultConfig } from '../../src/config/load.ts';
 import { type Crawler, type Explanation, openCrawler } from '../../src/crawler.ts';
@@ -14,7 +15,7 @@ let crawler: Crawler;
 let dir = '';
 let now = Date.UTC(2026, 5, 1);
 const explain = (path: string): Promise<Explanation> => crawler.explain(new URL(path, site.origin).href);
-const text = (explanation: Explanation): string => explanationText(explanation, (each) => each);
+const text = (explanation: Explanation): string => explanationText(explanation, PLAIN_STYLE);
 const open = (...settings: string[]): Promise<Crawler> => {
   const own = ['fetch.delay=0', 'http.allowAddresses=["127.0.0.1"]', 'outlinks.maxVariantsPerPath=1'];
   const config = defaultConfig([...own, ...settings]);

@@ -13,8 +13,15 @@ export function writeAnswer(
   text: () => string,
   dryRun = false,
 ): Promise<void> {
-  if (!session.json) return session.out.write(`${dryRunNotice(dryRun)}${text()}`);
+  if (!session.json) return writeText(session, `${dryRunNotice(dryRun)}${text()}`);
   return session.out.write(`${answer === null ? 'null' : jsonOf(answer, dryRun)}\n`);
+}
+
+/** Writes text for people, whose lines have their ends; it is broken between words where the terminal is narrower. */
+export async function writeText({ out, width }: Session, text: string): Promise<void> {
+  if (!Number.isFinite(width)) return out.write(text);
+  const { wrapText } = await import('../render/wrap-text.ts');
+  return out.write(wrapText(text, width));
 }
 
 /**
@@ -48,7 +55,7 @@ export async function writeList<Row extends object>(
   }: { readonly format?: ListFormat | undefined; readonly empty?: string },
 ): Promise<number> {
   const { writeListing } = await import('../render/listing.ts');
-  const written = await writeListing(session.out, rows, { format, columns, bold: session.bold });
+  const written = await writeListing(session.out, rows, { format, columns, style: session });
   if (written === 0 && format === 'table' && empty !== undefined) session.note(empty);
   return written;
 }

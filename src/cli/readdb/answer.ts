@@ -2,6 +2,7 @@
 import type { QueryReport, RecordQuery } from '../../crawler.ts';
 import type { CrawlReader } from '../../operations/questions.ts';
 import { EXIT } from '../exit.ts';
+import { writeText } from '../program/write-answer.ts';
 import { printedJson, safeText } from '../render/safe-text.ts';
 import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
@@ -16,9 +17,9 @@ export function answer(session: Session, question: Question): Promise<number> {
 function seen(session: Session): Promise<number> {
   return session.withReader(async (crawler) => {
     const view = await crawler.seen();
-    const text = async (): Promise<string> =>
-      (await import('../render/text/seen-text.ts')).seenText(view, session.bold);
-    await session.out.write(session.json ? `${printedJson(view)}\n` : await text());
+    const text = async (): Promise<string> => (await import('../render/text/seen-text.ts')).seenText(view, session);
+    if (session.json) await session.out.write(`${printedJson(view)}\n`);
+    else await writeText(session, await text());
     return EXIT.done;
   }, WITH_INDEXES);
 }
@@ -31,7 +32,8 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
     case 'stats': {
       const stats = await db.stats(flags.full ? { full: true } : {});
       const text = async (): Promise<string> => (await import('../render/text/record-text.ts')).statsText(stats);
-      await session.out.write(session.json ? `${printedJson(stats)}\n` : await text());
+      if (session.json) await session.out.write(`${printedJson(stats)}\n`);
+      else await writeText(session, await text());
       noteQuery(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
       return EXIT.done;
     }
@@ -46,7 +48,7 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
       if (session.json) await session.out.write(`${printedJson(record)}\n`);
       else if (record !== null) {
         const { recordText } = await import('../render/text/record-text.ts');
-        await session.out.write(recordText(record, session.bold));
+        await writeText(session, recordText(record, session));
       }
       if (record === null) session.note(`Not in the crawl db: ${safeText(url)}; "incrawl explain" says why.`);
       noteQuery(session, flags, 'the key of the record, 1 row read');
@@ -120,7 +122,7 @@ async function list<Row extends object>(
   const { writeListing } = await import('../render/listing.ts');
   // Only a table needs the widths of characters; loading them takes longer than most answers.
   const shown = format === 'table' ? columns(await import('../render/columns.ts')) : [];
-  const written = await writeListing(session.out, rows, { format, columns: shown, bold: session.bold });
+  const written = await writeListing(session.out, rows, { format, columns: shown, style: session });
   if (written === 0 && format === 'table') session.note('Nothing matches.');
   return EXIT.done;
 }

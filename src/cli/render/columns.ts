@@ -23,28 +23,33 @@ export function shortTime(iso: string | null): string {
 export const RECORD_COLUMNS: readonly Column<RecordView>[] = [
   { title: 'url', max: URL_WIDTH, cell: (record) => record.url },
   { title: 'state', cell: (record) => record.state },
-  { title: 'http', align: 'right', cell: (record) => String(record.httpStatus ?? '-') },
-  { title: 'score', align: 'right', cell: (record) => count(record.score) },
-  { title: 'fetched (UTC)', cell: (record) => shortTime(record.lastFetchAt) },
+  { title: 'http', rank: 3, align: 'right', cell: (record) => String(record.httpStatus ?? '-') },
+  { title: 'score', rank: 4, align: 'right', cell: (record) => count(record.score) },
+  { title: 'fetched (UTC)', rank: 6, cell: (record) => shortTime(record.lastFetchAt) },
   { title: 'next', cell: (record) => shortTime(record.nextFetchAt) },
-  { title: 'interval', align: 'right', cell: (record) => span(record.interval) },
-  { title: 'failures', align: 'right', cell: (record) => (record.failures === 0 ? '-' : count(record.failures)) },
-  { title: 'title', max: 40, cell: (record) => record.title ?? '' },
+  { title: 'interval', rank: 1, align: 'right', cell: (record) => span(record.interval) },
+  {
+    title: 'failures',
+    rank: 2,
+    align: 'right',
+    cell: (record) => (record.failures === 0 ? '-' : count(record.failures)),
+  },
+  { title: 'title', rank: 5, max: 40, cell: (record) => record.title ?? '' },
 ];
 
 export const DUE_COLUMNS: readonly Column<DueView>[] = [
   { title: 'due since (UTC)', cell: (entry) => shortTime(entry.dueAt) },
   { title: 'url', max: URL_WIDTH, cell: (entry) => entry.url },
-  { title: 'state', cell: (entry) => entry.state },
-  { title: 'score', align: 'right', cell: (entry) => count(entry.score) },
-  { title: 'interval', align: 'right', cell: (entry) => span(entry.interval) },
+  { title: 'state', rank: 2, cell: (entry) => entry.state },
+  { title: 'score', rank: 3, align: 'right', cell: (entry) => count(entry.score) },
+  { title: 'interval', rank: 1, align: 'right', cell: (entry) => span(entry.interval) },
 ];
 
 export const GROUP_COLUMNS: readonly Column<GroupView>[] = [
   { title: 'name', max: 60, cell: (group) => group.name },
   { title: 'urls', align: 'right', cell: (group) => count(group.urls) },
-  { title: 'hosts', align: 'right', cell: (group) => count(group.hosts) },
-  { title: 'states', cell: (group) => statesInLine(group.byState) },
+  { title: 'hosts', rank: 2, align: 'right', cell: (group) => count(group.hosts) },
+  { title: 'states', rank: 1, cell: (group) => statesInLine(group.byState) },
 ];
 
 /** Columns of the fields that `--fields` names. */
@@ -61,59 +66,77 @@ function fieldText(value: unknown): string {
 export const HOST_COLUMNS: readonly Column<HostView>[] = [
   { title: 'host', max: 60, cell: (row) => row.host },
   { title: 'urls', align: 'right', cell: (row) => count(row.urls) },
-  { title: 'states', cell: (row) => statesInLine(row.byState) },
-  { title: 'headers', cell: (row) => (row.headersTrusted ? 'trusted' : 'distrusted') },
-  { title: 'audits', align: 'right', cell: (row) => count(row.audits) },
-  { title: 'wrong', align: 'right', cell: (row) => count(row.lies) },
-  { title: 'saved', align: 'right', cell: (row) => bytes(row.bytesSaved) },
+  { title: 'states', rank: 1, cell: (row) => statesInLine(row.byState) },
+  { title: 'headers', rank: 4, cell: (row) => (row.headersTrusted ? 'trusted' : 'distrusted') },
+  { title: 'audits', rank: 5, align: 'right', cell: (row) => count(row.audits) },
+  { title: 'wrong', rank: 6, align: 'right', cell: (row) => count(row.lies) },
+  { title: 'saved', rank: 3, align: 'right', cell: (row) => bytes(row.bytesSaved) },
   {
     title: 'changes a day',
+    rank: 2,
     align: 'right',
     cell: (row) => (row.changesPerDay === null ? '-' : count(row.changesPerDay)),
   },
 ];
 
 export const CHANGE_COLUMNS: readonly Column<ChangeView>[] = [
-  { title: 'number', align: 'right', cell: (change) => String(change.seq) },
+  { title: 'number', rank: 2, align: 'right', cell: (change) => String(change.seq) },
   { title: 'found (UTC)', cell: (change) => shortTime(change.at) },
   { title: 'change', cell: (change) => change.kind },
   {
     title: 'distance',
+    rank: 3,
     align: 'right',
     cell: (change) => (change.distance === null ? '-' : `${change.distance} bits`),
   },
   { title: 'url', max: URL_WIDTH, cell: (change) => change.url },
   {
     title: 'title or target',
+    rank: 1,
     max: URL_WIDTH,
     cell: (change) => (change.target === null ? (change.title ?? '') : `-> ${change.target}`),
   },
-  { title: 'where', max: URL_WIDTH, cell: (change) => change.blocks?.join(' ') ?? '' },
+  { title: 'where', rank: 4, max: URL_WIDTH, cell: (change) => change.blocks?.join(' ') ?? '' },
 ];
 
 export const SKIPPED_COLUMNS: readonly Column<SkippedUrl>[] = [
-  { title: 'reported (UTC)', cell: (entry) => shortTime(entry.at) },
+  { title: 'reported (UTC)', rank: 1, cell: (entry) => shortTime(entry.at) },
   { title: 'reason', cell: (entry) => entry.reason },
   { title: 'url', max: URL_WIDTH, cell: (entry) => entry.url },
-  { title: 'detail', max: URL_WIDTH, cell: (entry) => [entry.by, entry.detail].filter((each) => each).join(': ') },
-  { title: 'linked from', max: URL_WIDTH, cell: (entry) => entry.from ?? '' },
+  {
+    title: 'detail',
+    rank: 2,
+    max: URL_WIDTH,
+    cell: (entry) => [entry.by, entry.detail].filter((each) => each).join(': '),
+  },
+  { title: 'linked from', rank: 3, max: URL_WIDTH, cell: (entry) => entry.from ?? '' },
 ];
 
 export const SEGMENT_COLUMNS: readonly Column<SegmentView>[] = [
   { title: 'segment', cell: (row) => row.id },
   { title: 'state', cell: (row) => row.state },
-  { title: 'created (UTC)', cell: (row) => shortTime(row.createdAt) },
+  { title: 'created (UTC)', rank: 2, cell: (row) => shortTime(row.createdAt) },
   { title: 'urls', align: 'right', cell: (row) => count(row.urls) },
   { title: 'fetched', align: 'right', cell: (row) => count(row.fetched) },
-  { title: 'parsed', align: 'right', cell: (row) => count(row.parsed) },
+  { title: 'parsed', rank: 1, align: 'right', cell: (row) => count(row.parsed) },
 ];
 
 export const SEGMENT_RECORD_COLUMNS: readonly Column<SegmentRecordView>[] = [
   { title: 'url', max: URL_WIDTH, cell: (row) => row.fetched.url },
   { title: 'outcome', max: URL_WIDTH, cell: (row) => outcomeInLine(row.fetched.outcome) },
-  { title: 'body', align: 'right', cell: (row) => bytes(row.fetched.outcome.bodyBytes) },
-  { title: 'text', align: 'right', cell: (row) => (row.parsed === null ? '-' : count(row.parsed.text.length)) },
-  { title: 'links', align: 'right', cell: (row) => (row.parsed === null ? '-' : count(row.parsed.outlinks.length)) },
+  { title: 'body', rank: 1, align: 'right', cell: (row) => bytes(row.fetched.outcome.bodyBytes) },
+  {
+    title: 'text',
+    rank: 3,
+    align: 'right',
+    cell: (row) => (row.parsed === null ? '-' : count(row.parsed.text.length)),
+  },
+  {
+    title: 'links',
+    rank: 2,
+    align: 'right',
+    cell: (row) => (row.parsed === null ? '-' : count(row.parsed.outlinks.length)),
+  },
 ];
 
 export function statesInLine(byState: Readonly<Partial<Record<string, number>>>): string {

@@ -1,5 +1,4 @@
-import { cellWidth } from './cell-width.ts';
-import { clip } from './table.ts';
+import { cellWidth, isPlain } from './cell-width.ts';
 
 const BETWEEN = ' · ';
 
@@ -30,3 +29,21 @@ export function packedLines(parts: readonly string[], width: number, indent = ''
   }
   return line === null ? lines : [...lines, line];
 }
+
+/** Cuts at a width in terminal cells, never inside a character. */
+export function clip(text: string, max: number): string {
+  if (text.length <= max / 2 || cellWidth(text) <= max) return text;
+  if (isPlain(text)) return `${text.slice(0, max - 1)}…`;
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  let kept = '';
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    width += cellWidth(segment);
+    if (width > max - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Made when it is needed: it takes longer than the whole table otherwise. */
+let graphemes: Intl.Segmenter | null = null;

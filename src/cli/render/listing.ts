@@ -1,7 +1,7 @@
 import { csvRow } from '../../domain/export/csv-row.ts';
 import type { Output } from '../output.ts';
 import { printedJson, safeLines } from './safe-text.ts';
-import type { Column } from './table.ts';
+import type { Column, TextStyle } from './table.ts';
 
 export const LIST_FORMATS = ['table', 'json', 'jsonl', 'csv'] as const;
 export type ListFormat = (typeof LIST_FORMATS)[number];
@@ -9,7 +9,7 @@ export type ListFormat = (typeof LIST_FORMATS)[number];
 export interface Listing<Row extends object> {
   readonly format: ListFormat;
   readonly columns: readonly Column<Row>[];
-  readonly bold: (text: string) => string;
+  readonly style: TextStyle;
 }
 
 /**
@@ -43,9 +43,9 @@ type Opens = <Row extends object>(
 ) => RowWriter<Row> | Promise<RowWriter<Row>>;
 
 const WRITERS: { [Format in ListFormat]: Opens } = {
-  async table({ columns, bold }) {
+  async table({ columns, style }) {
     const { createTable } = await import('./table.ts');
-    const writer = createTable(columns, bold);
+    const writer = createTable(columns, style);
     return { row: (row) => writer.add(row), end: () => writer.end() };
   },
   json() {

@@ -1,11 +1,16 @@
-import { cellWidth, isPlain } from './cell-width.ts';
+import { cellWidth } from './cell-width.ts';
+import { type ColumnLayout, columnLayout, GAP } from './column-layout.ts';
+import { clip, packedLines } from './fit.ts';
 import { safeText } from './safe-text.ts';
+import { wrapText } from './wrap-text.ts';
 
 export interface Column<Row> {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Width of the widest cell shown in full; longer text is cut with an ellipsis. */
+  /** Of text, which may be cut: width of the widest cell shown in full. Figures and times have none. */
   readonly max?: number;
+  /** Importance on a narrow terminal, 1 before 2: the columns that do not fit are left out. Absent: always shown. */
+  readonly rank?: number;
   cell(row: Row): string;
 }
 
@@ -15,46 +20,95 @@ export interface TableWriter<Row> {
   end(): string;
 }
 
-/** Rows that fix the column widths; a wider cell of a later row pushes the rest of its line to the right. */
+/** How text is shown: where it is a terminal, in bold and within its columns. */
+export interface TextStyle {
+  bold(text: string): string;
+  /** Columns of the terminal; infinite for a pipe or a file. */
+  readonly width: number;
+}
+
+export const PLAIN_STYLE: TextStyle = { bold: (text) => text, width: Number.POSITIVE_INFINITY };
+
+/** {@link Column.max} of text that is cut on a narrow terminal only. */
+export const ANY_LENGTH = 1_000_000;
+
+/** Rows that fix the column widths. */
 const ROWS_MEASURED = 200;
 
-/** A table as a stream: the widths come from its first rows, so that a dump of any length needs bounded memory. */
-export function createTable<Row>(columns: readonly Column<Row>[], bold: (text: string) => string): TableWriter<Row> {
+/**
+ * A table as a stream: the widths come from its first rows, so that a dump of any length needs bounded memory. On a
+ * terminal it has the columns that fit; where these are too few, each row is a card. A figure of a later row that is
+ * wider than its column pushes the rest of its line to the right; where the line is then too long, the row is a card.
+ */
+export function createTable<Row>(columns: readonly Column<Row>[], style: TextStyle): TableWriter<Row> {
   let measured: string[][] = [];
-  let widths: number[] | null = null;
-  const line = (cells: readonly string[], sizes: readonly number[]): string =>
-    columns
-      .map(({ align }, i) => pad(cells[i] ?? '', sizes[i] ?? 0, align ?? 'left'))
-      .join('  ')
-      .trimEnd();
+  let lineOf: ((cells: readonly string[]) => string) | null = null;
+  const titles = columns.map(({ title }) => title);
   const settle = (): string => {
-    const titles = columns.map((column) => column.title);
-    const sizes = columns.map((_, i) => Math.max(...[titles, ...measured].map((row) => cellWidth(row[i] ?? ''))));
-    widths = sizes;
-    const lines = [bold(line(titles, sizes)), ...measured.map((row) => line(row, sizes))];
+    const shapes = columns.map(({ max = Number.POSITIVE_INFINITY, rank }, i) => ({
+      natural: Math.max(...[titles, ...measured].map((row) => Math.min(cellWidth(row[i] ?? ''), max))),
+      isText: Number.isFinite(max),
+      rank: rank ?? null,
+    }));
+    const layout = columnLayout(shapes, style.width);
+    const tableLine = layout === null ? null : lineIn(columns, layout, style.width);
+    lineOf = (cells) => tableLine?.(cells) ?? cardOf(titles, cells, style);
+    const heading = tableLine?.(titles) ?? null;
+    const lines = [...(heading === null ? [] : [style.bold(heading)]), ...measured.map(lineOf)];
     measured = [];
     return `${lines.join('\n')}\n`;
   };
   return {
     add(row) {
-      const cells = columns.map((column) => clip(safeText(column.cell(row)), column.max ?? Infinity));
-      if (widths !== null) return `${line(cells, widths)}\n`;
+      const cells = columns.map((column) => safeText(column.cell(row)));
+      if (lineOf !== null) return `${lineOf(cells)}\n`;
       measured.push(cells);
       return measured.length < ROWS_MEASURED ? '' : settle();
     },
     end() {
-      return widths === null && measured.length > 0 ? settle() : '';
+      return lineOf === null && measured.length > 0 ? settle() : '';
     },
   };
 }
+
+/** Makes lines of a table; `null` for a row that is wider than the terminal. */
+function lineIn(
+  columns: readonly Pick<Column<never>, 'align' | 'max'>[],
+  { shown, widths }: ColumnLayout,
+  width: number,
+): (cells: readonly string[]) => string | null {
+  return (cells) => {
+    const parts = shown.map((i, at) => {
+      const { align = 'left', max } = columns[i] ?? {};
+      const size = widths[at] ?? 0;
+      const cell = cells[i] ?? '';
+      return pad(max === undefined ? cell : clip(cell, width === Number.POSITIVE_INFINITY ? max : size), size, align);
+    });
+    const line = parts.join(' '.repeat(GAP)).trimEnd();
+    return cellWidth(line) > width ? null : line;
+  };
+}
+
+/**
+ * A row as a card: its first cell as a heading, below it the others with their titles, in as many lines as it takes.
+ * Nothing is cut: a card is for reading.
+ */
+function cardOf(titles: readonly string[], cells: readonly string[], { bold, width }: TextStyle): string {
+  const [heading = '', ...others] = cells;
+  const named = others.flatMap((cell, i) => (cell === '' || cell === '-' ? [] : [`${titles[i + 1]} ${cell}`.trim()]));
+  const lines = packedLines(named, width - CARD_INDENT.length).map((line) => wrapText(CARD_INDENT + line, width));
+  return [bold(heading), ...lines].join('\n');
+}
+
+const CARD_INDENT = '  ';
 
 /** A whole table as text. */
 export function table<Row>(
   columns: readonly Column<Row>[],
   rows: Iterable<Row>,
-  bold: (text: string) => string = (text) => text,
+  style: TextStyle = PLAIN_STYLE,
 ): string {
-  const writer = createTable(columns, bold);
+  const writer = createTable(columns, style);
   let text = '';
   for (const row of rows) text += writer.add(row);
   return text + writer.end();
@@ -70,21 +124,3 @@ function pad(text: string, width: number, align: 'left' | 'right'): string {
   const gap = ' '.repeat(Math.max(0, width - cellWidth(text)));
   return align === 'right' ? gap + text : text + gap;
 }
-
-/** Cuts at a width in terminal cells, never inside a character. */
-export function clip(text: string, max: number): string {
-  if (text.length <= max / 2 || cellWidth(text) <= max) return text;
-  if (isPlain(text)) return `${text.slice(0, max - 1)}…`;
-  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  let kept = '';
-  let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    width += cellWidth(segment);
-    if (width > max - 1) break;
-    kept += segment;
-  }
-  return `${kept}…`;
-}
-
-/** Made when it is needed: it takes longer than the whole table otherwise. */
-let graphemes: Intl.Segmenter | null = null;

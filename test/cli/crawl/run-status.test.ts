@@ -121,6 +121,11 @@ describe('a run that is announced', () => {
     for (const width of [20, 80]) {
       for (const line of topLines(status, width, (text) => text)) expect(line.length).toBeLessThanOrEqual(width);
     }
+    for (const width of [40, 60, 80]) {
+      const shown = topLines(status, width, (text) => text).join('\n');
+      expect(shown).toMatch(/running for \S+ (?:ms|s|min)(?:$| ·)/m);
+      for (const sum of ['10 requests', '4 new', '2 changed', '4 unchanged']) expect(shown).toMatch(wholly(sum));
+    }
     const lines = topLines(status, 200, (text) => text);
     expect(lines.join('\n')).not.toContain('\u001b');
     expect(lines).toEqual(
@@ -128,3 +133,6 @@ describe('a run that is announced', () => {
     );
   });
 });
+
+/** A part of a line, with nothing cut off before or behind it. */
+const wholly = (part: string): RegExp => new RegExp(`(?:^ *|· |total: )${part}(?:$| ·)`, 'm');

@@ -51,7 +51,7 @@ describe('long work', () => {
 
   it('is one line that fits the terminal and cuts no number', () => {
     const work = { work: 'reading records', done: 1_234_567, total: 2_000_000, perSecond: 45_678.9 };
-    const full = 'reading records · 1,234,567 of 2,000,000 (61 %) · 45,679 a second';
+    const full = 'reading records · 61 % · 1,234,567 of 2,000,000 · 45,679 a second';
     expect(workLine(work, 80)).toBe(full);
     for (let width = 15; width <= full.length; width++) {
       const line = workLine(work, width);

@@ -2,11 +2,12 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/cli/output.ts';
+import { clip } from '../../../src/cli/render/fit.ts';
 import { writeListing } from '../../../src/cli/render/listing.ts';
 import { topLines } from '../../../src/cli/render/live/run-text.ts';
 import { bytes, count, span } from '../../../src/cli/render/quantities.ts';
 import { printedJson, safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
-import { clip, fieldLines, table } from '../../../src/cli/render/table.ts';
+import { fieldLines, PLAIN_STYLE, table } from '../../../src/cli/render/table.ts';
 import { transferText } from '../../../src/cli/render/text/transfer-text.ts';
 import type { RunStatus } from '../../../src/cli/run-status/run-status.ts';
 import type { TransferSummary } from '../../../src/crawler.ts';
@@ -112,7 +113,7 @@ describe('lists', () => {
   ) => {
     const stream = Object.assign(new PassThrough(), { isTTY });
     const columns = [{ title: 'url', cell: (row: { url: string }) => row.url }];
-    expect(await writeListing(createOutput(stream), of, { format, columns, bold: (text) => text })).toBe(of.length);
+    expect(await writeListing(createOutput(stream), of, { format, columns, style: PLAIN_STYLE })).toBe(of.length);
     return String(stream.read() ?? '');
   };
 
@@ -146,7 +147,7 @@ describe('lists', () => {
       for (;;) yield { url: `page ${made++} ${'x'.repeat(1000)}` };
     })();
     stream.once('data', () => stream.destroy(Object.assign(new Error('gone'), { code: 'EPIPE' })));
-    await writeListing(out, endless, { format: 'jsonl', columns: [], bold: (text) => text });
+    await writeListing(out, endless, { format: 'jsonl', columns: [], style: PLAIN_STYLE });
     expect(out.closed).toBe(true);
     expect(made).toBeLessThan(200);
   });

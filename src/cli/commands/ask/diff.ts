@@ -41,7 +41,7 @@ export function addDiff(program: Command, run: Run): void {
       return session.withSegments(async (crawler) => {
         if (flags.list) {
           const versions = await crawler.versions(url);
-          await writeAnswer(session, { url, versions }, () => table(VERSION_COLUMNS, versions, bold));
+          await writeAnswer(session, { url, versions }, () => table(VERSION_COLUMNS, versions, session));
           if (versions.length === 0 && !session.json) session.note(`No segment holds the content of ${safeText(url)}.`);
           return versions.length === 0 ? EXIT.error : EXIT.done;
         }
@@ -72,5 +72,5 @@ export function addDiff(program: Command, run: Run): void {
 const VERSION_COLUMNS: readonly Column<PageVersion>[] = [
   { title: 'fetched', cell: ({ at }) => at },
   { title: 'segment', cell: ({ segment }) => segment },
-  { title: 'digest', cell: ({ digest }) => digest },
+  { title: 'digest', rank: 1, cell: ({ digest }) => digest },
 ];

@@ -21,7 +21,7 @@ export function addExplain(program: Command, run: Run): void {
       // A URL of another scheme is one that the URL rules refuse, which is explained.
       if ('error' in canonical && !isUrl(url)) return session.refuse(safeText(canonical.error));
       const explanation = await session.withReader((reader) => reader.explain(url));
-      await writeAnswer(session, explanation, () => explanationText(explanation, session.bold));
+      await writeAnswer(session, explanation, () => explanationText(explanation, session));
     }),
   );
 }

@@ -4,7 +4,7 @@ import { EXIT } from '../../exit.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList } from '../../program/write-answer.ts';
 import type { ListFormat } from '../../render/listing.ts';
-import type { Column } from '../../render/table.ts';
+import { ANY_LENGTH, type Column } from '../../render/table.ts';
 
 interface ClusterView {
   readonly domain: string;
@@ -16,11 +16,11 @@ interface ClusterView {
 }
 
 const COLUMNS: readonly Column<ClusterView>[] = [
-  { title: 'domain', cell: ({ domain }) => domain },
+  { title: 'domain', max: ANY_LENGTH, cell: ({ domain }) => domain },
   { title: 'URLs', cell: ({ size }) => String(size), align: 'right' },
   { title: 'noise', cell: ({ noise }) => (noise ? 'yes' : '') },
-  { title: 'similarity', cell: ({ similarityToNoise }) => similarityToNoise.toFixed(2), align: 'right' },
-  { title: 'first URL', cell: ({ first }) => first },
+  { title: 'similarity', rank: 1, cell: ({ similarityToNoise }) => similarityToNoise.toFixed(2), align: 'right' },
+  { title: 'first URL', max: ANY_LENGTH, cell: ({ first }) => first },
 ];
 
 export function addLinkclusters(program: Command, run: Run): void {

@@ -4,7 +4,7 @@ import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
-import { table } from '../../render/table.ts';
+import { type TextStyle, table } from '../../render/table.ts';
 
 interface PlanFlags {
   readonly days: number;
@@ -24,22 +24,22 @@ export function addPlan(program: Command, run: Run): void {
   command.action((flags: PlanFlags) =>
     run(command, async (session) => {
       const plan = await session.withReader((crawler) => crawler.plan(flags));
-      await writeAnswer(session, plan, () => planText(plan, session.bold));
+      await writeAnswer(session, plan, () => planText(plan, session));
     }),
   );
 }
 
-function planText(plan: PlanSummary, bold: (text: string) => string): string {
+function planText(plan: PlanSummary, style: TextStyle): string {
   const days = table(
     [
       { title: 'from (UTC)', cell: (day) => day.from.slice(0, 16).replace('T', ' ') },
       { title: 'due', align: 'right', cell: (day) => count(day.due) },
-      { title: 'new', align: 'right', cell: (day) => count(day.newUrls) },
-      { title: 'fetches', align: 'right', cell: (day) => count(day.fetches) },
+      { title: 'new', rank: 2, align: 'right', cell: (day) => count(day.newUrls) },
+      { title: 'fetches', rank: 1, align: 'right', cell: (day) => count(day.fetches) },
       { title: 'waiting', align: 'right', cell: (day) => count(day.waiting) },
     ],
     plan.days,
-    bold,
+    style,
   );
   const hosts = table(
     [
@@ -47,7 +47,7 @@ function planText(plan: PlanSummary, bold: (text: string) => string): string {
       { title: 'visits', align: 'right', cell: (row) => count(row.visits) },
     ],
     plan.hosts.slice(0, 10),
-    bold,
+    style,
   );
   const need = `The intervals need ${counted(plan.needPerDay, 'visit')} a day`;
   const { budgetPerDay } = plan;

@@ -5,7 +5,7 @@ import { collect, hostName } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { bytes, count, counted } from '../../render/quantities.ts';
-import { table } from '../../render/table.ts';
+import { type TextStyle, table } from '../../render/table.ts';
 
 interface SimulateFlags {
   readonly schedule?: readonly string[];
@@ -28,25 +28,30 @@ export function addSimulate(program: Command, run: Run): void {
       const summary = await session.withReader((crawler) =>
         crawler.simulate({ schedules, ...(host === undefined ? {} : { host }) }),
       );
-      await writeAnswer(session, summary, () => simulateText(summary, session.bold));
+      await writeAnswer(session, summary, () => simulateText(summary, session));
       return summary.pages === 0 ? EXIT.error : EXIT.done;
     }),
   );
 }
 
-function simulateText(summary: SimulateSummary, bold: (text: string) => string): string {
+function simulateText(summary: SimulateSummary, style: TextStyle): string {
   if (summary.pages === 0) return 'No page has two visits yet: nothing to replay.\n';
   const rows: readonly ReplayTotals[] = [summary.stored, ...summary.replayed];
   const text = table(
     [
       { title: 'schedule', cell: (row) => (row === summary.stored ? 'recorded' : row.schedule) },
       { title: 'fetches', align: 'right', cell: (row) => count(row.fetches) },
-      { title: 'changes found', align: 'right', cell: (row) => `${count(row.changesFound)} of ${count(row.changes)}` },
+      {
+        title: 'changes found',
+        rank: 1,
+        align: 'right',
+        cell: (row) => `${count(row.changesFound)} of ${count(row.changes)}`,
+      },
       { title: 'out of date', align: 'right', cell: (row) => `${(100 * row.staleShare).toFixed(1)} %` },
-      { title: 'bodies', align: 'right', cell: (row) => bytes(row.bytes) },
+      { title: 'bodies', rank: 2, align: 'right', cell: (row) => bytes(row.bytes) },
     ],
     rows,
-    bold,
+    style,
   );
   return `${counted(summary.pages, 'page')}, ${count(summary.pageDays)} page-days, from the visits in the records.\n\n${text}
 Assumption: a change happened half way between the two visits around it.

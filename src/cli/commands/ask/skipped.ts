@@ -9,7 +9,7 @@ import { writeAnswer, writeList } from '../../program/write-answer.ts';
 import { SKIPPED_COLUMNS, shortTime } from '../../render/columns.ts';
 import type { ListFormat } from '../../render/listing.ts';
 import { count } from '../../render/quantities.ts';
-import { table } from '../../render/table.ts';
+import { ANY_LENGTH, type TextStyle, table } from '../../render/table.ts';
 import type { Session } from '../../session.ts';
 
 interface SkippedFlags {
@@ -60,7 +60,7 @@ async function skipped(session: Session, flags: SkippedFlags): Promise<number> {
     if (reason !== undefined || host !== undefined || url !== undefined)
       return session.refuse('--counts covers all reasons, hosts and URLs: leave out --reason, --host and --url');
     const summary = await skippedSummary(dir, since);
-    await writeAnswer(session, summary, () => countsText(summary, session.bold));
+    await writeAnswer(session, summary, () => countsText(summary, session));
     return EXIT.done;
   }
   const query = {
@@ -74,17 +74,22 @@ async function skipped(session: Session, flags: SkippedFlags): Promise<number> {
   return EXIT.done;
 }
 
-function countsText({ counts, cut, from, to }: SkippedSummary, bold: (text: string) => string): string {
+function countsText({ counts, cut, from, to }: SkippedSummary, style: TextStyle): string {
   const rows = Object.entries(counts).sort(([, a], [, b]) => b - a);
   if (rows.length === 0) return 'No URL was skipped.\n';
   const listed = table(
     [
       { title: 'reason', cell: ([reason]) => reason },
       { title: 'urls', align: 'right', cell: ([, number]) => count(number) },
-      { title: 'meaning', cell: ([reason]) => SKIP_REASONS[reason as SkipReason]?.text ?? '' },
+      {
+        title: 'meaning',
+        max: ANY_LENGTH,
+        rank: 1,
+        cell: ([reason]) => SKIP_REASONS[reason as SkipReason]?.text ?? '',
+      },
     ],
     rows,
-    bold,
+    style,
   );
   const more = cut === 0 ? '' : ` ${count(cut)} are counted but not listed (reports.skippedPerReason).`;
   return `${listed}From ${shortTime(from)} to ${shortTime(to)} UTC.${more}\n`;

@@ -38,7 +38,7 @@ async function printOnce(session: Session): Promise<number> {
   const status = await askRun(runPath(dir));
   const schedule = await askStatus(statusPath(dir));
   await writeAnswer(session, { run: status, schedule }, () => {
-    if (status !== null) return `${topLines(status, 160, session.bold).join('\n')}\n`;
+    if (status !== null) return `${topLines(status, session.width, session.bold).join('\n')}\n`;
     return schedule === null ? '' : statusText(schedule);
   });
   if (status !== null || schedule !== null) return EXIT.done;

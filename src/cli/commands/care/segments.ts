@@ -4,9 +4,8 @@ import { DAY_MS } from '../../../domain/time.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { wantsSummary } from '../../program/write-answer.ts';
+import { wantsSummary, writeAnswer } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
-import { printedJson } from '../../render/safe-text.ts';
 
 interface PruneFlags {
   readonly keepDays: number;
@@ -47,7 +46,7 @@ export function addSegments(program: Command, run: Run): void {
         }),
       );
       if (!wantsSummary(session, summary.dryRun)) return;
-      await session.out.write(session.json ? `${printedJson(summary)}\n` : pruneText(summary));
+      await writeAnswer(session, summary, () => pruneText(summary));
     }),
   );
 }

@@ -9,7 +9,7 @@ import type { Run } from '../../program/program.ts';
 import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
-import { outputWidth, printRound } from '../../render/live/print-round.ts';
+import { printRound } from '../../render/live/print-round.ts';
 import { interruptedLines, layerLines, stopFault, stopReason, totalsLines } from '../../render/live/round-table.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
 import { readmittedText } from '../../render/text/readmitted-text.ts';
@@ -87,7 +87,7 @@ async function crawl(
   };
   const { summary, isEmpty } = await session.withCrawler(run, { mustExist: seeds.length === 0 });
   session.live.stop();
-  await writeSummary(session, summary, () => crawlText(summary, outputWidth(session)));
+  await writeSummary(session, summary, () => crawlText(summary, session.width));
   const fault = stopFault(summary.stoppedBy);
   if (fault !== null && session.options.quiet) session.complain(`incrawl: ${fault}`);
   if (isEmpty) session.complain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');

@@ -6,7 +6,7 @@ import { asAsked } from '../../program/dry-run.ts';
 import { nameOf, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { scopeOption } from '../../program/shared-options.ts';
-import { wantsSummary } from '../../program/write-answer.ts';
+import { wantsSummary, writeAnswer, writeText } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { printedJson, safeText } from '../../render/safe-text.ts';
 
@@ -60,8 +60,7 @@ Examples:
         if (flags.undo) {
           const restored = await crawler.undoDedup(dryRun);
           const text = `${count(restored)} ${dryRun ? 'would be restored' : 'restored'}.\n`;
-          const answer = session.json ? `${printedJson({ restored, dryRun })}\n` : text;
-          if (wantsSummary(session, dryRun)) await session.out.write(answer);
+          if (wantsSummary(session, dryRun)) await writeAnswer(session, { restored, dryRun }, () => text);
           return EXIT.done;
         }
         const listed: DuplicateView[] = [];
@@ -69,8 +68,9 @@ Examples:
         const summary = await crawler.dedup({ ...request, dryRun }, (duplicate) => {
           if (listed.length < LISTED) listed.push(duplicate);
         });
-        const json = (): string => `${printedJson({ ...summary, list: listed })}\n`;
-        if (wantsSummary(session, dryRun)) await session.out.write(session.json ? json() : dedupText(summary, listed));
+        if (!wantsSummary(session, dryRun)) return EXIT.done;
+        if (session.json) await session.out.write(`${printedJson({ ...summary, list: listed })}\n`);
+        else await writeText(session, dedupText(summary, listed));
         return EXIT.done;
       }),
     ),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
+import { wrapText } from '../../render/wrap-text.ts';
 
 interface DemoOptions {
   readonly rounds?: number;
@@ -19,9 +20,11 @@ export function addDemo(program: Command, run: Run): void {
   command.action((options: DemoOptions) =>
     run(command, async (session) => {
       const { runDemo } = await import('../../../demo/demo.ts');
+      const { json, width } = session;
       await runDemo({
-        out: (line) => void session.out.write(`${line}\n`),
-        json: session.json,
+        out: (line) => void session.out.write(`${json ? line : wrapText(line, width)}\n`),
+        json,
+        width,
         ...(options.rounds === undefined ? {} : { rounds: options.rounds }),
         ...(options.seed === undefined ? {} : { seed: options.seed }),
         keep: options.keep === true,

@@ -5,7 +5,7 @@ import { EXIT } from '../../exit.ts';
 import { asAsked, jsonOf } from '../../program/dry-run.ts';
 import { anyNumber, crawlStates, durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { wantsSummary } from '../../program/write-answer.ts';
+import { wantsSummary, writeText } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 
@@ -53,8 +53,10 @@ export function addGenerate(program: Command, run: Run): void {
           ...(addDays === undefined ? {} : { addDaysMs: Math.round(addDays * DAY_MS) }),
         }),
       );
-      const text = session.json ? `${jsonOf(summary, flags.dryRun === true)}\n` : generateText(summary);
-      if (wantsSummary(session, flags.dryRun)) await session.out.write(text);
+      if (wantsSummary(session, flags.dryRun)) {
+        if (session.json) await session.out.write(`${jsonOf(summary, flags.dryRun === true)}\n`);
+        else await writeText(session, generateText(summary));
+      }
       return summary.selected === 0 ? EXIT.nothingDue : EXIT.done;
     }),
   );

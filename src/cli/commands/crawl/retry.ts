@@ -5,7 +5,7 @@ import { EXIT } from '../../exit.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import { crawlState, hostName, skipReasons, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { wantsSummary } from '../../program/write-answer.ts';
+import { wantsSummary, writeText } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { printedJson, safeText } from '../../render/safe-text.ts';
 import type { Session } from '../../session.ts';
@@ -60,8 +60,8 @@ async function retry(session: Session, { status, reason, host, limit, dryRun = f
   );
   if (session.json) await session.out.write(`${printedJson({ ...summary, ...(dryRun ? { urls } : {}) })}\n`);
   else if (wantsSummary(session, dryRun || summary.matched === 0)) {
-    for (const { url, reason: why } of urls) await session.out.write(`${why ?? '-'}  ${safeText(url)}\n`);
-    await session.out.write(`${retryText(summary)}\n`);
+    for (const { url, reason: why } of urls) await writeText(session, `${why ?? '-'}  ${safeText(url)}\n`);
+    await writeText(session, `${retryText(summary)}\n`);
   }
   return summary.matched === 0 ? EXIT.error : EXIT.done;
 }

@@ -8,7 +8,7 @@ import { addNetworkOptions } from '../../program/shared-options.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
-import { table } from '../../render/table.ts';
+import { ANY_LENGTH, type TextStyle, table } from '../../render/table.ts';
 
 export function addSitemap(program: Command, run: Run): void {
   const command = addNetworkOptions(
@@ -32,7 +32,7 @@ export function addSitemap(program: Command, run: Run): void {
           const named = hosts.length === 0 ? undefined : hosts;
           const mustExist = named === undefined;
           const read = await asAsked(session, dryRun, (crawler) => crawler.sitemaps(named, { signal }), { mustExist });
-          await writeSummary(session, read, () => sitemapText(read, session.bold), dryRun);
+          await writeSummary(session, read, () => sitemapText(read, session), dryRun);
           if (signal.aborted) return EXIT.stopped;
           return hasRead(read.flatMap(({ sitemaps }) => sitemaps)) ? EXIT.done : EXIT.error;
         },
@@ -50,7 +50,7 @@ function hasRead(files: readonly SitemapReport[]): boolean {
 const isFailed = ({ error, kind, urls, faults }: SitemapReport): boolean =>
   error !== null || kind === 'none' || (urls === 0 && faults > 0);
 
-function sitemapText(read: readonly HostSitemaps[], bold: (text: string) => string): string {
+function sitemapText(read: readonly HostSitemaps[], style: TextStyle): string {
   const rows = read.flatMap(({ sitemaps }) => sitemaps);
   if (rows.length === 0) return 'No hosts: inject seeds first, or name a host.\n';
   const text = table<SitemapReport>(
@@ -58,12 +58,12 @@ function sitemapText(read: readonly HostSitemaps[], bold: (text: string) => stri
       { title: 'sitemap', max: 70, cell: (row) => row.sitemap },
       { title: 'urls', align: 'right', cell: (row) => count(row.urls) },
       { title: 'new', align: 'right', cell: (row) => count(row.added) },
-      { title: 'sooner', align: 'right', cell: (row) => count(row.hinted) },
-      { title: 'filtered', align: 'right', cell: (row) => count(row.filtered) },
-      { title: '', cell: (row) => safeText(remark(row)) },
+      { title: 'sooner', rank: 2, align: 'right', cell: (row) => count(row.hinted) },
+      { title: 'filtered', rank: 3, align: 'right', cell: (row) => count(row.filtered) },
+      { title: '', max: ANY_LENGTH, rank: 1, cell: (row) => safeText(remark(row)) },
     ],
     rows,
-    bold,
+    style,
   );
   return text;
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { withoutPassword } from '../../../config/redis-url.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { table } from '../../render/table.ts';
+import { ANY_LENGTH, table } from '../../render/table.ts';
 
 export function addConfig(program: Command, run: Run): void {
   const command = program
@@ -21,11 +21,11 @@ export function addConfig(program: Command, run: Run): void {
         return table(
           [
             { title: 'key', cell: (row) => row.key },
-            { title: 'value', cell: (row) => row.value },
+            { title: 'value', max: ANY_LENGTH, cell: (row) => row.value },
             ...(flags.origin ? [{ title: 'from', cell: (row: (typeof rows)[number]) => row.origin }] : []),
           ],
           rows,
-          session.bold,
+          session,
         );
       });
     }),

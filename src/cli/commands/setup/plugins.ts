@@ -7,15 +7,17 @@ import type { Column } from '../../render/table.ts';
 
 const COLUMNS: readonly Column<PluginView>[] = [
   { title: 'plugin', cell: (row) => row.name },
-  { title: 'kind', cell: (row) => row.kind },
+  { title: 'kind', rank: 2, cell: (row) => row.kind },
   {
     title: 'from',
     max: 60,
+    rank: 1,
     cell: (row) => (row.bundled ? (row.onDemand ? 'bundled, loaded on demand' : 'bundled') : row.file),
   },
   {
     title: 'options',
     max: 80,
+    rank: 3,
     cell: (row) => (Object.keys(row.options).length === 0 ? '' : JSON.stringify(row.options)),
   },
 ];

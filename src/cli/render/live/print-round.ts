@@ -6,16 +6,11 @@ import { roundHeading, roundLines } from './round-table.ts';
 export function printRound(session: Session, round: RoundSummary): void {
   if (session.json || session.options.quiet) return;
   session.live.around(() => {
-    const width = outputWidth(session);
+    const { width } = session;
     const heading = round.round === 1 ? roundHeading(width) : null;
     const lines = [...(heading === null ? [] : [session.bold(heading)]), ...roundLines(round, width)];
     void session.out.write(lines.map((line) => `${line}\n`).join(''));
     // An error of stdout rejects the next write that is awaited.
     session.out.flush().catch(() => {});
   });
-}
-
-/** Columns of the terminal that the output goes to; a pipe or a file has no limit. */
-export function outputWidth({ surroundings: { stdout } }: Session): number {
-  return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }

@@ -14,7 +14,7 @@ const STAGES: Readonly<Record<CrawlProgress['stage'], string>> = {
 /** The progress on a terminal: three lines of what fits its width. */
 export function progressLines(progress: CrawlProgress, width: number): string[] {
   const { urls, done, busiest } = progress;
-  const share = urls === 0 ? '' : ` (${Math.floor((100 * done) / urls)} %)`;
+  const share = urls === 0 ? '' : ` (${percent(done, urls)})`;
   const hosts = busiest.map(({ host, waiting, running }) => `${safeText(host)} ${count(waiting + running)}`);
   const [first = '-', ...others] = hosts;
   const lines = [
@@ -35,11 +35,14 @@ export function progressLines(progress: CrawlProgress, width: number): string[] 
   return [...lines, partsThatFit([`  busiest hosts: ${first}`, ...others], width, ', ')];
 }
 
+const percent = (done: number, total: number): string => `${Math.floor((100 * done) / total)} %`;
+
 /** Long work in one line: what, how many of how many, and the speed. What does not fit is left out whole. */
 export function workLine({ work, done, total, perSecond }: WorkShown, width: number): string {
-  const share = total === null || total === 0 ? '' : ` of ${count(total)} (${Math.floor((100 * done) / total)} %)`;
+  const sum =
+    total === null || total === 0 ? [count(done)] : [percent(done, total), `${count(done)} of ${count(total)}`];
   const speed = perSecond === null ? [] : [`${count(Math.round(perSecond))} a second`];
-  return partsThatFit([work, `${count(done)}${share}`, ...speed], width);
+  return partsThatFit([work, ...sum, ...speed], width);
 }
 
 /** The same as fields of a log record. */

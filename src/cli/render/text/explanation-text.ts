@@ -2,10 +2,11 @@ import type { Explanation, RecordView } from '../../../crawler.ts';
 import { shortTime, statesInLine } from '../columns.ts';
 import { bytes, count, span } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
-import { fieldLines, table } from '../table.ts';
+import { ANY_LENGTH, fieldLines, type TextStyle, table } from '../table.ts';
 
 /** The answer, then the facts behind it. */
-export function explanationText(explanation: Explanation, bold: (text: string) => string): string {
+export function explanationText(explanation: Explanation, style: TextStyle): string {
+  const { bold } = style;
   const { robots, record, schedule, host, sooner, ifFound } = explanation;
   const parts = [[...explanation.why, ...ifFound].map(safeText).join('\n')];
   parts.push(`${bold('url')}\n${urlSteps(explanation)}`);
@@ -23,7 +24,7 @@ export function explanationText(explanation: Explanation, bold: (text: string) =
       ['  interval', span(record.interval)],
     ]);
     parts.push(`${bold('record')}\n${fields}`);
-    if (record.visits.length > 0) parts.push(visitsTable(record, explanation.visits, bold).trimEnd());
+    if (record.visits.length > 0) parts.push(visitsTable(record, explanation.visits, style).trimEnd());
   }
   if (schedule !== null) {
     const terms = schedule.terms.map(({ label, value, unit }) => [`  ${label}`, termText(value, unit)] as const);
@@ -46,18 +47,23 @@ function hostText(host: NonNullable<Explanation['host']>): string {
   ]);
 }
 
-function visitsTable(record: RecordView, stories: Explanation['visits'], bold: (text: string) => string): string {
+function visitsTable(record: RecordView, stories: Explanation['visits'], style: TextStyle): string {
   return table(
     [
       { title: '  visit (UTC)', cell: ({ visit }) => `  ${shortTime(visit.at)}` },
-      { title: 'rung', align: 'right', cell: ({ story }) => String(story?.rung ?? '-') },
-      { title: 'result', cell: ({ story }) => story?.found ?? '' },
-      { title: 'after', align: 'right', cell: ({ visit }) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
-      { title: 'body', align: 'right', cell: ({ visit }) => bytes(visit.bytes) },
-      { title: 'interval', align: 'right', cell: ({ visit }) => span(visit.interval) },
+      { title: 'rung', rank: 3, align: 'right', cell: ({ story }) => String(story?.rung ?? '-') },
+      { title: 'result', max: ANY_LENGTH, cell: ({ story }) => story?.found ?? '' },
+      {
+        title: 'after',
+        rank: 2,
+        align: 'right',
+        cell: ({ visit }) => (visit.elapsed === null ? '-' : span(visit.elapsed)),
+      },
+      { title: 'body', rank: 4, align: 'right', cell: ({ visit }) => bytes(visit.bytes) },
+      { title: 'interval', rank: 1, align: 'right', cell: ({ visit }) => span(visit.interval) },
     ],
     record.visits.map((visit, i) => ({ visit, story: stories[i] })),
-    bold,
+    style,
   );
 }
 

@@ -1,10 +1,10 @@
 import type { DbStats, RecordView } from '../../../crawler.ts';
 import { shortTime, statesInLine } from '../columns.ts';
 import { bytes, count, span } from '../quantities.ts';
-import { fieldLines, table } from '../table.ts';
+import { fieldLines, type TextStyle, table } from '../table.ts';
 
 /** A record for people: its fields, then its visits. */
-export function recordText(record: RecordView, bold: (text: string) => string): string {
+export function recordText(record: RecordView, style: TextStyle): string {
   const fields: (readonly [string, string | null])[] = [
     ['url', record.url],
     ['state', record.state],
@@ -36,11 +36,11 @@ export function recordText(record: RecordView, bold: (text: string) => string): 
     ...Object.entries(record.metadata).map(([key, value]) => [`  ${key}`, String(value)] as const),
   ];
   const known = fields.filter((field): field is readonly [string, string] => field[1] !== null && field[1] !== '');
-  return `${fieldLines(known)}\n${visitsText(record, bold)}`;
+  return `${fieldLines(known)}\n${visitsText(record, style)}`;
 }
 
 /** The recorded visits, oldest first. */
-export function visitsText(record: RecordView, bold: (text: string) => string): string {
+export function visitsText(record: RecordView, style: TextStyle): string {
   if (record.visits.length === 0) return '';
   const visits = table(
     [
@@ -48,15 +48,21 @@ export function visitsText(record: RecordView, bold: (text: string) => string): 
       { title: 'outcome', cell: (visit) => visit.outcome },
       {
         title: 'distance',
+        rank: 3,
         align: 'right',
         cell: (visit) => (visit.distance === null ? '-' : `${visit.distance} bits`),
       },
-      { title: 'after', align: 'right', cell: (visit) => (visit.elapsed === null ? '-' : span(visit.elapsed)) },
-      { title: 'body', align: 'right', cell: (visit) => bytes(visit.bytes) },
-      { title: 'interval', align: 'right', cell: (visit) => span(visit.interval) },
+      {
+        title: 'after',
+        rank: 2,
+        align: 'right',
+        cell: (visit) => (visit.elapsed === null ? '-' : span(visit.elapsed)),
+      },
+      { title: 'body', rank: 4, align: 'right', cell: (visit) => bytes(visit.bytes) },
+      { title: 'interval', rank: 1, align: 'right', cell: (visit) => span(visit.interval) },
     ],
     record.visits,
-    bold,
+    style,
   );
   return `\n${visits}`;
 }

@@ -1,12 +1,12 @@
 import type { SeenView } from '../../../crawler.ts';
 import { bytes, count, counted } from '../quantities.ts';
-import { fieldLines, table } from '../table.ts';
+import { fieldLines, type TextStyle, table } from '../table.ts';
 
 /** Leaves shown; `--json` has all. */
 const SHOWN_LEAVES = 20;
 
 /** State of the URL seen test for people: cache, Bloom filter, reads of the crawl db. */
-export function seenText(view: SeenView, bold: (text: string) => string): string {
+export function seenText(view: SeenView, style: TextStyle): string {
   const { asked, cache, filter } = view;
   const fields: [string, string][] = [
     ['lookups', `${counted(asked.probes, 'URL')}`],
@@ -46,11 +46,11 @@ export function seenText(view: SeenView, bold: (text: string) => string): string
       { title: 'leaf', cell: (leaf) => leaf.place },
       { title: 'urls', align: 'right', cell: (leaf) => count(leaf.urls) },
       { title: 'of', align: 'right', cell: (leaf) => count(leaf.capacity) },
-      { title: 'bits', align: 'right', cell: (leaf) => count(leaf.bits) },
+      { title: 'bits', rank: 1, align: 'right', cell: (leaf) => count(leaf.bits) },
       { title: 'set', align: 'right', cell: (leaf) => percent(leaf.fill) },
     ],
     filter.leaves.slice(0, SHOWN_LEAVES),
-    bold,
+    style,
   );
   const more = filter.leaves.length - SHOWN_LEAVES;
   return `${fieldLines(fields)}\n\n${leaves}${more > 0 ? `and ${count(more)} more leaves\n` : ''}`;
