@@ -88,7 +88,8 @@ async function open(
   const write = async (): Promise<void> => {};
   const sorted: ExportTarget['sorted'] = (lines) => lines;
   const partial: ExportTarget['partial'] = (file) => `${file}.partial`;
-  return exporter.open({ place, isIncremental: false, software: 'test', write, partial, sorted, ...target });
+  const crawl = { userAgent: 'test', operator: '', robots: 'classic' } as const;
+  return exporter.open({ place, isIncremental: false, software: 'test', crawl, write, partial, sorted, ...target });
 }
 
 describe('exporter-opensearch', () => {

@@ -65,6 +65,7 @@ describe.skipIf(!isInstalled)('Parquet (skipped unless @duckdb/node-api is insta
       place,
       isIncremental: false,
       software: 'test',
+      crawl: { userAgent: 'test', operator: '', robots: 'classic' as const },
       write,
       partial: (file: string) => `${file}.partial`,
       sorted: (lines: AsyncIterable<string>) => lines,

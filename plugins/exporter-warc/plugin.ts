@@ -53,8 +53,8 @@ async function begin(
   at: number,
   maxBytes: number,
 ): Promise<{ files: WarcFiles; index: Awaited<ReturnType<typeof openCdxIndex>> | null }> {
-  const { place, software, write, partial } = target;
-  const written = { software, at };
+  const { place, software, crawl, write, partial } = target;
+  const written = { software, crawl, at };
   if (place === null) return { files: await inStream(write, 'stdout.warc.gz', written), index: null };
   if (await isFolder(place)) {
     const name = `incrawl-${new Date(at).toISOString().replace(/\D/g, '').slice(0, 14)}`;

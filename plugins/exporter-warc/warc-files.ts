@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { ExportTarget } from 'incrawl/plugin';
@@ -12,15 +13,23 @@ export interface WarcFiles {
   abandon(): Promise<void>;
 }
 
-/** Name of the program, and the time, ms since the epoch. */
-export interface Written {
-  readonly software: string;
+/** Origin of the files; `at`: ms since the epoch. */
+export interface Written extends Pick<ExportTarget, 'software' | 'crawl'> {
   readonly at: number;
 }
 
 /** The `warcinfo` record at the beginning of a WARC file (WARC 1.1, section 6.2). */
-function warcinfo({ software, at }: Written, filename: string): Uint8Array {
-  const body = `software: ${software}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n`;
+function warcinfo({ software, crawl, at }: Written, filename: string): Uint8Array {
+  const fields = [
+    ['software', software],
+    ['operator', crawl.operator],
+    ['hostname', hostname()],
+    ['http-header-user-agent', crawl.userAgent],
+    ['robots', crawl.robots],
+    ['format', 'WARC File Format 1.1'],
+    ['conformsTo', 'https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/'],
+  ] as const;
+  const body = fields.map(([name, value]) => (value === '' ? '' : `${name}: ${inLine(value)}\r\n`)).join('');
   const head = [
     'WARC/1.1',
     'WARC-Type: warcinfo',
@@ -32,6 +41,9 @@ function warcinfo({ software, at }: Written, filename: string): Uint8Array {
   ];
   return gzipSync(`${head.join('\r\n')}\r\n\r\n${body}\r\n\r\n`);
 }
+
+/** A field of `application/warc-fields` is a line. */
+const inLine = (value: string): string => value.replace(/[\r\n]+/g, ' ');
 
 /** All in one stream. */
 export async function inStream(

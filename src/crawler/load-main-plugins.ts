@@ -2,6 +2,7 @@
 import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
 import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
 import type { Config } from '../config/schema.ts';
+import { userAgentOf } from '../config/user-agent.ts';
 import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/loading/load-plugins.ts';
 import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -23,7 +24,7 @@ export async function loadMainPlugins(
 ): Promise<LoadedPlugins> {
   const { agent, http, fetch } = config;
   const options: HttpProtocolOptions = {
-    userAgent: `${agent.name}/${agent.version}${agent.contact === '' ? '' : ` (+${agent.contact})`}`,
+    userAgent: userAgentOf(agent),
     acceptLanguage: agent.acceptLanguage,
     maxHeaderBytes: http.maxHeaderBytes,
     connectTimeoutMs: http.connectTimeoutMs,

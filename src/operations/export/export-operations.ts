@@ -1,3 +1,4 @@
+import { userAgentOf } from '../../config/user-agent.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { type ExportOutlet, type ExportQuery, type ExportSummary, exportPages } from './export-pages.ts';
 import { createContentReader } from './page-content.ts';
@@ -12,11 +13,13 @@ export function exportOperations(
 ): ExportOperations {
   return {
     async export(query, outlet) {
-      const { dir, plugins, segments, store, runtime } = deps;
+      const { dir, config, plugins, segments, store, runtime } = deps;
+      const { contact: operator } = config.agent;
+      const crawl = { userAgent: userAgentOf(config.agent), operator, robots: 'classic' as const };
       const { onWork } = runtime;
       const exporter = await plugins.exporter(query.format);
       const contents = createContentReader(deps);
-      return exportPages({ db: store().db, segments, exporter, contents, tempDir: dir, onWork }, query, outlet);
+      return exportPages({ db: store().db, segments, exporter, contents, crawl, tempDir: dir, onWork }, query, outlet);
     },
   };
 }

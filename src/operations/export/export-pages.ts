@@ -1,6 +1,6 @@
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import type { ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
+import type { CrawlIdentity, ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
 import { openSink } from '../../plugin-host/exporting/export-sink.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
@@ -56,6 +56,7 @@ interface ExportDeps {
   readonly segments: SegmentStore;
   readonly exporter: Exporter;
   readonly contents: ContentReader;
+  readonly crawl: CrawlIdentity;
   /** Folder for temporary files. */
   readonly tempDir: string;
   readonly onWork?: OnWork;
@@ -71,6 +72,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
   const target = openTarget({
     place: dryRun ? null : outlet.place,
     isIncremental: changed !== null,
+    crawl: deps.crawl,
     write: dryRun ? async () => {} : outlet.write,
     tempDir: deps.tempDir,
   });

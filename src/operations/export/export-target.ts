@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ownPartial } from '../../adapters/files/locks/own-folder.ts';
 import { sortedLines } from '../../adapters/files/sorting/external-sort.ts';
 import { packageVersion } from '../../config/package-version.ts';
-import type { ExportTarget } from '../../plugin-host/api/exporter-api.ts';
+import type { CrawlIdentity, ExportTarget } from '../../plugin-host/api/exporter-api.ts';
 
 export interface OpenTarget extends ExportTarget {
   /** Bytes written, to a file or to standard output. */
@@ -18,6 +18,7 @@ export interface OpenTarget extends ExportTarget {
 export interface TargetOptions {
   readonly place: string | null;
   readonly isIncremental: boolean;
+  readonly crawl: CrawlIdentity;
   /** Standard output. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   /** Folder for temporary files. */
@@ -28,7 +29,7 @@ export interface TargetOptions {
  * The target of an export. A file is written under a temporary name first, so that no reader sees a partial one. A
  * device or a pipe is written to directly.
  */
-export function openTarget({ place, isIncremental, write, tempDir }: TargetOptions): OpenTarget {
+export function openTarget({ place, isIncremental, crawl, write, tempDir }: TargetOptions): OpenTarget {
   let file: WriteStream | null = null;
   let failure: Error | null = null;
   let bytes = 0;
@@ -44,6 +45,7 @@ export function openTarget({ place, isIncremental, write, tempDir }: TargetOptio
     place,
     isIncremental,
     software: `incrawl/${packageVersion()}`,
+    crawl,
     get bytes() {
       return bytes;
     },

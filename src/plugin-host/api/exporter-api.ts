@@ -99,6 +99,16 @@ export interface ExportSink {
   abandon?(): void | Promise<void>;
 }
 
+/** Who crawled, and by which rules, for files that record their origin. */
+export interface CrawlIdentity {
+  /** The User-Agent header of its requests. */
+  readonly userAgent: string;
+  /** Mail address or URL of its operator (`agent.contact`); empty where none is configured. */
+  readonly operator: string;
+  /** Its robots policy, in the words of WARC 1.1: robots.txt is obeyed. */
+  readonly robots: 'classic';
+}
+
 /** Destination of an export. */
 export interface ExportTarget {
   /** Value of `--output`: a file, a folder or a URL; `null`: standard output. */
@@ -107,6 +117,7 @@ export interface ExportTarget {
   readonly isIncremental: boolean;
   /** Name and version of the program, for files that record their creator. */
   readonly software: string;
+  readonly crawl: CrawlIdentity;
   /** Appends to the file `place`, which appears when the export has succeeded, or to standard output. */
   write(chunk: string | Uint8Array): Promise<void>;
   /**

@@ -81,6 +81,7 @@ export async function examineExporter(exporter: Exporter, place: string | null, 
     place,
     isIncremental,
     software: 'incrawl/test',
+    crawl: { userAgent: 'incrawl/test (+me@example.org)', operator: 'me@example.org', robots: 'classic' },
     write: async (chunk) => {
       check(typeof chunk === 'string' || chunk instanceof Uint8Array, 'text or bytes', chunk);
       written.push(String(chunk));

@@ -214,7 +214,10 @@ export interface PluginHost {
 /** Argument of {@link definePlugin}. */
 export interface PluginDefinition<Kind extends PluginKind = PluginKind, Options = unknown> {
   readonly name: `${Kind}-${string}`;
-  /** Version of this API. */
+  /**
+   * Version of this API. Members may be added without a new number: to what plugins are given, and, as optional ones,
+   * to what they provide. Any other change gets the next number, and plugins of another number are refused.
+   */
   readonly api: 1;
   /** Schema of the options, which `setup` receives validated and frozen. Without a schema, options are refused. */
   readonly options?: ZodType<Options>;

@@ -68,6 +68,16 @@ describe('export --format warc', () => {
     const file = join(cwd, 'pages.warc.gz');
     const all = await recordsAt(file);
     expect(all.map(({ type }) => type)).toEqual(['warcinfo', ...PATHS.map(() => 'response')]);
+    const info = all[0]?.body.split('\r\n') ?? [];
+    expect(info).toEqual([
+      expect.stringMatching(/^software: incrawl\/\d/),
+      expect.stringMatching(/^hostname: \S+$/),
+      expect.stringMatching(/^http-header-user-agent: incrawl\/\S+$/),
+      'robots: classic',
+      'format: WARC File Format 1.1',
+      expect.stringMatching(/^conformsTo: https:/),
+      '',
+    ]);
     const lines = readFileSync(join(cwd, 'pages.cdxj'), 'utf8').trim().split('\n');
     expect(lines).toEqual([...lines].sort());
     expect(lines).toHaveLength(PATHS.length);
@@ -82,6 +92,15 @@ describe('export --format warc', () => {
       const path = (fields.url as string).slice(site.origin.length);
       expect(record?.body).toBe(site.pages.get(path));
     }
+  });
+
+  it('names the operator, and what was asked of servers, in each file', async () => {
+    const place = ['--format', 'warc', '-o', 'named/'];
+    await prepare(['export', ...place, '-D', 'agent.contact=me@example.org', '-D', 'agent.name=mybot'], { cwd });
+    const file = filesOf('named').find((name) => name.endsWith('.warc.gz')) ?? '';
+    const [info] = await recordsAt(join(cwd, 'named', file));
+    expect(info?.body).toMatch(/^operator: me@example\.org\r$/m);
+    expect(info?.body).toMatch(/^http-header-user-agent: mybot\/\S+ \(\+me@example\.org\)\r$/m);
   });
 
   it('has the index that another indexer makes of it', async () => {
