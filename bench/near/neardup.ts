@@ -93,7 +93,7 @@ async function benchRotating(say: Say, parse: Parse, pages: number, seed: number
     let before: string | null = null;
     for (const html of versions) {
       const { signature, blocks = [] } = await parse(html);
-      const learnt = learnBlocks(memory, blocks);
+      const learnt = learnBlocks(memory, { blocks });
       memory = learnt.memory;
       isQuiet.push(learnt.isOnlyVolatile || signature === before);
       before = signature;

@@ -11,7 +11,7 @@ import { findExporter } from '../operations/export/find-exporter.ts';
 import { openSegments } from '../operations/state/open-segments.ts';
 import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
-import { createPageParser } from '../plugin-host/parsing/page-parser.ts';
+import { createInlinePageParser, createPageParser } from '../plugin-host/parsing/page-parser.ts';
 import { applyUrlChain } from '../plugin-host/url-chain.ts';
 import type { PageParser } from '../ports/page-parser.ts';
 import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
@@ -94,6 +94,7 @@ function pageAccess(
 ): { pages: PageAccess; closePages: () => Promise<void> } {
   const parsing = parsingOptions(config, list, baseDir);
   let parser: PageParser | null = null;
+  let inline: ReturnType<typeof createInlinePageParser> | null = null;
   return {
     pages: {
       parser() {
@@ -105,6 +106,10 @@ function pageAccess(
       openMarkdown: async () => {
         const { createPageMarkdown } = await import('../plugin-host/parsing/page-markdown.ts');
         return createPageMarkdown(parsing, log);
+      },
+      parseLive: async (page) => {
+        inline ??= createInlinePageParser(parsing, log);
+        return (await inline).live(page);
       },
     },
     closePages: async () => parser?.close(),

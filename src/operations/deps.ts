@@ -5,11 +5,12 @@ import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import type { Exporter } from '../plugin-host/api/exporter-api.ts';
 import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import type { PageMarkdown } from '../plugin-host/parsing/page-markdown.ts';
+import type { parseLive } from '../plugin-host/parsing/parse-page.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { HostLanes } from '../ports/host-lanes.ts';
 import type { Log } from '../ports/log.ts';
-import type { PageParser } from '../ports/page-parser.ts';
+import type { PageParser, PageToParse } from '../ports/page-parser.ts';
 import type { Robots, RobotsStore } from '../ports/robots.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
@@ -74,6 +75,8 @@ export interface PageAccess {
   /** Undoes the Content-Encoding of a stored body. Of a body that was cut it returns as much as can be decoded. */
   undoContentCoding(body: Uint8Array, codings: string | undefined): Promise<Uint8Array>;
   openMarkdown(): Promise<PageMarkdown>;
+  /** Parses a stored body in this thread, with the whole result. The plugins are loaded at the first call. */
+  parseLive(page: PageToParse): ReturnType<typeof parseLive>;
 }
 
 /** An open crawl db with the state kept in memory beside it. */

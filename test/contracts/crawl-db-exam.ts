@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { changeRateOf } from '../../src/domain/crawl/change/change-rate.ts';
 import type { PageChange } from '../../src/domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
+import { packPlaces } from '../../src/domain/page/diff/packed-places.ts';
 import type { CrawlDb, DueEntry, ScanQuery } from '../../src/ports/crawl-db.ts';
 
 export const A = 'https://a.example/';
@@ -39,6 +40,7 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
       blocks: [{ key: 0xffff_ffff, print: 1, isMain: true, churn: 3 }],
       changed: ['body>main>article>p'],
       volatile: ['body>main>section>p'],
+      places: packPlaces({ prints: new Map([['body>main>article>p', 0xabcdef]]), others: 7 }),
     },
     textChars: 1_234,
     target: 'https://target.example/',

@@ -1,9 +1,12 @@
+import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { type WordDiff, wordDiff } from '../../domain/page/diff/word-diff.ts';
+import type { ReadPage } from '../../domain/page/diff/page-places.ts';
+import { type PlaceDiff, placeDiff } from '../../domain/page/diff/place-diff.ts';
 import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { ParsedRecord, SegmentStore } from '../../ports/segment-store.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
+import type { CrawlDeps } from '../deps.ts';
 
 /** A stored content of a page. */
 export interface PageVersion {
@@ -20,14 +23,13 @@ export interface DiffedVersion extends PageVersion {
   readonly signature: string | null;
 }
 
-export interface PageDiff extends Omit<WordDiff, 'edits'> {
+/** Differences by place ({@link placeDiff}) of what can be read of two versions. */
+export interface PageDiff extends PlaceDiff {
   readonly url: string;
   readonly from: DiffedVersion;
   readonly to: DiffedVersion;
   /** Hamming distance of the signatures, bits; `null` where they do not compare. */
   readonly distance: number | null;
-  /** Edits of the stored text (the main content, where it was found). */
-  readonly edits: WordDiff['edits'];
 }
 
 /** Chooses the newest version of a segment, or the newest fetched at or before a time (ms since the epoch). */
@@ -51,16 +53,17 @@ export async function pageVersions(segments: SegmentStore, input: string): Promi
 }
 
 /**
- * Compares two stored versions of a page word by word; by default the newest and the last one before it with another
- * digest. Rejects with `segment-missing` when fewer than two are stored, or when one has no text.
+ * Compares two stored versions of a page word by word, place by place; by default the newest and the last one before it
+ * with another digest. Both are parsed by the plugins of today. Rejects with `segment-missing` when fewer than two are
+ * stored, and with `parse-failed` when one cannot be parsed.
  */
 export async function diffPage(
-  segments: SegmentStore,
+  deps: Pick<CrawlDeps, 'segments' | 'pages'>,
   input: string,
   choice: { readonly from?: VersionChoice; readonly to?: VersionChoice } = {},
 ): Promise<PageDiff> {
   const url = canonicalOf(input);
-  const versions = await pageVersions(segments, url);
+  const versions = await pageVersions(deps.segments, url);
   if (versions.length === 0) throw new CrawlError('segment-missing', `no segment holds a content of ${url}`);
   const to = chosen(versions, choice.to, url, '--to') ?? (versions.at(-1) as PageVersion);
   const from = chosen(versions, choice.from, url, '--from') ?? before(versions, to);
@@ -70,14 +73,13 @@ export async function diffPage(
       `only one content of ${url} is stored before ${to.at}: segment ${to.segment}; a difference needs two`,
     );
   }
-  const [old, young] = [await parsedOf(segments, url, from), await parsedOf(segments, url, to)];
-  const difference = wordDiff(old.text, young.text);
+  const [old, young] = [await parsedVersion(deps, url, from), await parsedVersion(deps, url, to)];
   return {
     url,
-    from: versionView(from, old),
-    to: versionView(to, young),
-    distance: distanceOf(old, young),
-    ...difference,
+    from: versionView(from, old.record),
+    to: versionView(to, young.record),
+    distance: distanceOf(old.record, young.record),
+    ...placeDiff(old.page, young.page),
   };
 }
 
@@ -109,13 +111,25 @@ function before(versions: readonly PageVersion[], to: PageVersion): PageVersion 
   return earlier.findLast(({ digest }) => digest !== to.digest) ?? earlier.at(-1);
 }
 
-async function parsedOf(segments: SegmentStore, url: string, { segment: id }: PageVersion): Promise<ParsedRecord> {
+async function parsedVersion(
+  { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
+  url: string,
+  { segment: id }: PageVersion,
+): Promise<{ readonly record: ParsedRecord; readonly page: ReadPage }> {
   const segment = await segments.open(id, 'read');
   try {
-    const parsed = await segment.findParsed(url);
-    if (parsed?.outcome.kind === 'parsed') return parsed;
-    const why = parsed === undefined ? 'it has not been parsed' : 'it could not be parsed';
-    throw new CrawlError('segment-missing', `segment ${id} has no text of ${url}: ${why}`);
+    const fetched = await segment.findFetched(url);
+    const wire = fetched === undefined || fetched.warc === null ? null : await segment.readResponse(fetched.warc);
+    if (fetched?.outcome.kind !== 'success' || wire === null) {
+      throw new CrawlError('segment-missing', `segment ${id} has no response of ${url}`);
+    }
+    const headers = joinedFields(wire.rawHeaders);
+    const body = await pages.undoContentCoding(wire.body ?? new Uint8Array(0), headers['content-encoding']);
+    const { contentType } = fetched.outcome;
+    const { record, result } = await pages.parseLive({ index: 0, url, contentType, headers, body, metadata: {} });
+    if (record.outcome.kind === 'parsed') return { record, page: result };
+    const { code, message } = record.outcome;
+    throw new CrawlError('parse-failed', `the content of ${url} in segment ${id}: ${code}: ${message}`);
   } finally {
     await segment.close();
   }

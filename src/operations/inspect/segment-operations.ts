@@ -47,6 +47,6 @@ export function segmentOperations(deps: Pick<CrawlDeps, 'segments' | 'pages'>): 
     segmentRecords: (segment) => segmentRecords(segments, segment),
     versions: (url) => pageVersions(segments, url),
     storedBody: (url) => storedBody(deps, url),
-    diff: (url, choice) => diffPage(segments, url, choice),
+    diff: (url, choice) => diffPage(deps, url, choice),
   };
 }

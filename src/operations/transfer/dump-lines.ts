@@ -6,8 +6,8 @@ import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/craw
 import { CrawlError } from '../../domain/errors.ts';
 import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 
-/** Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. */
-export const DUMP_VERSION = 2;
+/** Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. */
+export const DUMP_VERSION = 3;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
@@ -56,6 +56,7 @@ const blocks = z.strictObject({
   ),
   changed: z.array(z.string()),
   volatile: z.array(z.string()),
+  places: z.base64().nullable().default(null),
 });
 
 const record = z.strictObject({

@@ -1,6 +1,8 @@
 import type { ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { blockPrints } from '../../domain/page/diff/block-prints.ts';
+import { placePrints } from '../../domain/page/diff/page-places.ts';
+import { createWordPrint } from '../../domain/page/diff/word-print.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
@@ -20,6 +22,8 @@ const MAX_TITLE_CHARS = 512;
 const MAX_ANCHOR_CHARS = 256;
 /** Metadata is stored in the crawl db with every page, so it is kept small. */
 const MAX_METADATA_CHARS = 4_096;
+
+const wordPrint = createWordPrint();
 
 /** Runs parser, parse filters and signature on a page. Never rejects because of a page or a plugin. */
 export async function parsePage(
@@ -87,6 +91,7 @@ function recordOf(
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
     ...(result.blocks.length === 0 ? {} : { blocks: blockPrints(result.blocks) }),
+    places: placePrints(result, wordPrint),
     noindex: result.noindex,
     metadata: boundedMetadata({ ...result.metadata, ...(result.noindex ? { noindex: true } : {}) }),
   };

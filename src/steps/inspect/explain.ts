@@ -254,7 +254,7 @@ function blockSentences({ blocks, visits }: CrawlDatum): string[] {
   const sentences: string[] = [];
   if (changed.length > 0) sentences.push(`The last change was in these parts: ${changed.join(', ')}.`);
   else if (visits.at(-1)?.outcome === 'modified') {
-    sentences.push('The last change was in no block of text: only in dates, counters, links or hidden text.');
+    sentences.push('The last change was in no text that was compared: only in links, markup or hidden parts.');
   }
   if (volatile.length > 0) {
     sentences.push(`These parts differ at most visits, so they do not count as a change: ${volatile.join(', ')}.`);

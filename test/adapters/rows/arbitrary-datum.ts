@@ -50,6 +50,7 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
       ),
       changed: fc.array(fc.string(), { maxLength: 3 }),
       volatile: fc.array(fc.string(), { maxLength: 3 }),
+      places: maybe(fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'))),
     }),
   ),
   target: maybe(fc.webUrl()),

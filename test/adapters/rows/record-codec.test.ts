@@ -58,7 +58,7 @@ describe('the record codec', () => {
       churn: 15,
     }));
     const named = ['body>main>article>p', 'body>main>section>p'];
-    const memory = { blocks, changed: named, volatile: [named[0]!] };
+    const memory = { blocks, changed: named, volatile: [named[0]!], places: null };
     const size = (part: Partial<CrawlDatum>): number => encodeRecord(visitedDatum(URL_A, part)).length;
     expect(size({ blocks: memory }) - size({ blocks: null })).toBeLessThanOrEqual(200);
   });

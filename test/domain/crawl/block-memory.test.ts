@@ -2,17 +2,26 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BlockMemory, learnBlocks, MAX_CHURN } from '../../../src/domain/crawl/change/block-memory.ts';
 import type { BlockPrint } from '../../../src/domain/page/diff/block-prints.ts';
+import type { PlacePrint } from '../../../src/domain/page/diff/page-places.ts';
 
 const block = (path: string, print: number, chars = 100, isMain = true): BlockPrint => ({ path, print, chars, isMain });
 const article = (print = 1): BlockPrint => block('body>article>p', print, 1_000);
 const quote = (print: number): BlockPrint => block('body>section>p', print);
 const menu = (print: number): BlockPrint => block('body>nav>li', print, 300, false);
 
+/** The places of these blocks, as parsing finds them: content first, larger first. */
+function placesOf(blocks: readonly BlockPrint[]): PlacePrint[] {
+  const sorted = [...blocks].sort((a, b) => Number(b.isMain) - Number(a.isMain) || b.chars - a.chars);
+  const prints = new Map<string, number>();
+  for (const { path, print } of sorted) prints.set(path, 3 * (prints.get(path) ?? 0) + print + 1);
+  return [...prints];
+}
+
 /** The memory after visits with these blocks, and what each visit said of its change. */
 function visits(...found: readonly BlockPrint[][]): { memory: BlockMemory | null; isOnlyVolatile: boolean[] } {
   let memory: BlockMemory | null = null;
   const isOnlyVolatile = found.map((blocks) => {
-    const learnt = learnBlocks(memory, blocks);
+    const learnt = learnBlocks(memory, { blocks, places: placesOf(blocks) });
     memory = learnt.memory;
     return learnt.isOnlyVolatile;
   });
@@ -100,7 +109,7 @@ describe('blocks of a page', () => {
           expect(churn).toBeGreaterThanOrEqual(0);
           expect(churn).toBeLessThanOrEqual(MAX_CHURN);
         }
-        const again = learnBlocks(memory, found.at(-1)!);
+        const again = learnBlocks(memory, { blocks: found.at(-1)!, places: placesOf(found.at(-1)!) });
         expect(again.memory.changed).toEqual([]);
         expect(again.isOnlyVolatile).toBe(false);
       }),

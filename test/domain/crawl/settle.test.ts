@@ -267,7 +267,8 @@ describe('settle: the record after each visit', () => {
     const distances = [1, 2, 3, 4, 5, 6].map((visit) => {
       const digest = String(visit).repeat(32);
       const signature = datum.signature === 'fd851af90bc24962' ? '7d859af98bc24962' : 'fd851af90bc24962';
-      const parse = { ...parsed(signature), blocks: [article, teaser(visit)] };
+      const places = [article, teaser(visit)].map(({ path, print }): [string, number] => [path, print]);
+      const parse = { ...parsed(signature), blocks: [article, teaser(visit)], places };
       const settled = settle(datum, visited({ outcome: success(digest), parse }), policy, NOW + visit);
       datum = settled.datum;
       expect(settled.verdict).toBe('modified');

@@ -6,7 +6,8 @@ const BLOCK_BYTES = 9;
 const IS_MAIN = 0x80;
 
 /**
- * Blocks as one byte string, then the paths that changed, then the volatile ones; empty lists at the end are left out.
+ * Blocks as one byte string, then the places that changed, the volatile ones, and all places, packed; what is empty at
+ * the end is left out.
  */
 export function packBlocks(memory: BlockMemory | null): unknown[] | null {
   if (memory === null) return null;
@@ -16,14 +17,15 @@ export function packBlocks(memory: BlockMemory | null): unknown[] | null {
     bytes.writeUInt32LE(print, BLOCK_BYTES * i + 4);
     bytes.writeUInt8(isMain ? churn | IS_MAIN : churn, BLOCK_BYTES * i + 8);
   }
-  const { changed, volatile } = memory;
+  const { changed, volatile, places } = memory;
+  if (places !== null) return [bytes, changed, volatile, Buffer.from(places, 'base64')];
   if (volatile.length > 0) return [bytes, changed, volatile];
   return changed.length > 0 ? [bytes, changed] : [bytes];
 }
 
 export function unpackBlocks(stored: readonly unknown[] | null): BlockMemory | null {
   if (stored === null) return null;
-  const [packed, changed = [], volatile = []] = stored as [Uint8Array, string[]?, string[]?];
+  const [packed, changed = [], volatile = [], places] = stored as [Uint8Array, string[]?, string[]?, Uint8Array?];
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const blocks: RememberedBlock[] = [];
   for (let at = 0; at + BLOCK_BYTES <= bytes.length; at += BLOCK_BYTES) {
@@ -35,5 +37,8 @@ export function unpackBlocks(stored: readonly unknown[] | null): BlockMemory | n
       churn: last & ~IS_MAIN,
     });
   }
-  return { blocks, changed, volatile };
+  return { blocks, changed, volatile, places: places === undefined ? null : base64Of(places) };
 }
+
+const base64Of = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64');

@@ -1,4 +1,5 @@
 import type { PageDiff } from '../../../crawler.ts';
+import { SAME_TEXT } from '../text/diff-text.ts';
 import { escaped } from './blocks-html.ts';
 
 interface Row {
@@ -20,6 +21,12 @@ export function diffHtml(diff: PageDiff): string {
       `<tr${isChanged ? ' class="changed"' : ''}><td dir="auto">${left}</td><td dir="auto">${right}</td></tr>`,
   );
   const distance = diff.distance === null ? 'Signatures not comparable.' : `Signature distance ${diff.distance}.`;
+  const where =
+    diff.where.length > 0
+      ? `Changed in: ${escaped(diff.where.join(', '))}.`
+      : from.digest === to.digest
+        ? ''
+        : SAME_TEXT;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -37,7 +44,7 @@ del { background: var(--gone); }
 ins { background: var(--new); }
 </style></head><body>
 <h1><bdi>${escaped(diff.url)}</bdi></h1>
-<p>${diff.equal} words equal, ${diff.deleted} removed (<del>struck out</del>), ${diff.inserted} added (<ins>underlined</ins>). ${distance}</p>
+<p>${diff.equal} words equal, ${diff.deleted} removed (<del>struck out</del>), ${diff.inserted} added (<ins>underlined</ins>). ${distance} ${where}</p>
 <table><thead><tr>${head(from)}${head(to)}</tr></thead><tbody>
 ${rows.join('\n')}
 </tbody></table>

@@ -2,6 +2,7 @@
 import type { PageDiff, PageVersion } from '../../../crawler.ts';
 import { shortTime } from '../../render/columns.ts';
 import { count } from '../../render/quantities.ts';
+import { SAME_TEXT } from '../../render/text/diff-text.ts';
 import { facts, urlLink } from '../html-table.ts';
 import { linesOf, type Markup, markup, type Shown } from '../markup.ts';
 
@@ -10,7 +11,7 @@ const MAX_EQUAL = 400;
 
 /** One text: removed words struck out, added words underlined. */
 export function differencePage(diff: PageDiff, versions: readonly PageVersion[]): Markup {
-  const { from, to, distance, edits } = diff;
+  const { from, to, distance, edits, where } = diff;
   const last = edits.length - 1;
   const text = edits.map(({ op, text: part }, i): Shown => {
     if (op === 'delete') return markup`<del>${linesOf(part)}</del>`;
@@ -24,6 +25,7 @@ ${facts([
   ['words equal', count(diff.equal)],
   ['removed', count(diff.deleted)],
   ['added', count(diff.inserted)],
+  ['changed in', where.length > 0 ? where.join(', ') : from.digest === to.digest ? null : SAME_TEXT],
   ['distance', distance === null ? null : `${distance} bits`],
 ])}
 ${versionForm(diff.url, versions, from.segment, to.segment)}

@@ -1,5 +1,8 @@
 // domain/crawl/change/: what visits say about how often, and where, a page changes.
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
+import { changedPlaces, MAX_NAMED, namedPlaces, rememberPlaces, shortName } from '../../page/diff/changed-places.ts';
+import { packPlaces, unpackPlaces } from '../../page/diff/packed-places.ts';
+import type { PlacePrint } from '../../page/diff/page-places.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
 
 /** A block of a page at its last visit. */
@@ -13,17 +16,18 @@ export interface RememberedBlock {
   readonly churn: number;
 }
 
-/** Memory of the blocks of a page, to find which of them changed and which always do. */
+/** Memory of a page: its blocks, to find those that always change, and its places, to name those that did. */
 export interface BlockMemory {
   readonly blocks: readonly RememberedBlock[];
-  /** Paths that differed at the last visit with another body, largest first; at most {@link MAX_NAMED}. */
+  /** Places that differed at the last visit with another body, as {@link namedPlaces}. */
   readonly changed: readonly string[];
   /** Paths that differ at most visits and are ignored; at most {@link MAX_NAMED}. */
   readonly volatile: readonly string[];
+  /** The places at the last visit with another body, packed; `null` where none were kept, as in older versions. */
+  readonly places: string | null;
 }
 
 export const MAX_CHURN = 15;
-export const MAX_NAMED = 3;
 /** A block is volatile when it changed alone so many times more often than it stayed. */
 const VOLATILE_CHURN = 3;
 /** A volatile block has at most this share of the content: a growing article is none. */
@@ -35,14 +39,21 @@ export interface LearntBlocks {
   readonly isOnlyVolatile: boolean;
 }
 
+/** Prints of the parts of a page; `places` is absent in segments of older versions. */
+export interface FoundParts {
+  readonly blocks: readonly BlockPrint[];
+  readonly places?: readonly PlacePrint[] | undefined;
+}
+
 /**
- * The memory after a visit that found another body with these blocks; `before` is `null` without a comparable memory.
+ * The memory after a visit that found another body with these parts; `before` is `null` without a comparable memory.
  */
-export function learnBlocks(before: BlockMemory | null, found: readonly BlockPrint[]): LearntBlocks {
+export function learnBlocks(before: BlockMemory | null, { blocks: found, places: seen }: FoundParts): LearntBlocks {
   const known = new Map(before?.blocks.map((block) => [block.key, block]));
   const blocks = found.map((block) => ({ ...block, key: keyOf(block), old: known.get(keyOf(block)) }));
+  const places = seen === undefined ? null : packPlaces(rememberPlaces(seen));
   if (before === null) {
-    return { memory: { blocks: blocks.map(fresh), changed: [], volatile: [] }, isOnlyVolatile: false };
+    return { memory: { blocks: blocks.map(fresh), changed: [], volatile: [], places }, isOnlyVolatile: false };
   }
   const differs = blocks.filter(({ print, old }) => old !== undefined && old.print !== print);
   const added = blocks.filter(({ old }) => old === undefined);
@@ -57,12 +68,13 @@ export function learnBlocks(before: BlockMemory | null, found: readonly BlockPri
   const isVolatile = ({ churn, isMain, chars }: (typeof learnt)[number]): boolean =>
     churn >= VOLATILE_CHURN && (!isMain || chars <= MOST_VOLATILE * size(content));
   const volatile = learnt.filter(isVolatile);
-  const names = (some: readonly BlockPrint[]): string[] => some.slice(0, MAX_NAMED).map(({ path }) => nameOf(path));
+  const remembered = before.places === null ? null : unpackPlaces(before.places);
   return {
     memory: {
       blocks: learnt.map(({ key, print, isMain, churn }) => ({ key, print, isMain, churn })),
-      changed: names([...differs, ...added].sort((a, b) => Number(b.isMain) - Number(a.isMain) || b.chars - a.chars)),
-      volatile: names(volatile),
+      changed: remembered === null || seen === undefined ? [] : namedPlaces(changedPlaces(remembered, seen)),
+      volatile: volatile.slice(0, MAX_NAMED).map(({ path }) => shortName(path)),
+      places,
     },
     isOnlyVolatile:
       isRestStill &&
@@ -70,11 +82,6 @@ export function learnBlocks(before: BlockMemory | null, found: readonly BlockPri
       changedContent.every(({ key }) => volatile.some((block) => block.key === key)),
   };
 }
-
-const MAX_NAME_CHARS = 60;
-
-const nameOf = (path: string): string =>
-  path.length <= MAX_NAME_CHARS ? path : `\u2026${path.slice(1 - MAX_NAME_CHARS)}`;
 
 const fresh = ({ key, print, isMain }: Omit<RememberedBlock, 'churn'>): RememberedBlock => ({
   key,

@@ -31,7 +31,7 @@ export interface PageChange {
   /** Target of the redirect, or the representative of a duplicate. */
   readonly target: string | null;
   readonly title: string | null;
-  /** Blocks that differ, as paths of elements, content first; absent when unknown. */
+  /** Names of the places that differ, as paths of elements, content first; absent without any. */
   readonly blocks?: readonly string[];
   /** Of a dropped page alone, as its record is gone. */
   readonly contentType?: string;

@@ -1,6 +1,6 @@
 // domain/crawl/states/: the crawl datum, its states, and settle, the one transition function.
 import { hammingDistance } from '../../page/near/hamming.ts';
-import { type BlockMemory, learnBlocks } from '../change/block-memory.ts';
+import { type BlockMemory, type LearntBlocks, learnBlocks } from '../change/block-memory.ts';
 import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts';
 import type { ScheduleVisit } from '../revisit/schedule.ts';
 import type { CrawlDatum } from './datum.ts';
@@ -39,13 +39,17 @@ export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: Fu
   if (isSame) return { outcome: 'unchanged', evidence: 'digest', distance: 0, blocks: datum.blocks };
   // Signatures and blocks of other rules do not compare.
   const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
-  const learnt = parsed?.blocks === undefined ? null : learnBlocks(isResigned ? null : datum.blocks, parsed.blocks);
+  const learnt = parsed === null ? null : learntOf(isResigned ? null : datum.blocks, parsed);
   const blocks = learnt?.memory ?? null;
   if (datum.digest === null) return { outcome: 'new', evidence: 'first', distance: null, blocks };
   const bits = signatureDistance(datum, parsed);
   const distance = bits !== null && learnt?.isOnlyVolatile ? 0 : bits;
   const evidence = distance !== null ? 'distance' : isResigned ? 'resigned' : 'digest';
   return { outcome: 'modified', evidence, distance, blocks };
+}
+
+function learntOf(before: BlockMemory | null, { blocks, places }: ParseSuccess): LearntBlocks | null {
+  return blocks === undefined && places === undefined ? null : learnBlocks(before, { blocks: blocks ?? [], places });
 }
 
 function signatureDistance({ signature, signatureName }: CrawlDatum, parsed: ParseSuccess | null): number | null {

@@ -1,4 +1,5 @@
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
+import type { PlacePrint } from '../../page/diff/page-places.ts';
 import type { Validators } from './datum.ts';
 
 /** Outcome of a fetch. A tagged union: redirects and refusals are outcomes, neither exceptions nor loops. */
@@ -94,6 +95,8 @@ export type ParseOutcome =
        * Fingerprints of its blocks; absent where the page was not cut into blocks, and in segments of older versions.
        */
       readonly blocks?: readonly BlockPrint[];
+      /** Prints of all its places, content first, larger first; absent in segments of older versions. */
+      readonly places?: readonly PlacePrint[];
       readonly noindex: boolean;
       readonly metadata: Readonly<Record<string, string | number | boolean>>;
     }

@@ -1,6 +1,7 @@
 // domain/page/diff/: differences of texts by words, and prints of the parts of a page.
 import { certainBlocks, proseLines } from '../content/signed-text.ts';
 import type { PageBlock } from '../page-block.ts';
+import { placeOf } from './page-places.ts';
 
 /** Fingerprint of one place of a page at a visit. */
 export interface BlockPrint {
@@ -61,16 +62,6 @@ export function blockPrints(blocks: readonly PageBlock[], max = MAX_BLOCK_PRINTS
 }
 
 const textsOf = ({ prose, rest }: Place): readonly string[] => (prose.length > 0 ? prose : rest);
-
-/** Cuts a path from its beginning: the end says most. */
-const MAX_PATH_CHARS = 120;
-
-/** The path without its count. */
-function placeOf(path: string): string {
-  const colon = path.lastIndexOf(':');
-  const to = colon < 0 ? path.length : colon;
-  return path.slice(Math.max(0, to - MAX_PATH_CHARS), to);
-}
 
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;

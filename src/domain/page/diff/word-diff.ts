@@ -1,4 +1,5 @@
 import { diffSequences } from './sequence-diff.ts';
+import { TOKEN } from './word-classes.ts';
 
 export interface WordEdit {
   readonly op: 'equal' | 'delete' | 'insert';
@@ -18,11 +19,6 @@ export interface WordDiff {
   readonly inserted: number;
 }
 
-/** Scripts that put no spaces between words: each character, with its marks, is compared alone. */
-const UNSPACED =
-  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
-const WORD = "\\p{L}\\p{N}\\p{M}_'\u2019";
-const TOKEN = new RegExp(`[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[${WORD}])+|\\S`, 'gu');
 const SPEAKING = /[\p{L}\p{N}]/u;
 
 /**
