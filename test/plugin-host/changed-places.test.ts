@@ -127,6 +127,17 @@ describe('what the change feed names, diff shows, and the reverse', () => {
     );
   });
 
+  it('for white space around signs, which no word shows', async () => {
+    const { where, diff } = await changeOf('<p>The function f(x) of x ,too</p>', '<p>The function f (x) of x, too</p>');
+    expectAgreement(where, diff);
+    expect(diff.edits.filter(({ op }) => op !== 'equal').map(({ text }) => text)).toEqual([
+      'f(x) ',
+      'f (x) ',
+      'x ,too',
+      'x, too',
+    ]);
+  });
+
   it('for a page of plain text, which is one place', async () => {
     const { where, diff } = await changeOf('One line.\nAnother line.', 'One line.\nA third line.', 'text/plain');
     expectAgreement(where, diff);

@@ -96,7 +96,7 @@ export const CHANGE_COLUMNS: readonly Column<ChangeView>[] = [
     max: URL_WIDTH,
     cell: (change) => (change.target === null ? (change.title ?? '') : `-> ${change.target}`),
   },
-  { title: 'where', rank: 4, max: URL_WIDTH, cell: (change) => change.blocks?.join(' ') ?? '' },
+  { title: 'where', rank: 4, max: URL_WIDTH, cell: (change) => change.blocks?.join(', ') ?? '' },
 ];
 
 export const SKIPPED_COLUMNS: readonly Column<SkippedUrl>[] = [

@@ -1,8 +1,7 @@
 import type { ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { blockPrints } from '../../domain/page/diff/block-prints.ts';
-import { placePrints } from '../../domain/page/diff/page-places.ts';
-import { createWordPrint } from '../../domain/page/diff/word-print.ts';
+import { placeOf, placePrints } from '../../domain/page/diff/page-places.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
@@ -22,8 +21,6 @@ const MAX_TITLE_CHARS = 512;
 const MAX_ANCHOR_CHARS = 256;
 /** Metadata is stored in the crawl db with every page, so it is kept small. */
 const MAX_METADATA_CHARS = 4_096;
-
-const wordPrint = createWordPrint();
 
 /** Runs parser, parse filters and signature on a page. Never rejects because of a page or a plugin. */
 export async function parsePage(
@@ -84,14 +81,15 @@ function recordOf(
   limits: ParseLimits,
 ): ParsedRecord {
   const { result } = live;
+  const places = result.blocks.map(({ path }) => placeOf(path));
   const outcome: ParseOutcome = {
     kind: 'parsed',
     signature,
     signatureName,
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
-    ...(result.blocks.length === 0 ? {} : { blocks: blockPrints(result.blocks) }),
-    places: placePrints(result, wordPrint),
+    ...(result.blocks.length === 0 ? {} : { blocks: blockPrints(result.blocks, places) }),
+    places: placePrints(result, places),
     noindex: result.noindex,
     metadata: boundedMetadata({ ...result.metadata, ...(result.noindex ? { noindex: true } : {}) }),
   };

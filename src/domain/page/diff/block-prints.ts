@@ -2,6 +2,7 @@
 import { certainBlocks, proseLines } from '../content/signed-text.ts';
 import type { PageBlock } from '../page-block.ts';
 import { placeOf } from './page-places.ts';
+import { printOf } from './text-print.ts';
 
 /** Fingerprint of one place of a page at a visit. */
 export interface BlockPrint {
@@ -30,15 +31,18 @@ interface Place {
 /**
  * Fingerprints of the blocks of a page by place. Elements of one kind in one container are one place, so that another
  * paragraph changes one print and shifts none. In the content the sentences count, as in the signature, or all text
- * where there are none.
+ * where there are none. `placesOf`: the place of each block, where known already.
  */
-export function blockPrints(blocks: readonly PageBlock[], max = MAX_BLOCK_PRINTS): BlockPrint[] {
+export function blockPrints(
+  blocks: readonly PageBlock[],
+  placesOf: readonly string[] = blocks.map(({ path }) => placeOf(path)),
+): BlockPrint[] {
   const certain = new Set(certainBlocks(blocks));
   const content = new Map<string, Place>();
   const around = new Map<string, Place>();
-  for (const block of blocks) {
+  for (const [i, block] of blocks.entries()) {
     const isMain = certain.has(block);
-    const path = placeOf(block.path);
+    const path = placesOf[i]!;
     const places = isMain ? content : around;
     let place = places.get(path);
     if (place === undefined) {
@@ -54,7 +58,7 @@ export function blockPrints(blocks: readonly PageBlock[], max = MAX_BLOCK_PRINTS
   return found
     .filter(({ chars }) => chars > 0)
     .sort((a, b) => Number(b.isMain) - Number(a.isMain) || b.chars - a.chars || (a.path < b.path ? -1 : 1))
-    .slice(0, max)
+    .slice(0, MAX_BLOCK_PRINTS)
     .map((place) => {
       const { path, isMain, chars } = place;
       return { path, isMain, chars, print: printOf(textsOf(place).join('\n')) };
@@ -62,28 +66,3 @@ export function blockPrints(blocks: readonly PageBlock[], max = MAX_BLOCK_PRINTS
 }
 
 const textsOf = ({ prose, rest }: Place): readonly string[] => (prose.length > 0 ? prose : rest);
-
-const SEED = 0x811c9dc5;
-const PRIME = 0x01000193;
-const encoder = new TextEncoder();
-/** UTF-16 units hashed at a time. */
-const CHUNK = 8_192;
-const bytes = new Uint8Array(4 * CHUNK);
-const words = new Int32Array(bytes.buffer);
-
-/**
- * FNV-1a (Fowler, Noll, Vo) over UTF-8, four bytes a step: several times as fast as over the characters of a string.
- */
-function printOf(text: string): number {
-  let hash = SEED ^ text.length;
-  for (let from = 0; from < text.length; from += CHUNK) {
-    const { written } = encoder.encodeInto(text.slice(from, from + CHUNK), bytes);
-    bytes.fill(0, written, written + 3);
-    const count = (written + 3) >> 2;
-    for (let i = 0; i < count; i++) {
-      hash = Math.imul(hash ^ (words[i] as number), PRIME);
-      hash ^= hash >>> 15;
-    }
-  }
-  return hash >>> 0;
-}

@@ -1,5 +1,5 @@
 import type { RememberedPlaces } from './changed-places.ts';
-import { PRINT_BITS } from './word-print.ts';
+import { PRINT_BITS } from './text-print.ts';
 
 /** First byte of the form below. */
 const FORM = 1;

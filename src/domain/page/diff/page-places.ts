@@ -1,5 +1,5 @@
 import type { PageBlock } from '../page-block.ts';
-import type { createWordPrint } from './word-print.ts';
+import { wordsPrint } from './text-print.ts';
 
 /** What can be read of a page, as parsing found it. */
 export interface ReadPage {
@@ -28,7 +28,7 @@ export const TEXT_PLACE = 'text';
 /** Cuts a path from its beginning: the end says most. */
 const MAX_PATH_CHARS = 120;
 
-/** The place of a block: its path without the count. */
+/** The place of a path: it without the count. */
 export function placeOf(path: string): string {
   const colon = path.lastIndexOf(':');
   const to = colon < 0 ? path.length : colon;
@@ -37,42 +37,62 @@ export function placeOf(path: string): string {
 
 /** All texts of a page in reading order: each is in one place, whatever class it has. */
 export function placedTexts(page: ReadPage): PlacedText[] {
-  const texts = page.blocks.map(({ path, text, type }) => ({ place: placeOf(path), text, isMain: type === 'main' }));
-  const parts = [
-    { place: TITLE_PLACE, text: page.title ?? '', isMain: false },
-    ...texts,
-    { place: TEXT_PLACE, text: textBeside(page), isMain: true },
-  ];
-  return parts.filter(({ text }) => text.trim() !== '');
+  const texts: PlacedText[] = [];
+  eachText(page, page.blocks.map(blockPlace), (place, text, isMain) => texts.push({ place, text, isMain }));
+  return texts;
 }
+
+const blockPlace = ({ path }: PageBlock): string => placeOf(path);
+
+function eachText(
+  page: ReadPage,
+  places: readonly string[],
+  take: (place: string, text: string, isMain: boolean) => void,
+): void {
+  const { title, blocks } = page;
+  if (title !== null && isText(title)) take(TITLE_PLACE, title, false);
+  for (let i = 0; i < blocks.length; i++) {
+    const { text, type } = blocks[i]!;
+    if (isText(text)) take(places[i]!, text, type === 'main');
+  }
+  const beside = textBeside(page);
+  if (isText(beside)) take(TEXT_PLACE, beside, true);
+}
+
+/** Most texts begin with a character above the controls and the space. */
+const isText = (text: string): boolean =>
+  (text.charCodeAt(0) > 0x20 && text.charCodeAt(0) < 0x80) || text.trim() !== '';
 
 /** The text that is in no block: all of it without blocks; with them what the main content has beyond the last one. */
 function textBeside({ text, mainText, blocks }: ReadPage): string {
   if (blocks.length === 0) return mainText ?? text;
   if (mainText === null) return '';
-  const listed = blocks
-    .filter(({ type }) => type === 'main')
-    .map((block) => block.text)
-    .join('\n');
-  return mainText.length > listed.length && mainText.startsWith(listed) ? mainText.slice(listed.length) : '';
+  let chars = -1;
+  for (const { type, text: listed } of blocks) if (type === 'main') chars += listed.length + 1;
+  if (mainText.length <= Math.max(0, chars)) return '';
+  const main = blocks.filter(({ type }) => type === 'main').map((block) => block.text);
+  return mainText.startsWith(main.join('\n')) ? mainText.slice(Math.max(0, chars)) : '';
 }
 
-/** A print for each place of a page, content first, larger places first. */
-export function placePrints(page: ReadPage, printOf: ReturnType<typeof createWordPrint>): PlacePrint[] {
-  const places = new Map<string, { isMain: boolean; chars: number; readonly texts: string[] }>();
-  for (const { place, text, isMain } of placedTexts(page)) {
-    let found = places.get(place);
-    if (found === undefined) {
-      found = { isMain: false, chars: 0, texts: [] };
-      places.set(place, found);
+/**
+ * A print for each place of a page, content first, larger places first. `places`: that of each block, where known
+ * already.
+ */
+export function placePrints(page: ReadPage, places: readonly string[] = page.blocks.map(blockPlace)): PlacePrint[] {
+  const found = new Map<string, { isMain: boolean; chars: number; readonly texts: string[] }>();
+  eachText(page, places, (place, text, isMain) => {
+    const known = found.get(place);
+    if (known === undefined) {
+      found.set(place, { isMain, chars: text.length, texts: [text] });
+      return;
     }
-    found.isMain ||= isMain;
-    found.chars += text.length;
-    found.texts.push(text);
-  }
-  return [...places]
+    known.isMain ||= isMain;
+    known.chars += text.length;
+    known.texts.push(text);
+  });
+  return [...found]
     .sort(([a, one], [b, other]) => {
       return Number(other.isMain) - Number(one.isMain) || other.chars - one.chars || (a < b ? -1 : 1);
     })
-    .map(([place, { texts }]) => [place, printOf(texts)]);
+    .map(([place, { texts }]) => [place, wordsPrint(texts)]);
 }

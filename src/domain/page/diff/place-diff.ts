@@ -1,7 +1,6 @@
 import { changedPlaces, namedPlaces, rememberPlaces } from './changed-places.ts';
 import { type PlacedText, placedTexts, placePrints, type ReadPage } from './page-places.ts';
-import { type WordDiff, type WordEdit, wordDiff } from './word-diff.ts';
-import { createWordPrint } from './word-print.ts';
+import { spacingDiff, type WordDiff, type WordEdit, wordDiff } from './word-diff.ts';
 
 /** The edits of a place whose words differ. */
 export interface PlaceEdits {
@@ -16,8 +15,6 @@ export interface PlaceDiff extends WordDiff {
   readonly places: readonly PlaceEdits[];
 }
 
-const printOf = createWordPrint();
-
 /**
  * The difference of two versions of a page: that of each place for itself, so that it has an edit where
  * {@link changedPlaces} has a place, and nowhere else. `edits` are those of all places, in reading order.
@@ -27,9 +24,9 @@ export function placeDiff(before: ReadPage, after: ReadPage): PlaceDiff {
   const [oldTexts, youngTexts] = [textsByPlace(old), textsByPlace(young)];
   const diffs = new Map<string, WordDiff>();
   for (const place of new Set([...youngTexts.keys(), ...oldTexts.keys()])) {
-    diffs.set(place, wordDiff(oldTexts.get(place) ?? '', youngTexts.get(place) ?? ''));
+    diffs.set(place, textDiff(oldTexts.get(place) ?? '', youngTexts.get(place) ?? ''));
   }
-  const changed = changedPlaces(rememberPlaces(placePrints(before, printOf)), placePrints(after, printOf));
+  const changed = changedPlaces(rememberPlaces(placePrints(before)), placePrints(after));
   const all = [...diffs.values()];
   return {
     where: namedPlaces(changed),
@@ -39,6 +36,12 @@ export function placeDiff(before: ReadPage, after: ReadPage): PlaceDiff {
     deleted: all.reduce((sum, { deleted }) => sum + deleted, 0),
     inserted: all.reduce((sum, { inserted }) => sum + inserted, 0),
   };
+}
+
+/** By words; where no word differs, by what stands between white space: `foo (x)` is not `foo(x)`. */
+function textDiff(before: string, after: string): WordDiff {
+  const byWords = wordDiff(before, after);
+  return byWords.edits.some(isChange) ? byWords : spacingDiff(before, after);
 }
 
 const isChange = ({ op }: WordEdit): boolean => op !== 'equal';

@@ -1,5 +1,4 @@
 import { diffSequences } from './sequence-diff.ts';
-import { TOKEN } from './word-classes.ts';
 
 export interface WordEdit {
   readonly op: 'equal' | 'delete' | 'insert';
@@ -19,6 +18,11 @@ export interface WordDiff {
   readonly inserted: number;
 }
 
+/** Scripts that put no spaces between words: each character, with its marks, is compared alone. */
+const UNSPACED =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
+const WORD = "\\p{L}\\p{N}\\p{M}_'\u2019";
+const TOKEN = new RegExp(`[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[${WORD}])+|\\S`, 'gu');
 const SPEAKING = /[\p{L}\p{N}]/u;
 
 /**
@@ -26,9 +30,18 @@ const SPEAKING = /[\p{L}\p{N}]/u;
  * texts; for texts with little in common the result may not be the shortest.
  */
 export function wordDiff(before: string, after: string): WordDiff {
+  return tokenDiff(before, after, TOKEN);
+}
+
+/** As {@link wordDiff}, by what stands between white space: shows where white space was added or left out. */
+export function spacingDiff(before: string, after: string): WordDiff {
+  return tokenDiff(before, after, /\S+/gu);
+}
+
+function tokenDiff(before: string, after: string, token: RegExp): WordDiff {
   const numbers = new Map<string, number>();
-  const a = tokensOf(before, numbers);
-  const b = tokensOf(after, numbers);
+  const a = tokensOf(before, numbers, token);
+  const b = tokensOf(after, numbers, token);
   const { deleted, inserted } = diffSequences(a.numbers, b.numbers);
   swallowPunctuation(a, deleted, inserted);
   const counts = { equal: 0, delete: 0, insert: 0 };
@@ -68,11 +81,11 @@ interface Tokens {
   readonly speaks: Uint8Array;
 }
 
-function tokensOf(text: string, numbers: Map<string, number>): Tokens {
+function tokensOf(text: string, numbers: Map<string, number>, pattern: RegExp): Tokens {
   const starts: number[] = [];
   const found: number[] = [];
   const speaks: number[] = [];
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+  for (const { 0: token, index } of text.matchAll(pattern)) {
     let number = numbers.get(token);
     if (number === undefined) {
       number = numbers.size;
