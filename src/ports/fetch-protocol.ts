@@ -52,7 +52,10 @@ export interface Exchange {
   readonly truncated: boolean;
   /** The body ended before its declared or coded length; absent otherwise. `truncated` is then set as well. */
   readonly brokenOff?: true;
-  /** Body bytes received over the wire. */
+  /**
+   * Body bytes received over the wire until the exchange ended, those of a dropped body included. Not counted is what
+   * the system had received and the program had not read yet when it closed the connection.
+   */
   readonly bodyBytes: number;
   /** Body and head bytes received (TLS and TCP overhead not counted). */
   readonly receivedBytes: number;

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { answersContract } from './fetch-protocol-answers.contract.ts';
+import { droppedBodyContract } from './fetch-protocol-dropped.contract.ts';
 import type { CreateProtocol } from './fetch-protocol-exam.ts';
 import { faultsContract } from './fetch-protocol-faults.contract.ts';
 
@@ -8,5 +9,6 @@ export function fetchProtocolContract(name: string, create: CreateProtocol): voi
   describe(`fetch protocol: ${name}`, () => {
     answersContract(create);
     faultsContract(create);
+    droppedBodyContract(create);
   });
 }

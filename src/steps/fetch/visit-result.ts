@@ -74,8 +74,11 @@ export function unchanged(
     payload: {},
   },
 ): VisitResult {
-  const { deps, item, observation } = visit;
-  if (rung !== 'digest') observation.bytesSaved = item.validators.contentLength ?? 0;
+  const { deps, item, account, observation } = visit;
+  // Of a dropped body a part has come, or all of it.
+  if (rung !== 'digest') {
+    observation.bytesSaved = Math.max(0, (item.validators.contentLength ?? 0) - account.bodyBytes);
+  }
   // A 304 or HEAD answer has no Content-Length, or one that differs from that of GET: the stored one stays.
   const validators = rung === 'conditional' ? { ...answer, contentLength: null } : answer;
   const revisit = rung === 'digest' ? 'identical-payload-digest' : 'server-not-modified';

@@ -91,7 +91,7 @@ export class IncomingResponse {
     void this.deliver(null);
   }
 
-  /** There was no body, or it was discarded after so many bytes. */
+  /** There was no body, or it was discarded after so many bytes: they crossed the wire and are booked. */
   onNoBody(droppedBytes: number): void {
     if (this.isSettled) return;
     this.wireBytes = droppedBytes;
@@ -157,7 +157,7 @@ export class IncomingResponse {
       body,
       truncated,
       ...(brokenOff ? { brokenOff } : {}),
-      bodyBytes: wireBody === null ? 0 : this.wireBytes,
+      bodyBytes: this.wireBytes,
       receivedBytes: headBytes(this.head) + this.wireBytes,
       ms: Math.round(performance.now() - this.startedAt),
     });
