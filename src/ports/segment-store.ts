@@ -1,5 +1,5 @@
 import type { HeaderClaims } from '../domain/crawl/headers/header-claims.ts';
-import type { Validators } from '../domain/crawl/states/datum.ts';
+import type { CrawlState, Validators } from '../domain/crawl/states/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
 import type { HostFacts, SegmentState } from './crawl-db.ts';
@@ -33,10 +33,32 @@ export interface NewSegment {
   readonly createdAt: number;
   /** Facts of the hosts in the list, so that fetch does not need the crawl db. */
   readonly hosts: Readonly<Record<string, HostFacts>>;
+  /** Absent where no target of a redirect may join the list. */
+  readonly bounds?: RoundBounds;
+}
+
+/** The limits of a round, for targets of redirects that are to be fetched in it. */
+export interface RoundBounds {
+  /** Targets that may join the list, by the size of the round and its budget. */
+  readonly free: number;
+  /** Whether each of them is charged to the budget by the day. */
+  readonly isCharged: boolean;
+  /** 0: no cap. They hold for the list with what has joined it. */
+  readonly maxPerHost: number;
+  readonly maxPerDomain: number;
+  readonly minScore: number;
+  readonly minIntervalMs: number;
+  /** Only these states; absent: all. */
+  readonly status?: readonly CrawlState[];
+  /** As in `LinkOptions`; absent: no limit. */
+  readonly maxLayers?: number;
 }
 
 export interface SegmentInfo extends NewSegment {
+  /** URLs of the fetch list, with those that joined it. */
   readonly urls: number;
+  /** How many of them joined it: targets of redirects, at the end of the list. Absent: none did. */
+  readonly followed?: number;
   readonly state: SegmentState;
 }
 
@@ -57,6 +79,15 @@ export interface FetchItem {
   /** Fetch in full even when headers say "unchanged". */
   readonly audit: boolean;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
+  /** Absent for what generate selected. */
+  readonly joined?: {
+    /** The URL that redirects here. */
+    readonly from: string;
+    /** Whether the crawl db did not have it before. */
+    readonly isNew: boolean;
+    /** Whether redirects alone lead to it from a seed, on the site of the seed. */
+    readonly isOfSeed: boolean;
+  };
 }
 
 /** Place of a response in the WARC files of the segment. */
@@ -157,6 +188,11 @@ export interface Segment {
   readonly info: SegmentInfo;
   /** The fetch list in order, from position `from` (default 0). */
   fetchList(from?: number): AsyncIterable<FetchItem>;
+  /**
+   * Adds to the end of the fetch list, with the facts of hosts that are new to the segment; resolves when it is on
+   * disk. `index` goes on where the list ends.
+   */
+  addItems(items: readonly FetchItem[], hosts: Readonly<Record<string, HostFacts>>): Promise<void>;
   /** Whether a position was fetched, parsed. A bit per position: memory is urls / 8 bytes each. */
   hasFetched(index: number): boolean;
   hasParsed(index: number): boolean;

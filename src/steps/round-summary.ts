@@ -29,6 +29,7 @@ const COUNTERS = {
   new: updated,
   gone: updated,
   redirected: fetched,
+  followed: fetched,
   failed: fetched,
   robotsDenied: fetched,
   requests: fetched,

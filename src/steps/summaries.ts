@@ -95,6 +95,8 @@ export interface FetchSummary {
   readonly unchanged: number;
   readonly gone: number;
   readonly redirected: number;
+  /** Targets of redirects that joined the list in this run, to be fetched in the same round. */
+  readonly followed: number;
   readonly failed: number;
   readonly robotsDenied: number;
   readonly requests: number;

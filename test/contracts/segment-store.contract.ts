@@ -103,6 +103,50 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       });
     });
 
+    it('takes in items behind the end of its list, with the facts of their hosts', async () => {
+      const hosts: Record<string, HostFacts> = { 'a.example': { ...NO_HOST_FACTS, lies: 1 } };
+      const bounds = { free: 4, isCharged: true, maxPerHost: 2, maxPerDomain: 0, minScore: 0.5, minIntervalMs: 0 };
+      await exam.store.create({ ...NEW, hosts, bounds }, fetchItems(2));
+      const segment = await open('write');
+      const joining = (index: number) => ({
+        ...fetchItem(index),
+        host: `${index}.example`,
+        joined: { from: urlOf(0), isNew: index % 2 === 0, isOfSeed: true },
+      });
+      const facts = { ...NO_HOST_FACTS, restUntil: START };
+      for (const index of [0, 1, 3]) await expect(segment.addItems([joining(index)], {})).rejects.toThrow(TypeError);
+      await segment.addFetched(fetchedRecord(0), response(0));
+      await segment.addItems([joining(2), joining(3)], { '2.example': facts });
+      await segment.addFetched(fetchedRecord(3), response(3));
+      await segment.addItems([joining(4)], {});
+      await expect(segment.addFetched(fetchedRecord(5), null)).rejects.toThrow(TypeError);
+      await segment.addParsed(3, encodedRecord(3));
+      const check = async (from: Segment): Promise<void> => {
+        const items = [fetchItem(0), fetchItem(1), joining(2), joining(3), joining(4)];
+        expect(await all(from.fetchList())).toEqual(items);
+        expect(await all(from.fetchList(1))).toEqual(items.slice(1));
+        expect(await all(from.fetchList(4))).toEqual(items.slice(4));
+        expect(from.info).toMatchObject({ urls: 5, followed: 3, bounds, hosts: { ...hosts, '2.example': facts } });
+        expect([0, 1, 2, 3, 4].map((index) => from.hasFetched(index))).toEqual([true, false, false, true, false]);
+        expect([from.fetchedCount, from.parsedCount, from.hasParsed(3)]).toEqual([2, 1, true]);
+        expect((await from.findFetched(urlOf(3)))?.index).toBe(3);
+      };
+      await check(segment);
+      await check(await open('read'));
+      await segment.close();
+      await check(await open('read', NEW.id, exam.reopen()));
+      const again = await open('write', NEW.id, exam.reopen());
+      await again.addFetched(fetchedRecord(4), response(4));
+      await again.addItems([joining(5)], {});
+      await again.setState('updated');
+      await again.close();
+      expect(await exam.reopen().list()).toMatchObject([{ urls: 6, followed: 4, state: 'updated' }]);
+      const last = await open('read', NEW.id, exam.reopen());
+      expect(last.info).toMatchObject({ urls: 6, followed: 4, hosts: { ...hosts, '2.example': facts } });
+      expect([last.fetchedCount, (await all(last.fetchList())).length]).toEqual([3, 6]);
+      await expect(last.addItems([joining(6)], {})).rejects.toThrow(TypeError);
+    });
+
     it('keeps fetched and parsed records, in that order, over a close', async () => {
       const segment = await created(5);
       const order = [3, 0, 4];

@@ -19,6 +19,7 @@ export type ScriptedAnswer = {
 /** A server that answers as a function says, and remembers what it was asked. */
 export async function startScripted(
   answer: (request: ReceivedRequest, number: number) => ScriptedAnswer,
+  address = '127.0.0.1',
 ): Promise<{ readonly origin: string; readonly received: readonly ReceivedRequest[]; close(): Promise<void> }> {
   const received: ReceivedRequest[] = [];
   const server = createServer(async (incoming, response) => {
@@ -31,10 +32,10 @@ export async function startScripted(
     if (reported === null) incoming.socket.destroy();
     else response.writeHead(reported.status, reported.headers).end(reported.body);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, address);
   await once(server, 'listening');
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://${address}:${(server.address() as AddressInfo).port}`,
     received,
     async close() {
       server.closeAllConnections();

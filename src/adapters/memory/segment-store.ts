@@ -18,7 +18,7 @@ export function createMemorySegmentStore(): SegmentStore {
   const stored = new Map<string, StoredSegment>();
   return {
     async create(segment: NewSegment, items): Promise<SegmentInfo> {
-      const { id, createdAt, hosts } = segment;
+      const { id } = segment;
       if (!/^[\w-]+$/.test(id)) throw new TypeError(`segment id "${id}" may have letters, digits, "_" and "-" only`);
       if (stored.has(id)) throw new TypeError(`segment ${id} exists already`);
       const list: FetchItem[] = [];
@@ -28,7 +28,7 @@ export function createMemorySegmentStore(): SegmentStore {
         }
         list.push(structuredClone(item));
       }
-      const info: SegmentInfo = { id, createdAt, hosts, urls: list.length, state: 'generated' };
+      const info: SegmentInfo = { ...segment, urls: list.length, state: 'generated' };
       stored.set(id, { info, list, fetched: new Map(), parsed: new Map(), responses: [], isBeingWritten: false });
       return info;
     },
@@ -54,7 +54,7 @@ export function createMemorySegmentStore(): SegmentStore {
 
 interface StoredSegment {
   info: SegmentInfo;
-  readonly list: readonly FetchItem[];
+  readonly list: FetchItem[];
   readonly fetched: Map<number, FetchedRecord>;
   readonly parsed: Map<number, Uint8Array>;
   readonly responses: WireResponse[];
@@ -94,6 +94,16 @@ class MemorySegment implements Segment {
 
   async *fetchList(from = 0): AsyncGenerator<FetchItem> {
     yield* this.stored.list.slice(from);
+  }
+
+  async addItems(items: readonly FetchItem[], hosts: SegmentInfo['hosts']): Promise<void> {
+    this.checkWritable();
+    const { list } = this.stored;
+    checkPositions(items, list.length);
+    list.push(...structuredClone(items));
+    const { info } = this.stored;
+    const followed = (info.followed ?? 0) + items.length;
+    this.stored.info = { ...info, hosts: { ...hosts, ...info.hosts }, urls: list.length, followed };
   }
 
   async addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
@@ -172,6 +182,12 @@ class MemorySegment implements Segment {
     if (this.stored.list[index] === undefined) {
       throw new TypeError(`position ${index} is not in the fetch list of segment ${this.info.id}`);
     }
+  }
+}
+
+function checkPositions(items: readonly FetchItem[], from: number): void {
+  for (const [i, { index }] of items.entries()) {
+    if (index !== from + i) throw new TypeError(`fetch list position ${index} where ${from + i} was expected`);
   }
 }
 

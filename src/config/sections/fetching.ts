@@ -152,6 +152,12 @@ export const fetch = z.strictObject({
       'Redirects in a row that are followed. The target of a further one does not enter the crawl db; the URL keeps ' +
       'its redirect, with redirect-limit as the reason. 0: none is followed.',
   }),
+  followRedirects: flag({
+    default: true,
+    prose:
+      'Fetch the target of a redirect in the round of the redirect, as far as the size and the caps of the round and ' +
+      'its budget allow. false: in the next round.',
+  }),
   window: integer({
     default: 2000,
     min: 1,

@@ -1,13 +1,15 @@
 import { cpuMs } from '../../adapters/system/clock.ts';
-import { crawl } from '../../steps/crawl.ts';
+import type { Segment } from '../../ports/segment-store.ts';
+import { crawl, type LoopSteps } from '../../steps/crawl.ts';
 import type { GenerateOptions } from '../../steps/generate/generate.ts';
 import type { SeedSource } from '../../steps/inject.ts';
 import type { CrawlSummary, RoundSummary } from '../../steps/round-summary.ts';
-import { type CrawlProgress, type GenerateSummary, type InjectSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
+import { type CrawlProgress, type InjectSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { roundKeeper } from '../reports/round-log.ts';
 import { requireContact } from './contact-requirement.ts';
-import { type GenerateRoundDeps, generateRound } from './generate-round.ts';
+import { redirectFollower } from './following.ts';
+import { generateRound } from './generate-round.ts';
 import { readmitWhenWider } from './readmitting.ts';
 import { type SeedWatch, watchSeeds } from './seed-outcomes.ts';
 import { runFetchAndParse } from './segment-steps.ts';
@@ -61,9 +63,7 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
         readmitLinks: () => readmitWhenWider(deps, { maxLayers, signal }),
         readSitemaps: () => discoverSitemaps(deps, signal),
         unfinished: () => unappliedSegments(db),
-        generate: generating(deps, options),
-        fetchAndParse: async (segment: string, report: Parameters<typeof runFetchAndParse>[2]['onProgress']) =>
-          (await runFetchAndParse(deps, segment, { signal, onProgress: report })).fetch,
+        ...budgeted(deps, options),
         ...updateSteps(deps, layered),
       };
       const stopwatch = () => ({ ms: performance.now(), cpuMs: cpuMs() });
@@ -90,20 +90,27 @@ export async function prepare(
   return injected;
 }
 
-/** Makes fetch lists until the budget of the run is spent; without a budget, as configured. */
-function generating(deps: GenerateRoundDeps, options: CrawlOptions): () => Promise<GenerateSummary> {
-  const { topN, maxLayers, budget } = options;
+/** The steps that spend the budget of the run: generate selects URLs, and redirects lead fetch to more. */
+function budgeted(deps: CrawlDeps, options: CrawlOptions): Pick<LoopSteps, 'generate' | 'fetchAndParse'> {
+  const { topN, maxLayers, budget, signal } = options;
   const asked = {
     ...options.generate,
     ...(maxLayers === undefined ? {} : { maxLayers }),
     ...(topN === undefined ? {} : { topN }),
   };
-  if (budget === undefined) return () => generateRound(deps, asked);
-  let left = budget;
-  return async () => {
-    if (left === 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
-    const summary = await generateRound(deps, { ...asked, budget: left });
-    left -= summary.selected;
-    return summary;
+  let left = budget ?? Number.POSITIVE_INFINITY;
+  return {
+    async generate() {
+      if (left === 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
+      const summary = await generateRound(deps, budget === undefined ? asked : { ...asked, budget: left });
+      left -= summary.selected;
+      return summary;
+    },
+    async fetchAndParse(segment, onProgress) {
+      const following = (each: Segment): ReturnType<typeof redirectFollower> => redirectFollower(deps, each);
+      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress }, following);
+      left = Math.max(0, left - fetch.followed);
+      return fetch;
+    },
   };
 }

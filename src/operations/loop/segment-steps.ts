@@ -7,6 +7,7 @@ import {
   fetchAndParse,
   fetchOnly,
 } from '../../steps/fetch/fetch-and-parse.ts';
+import type { FollowRedirects } from '../../steps/fetch/follow-redirects.ts';
 import { type ParseDeps, parseSegment } from '../../steps/fetch/parse.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
@@ -27,15 +28,20 @@ export interface RunOptions {
   readonly onProgress?: ((progress: Omit<CrawlProgress, 'round' | 'stage'>) => void) | undefined;
 }
 
-/** Fetches the remaining URLs of a segment, and parses each page while others are being fetched. */
+/**
+ * Fetches the remaining URLs of a segment, and parses each page while others are being fetched.
+ * @param following how redirects are followed within the round; absent: they are not
+ */
 export function runFetchAndParse(
   deps: FetchDeps & ParseStepDeps,
   id: string,
   options: RunOptions,
+  following?: (segment: Segment) => Promise<FollowRedirects | null>,
 ): Promise<{ readonly fetch: FetchSummary; readonly parse: ParseSummary }> {
-  return withSegment(deps, id, (segment) => {
+  return withSegment(deps, id, async (segment) => {
     const steps = { ...fetchDeps(deps), parse: parseDeps(deps) };
-    return fetchAndParse(steps, segment, fetchOptions(deps.config, options));
+    const follow = (await following?.(segment)) ?? undefined;
+    return fetchAndParse(steps, segment, { ...fetchOptions(deps.config, options), follow });
   });
 }
 

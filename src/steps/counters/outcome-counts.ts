@@ -16,6 +16,7 @@ export function noOutcomes(): OutcomeCounts {
     unchanged: 0,
     gone: 0,
     redirected: 0,
+    followed: 0,
     failed: 0,
     robotsDenied: 0,
     requests: 0,

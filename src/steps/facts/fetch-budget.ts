@@ -50,6 +50,12 @@ export function fetchBudgetFacts(
   };
 }
 
+/** Facts to write when so many URLs join a round under a budget by the day. */
+export async function chargedFacts(db: Pick<CrawlDb, 'meta'>, fetches: number): Promise<Record<string, string>> {
+  const account = parseAccount(await db.meta(ACCOUNT));
+  return account === null ? {} : { [ACCOUNT]: JSON.stringify(spend(account, fetches)) };
+}
+
 /** Fetches a day that the last round was limited to; `null`: no limit. */
 export async function limitPerDay(db: CrawlDb): Promise<number | null> {
   const perDay = Number((await db.meta(PER_DAY)) ?? 0);

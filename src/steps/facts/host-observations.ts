@@ -54,3 +54,12 @@ export async function factsAfter(
     facts.set(host, withObservation(facts.get(host) ?? NO_HOST_FACTS, observation, at, distrustMs));
   return [...facts].map(([host, fact]) => ({ host, facts: fact }));
 }
+
+/** The facts of hosts by their names. */
+export async function factsOf(
+  db: Pick<CrawlDb, 'hostRows'>,
+  hosts: readonly string[],
+): Promise<Record<string, HostFacts>> {
+  const rows = await db.hostRows(hosts);
+  return Object.fromEntries(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
+}

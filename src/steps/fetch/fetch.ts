@@ -10,25 +10,26 @@ import type { FetchItem, HostObservation, Segment } from '../../ports/segment-st
 import { countOutcome, noOutcomes } from '../counters/outcome-counts.ts';
 import { addObservation } from '../facts/host-observations.ts';
 import type { FetchSummary } from '../summaries.ts';
-import { type Reach, reachByRobots, reachOf } from './host-reach.ts';
+import type { FollowRedirects } from './follow-redirects.ts';
+import { type FailureLimits, HostFailures } from './host-failures.ts';
+import { reachByRobots, reachOf } from './host-reach.ts';
+import { RedirectQueue } from './redirect-queue.ts';
 import { denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
 import type { VisitCosts } from './status-outcome.ts';
 import { visit } from './visit.ts';
 import type { VisitDeps, VisitOptions, VisitResult } from './visit-result.ts';
 
-export interface FetchOptions extends VisitOptions {
+export interface FetchOptions extends VisitOptions, FailureLimits {
   /** URLs of the list held in memory at a time. */
   readonly window: number;
   /** Least time between the end of a request and the start of the next one to the same host, ms. */
   readonly delayMs: number;
   /** Wall time for the whole step, ms; 0: no limit. URLs that are left stay due. */
   readonly timeLimitMs: number;
-  /** Failures in a row after which a host gets no more requests in this step. */
-  readonly hostFailureLimit: number;
-  /** Failures in a row over all hosts after which the step ends: the network is down. */
-  readonly failureLimit: number;
   /** The longest Retry-After that is waited for; a host that asks for more gets no more requests in this step, ms. */
   readonly patienceMs: number;
+  /** Absent: targets of redirects are left to a later round. */
+  readonly follow?: FollowRedirects | undefined;
 }
 
 export interface FetchDeps extends VisitDeps {
@@ -45,9 +46,9 @@ export interface FetchDeps extends VisitDeps {
 type Uncosted<Outcome> = Omit<Outcome, keyof VisitCosts>;
 
 /**
- * Fetches the URLs of a segment that are not fetched yet. The list is read in windows, so memory does not grow with it.
- * A stop signal or the time limit ends the step after the pages in flight; the other URLs stay in the list and can be
- * fetched later.
+ * Fetches the URLs of a segment that are not fetched yet, and the targets of their redirects that join its list. The
+ * list is read in windows, so memory does not grow with it. A stop signal or the time limit ends the step after the
+ * pages in flight; the other URLs stay in the list and can be fetched later.
  */
 export async function fetchSegment(
   deps: FetchDeps,
@@ -63,10 +64,8 @@ class FetchRun {
   private readonly facts = new Map<string, HostFacts>();
   /** Answers of this run to conditional requests for pages without an entity tag, by host. */
   private readonly dated = new Map<string, ConditionRecord>();
-  private readonly failuresInARow = new Map<string, number>();
-  /** Hosts that get no more requests in this step, and why. */
-  private readonly failingHosts = new Map<string, string>();
-  private failuresOverAll = 0;
+  private readonly failures: HostFailures;
+  private readonly redirects: RedirectQueue;
   /** Aborted when no further visit may start; visits in flight go on. */
   private readonly noMore = new AbortController();
   private fault: unknown = null;
@@ -80,6 +79,9 @@ class FetchRun {
     this.deps = deps;
     this.segment = segment;
     this.options = options;
+    const { signal } = this.noMore;
+    this.redirects = new RedirectQueue(options.follow, (target) => this.start(target), signal);
+    this.failures = new HostFailures(deps.log, options, (error) => this.giveUp(error));
   }
 
   async run(signal: AbortSignal | undefined): Promise<FetchSummary> {
@@ -90,8 +92,12 @@ class FetchRun {
     if (signal?.aborted) stop();
     const deadline = options.timeLimitMs > 0 ? deps.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
     try {
-      await this.recallObservations();
+      await this.recall();
+      const listed = segment.info.urls;
+      this.followOn();
       for await (const item of segment.fetchList()) {
+        // What joins the list meanwhile has been started.
+        if (item.index >= listed) break;
         if (segment.hasFetched(item.index)) continue;
         while (this.active >= options.window && !this.noMore.signal.aborted) await this.oneIsDone();
         if (deps.clock.now() >= deadline) stop();
@@ -111,6 +117,7 @@ class FetchRun {
     return {
       segment: segment.info.id,
       ...this.counts,
+      followed: this.redirects.followed,
       requests: this.counts.requests + robots.requests - robotsBefore.requests,
       bytesReceived: this.counts.bytesReceived + robots.receivedBytes - robotsBefore.receivedBytes,
       left,
@@ -118,12 +125,15 @@ class FetchRun {
   }
 
   /**
-   * Observations of an interrupted run, such as a Retry-After: they are only in the segment until updatedb applies it.
+   * What an interrupted run has met and only the segment has until updatedb applies it: observations, such as a
+   * Retry-After, and redirects.
    */
-  private async recallObservations(): Promise<void> {
+  private async recall(): Promise<void> {
     if (this.segment.fetchedCount === 0) return;
-    for await (const { host, observation } of this.segment.fetched()) {
+    for await (const record of this.segment.fetched()) {
+      const { host, observation } = record;
       if (observation !== null) this.facts.set(host, addObservation(this.factsOf(host), observation));
+      this.redirects.add(record);
     }
   }
 
@@ -139,15 +149,28 @@ class FetchRun {
       .run(item.host, (turn) => this.visitItem(item, turn), this.noMore.signal)
       .catch((error: unknown) => {
         if (error === this.noMore.signal.reason && this.noMore.signal.aborted) return;
-        this.fault ??= error;
-        this.noMore.abort(error);
+        this.giveUp(error);
       })
-      .finally(() => {
-        this.active--;
-        const wake = this.wake;
-        this.wake = null;
-        wake?.();
-      });
+      .finally(() => this.oneEnds());
+  }
+
+  private oneEnds(): void {
+    this.active--;
+    const wake = this.wake;
+    this.wake = null;
+    wake?.();
+  }
+
+  private giveUp(error: unknown): void {
+    this.fault ??= error;
+    this.noMore.abort(this.fault);
+  }
+
+  private followOn(): void {
+    const work = this.redirects.work();
+    if (work === null) return;
+    this.active++;
+    work.catch((error: unknown) => this.giveUp(error)).finally(() => this.oneEnds());
   }
 
   private async visitItem(item: FetchItem, turn: LaneTurn): Promise<void> {
@@ -190,7 +213,7 @@ class FetchRun {
     const { clock } = this.deps;
     const facts = this.factsOf(host);
     const restUntil = facts.restUntil ?? 0;
-    const failing = this.failingHosts.get(host);
+    const failing = this.failures.reason(host);
     if (restUntil > clock.now() || failing !== undefined) {
       turn.spare();
       return restUntil > clock.now() ? this.resting(restUntil) : this.denied('host-failing', failing ?? '');
@@ -206,7 +229,7 @@ class FetchRun {
     if (verdict.allowed) return null;
     // No page of a host is requested without its robots.txt, so a network that is down may show here alone.
     const { code, message } = denialBy(verdict);
-    if (isFetched) this.countReach(host, reachByRobots(verdict), !this.failuresInARow.has(host));
+    if (isFetched) this.failures.count(host, reachByRobots(verdict), !this.failures.hasFailed(host));
     return isUnreached(code) ? this.unreached(code, message) : this.denied(code, message);
   }
 
@@ -230,7 +253,7 @@ class FetchRun {
 
   /** Pauses the lane of a host that throttles; a pause too long to wait for is returned, ms since the epoch. */
   private judgeHost(host: string, outcome: FetchOutcome): number | null {
-    this.countReach(host, reachOf(outcome));
+    this.failures.count(host, reachOf(outcome));
     if (outcome.kind !== 'failed' || outcome.code !== 'http-throttled') return null;
     const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
     if (until - outcome.at > this.options.patienceMs) {
@@ -241,35 +264,6 @@ class FetchRun {
     return null;
   }
 
-  /**
-   * Stops requests to a host after too many failures in a row, and the step when no host can be reached.
-   * @param isNews whether the failure counts towards the second: a host without robots.txt is asked for that alone
-   */
-  private countReach(host: string, reach: Reach, isNews = true): void {
-    if (reach !== 'unreached') this.failuresOverAll = 0;
-    else if (isNews) this.failuresOverAll++;
-    if (this.failuresOverAll >= this.options.failureLimit) {
-      this.fault ??= new CrawlError(
-        'failure-limit',
-        `${this.failuresOverAll} fetches in a row could not reach their hosts (fetch.failureLimit); ` +
-          'is the network down?',
-      );
-      this.noMore.abort(this.fault);
-    }
-    const failures = reach !== 'well' ? (this.failuresInARow.get(host) ?? 0) + 1 : 0;
-    if (failures === 0) this.failuresInARow.delete(host);
-    else this.failuresInARow.set(host, failures);
-    if (failures >= this.options.hostFailureLimit) {
-      const message = `${failures} failures in a row`;
-      this.failingHosts.set(host, message);
-      this.deps.log.warn('too many failures in a row: no more requests to this host in this round', {
-        host,
-        code: 'host-failing',
-        message,
-      });
-    }
-  }
-
   private warnOfRest(host: string, until: number): void {
     const reported = { host, code: 'http-throttled', until: new Date(until).toISOString() };
     this.deps.log.warn('no requests to this host until the time that its Retry-After names', reported);
@@ -277,12 +271,14 @@ class FetchRun {
 
   private async store(item: FetchItem, result: VisitResult): Promise<void> {
     const { outcome } = result;
-    await this.segment.addFetched(
+    const record = await this.segment.addFetched(
       { index: item.index, url: item.url, host: item.host, outcome, observation: result.observation },
       result.response,
     );
     countOutcome(this.counts, item.url, outcome);
     this.deps.onOutcome?.(outcome, result.observation?.bytesSaved ?? 0);
+    this.redirects.add(record);
+    this.followOn();
     if (outcome.kind === 'success' && result.body !== null) await this.deps.onPage?.(item, result);
   }
 }

@@ -1,12 +1,14 @@
-import { type CrawlDatum, type CrawlState, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
+import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type CrawlDb, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
-import type { FetchItem, SegmentStore } from '../../ports/segment-store.ts';
-import { fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
+import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
+import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
+import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
+import { factsOf } from '../facts/host-observations.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import type { GenerateSummary } from '../summaries.ts';
 import { type Candidate, inParts, interleaveHosts } from './fetch-list.ts';
+import { fetchItem } from './list-item.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
 import { soft404Probes } from './soft-404-probes.ts';
 
@@ -93,9 +95,11 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
     ...fetchBudgetFacts(fetchBudget, list.length, options),
     ...leftOf(touched, list),
   };
+  // Parts of a round are fetched by several processes, none of which knows what the others have room for.
+  const bounds = options.parts === undefined ? boundsOf(options, list.length, fetchBudget) : undefined;
   let id = await newSegmentId(deps, now);
   for (const part of inParts(list, options.parts ?? 1, partition)) {
-    await newSegment({ ...deps, partition }, options, id, part, { now, meta });
+    await newSegment({ ...deps, partition }, options, id, part, { now, meta, bounds });
     segments.push(id);
     id = idAfter(id);
     meta = {};
@@ -103,8 +107,28 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   return { ...summary, segment: segments[0] ?? null, ...(options.parts === undefined ? {} : { segments }) };
 }
 
+/** What the round has left for targets of redirects, which count as if they had been selected. */
+function boundsOf(options: GenerateRequest, selected: number, fetchBudget: FetchBudget | null): RoundBounds {
+  const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, status, maxLayers } = options;
+  const most = Math.min(topN, fetchBudget?.budget ?? topN, Number.MAX_SAFE_INTEGER);
+  return {
+    free: Math.max(0, most - selected),
+    isCharged: (fetchBudget?.account ?? null) !== null,
+    ...{ maxPerHost, maxPerDomain, minScore, minIntervalMs },
+    ...(status !== undefined && { status }),
+    ...(Number.isFinite(maxLayers) && { maxLayers }),
+  };
+}
+
 function partitioning({ domainOf }: SelectDeps, { partitionBy }: GenerateSettings): (host: string) => number {
   return partitionBy === 'domain' ? (host) => partitionOf(domainOf(host)) : partitionOf;
+}
+
+interface NewPart {
+  readonly now: number;
+  /** Facts that are written with the leases. */
+  readonly meta: Readonly<Record<string, string>>;
+  readonly bounds: RoundBounds | undefined;
 }
 
 type WriteDeps = GenerateDeps & { readonly partition: (host: string) => number };
@@ -114,13 +138,14 @@ async function newSegment(
   settings: GenerateSettings,
   id: string,
   list: readonly Candidate[],
-  { now, meta }: { readonly now: number; readonly meta: Readonly<Record<string, string>> },
+  { now, meta, bounds }: NewPart,
 ): Promise<void> {
   const facts = await factsOf(deps.db, [...new Set(list.map((each) => each.host))]);
   const { random, partition } = deps;
   const admits = (url: string): boolean => isAdmitted(deps.select, url, 0);
   const probes = settings.soft404 ? soft404Probes(list, facts, now, { random, partition, admits }) : [];
-  await deps.segments.create({ id, createdAt: now, hosts: facts }, fetchItems(deps, settings, list, probes));
+  const segment = { id, createdAt: now, hosts: facts, ...(bounds !== undefined && { bounds }) };
+  await deps.segments.create(segment, fetchItems(deps, settings, list, probes));
   await deps.db.write(
     {
       lease: { segment: id, entries: list.map((each) => each.entry) },
@@ -149,51 +174,17 @@ async function* fetchItems(
     const records = await deps.db.getMany(window.map((candidate) => candidate.entry.url));
     deps.select.onWork?.({ work: 'writing the fetch list', done: start, total: chosen.length });
     for (const [i, candidate] of window.entries()) {
-      yield fetchItem(deps, settings, index++, candidate, records[i]);
+      const record = records[i];
+      if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
+      const { host } = candidate;
+      yield fetchItem(
+        record,
+        { index: index++, host, partition: deps.partition(host) },
+        settings.auditShare,
+        deps.random,
+      );
     }
   }
-}
-
-/**
- * Whether the body of a page is needed, so that no conditional request is sent: the page could not be parsed, and the
- * parser may have been mended. An unsupported type lasts, so there a server that has validators may answer 304.
- */
-function needsBody({ state, lastError, validators }: CrawlDatum): boolean {
-  const { etag, lastModified } = validators;
-  return state === 'parse_failed' && (lastError?.code !== 'parse-unsupported' || (etag ?? lastModified) === null);
-}
-
-function fetchItem(
-  { random, partition }: WriteDeps,
-  { auditShare }: GenerateSettings,
-  index: number,
-  candidate: Candidate,
-  record: CrawlDatum | undefined,
-): FetchItem {
-  if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
-  // The content of a gone page may have been pruned: should it be back, its body is needed even where it is the same.
-  const isHeld = record.state !== 'gone' && !needsBody(record);
-  const validators = isHeld ? record.validators : NO_VALIDATORS;
-  const digest = isHeld ? record.digest : null;
-  const isAuditable = digest !== null && (validators.etag !== null || validators.lastModified !== null);
-  return {
-    index,
-    url: record.url,
-    host: candidate.host,
-    partition: partition(candidate.host),
-    depth: record.depth,
-    score: record.score,
-    validators,
-    digest,
-    ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
-    audit: isAuditable && random() < auditShare,
-    metadata: record.metadata,
-  };
-}
-
-async function factsOf(db: CrawlDb, hosts: readonly string[]): Promise<Record<string, HostFacts>> {
-  const rows = await db.hostRows(hosts);
-  return Object.fromEntries(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
 }
 
 /** `YYYYMMDDhhmmss-nnnnn`, in UTC, with a suffix after compacting or merging. Other folders do not count. */

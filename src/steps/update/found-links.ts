@@ -1,4 +1,4 @@
-import { endsChain, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
+import { depthAfter, endsChain, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
 import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
@@ -55,12 +55,12 @@ export interface Found {
 }
 
 /**
- * The target of a redirect, which is judged like an outlink and as deep as one. `null`: none. After `maxRedirects` in a
- * row it does not enter the crawl db.
+ * The target of a redirect, which is judged like an outlink. `null`: none. After `maxRedirects` in a row it does not
+ * enter the crawl db.
  */
 export function redirectTarget(
   deps: LinkDeps,
-  fetched: FetchedRecord,
+  fetched: Pick<FetchedRecord, 'outcome'>,
   page: CrawlDatum,
   maxRedirects: number,
   found: Map<string, Found>,
@@ -73,7 +73,7 @@ export function redirectTarget(
   } catch {
     return null;
   }
-  const depth = page.depth + 1;
+  const depth = depthAfter(page.depth, page.url, absolute);
   const context = { from: page.url, depth, seedHosts: deps.seedHosts };
   const { url } = deps.urls.apply(absolute, context);
   if (url === null) {
@@ -159,7 +159,7 @@ const NO_URLS: ReadonlySet<string> = new Set();
 export async function additions(
   deps: LinkDeps & LinkCounts,
   found: ReadonlyMap<string, Found>,
-  { beyondVariants }: LinkOptions,
+  { beyondVariants }: Pick<LinkOptions, 'beyondVariants'>,
   intervalMs: number,
 ): Promise<CrawlDatum[]> {
   const urls = [...found.keys()];

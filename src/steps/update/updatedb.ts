@@ -1,3 +1,4 @@
+import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
 import type { Segment } from '../../ports/segment-store.ts';
@@ -49,7 +50,9 @@ export async function updateFromSegment(
   const isDone = row.state === 'updated';
   const total = isDone ? emptyTally() : await applyChunks(run, segment, row, onWork);
   const released = isDone ? 0 : await releaseRest(deps.db, segment);
-  const updated: SegmentRow = { ...row, applied: row.applied + total.applied, state: 'updated' };
+  if (!isDone) await countFollowed(run, segment, total);
+  const { urls: size } = segment.info;
+  const updated: SegmentRow = { ...row, urls: size, applied: row.applied + total.applied, state: 'updated' };
   const meta = visitPriceFacts(visitPrice, total.visits, total.worth);
   await deps.db.write({ segments: [updated], meta }, { durable: true });
   await segment.setState('updated');
@@ -81,6 +84,18 @@ async function applyChunks(
     onWork?.({ work: 'applying the segment', done: applied, total: segment.fetchedCount });
   }
   return total;
+}
+
+/** Counts the URLs that entered the crawl db while the segment was fetched. */
+async function countFollowed({ layers, links }: UpdateRun, segment: Segment, total: Tally): Promise<void> {
+  const { urls, followed = 0 } = segment.info;
+  if (followed === 0) return;
+  for await (const { joined, depth, metadata } of segment.fetchList(urls - followed)) {
+    if (joined?.isNew !== true) continue;
+    total.newUrls++;
+    layers.count(depth, 'newUrls');
+    if (typeof metadata.demoted === 'string') countRejection(links.demotedBy, metadata.demoted);
+  }
 }
 
 /** URLs released per batch. */

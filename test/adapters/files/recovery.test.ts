@@ -10,6 +10,7 @@ import {
   all,
   encodedRecord,
   fetchedRecord,
+  fetchItem,
   fetchItems,
   response,
   START,
@@ -107,6 +108,44 @@ describe('a segment after an interruption', () => {
       });
     },
   );
+
+  it('added.bin cut anywhere keeps the items before the cut, and the pages of those', async () => {
+    const grown = copyOf(original);
+    const segment = await storeIn(grown.dir).open(ID, 'write');
+    const joined = { from: urlOf(0), isNew: true, isOfSeed: false };
+    const added = [URLS, URLS + 1, URLS + 2];
+    for (const index of added) {
+      await segment.addItems([{ ...fetchItem(index), joined }], {});
+      await segment.addFetched(fetchedRecord(index), response(index));
+    }
+    // As a kill leaves it: the mark is older than the items.
+    await segment.close();
+    expect(readFileSync(grown.file('segment.json'), 'utf8')).toMatch(/^\{"format":2,.*"followed":0/);
+    const { size } = statSync(grown.file('added.bin'));
+    for (const cut of [0, 1, size / 3, size / 2, size - 1, size].map(Math.floor)) {
+      const { dir, file } = copyOf(grown.dir);
+      truncateSync(file('added.bin'), cut);
+      const reader = await storeIn(dir).open(ID, 'read');
+      const followed = reader.info.followed ?? 0;
+      expect(reader.info.urls).toBe(URLS + followed);
+      expect(followed).toBe(Math.floor((3 * cut) / size));
+      await reader.close();
+      const again = await storeIn(dir).open(ID, 'write');
+      expect((await all(again.fetchList())).map(({ index }) => index)).toEqual([
+        ...Array.from({ length: URLS + followed }, (_, i) => i),
+      ]);
+      expect(again.fetchedCount).toBe(URLS + followed);
+      for (const index of added.slice(followed)) {
+        await again.addItems([{ ...fetchItem(index), joined }], {});
+        await again.addFetched(fetchedRecord(index), response(index));
+      }
+      expect((await all(again.fetched())).map(({ index }) => index)).toEqual([
+        ...Array.from({ length: URLS + 3 }, (_, i) => i),
+      ]);
+      await again.close();
+      rmSync(dir, { recursive: true });
+    }
+  });
 
   it('all files cut at once, with rubbish behind the cut', async () => {
     const names = ['fetched.bin', 'parsed.bin', 'data-00000.warc.gz'];

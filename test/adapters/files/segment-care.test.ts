@@ -9,6 +9,7 @@ import {
   all,
   encodedRecord,
   fetchedRecord,
+  fetchItem,
   fetchItems,
   response,
   START,
@@ -31,6 +32,7 @@ beforeAll(async () => {
       await segment.addFetched(fetchedRecord(i), response(i));
       await segment.addParsed(i, encodedRecord(i));
     }
+    await segment.addItems([fetchItem(URLS)], {});
     await segment.setState(state);
     await segment.close();
     originals.set(state, dir);
@@ -136,6 +138,7 @@ describe('verify and repair of segments', () => {
     ['segment.json', 'parsed', 'segment-unreadable'],
     ['segment.json', 'updated', 'segment-unreadable'],
     ['fetchlist.bin', 'parsed', 'segment-damaged'],
+    ['added.bin', 'parsed', 'segment-damaged'],
   ] as const)('a damaged %s (%s): the segment goes to the quarantine as a whole', async (name, state, kind) => {
     const copy = copyOf(state);
     flip(copy.file(name), 20);

@@ -40,6 +40,7 @@ const ROUND = {
   new: 4,
   gone: 0,
   redirected: 0,
+  followed: 0,
   failed: 0,
   robotsDenied: 0,
   requests: 10,

@@ -3,7 +3,15 @@ import { roundHeading, roundLines } from '../../../src/cli/render/live/round-tab
 
 const round = {
   ...{ round: 12, generated: 98_765, fetched: 90_000, new: 45_678, modified: 23_456 },
-  ...{ notModified: 10_000, skippedByHeaders: 2_000, unchanged: 300, gone: 4_321, redirected: 567, failed: 89 },
+  ...{
+    notModified: 10_000,
+    skippedByHeaders: 2_000,
+    unchanged: 300,
+    gone: 4_321,
+    redirected: 567,
+    followed: 0,
+    failed: 89,
+  },
   ...{ robotsDenied: 34, requests: 98_000, bytesReceived: 98_765_432_100, bodyBytes: 98_000_000_000 },
   ...{ outlinks: 900_000, newUrls: 654_321, ms: 5_432_100, cpuMs: 4_000_000 },
 };

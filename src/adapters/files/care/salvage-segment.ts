@@ -46,7 +46,7 @@ export async function salvageSegment(folder: string, applied: number): Promise<S
   });
   // Fetching starts again with the missing pages; a complete segment passes through at once.
   const state: SegmentState = info.state === 'updated' ? 'updated' : 'generated';
-  writeMark(folder, { info: { ...info, state }, synced: { fetchList: synced.fetchList, fetched, parsed } });
+  writeMark(folder, { info: { ...info, state }, synced: { ...synced, fetched, parsed } });
   return { pagesLost: Math.max(0, read - kept.size), state, applied: appliedKept };
 }
 

@@ -6,7 +6,7 @@ import type { OnWork } from '../../../ports/work-progress.ts';
 import { onFile } from '../file-errors.ts';
 import { LOCK } from '../locks/folder-lock.ts';
 import { readFrames } from '../segments/frame-reader.ts';
-import { FETCH_LIST, FETCHED, INFO, isFinished, readMark, writeMark } from '../segments/segment-folder.ts';
+import { ADDED, FETCH_LIST, FETCHED, INFO, isFinished, readMark, writeMark } from '../segments/segment-folder.ts';
 import { isWarcName } from '../warc/warc-writer.ts';
 import { copyFolder } from './copy-folder.ts';
 import { type Salvaged, salvageSegment } from './salvage-segment.ts';
@@ -118,7 +118,7 @@ export async function repairSegments(
     let isListDamaged = false;
     const info = await verifySegment(folder, id, options.deep, (finding) => {
       isDamaged = true;
-      if (finding.subject.endsWith(FETCH_LIST)) isListDamaged = true;
+      if (finding.subject.endsWith(FETCH_LIST) || finding.subject.endsWith(ADDED)) isListDamaged = true;
       options.report(finding);
     });
     if (!isDamaged) continue;

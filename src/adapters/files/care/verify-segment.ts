@@ -4,8 +4,17 @@ import type { FetchedRecord, SegmentInfo } from '../../../ports/segment-store.ts
 import type { Report } from '../../../ports/state-care.ts';
 import { damagedAt } from '../file-errors.ts';
 import { type Frame, readFrames } from '../segments/frame-reader.ts';
+import { withAdded } from '../segments/joined-items.ts';
 import { decodeFetched, decodeRecord } from '../segments/record-codec.ts';
-import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from '../segments/segment-folder.ts';
+import {
+  ADDED,
+  FETCH_LIST,
+  FETCHED,
+  listedUrls,
+  PARSED,
+  readMark,
+  type SegmentMark,
+} from '../segments/segment-folder.ts';
 import { verifyWarc, type WarcFault } from '../warc/verify-warc.ts';
 import { warcSizes } from '../warc/warc-writer.ts';
 
@@ -33,9 +42,14 @@ export async function verifySegment(
     report({ kind: 'segment-damaged', subject: join(id, file), detail: (error as Error).message });
   try {
     // The list of a finished segment is not used.
-    if (info.state !== 'updated') verifyFetchList(folder, synced.fetchList, info.urls);
+    if (info.state !== 'updated') verifyFetchList(folder, synced.fetchList, listedUrls(info));
   } catch (error) {
     damaged(FETCH_LIST, error);
+  }
+  try {
+    if (info.state !== 'updated') withAdded(folder, mark);
+  } catch (error) {
+    damaged(ADDED, error);
   }
   try {
     const sizes = warcSizes(folder);

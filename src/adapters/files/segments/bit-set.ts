@@ -1,9 +1,10 @@
 // adapters/files/segments/: segments: fetch lists, outcomes and parse output, append-only and recoverable.
-/** A set of positions below a fixed bound, one bit each. */
+/** A set of positions, one bit each. */
 export class BitSet {
   count = 0;
-  private readonly bits: Uint8Array;
+  private bits: Uint8Array;
 
+  /** @param size positions expected; it grows with those beyond */
   constructor(size: number) {
     this.bits = new Uint8Array((size + 7) >> 3);
   }
@@ -14,6 +15,11 @@ export class BitSet {
 
   add(index: number): void {
     if (this.has(index)) return;
+    if (index >> 3 >= this.bits.length) {
+      const grown = new Uint8Array(Math.max(64, 2 * this.bits.length, (index >> 3) + 1));
+      grown.set(this.bits);
+      this.bits = grown;
+    }
     this.bits[index >> 3] = (this.bits[index >> 3] ?? 0) | (1 << (index & 7));
     this.count++;
   }

@@ -9,12 +9,17 @@ import { damagedAt, onFile } from '../file-errors.ts';
 /** The files of a segment beside its `data-NNNNN.warc.gz`. */
 export const FETCH_LIST = 'fetchlist.bin';
 export const FETCHED = 'fetched.bin';
+/**
+ * Items that joined the fetch list while it was fetched; only where some did. Copies of a segment that is being written
+ * take its files from the last name to the first: so no outcome is without its item.
+ */
+export const ADDED = 'added.bin';
 export const PARSED = 'parsed.bin';
 /** Written last and replaced as a whole: a folder without it is a segment that was never finished. */
 export const INFO = 'segment.json';
 
-/** Raised with every change that older versions would misread. */
-const FORMAT = 1;
+/** Raised with every change that older versions would misread. 2: items have joined the fetch list. */
+const FORMAT = 2;
 
 /** States in the order in which a segment reaches them. */
 export const STATES: readonly SegmentState[] = ['generated', 'fetched', 'parsed', 'updated'];
@@ -24,6 +29,8 @@ export interface SyncedBytes {
   readonly fetchList: number;
   readonly fetched: number;
   readonly parsed: number;
+  /** Absent in segments without that file. */
+  readonly added?: number;
 }
 
 export interface SegmentMark {
@@ -36,7 +43,8 @@ export function isFinished(folder: string): boolean {
 }
 
 export function writeMark(folder: string, { info, synced }: SegmentMark): void {
-  replaceFile(join(folder, INFO), `${JSON.stringify({ format: FORMAT, ...info, synced })}\n`);
+  const format = info.followed === undefined ? 1 : FORMAT;
+  replaceFile(join(folder, INFO), `${JSON.stringify({ format, ...info, synced })}\n`);
 }
 
 /** Throws `segment-corrupt`, or `db-version` for what a newer version wrote. */
@@ -57,15 +65,19 @@ export function readMark(folder: string): SegmentMark {
   }
   const { format, synced, ...info } = read ?? {};
   const isWhole =
-    format === FORMAT &&
+    (format === 1 || format === FORMAT) &&
     info.id === basename(folder) &&
     Number.isSafeInteger(info.urls) &&
     Number.isFinite(info.createdAt) &&
     STATES.includes(info.state as SegmentState) &&
     typeof info.hosts === 'object';
   if (!isWhole) throw damagedAt(file, 0, 'it does not describe a segment of this name');
+  const { fetchList = 0, fetched = 0, parsed = 0, added } = synced ?? {};
   return {
     info: info as SegmentInfo,
-    synced: { fetchList: synced?.fetchList ?? 0, fetched: synced?.fetched ?? 0, parsed: synced?.parsed ?? 0 },
+    synced: { fetchList, fetched, parsed, ...(added !== undefined && { added }) },
   };
 }
+
+/** URLs of the list that generate made. */
+export const listedUrls = ({ urls, followed = 0 }: SegmentInfo): number => urls - followed;

@@ -10,6 +10,7 @@ import type { WarcOptions } from '../warc/warc-writer.ts';
 import { BitSet } from './bit-set.ts';
 import { FrameLog } from './frame-log.ts';
 import { readFrames } from './frame-reader.ts';
+import { withAdded } from './joined-items.ts';
 import { encodeRecord } from './record-codec.ts';
 import { FileSegment } from './segment.ts';
 import {
@@ -50,7 +51,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
 
   return {
     async create(segment: NewSegment, items: Iterable<FetchItem> | AsyncIterable<FetchItem>): Promise<SegmentInfo> {
-      const { id, createdAt, hosts } = segment;
+      const { id } = segment;
       if (!ID.test(id)) throw new TypeError(`segment id "${id}" may have letters, digits, "_" and "-" only`);
       const folder = folderOf(id);
       if (isFinished(folder)) throw new TypeError(`segment ${id} exists already`);
@@ -59,7 +60,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
         mkdirSync(folder, { recursive: true });
       });
       const { urls, bytes } = await writeFetchList(join(folder, FETCH_LIST), items);
-      const info: SegmentInfo = { id, createdAt, hosts, urls, state: 'generated' };
+      const info: SegmentInfo = { ...segment, urls, state: 'generated' };
       writeMark(folder, { info, synced: { fetchList: bytes, fetched: 0, parsed: 0 } });
       onFile(dir, () => syncFolder(dir));
       return info;
@@ -87,7 +88,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
   };
 
   function openForReading(folder: string): FileSegment {
-    const mark = readMark(folder);
+    const mark = withAdded(folder, readMark(folder));
     const indexesOf = (name: string, syncedBytes: number): BitSet => {
       const bits = new BitSet(mark.info.urls);
       for (const { index } of readFrames(join(folder, name), { syncedBytes, wants: () => false })) bits.add(index);
@@ -101,7 +102,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
     const lock = lockFolder(folder, 'the segment', lockPatienceMs);
     let mark: SegmentMark;
     try {
-      mark = readMark(folder);
+      mark = withAdded(folder, readMark(folder));
     } catch (error) {
       lock.release();
       throw error;

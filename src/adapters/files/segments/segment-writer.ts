@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { FetchedRecord, WireResponse } from '../../../ports/segment-store.ts';
+import type { FetchedRecord, FetchItem, SegmentInfo, WireResponse } from '../../../ports/segment-store.ts';
 import { damagedAt } from '../file-errors.ts';
 import type { FolderLock } from '../locks/folder-lock.ts';
 import { type WarcOptions, WarcWriter, warcMember, warcSizes } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
 import { FrameLog } from './frame-log.ts';
 import type { Frame } from './frame-reader.ts';
+import { AddedItems, checkPositions } from './joined-items.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
 import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
 
@@ -25,6 +26,8 @@ export class SegmentWriter {
   private readonly fetched: FrameLog;
   private readonly parsed: FrameLog;
   private readonly warc: WarcWriter;
+  /** `null`: nothing has joined the fetch list. */
+  private added: AddedItems | null;
   /** Records whose response is being compressed in another thread. */
   private readonly underWay = new Set<Promise<unknown>>();
   private flushedAt = Number.NEGATIVE_INFINITY;
@@ -54,6 +57,8 @@ export class SegmentWriter {
         accept: this.recordsOnDisk(ends),
       });
       open.push(this.fetched);
+      this.added = mark.info.followed === undefined ? null : new AddedItems(dir, mark);
+      if (this.added !== null) open.push(this.added);
       this.warc = new WarcWriter(dir, deps.warc, ends);
       open.push(this.warc);
       this.parsed = new FrameLog(join(dir, PARSED), {
@@ -83,6 +88,8 @@ export class SegmentWriter {
     const sizes = warcSizes(this.dir);
     const file = join(this.dir, FETCHED);
     return (frame) => {
+      // The record of a lost item: its page is found anew by its redirect.
+      if (frame.index >= this.mark.info.urls) return false;
       const { warc } = decodeRecord<FetchedRecord>(file, frame);
       if (warc !== null) {
         const end = warc.offset + warc.length;
@@ -97,6 +104,21 @@ export class SegmentWriter {
       this.bits.fetched.add(frame.index);
       return true;
     };
+  }
+
+  async addItems(items: readonly FetchItem[], hosts: SegmentInfo['hosts']): Promise<void> {
+    this.checkOpen();
+    checkPositions(items, this.mark.info);
+    if (this.added === null) {
+      // Before the first item: versions that do not know of such items must not read the segment.
+      this.setMark({ ...this.mark, info: { ...this.mark.info, followed: 0 } });
+      this.added = new AddedItems(this.dir, this.mark);
+    }
+    const { info } = this.mark;
+    const [urls, followed] = [info.urls + items.length, (info.followed ?? 0) + items.length];
+    const facts = { ...hosts, ...info.hosts };
+    this.mark = { ...this.mark, info: { ...info, hosts: facts, urls, followed } };
+    await this.added.add(items, hosts);
   }
 
   async addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
@@ -162,7 +184,7 @@ export class SegmentWriter {
     this.checkOpen();
     await Promise.allSettled(this.underWay);
     this.flush();
-    const lengths = { fetched: this.fetched.size, parsed: this.parsed.size };
+    const lengths = { fetched: this.fetched.size, parsed: this.parsed.size, added: this.added?.size };
     await this.warc.sync();
     await this.fetched.sync();
     await this.parsed.sync();
@@ -170,7 +192,11 @@ export class SegmentWriter {
     const reached = STATES.indexOf(state) > STATES.indexOf(info.state) ? state : info.state;
     // Parse output that was reset meanwhile is not marked as synced.
     const parsed = Math.min(lengths.parsed, this.parsed.size);
-    this.setMark({ info: { ...info, state: reached }, synced: { ...synced, fetched: lengths.fetched, parsed } });
+    const added = lengths.added === undefined ? {} : { added: lengths.added };
+    this.setMark({
+      info: { ...info, state: reached },
+      synced: { ...synced, fetched: lengths.fetched, parsed, ...added },
+    });
   }
 
   /** Closes everything, whatever fails on the way. */
@@ -184,6 +210,7 @@ export class SegmentWriter {
       this.warc.close();
       this.fetched.close();
       this.parsed.close();
+      this.added?.close();
       this.lock.release();
     }
   }

@@ -12,6 +12,7 @@ import type {
 import { readStoredResponse } from '../warc/stored-response.ts';
 import type { BitSet } from './bit-set.ts';
 import { type Frame, type FrameQuery, readFrames } from './frame-reader.ts';
+import { readAdded } from './joined-items.ts';
 import { decodeFetched, decodeRecord, withTexts } from './record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, type SegmentMark } from './segment-folder.ts';
 import type { SegmentWriter } from './segment-writer.ts';
@@ -64,6 +65,12 @@ export class FileSegment implements Segment {
     for (const frame of readFrames(file, query)) {
       if (frame.index >= from) yield decodeRecord<FetchItem>(file, frame);
     }
+    if (this.info.followed === undefined) return;
+    for (const { item } of readAdded(this.dir, this.writer?.mark ?? this.mark)) if (item.index >= from) yield item;
+  }
+
+  async addItems(items: readonly FetchItem[], hosts: SegmentInfo['hosts']): Promise<void> {
+    await this.writing().addItems(items, hosts);
   }
 
   addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {

@@ -1,0 +1,36 @@
+import { domainOf } from '../../adapters/system/domain-of.ts';
+import { partitionOf } from '../../domain/url/hash/partition.ts';
+import type { Segment } from '../../ports/segment-store.ts';
+import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';
+import { type FollowRedirects, followRedirects } from '../../steps/fetch/follow-redirects.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { linkDeps } from './readmitting.ts';
+
+/**
+ * Follows the redirects of a segment within its round, as configured. It writes the crawl db: steps that do not have it
+ * leave targets to the next round. What is refused is noted by updatedb, which judges the same redirects.
+ */
+export async function redirectFollower(
+  deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>,
+  segment: Segment,
+): Promise<FollowRedirects | null> {
+  const { config, runtime, plugins, web } = deps;
+  if (!config.fetch.followRedirects) return null;
+  const { clock, random } = runtime;
+  const follow = {
+    db: deps.store().db,
+    clock,
+    random,
+    links: linkDeps(deps, NO_SKIP_SINK),
+    domainOf,
+    partition: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
+    mayRequest: (host: string) => config.agent.contact !== '' || web.isOwnHost(host),
+  };
+  return followRedirects(follow, segment, {
+    maxRedirects: config.fetch.maxRedirects,
+    additions: config.updatedb.additions,
+    beyondVariants: config.outlinks.beyondVariants,
+    initialIntervalMs: plugins.policy.schedule.initialIntervalMs,
+    auditShare: config.fetch.auditShare,
+  });
+}

@@ -1,0 +1,200 @@
+import { dueFacts } from '../../domain/crawl/revisit/due.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
+import type { FetchedRecord, FetchItem, RoundBounds, Segment } from '../../ports/segment-store.ts';
+import { chargedFacts } from '../facts/fetch-budget.ts';
+import { factsOf } from '../facts/host-observations.ts';
+import { fetchItem } from '../generate/list-item.ts';
+import { additions, type Found, type LinkDeps, type LinkOptions, redirectTarget } from '../update/found-links.ts';
+import { RoundCaps } from './round-caps.ts';
+
+export interface FollowDeps {
+  readonly db: CrawlDb;
+  readonly clock: Clock;
+  /** By which a target is admitted, as any link. */
+  readonly links: LinkDeps;
+  /** Registrable domain of a host. */
+  readonly domainOf: (host: string) => string;
+  readonly partition: (host: string) => number;
+  /** Whether requests may be sent to a host: public ones need a contact. */
+  readonly mayRequest: (host: string) => boolean;
+  /** Uniform in [0, 1): which visits become audits. */
+  readonly random: () => number;
+}
+
+export interface FollowOptions extends Pick<LinkOptions, 'beyondVariants'> {
+  readonly maxRedirects: number;
+  /** Whether newly found URLs enter the crawl db. */
+  readonly additions: boolean;
+  /** Interval of a URL that enters, ms. */
+  readonly initialIntervalMs: number;
+  /** As in `GenerateSettings`. */
+  readonly auditShare: number;
+}
+
+/**
+ * Takes the redirects that a round has met, and resolves with the targets that are to be fetched in the same round.
+ * Calls must follow one another.
+ */
+export type FollowRedirects = (redirects: readonly FetchedRecord[]) => Promise<readonly FetchItem[]>;
+
+/** Follows the redirects of a segment within its round; `null` where its round takes nothing in. */
+export async function followRedirects(
+  deps: FollowDeps,
+  segment: Segment,
+  options: FollowOptions,
+): Promise<FollowRedirects | null> {
+  const { bounds, urls, followed = 0 } = segment.info;
+  if (bounds === undefined) return null;
+  const caps = await RoundCaps.of(segment, bounds, deps.domainOf);
+  const joined = new Map<string, boolean>();
+  if (followed > 0) {
+    for await (const { url, joined: how } of segment.fetchList(urls - followed))
+      joined.set(url, how?.isOfSeed ?? false);
+  }
+  const follower = new Follower(deps, segment, options, bounds, caps, joined);
+  return (redirects) => follower.follow(redirects);
+}
+
+/** A target that joins the round. */
+interface Joining {
+  readonly datum: CrawlDatum;
+  readonly isNew: boolean;
+  readonly target: Target;
+}
+
+interface Target extends Found {
+  readonly isOfSeed: boolean;
+}
+
+class Follower {
+  readonly #deps: FollowDeps;
+  readonly #segment: Segment;
+  readonly #options: FollowOptions;
+  readonly #bounds: RoundBounds;
+  readonly #caps: RoundCaps;
+  /** URLs that have joined the round, and whether they are of a seed. */
+  readonly #joined: Map<string, boolean>;
+
+  constructor(
+    deps: FollowDeps,
+    segment: Segment,
+    options: FollowOptions,
+    bounds: RoundBounds,
+    caps: RoundCaps,
+    joined: Map<string, boolean>,
+  ) {
+    this.#deps = deps;
+    this.#segment = segment;
+    this.#options = options;
+    this.#bounds = bounds;
+    this.#caps = caps;
+    this.#joined = joined;
+  }
+
+  /**
+   * The items are on disk before the one batch that leases their URLs, as in generate. Where a crash comes in between,
+   * the next call for the same redirect leases them. A URL that has a lease is in this round already, or in another.
+   */
+  async follow(redirects: readonly FetchedRecord[]): Promise<FetchItem[]> {
+    const { db, clock } = this.#deps;
+    const targets = await this.#targetsOf(redirects);
+    const urls = [...targets.keys()];
+    const [records, leases] = [await db.getMany(urls), await db.leases(urls)];
+    const now = clock.now();
+    const joining: Joining[] = [];
+    for (const [i, url] of urls.entries()) {
+      if (leases[i] !== undefined) continue;
+      const record = records[i];
+      const each = await this.#joining(url, targets.get(url) as Target, record, now);
+      if (each === null) continue;
+      joining.push(each);
+      if (!this.#joined.has(url)) this.#caps.count(hostOf(url));
+    }
+    return joining.length === 0 ? [] : this.#join(joining);
+  }
+
+  /** Targets that a round may ask for, by what their redirects say. */
+  async #targetsOf(redirects: readonly FetchedRecord[]): Promise<Map<string, Target>> {
+    const { db, links } = this.#deps;
+    const targets = new Map<string, Target>();
+    const pages = await db.getMany(redirects.map(({ url }) => url));
+    for (const [i, page] of pages.entries()) {
+      // The address that cannot exist, by which soft 404s are found, has no record.
+      if (page === undefined) continue;
+      const found = new Map<string, Found>();
+      const tally = { outlinks: 0, filteredUrls: 0 };
+      redirectTarget(links, redirects[i] as FetchedRecord, page, this.#options.maxRedirects, found, tally);
+      for (const [url, each] of found) {
+        const target = { ...each, isOfSeed: this.#isOfSeed(page, url) };
+        if (!targets.has(url) && this.#isWithinLayers(target)) targets.set(url, target);
+      }
+    }
+    return targets;
+  }
+
+  #isOfSeed(page: CrawlDatum, url: string): boolean {
+    if (!page.seed && this.#joined.get(page.url) !== true) return false;
+    const { domainOf } = this.#deps;
+    return domainOf(hostOf(page.url)) === domainOf(hostOf(url));
+  }
+
+  /** A seed that redirects within its site stands for the page that it leads to. */
+  #isWithinLayers({ depth, isOfSeed }: Target): boolean {
+    return isOfSeed || depth < (this.#bounds.maxLayers ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** `null`: it is left to a later round. */
+  async #joining(url: string, target: Target, record: CrawlDatum | undefined, now: number): Promise<Joining | null> {
+    const host = hostOf(url);
+    const isListed = this.#joined.has(url);
+    if (!this.#deps.mayRequest(host) || !(isListed || this.#caps.admits(host))) return null;
+    if (record !== undefined) {
+      const isDue = record.nextFetchAt !== null && record.nextFetchAt <= now;
+      return isDue && this.#isWanted(record) ? { datum: record, isNew: false, target } : null;
+    }
+    const { additions: mayEnter, initialIntervalMs } = this.#options;
+    if (!mayEnter) return null;
+    const counts = { filteredBy: {}, demotedBy: {} };
+    const found = new Map([[url, target]]);
+    const [datum] = await additions({ ...this.#deps.links, ...counts }, found, this.#options, initialIntervalMs);
+    return datum !== undefined && this.#isWanted(datum) ? { datum, isNew: true, target } : null;
+  }
+
+  /** Whether generate would select it, but for its rank. */
+  #isWanted({ state, score, fixedIntervalMs, schedule }: CrawlDatum): boolean {
+    const { status, minScore, minIntervalMs } = this.#bounds;
+    const intervalMs = fixedIntervalMs ?? schedule.intervalMs;
+    return (status?.includes(state) ?? true) && score >= minScore && intervalMs >= minIntervalMs;
+  }
+
+  async #join(joining: readonly Joining[]): Promise<FetchItem[]> {
+    const { db, links } = this.#deps;
+    const { id } = this.#segment.info;
+    const items = joining.filter(({ datum }) => !this.#joined.has(datum.url)).map((each, i) => this.#itemOf(each, i));
+    if (items.length > 0) {
+      const hosts = new Set(items.map(({ host }) => host).filter((host) => !(host in this.#segment.info.hosts)));
+      await this.#segment.addItems(items, await factsOf(db, [...hosts]));
+    }
+    const added = joining.filter(({ isNew }) => isNew).map(({ datum }) => datum);
+    await db.write({
+      puts: added.map((datum) => ({ datum, previous: null })),
+      lease: { segment: id, entries: joining.map(({ datum }) => dueEntry(datum)) },
+      meta: this.#bounds.isCharged ? await chargedFacts(db, items.length) : {},
+    });
+    links.seen.add(added.map(({ url }) => url));
+    for (const item of items) this.#joined.set(item.url, item.joined?.isOfSeed ?? false);
+    return items;
+  }
+
+  #itemOf({ datum, isNew, target }: Joining, position: number): FetchItem {
+    const host = hostOf(datum.url);
+    const place = { index: this.#segment.info.urls + position, host, partition: this.#deps.partition(host) };
+    const item = fetchItem(datum, place, this.#options.auditShare, this.#deps.random);
+    return { ...item, joined: { from: target.parent.url, isNew, isOfSeed: target.isOfSeed } };
+  }
+}
+
+const dueEntry = (datum: CrawlDatum): DueEntry => ({ ...dueFacts(datum), dueAt: datum.nextFetchAt as number });

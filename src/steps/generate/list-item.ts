@@ -1,0 +1,40 @@
+import { type CrawlDatum, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
+import type { FetchItem } from '../../ports/segment-store.ts';
+
+/**
+ * The entry of the fetch list for a record.
+ * @param auditShare share of the visits that could be skipped by headers, and are audits
+ * @param random uniform in [0, 1)
+ */
+export function fetchItem(
+  record: CrawlDatum,
+  place: Pick<FetchItem, 'index' | 'host' | 'partition'>,
+  auditShare: number,
+  random: () => number,
+): FetchItem {
+  // The content of a gone page may have been pruned: should it be back, its body is needed even where it is the same.
+  const isHeld = record.state !== 'gone' && !needsBody(record);
+  const validators = isHeld ? record.validators : NO_VALIDATORS;
+  const digest = isHeld ? record.digest : null;
+  const isAuditable = digest !== null && (validators.etag !== null || validators.lastModified !== null);
+  return {
+    ...place,
+    url: record.url,
+    depth: record.depth,
+    score: record.score,
+    validators,
+    digest,
+    ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
+    audit: isAuditable && random() < auditShare,
+    metadata: record.metadata,
+  };
+}
+
+/**
+ * Whether the body of a page is needed, so that no conditional request is sent: the page could not be parsed, and the
+ * parser may have been mended. An unsupported type lasts, so there a server that has validators may answer 304.
+ */
+function needsBody({ state, lastError, validators }: CrawlDatum): boolean {
+  const { etag, lastModified } = validators;
+  return state === 'parse_failed' && (lastError?.code !== 'parse-unsupported' || (etag ?? lastModified) === null);
+}
