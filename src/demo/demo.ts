@@ -97,8 +97,9 @@ async function visits(
     clock.moveTo(START + day * DAY_MS);
     const seeds = visit === 0 ? [{ name: 'demo', lines: server.origins.map((origin) => `${origin}/`) }] : [];
     const summary = await crawler.crawl({ seeds });
-    done.push(demoVisit(day, summary, server.bytesOfAll()));
-    say(`day ${day}: ${summary.totals.generated} pages due, ${summary.totals.requests} requests`);
+    const visited = demoVisit(day, summary, server.bytesOfAll());
+    done.push(visited);
+    say(`day ${day}: ${visited.pages} pages due, ${visited.requests} requests`);
   }
   const samples: DemoSample[] = [];
   for (const [path, story] of SAMPLES) {

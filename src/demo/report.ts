@@ -38,7 +38,7 @@ export function demoVisit(day: number, summary: CrawlSummary, fullBytes: number)
   const distance = withDistance.reduce((sum, round) => sum + (round.meanDistance ?? 0) * round.modified, 0);
   return {
     day,
-    pages: totals.generated,
+    pages: totals.generated + totals.followed,
     fetched: totals.fetched,
     notModified: totals.notModified,
     skippedByHeaders: totals.skippedByHeaders,

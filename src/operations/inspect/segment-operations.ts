@@ -32,10 +32,12 @@ export function segmentOperations(deps: Pick<CrawlDeps, 'segments' | 'pages'>): 
   return {
     async segments() {
       const views: SegmentView[] = [];
-      for (const { id, state, createdAt, urls } of await segments.list()) {
+      for (const { id, state, createdAt } of await segments.list()) {
         const segment = await segments.open(id, 'read');
         try {
+          // The list has not what joined a segment since its mark was written.
           const { fetchedCount: fetched, parsedCount: parsed } = segment;
+          const { urls } = segment.info;
           views.push({ id, state, createdAt: isoTime(createdAt), urls, fetched, parsed });
         } finally {
           await segment.close();

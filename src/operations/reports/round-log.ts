@@ -59,7 +59,8 @@ const fileIn = (dir: string): string => join(dir, 'reports', 'rounds.jsonl');
 /** The last rounds of a state directory, oldest first. Needs no crawl db; a crawl may run meanwhile. */
 export async function roundLog(dir: string, limit: number): Promise<RoundEntry[]> {
   const entries = (await lastLines(fileIn(dir), limit, BYTES_PER_ENTRY)) as RoundEntry[];
-  return entries.filter((entry) => entry?.version === 1);
+  // Rounds of 0.1.0 followed nothing.
+  return entries.filter((entry) => entry?.version === 1).map((entry) => ({ ...entry, followed: entry.followed ?? 0 }));
 }
 
 export interface RoundKeeper {

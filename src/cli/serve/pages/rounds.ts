@@ -12,7 +12,7 @@ const right = 'right';
 
 const COLUMNS: readonly Column<RoundEntry>[] = [
   { title: 'ended', cell: (round) => shortTime(round.at) },
-  { title: 'URLs', align: right, cell: (round) => count(round.generated) },
+  { title: 'URLs', align: right, cell: (round) => count(round.generated + round.followed) },
   { title: 'new', align: right, cell: (round) => count(round.new) },
   { title: 'changed', align: right, cell: (round) => count(round.modified) },
   { title: '304', align: right, cell: (round) => count(round.notModified) },
