@@ -36,6 +36,7 @@ export { MAP_REDUCE_JOBS } from './operations/map-reduce/jobs.ts';
 export { examinePlugin, type PluginExam } from './operations/plugins/examine-plugin.ts';
 export type { PluginView } from './operations/plugins/plugin-views.ts';
 export type { CrawlReader, DueOptions } from './operations/questions.ts';
+export { type PastHosts, type PastRound, type RoundHistory, roundHistory } from './operations/reports/round-history.ts';
 export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/reports/round-log.ts';
 export {
   type SkippedQuery,
@@ -51,6 +52,7 @@ export { scaffoldPlugin } from './plugin-host/loading/scaffold.ts';
 export { makeFolder } from './plugin-host/make-folder.ts';
 export type { OnWork, WorkProgress } from './ports/work-progress.ts';
 export type { FailureKind } from './steps/counters/failures.ts';
+export type { BudgetView } from './steps/facts/fetch-budget.ts';
 export type { HostSitemaps, SitemapReport } from './steps/fetch/sitemaps.ts';
 export type { GenerateOptions } from './steps/generate/generate.ts';
 export type { SeedSource } from './steps/inject.ts';

@@ -7,6 +7,7 @@ import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { OnWork } from '../ports/work-progress.ts';
+import { type BudgetView, budgetView } from '../steps/facts/fetch-budget.ts';
 import type { Explanation } from '../steps/inspect/explain.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
 import { type Grouping, groupHosts } from '../steps/inspect/host-groups.ts';
@@ -57,6 +58,8 @@ export const QUESTIONS = {
   stats: value(async (deps, options: { readonly full?: boolean } = {}) =>
     statsOf(await deps.db(), deps.clock.now(), options.full, deps.onWork),
   ),
+  /** The fetch budget of the last round; `null` where it had none. */
+  budget: value(async (deps): Promise<BudgetView | null> => budgetView(await deps.db(), deps.clock.now())),
   /** URLs by host, registrable domain or top-level domain, most first. */
   groups: value(async (deps, by: Grouping) => groupHosts(await deps.db(), by, domainOf)),
   /** Numbers of look-ups of new URLs that the cache, the filter and the crawl db answered. */

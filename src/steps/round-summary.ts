@@ -1,6 +1,7 @@
 import { type Rejections, sumOfRejections } from '../domain/crawl/discovery/rejections.ts';
 import { type FailureKind, sumOfFailures } from './counters/failures.ts';
 import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
+import { type RoundHosts, sumOfHosts } from './counters/round-hosts.ts';
 import type { FetchSummary, ReadmitSummary, SeedsSummary, StoppedBy, UpdateSummary } from './summaries.ts';
 
 type Step = 'fetch' | 'update' | 'both';
@@ -41,6 +42,7 @@ const COUNTERS = {
   demotedBy: reasons,
   failures: { step: 'both', sum: sumOfFailures } as Counter<'both', readonly FailureKind[]>,
   layers: { step: 'update', sum: sumOfLayers } as Counter<'update', readonly LayerSummary[]>,
+  hosts: { step: 'update', sum: sumOfHosts } as Counter<'update', RoundHosts>,
 };
 
 type CounterName = keyof typeof COUNTERS;
@@ -48,8 +50,8 @@ type CounterOf<By extends Step> = {
   [Name in CounterName]: (typeof COUNTERS)[Name]['step'] extends By ? Name : never;
 }[CounterName];
 
-/** Counters of a round that are lists of reasons or layers. */
-type CounterList = 'filteredBy' | 'demotedBy' | 'failures' | 'layers';
+/** Counters of a round that are lists of reasons, layers or hosts. */
+type CounterList = 'filteredBy' | 'demotedBy' | 'failures' | 'layers' | 'hosts';
 
 /** One round of the loop. The names are a fixed contract of `crawl --json`. */
 export interface RoundSummary
@@ -64,7 +66,7 @@ export interface RoundSummary
   readonly cpuMs: number;
 }
 
-/** A round as logs and live views keep it: its numbers, without the lists of reasons and layers. */
+/** A round as logs and live views keep it: its numbers, without its lists. */
 export type RoundCounts = Omit<RoundSummary, CounterList>;
 
 export interface CrawlSummary {
@@ -120,7 +122,7 @@ export function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'
   };
 }
 
-export function roundCounts({ filteredBy, demotedBy, failures, layers, ...counts }: RoundSummary): RoundCounts {
+export function roundCounts({ filteredBy, demotedBy, failures, layers, hosts, ...counts }: RoundSummary): RoundCounts {
   return counts;
 }
 

@@ -3,6 +3,7 @@
 import type { Rejections } from '../domain/crawl/discovery/rejections.ts';
 import type { FailureKind } from './counters/failures.ts';
 import type { LayerSummary } from './counters/layers.ts';
+import type { RoundHosts } from './counters/round-hosts.ts';
 
 /** Counters of the reasons for which generate skips a due URL. */
 export interface GenerateRejections {
@@ -144,6 +145,8 @@ export interface UpdateSummary {
   readonly failures: readonly FailureKind[];
   /** The same by distance from the seeds. */
   readonly layers: readonly LayerSummary[];
+  /** The busiest and the failing hosts. */
+  readonly hosts: RoundHosts;
   /** As in `CrawlSummary`; absent in the rounds of a crawl. */
   readonly readmitted?: ReadmitSummary;
 }

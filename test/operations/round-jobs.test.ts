@@ -28,6 +28,7 @@ const NO_UPDATE: UpdateSummary = {
   released: 0,
   failures: [],
   layers: [],
+  hosts: { busiest: [], failing: [] },
 };
 
 const DEATH = 'the worker died';

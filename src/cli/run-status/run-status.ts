@@ -37,6 +37,6 @@ export const NO_TOTALS: RunTotals = Object.freeze(zeroSums(ADDENDS));
 
 export const addRound = (totals: RunTotals, round: RoundCounts): RunTotals => addTo(totals, round, ADDENDS);
 
-export function roundCounts({ filteredBy, demotedBy, failures, layers, ...counts }: RoundSummary): RoundCounts {
+export function roundCounts({ filteredBy, demotedBy, failures, layers, hosts, ...counts }: RoundSummary): RoundCounts {
   return counts;
 }

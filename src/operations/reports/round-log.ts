@@ -1,4 +1,3 @@
-// operations/reports/: reports of rounds and of skipped URLs, as files.
 import { join } from 'node:path';
 import { appendLine, lastLines } from '../../adapters/files/line-log.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
@@ -7,6 +6,7 @@ import { HOUR_MS } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
+import type { RoundHosts } from '../../steps/counters/round-hosts.ts';
 import { statsOf } from '../../steps/inspect/stats.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import { type RoundCounts, type RoundSummary, roundCounts } from '../../steps/round-summary.ts';
@@ -19,7 +19,7 @@ export interface RoundEntry extends RoundCounts {
   readonly urls: number;
   readonly byStatus: StateCounts;
   readonly hosts: number;
-  /** At most once an hour, since it takes a pass over the due index; `null` in between. */
+  /** `null` in most lines of older versions. */
   readonly sample: RoundSample | null;
   /** Sums over all rounds since the log began, with this one; they never decrease. */
   readonly sums: RoundSums;
@@ -42,23 +42,39 @@ const SUMS = {
 
 export type RoundSums = Readonly<Record<keyof typeof SUMS, number>>;
 
+/** The crawl db after a round. */
 export interface RoundSample {
   readonly due: number;
   readonly overdue: number;
-  /** Expected share of copies that lack no major change; `null` until change rates are known. */
+  /**
+   * Expected share of copies that lack no major change; `null` until change rates are known, and for a large crawl db
+   * where the last estimate is less than an hour old: it takes a pass over the due index.
+   */
   readonly fresh: number | null;
   readonly changesPerDay: number | null;
+  /** Whether there was no pass over the due index, so that `due` and `overdue` come from counters by the hour. */
+  readonly estimated?: boolean;
+}
+
+/** The hosts of a finished round, a line of `reports/hosts.jsonl`. */
+export interface HostsEntry extends RoundHosts {
+  readonly version: 1;
+  /** End of the round, ISO 8601. */
+  readonly at: string;
 }
 
 const MAX_BYTES = 16 * 1024 ** 2;
 const BYTES_PER_ENTRY = 1_536;
-const SAMPLE_EVERY_MS = HOUR_MS;
+/** Least time between two passes over a large due index. */
+const PASS_EVERY_MS = HOUR_MS;
 
-const fileIn = (dir: string): string => join(dir, 'reports', 'rounds.jsonl');
+/** Paths in the state directory. */
+export const ROUNDS_LOG = join('reports', 'rounds.jsonl');
+export const HOSTS_LOG = join('reports', 'hosts.jsonl');
 
 /** The last rounds of a state directory, oldest first. Needs no crawl db; a crawl may run meanwhile. */
 export async function roundLog(dir: string, limit: number): Promise<RoundEntry[]> {
-  const entries = (await lastLines(fileIn(dir), limit, BYTES_PER_ENTRY)) as RoundEntry[];
+  const entries = (await lastLines(join(dir, ROUNDS_LOG), limit, BYTES_PER_ENTRY)) as RoundEntry[];
   // Rounds of 0.1.0 followed nothing.
   return entries.filter((entry) => entry?.version === 1).map((entry) => ({ ...entry, followed: entry.followed ?? 0 }));
 }
@@ -69,25 +85,30 @@ export interface RoundKeeper {
   done(): Promise<void>;
 }
 
+/** What is read of the crawl db for each round. */
+export type KeptDb = Pick<CrawlDb, 'counters' | 'spread' | 'due'>;
+
 /** Appends each round as it ends. A failed write is logged and does not end the crawl. */
-export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): RoundKeeper {
+export function roundKeeper(dir: string, db: KeptDb, clock: Clock, log: Log): RoundKeeper {
   let turn: Promise<void> = Promise.resolve();
-  let before: { sums: RoundSums; sampledAt: number } | null = null;
+  let before: { sums: RoundSums; passedAt: number } | null = null;
   const write = async (round: RoundSummary): Promise<void> => {
     try {
       const now = clock.now();
       const counts = roundCounts(round);
       const { urls, byState, hosts } = await db.counters();
       before ??= lastOf(await roundLog(dir, 500));
-      const isSampled = Math.abs(now - before.sampledAt) >= SAMPLE_EVERY_MS;
-      const sample = isSampled ? sampleOf(await statsOf(db, now, true)) : null;
+      // A small due index is read for every round.
+      const sample = sampleOf(await statsOf(db, now, Math.abs(now - before.passedAt) >= PASS_EVERY_MS));
       const sums = addTo(before.sums, counts, SUMS);
-      const facts = { urls, byStatus: byState, hosts, sample, sums };
-      const entry: RoundEntry = { version: 1, at: isoTime(now), ...counts, ...facts };
-      await appendLine(fileIn(dir), entry, MAX_BYTES);
-      before = { sums, sampledAt: isSampled ? now : before.sampledAt };
+      const about = { version: 1, at: isoTime(now) } as const;
+      const entry: RoundEntry = { ...about, ...counts, urls, byStatus: byState, hosts, sample, sums };
+      await appendLine(join(dir, ROUNDS_LOG), entry, MAX_BYTES);
+      before = { sums, passedAt: sample.estimated ? before.passedAt : now };
+      const visited: HostsEntry = { ...about, ...round.hosts };
+      await appendLine(join(dir, HOSTS_LOG), visited, MAX_BYTES);
     } catch (error) {
-      log.warn('the round could not be written to reports/rounds.jsonl', { error: (error as Error).message });
+      log.warn('the round could not be written to reports/', { error: (error as Error).message });
     }
   };
   return {
@@ -98,14 +119,15 @@ export function roundKeeper(dir: string, db: CrawlDb, clock: Clock, log: Log): R
   };
 }
 
-function lastOf(entries: readonly RoundEntry[]): { sums: RoundSums; sampledAt: number } {
-  const sampled = entries.findLast(({ sample }) => sample !== null);
+function lastOf(entries: readonly RoundEntry[]): { sums: RoundSums; passedAt: number } {
+  const passed = entries.findLast(({ sample }) => sample !== null && !sample.estimated);
   return {
     sums: entries.at(-1)?.sums ?? zeroSums(SUMS),
-    sampledAt: sampled === undefined ? Number.NEGATIVE_INFINITY : Date.parse(sampled.at),
+    passedAt: passed === undefined ? Number.NEGATIVE_INFINITY : Date.parse(passed.at),
   };
 }
 
-function sampleOf({ due, overdue, freshness }: Awaited<ReturnType<typeof statsOf>>): RoundSample {
-  return { due, overdue, fresh: freshness?.fresh ?? null, changesPerDay: freshness?.changesPerDay ?? null };
+function sampleOf({ due, overdue, freshness, estimated }: Awaited<ReturnType<typeof statsOf>>): RoundSample {
+  const { fresh = null, changesPerDay = null } = freshness ?? {};
+  return { due, overdue, fresh, changesPerDay, estimated };
 }

@@ -56,6 +56,21 @@ export async function chargedFacts(db: Pick<CrawlDb, 'meta'>, fetches: number): 
   return account === null ? {} : { [ACCOUNT]: JSON.stringify(spend(account, fetches)) };
 }
 
+export interface BudgetView {
+  /** Fetches a day. */
+  readonly perDay: number;
+  /** Fetches of this UTC day so far; `null` for a budget of each run. */
+  readonly spentToday: number | null;
+}
+
+/** The budget of the last round as people see it; `null`: no limit. */
+export async function budgetView(db: CrawlDb, now: number): Promise<BudgetView | null> {
+  const perDay = await limitPerDay(db);
+  if (perDay === null) return null;
+  const account = parseAccount(await db.meta(ACCOUNT));
+  return { perDay, spentToday: account === null ? null : accountAt(account, perDay, now).spentToday };
+}
+
 /** Fetches a day that the last round was limited to; `null`: no limit. */
 export async function limitPerDay(db: CrawlDb): Promise<number | null> {
   const perDay = Number((await db.meta(PER_DAY)) ?? 0);

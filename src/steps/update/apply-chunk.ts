@@ -8,6 +8,7 @@ import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/c
 import type { SegmentInfo } from '../../ports/segment-store.ts';
 import { addFailure, type FailureKind, parseFailureOf } from '../counters/failures.ts';
 import type { Layers } from '../counters/layers.ts';
+import type { HostTally } from '../counters/round-hosts.ts';
 import { noteVisit } from '../counters/skip-notes.ts';
 import { noted } from '../facts/change-feed.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
@@ -54,6 +55,7 @@ export interface UpdateRun extends UpdateDeps {
   readonly options: UpdateOptions;
   readonly segment: SegmentInfo;
   readonly layers: Layers;
+  readonly hosts: HostTally;
   readonly failures: FailureKind[];
 }
 
@@ -163,8 +165,10 @@ function draftVisit(run: UpdateRun, draft: Draft, visit: JudgedVisit): void {
   }
 }
 
-function countAndReport(run: UpdateRun, { tally }: Draft, { previous, datum, settled, parsed }: JudgedVisit): void {
+function countAndReport(run: UpdateRun, { tally }: Draft, visit: JudgedVisit): void {
+  const { previous, datum, settled, parsed, fetched } = visit;
   countVisit(tally, settled);
+  run.hosts.count(fetched.host, fetched.url, fetched.outcome);
   run.layers.count(previous.depth, 'visited');
   if (isLayerCounter(settled.verdict)) run.layers.count(previous.depth, settled.verdict);
   const failure = parseFailureOf(previous.url, parsed?.outcome ?? null);

@@ -4,6 +4,7 @@ import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { Layers } from '../counters/layers.ts';
+import { HostTally } from '../counters/round-hosts.ts';
 import { openVisitPrice, visitPriceFacts } from '../facts/visit-price.ts';
 import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
@@ -45,6 +46,7 @@ export async function updateFromSegment(
     options,
     segment: segment.info,
     layers: new Layers(),
+    hosts: new HostTally(),
     failures: [],
   };
   const isDone = row.state === 'updated';
@@ -63,6 +65,7 @@ export async function updateFromSegment(
     ...linkCounts,
     failures: run.failures,
     layers: run.layers.summary,
+    hosts: run.hosts.summary,
     meanDistance: distances === 0 ? null : distanceSum / distances,
     released,
   };

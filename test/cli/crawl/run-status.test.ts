@@ -52,6 +52,7 @@ const ROUND = {
   demotedBy: {},
   failures: [],
   layers: [],
+  hosts: { busiest: [], failing: [] },
   meanDistance: null,
   ms: 1_000,
   cpuMs: 100,

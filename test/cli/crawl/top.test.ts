@@ -57,7 +57,13 @@ describe('top', () => {
       .split('\n');
     const rounds = kept.map((line) => JSON.parse(line) as { requests: number; urls: number; sample: object | null });
     expect(rounds.map(({ requests }) => requests)).toEqual(summary.rounds.map(({ requests }) => requests));
-    expect(rounds.at(-1)).toMatchObject({ version: 1, urls: 5, byStatus: { fetched: 5 }, hosts: 1, sample: null });
+    expect(rounds.at(-1)).toMatchObject({
+      version: 1,
+      urls: 5,
+      byStatus: { fetched: 5 },
+      hosts: 1,
+      sample: { due: 0, fresh: expect.any(Number) },
+    });
     expect(rounds[0]?.sample).toMatchObject({ due: expect.any(Number) });
   });
 
