@@ -179,6 +179,17 @@ export interface ParsedRecord {
   readonly outlinks: readonly Outlink[];
 }
 
+/** New parse output, held beside the present one; discarded when the segment is closed. */
+export interface ParsedReplacement {
+  /** As {@link Segment.addParsed}, for a fetched position, once each. */
+  add(index: number, encoded: Uint8Array): Promise<void>;
+  /**
+   * Puts the new records in the place of the old ones, in their order, all at once: readers and a crash find the output
+   * of before or after. Resolves when it is on disk.
+   */
+  commit(): Promise<void>;
+}
+
 /**
  * An open segment. Records may be appended concurrently; each is written whole. Throws a `TypeError` for writes to a
  * segment open for reading or closed, to a position outside the list, twice to one position, and for parse output
@@ -216,6 +227,8 @@ export interface Segment {
   readResponse(pointer: WarcPointer): Promise<WireResponse>;
   /** Deletes the parse output, to parse again. */
   resetParsed(): Promise<void>;
+  /** Begins to replace the parse output of some positions; the state stays. One replacement at a time. */
+  replaceParsed(): ParsedReplacement;
   /** Flushes to disk and stores the state. A state moves back only by `resetParsed` (to `fetched`). */
   setState(state: SegmentState): Promise<void>;
   close(): Promise<void>;

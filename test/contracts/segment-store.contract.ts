@@ -253,6 +253,50 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       expect(again.fetchedCount).toBe(1);
     });
 
+    it('replaces parse output all at once, in its order, and adds what was missing', async () => {
+      const segment = await created(5);
+      for (const index of [0, 1, 2, 3]) await segment.addFetched(fetchedRecord(index), response(index));
+      for (const index of [2, 0, 1]) await segment.addParsed(index, encodedRecord(index));
+      await segment.setState('updated');
+      const [before, during] = [await open('read'), await open('read', NEW.id, exam.reopen())];
+      const replacement = segment.replaceParsed();
+      const again = (index: number, text: string): Promise<void> =>
+        replacement.add(index, encodedRecord(index, { text }));
+      await again(0, 'longer than it was before');
+      await again(3, 'new');
+      await again(2, '');
+      expect((await all(before.parsed())).map(({ text }) => text)).toEqual([2, 0, 1].map((i) => parsedRecord(i).text));
+      await replacement.commit();
+      const found = [2, 0, 1, 3].map((index) => ({
+        ...parsedRecord(index),
+        text: { 0: 'longer than it was before', 1: parsedRecord(1).text, 2: '', 3: 'new' }[index],
+      }));
+      expect(await all(segment.parsed())).toEqual(found);
+      expect([segment.parsedCount, segment.hasParsed(3), segment.hasParsed(4)]).toEqual([4, true, false]);
+      // Readers of before read the new output.
+      expect(await all(during.parsed())).toEqual(found);
+      expect(await before.findParsed(urlOf(0))).toEqual(found[1]);
+      await segment.close();
+      const reopened = await open('write', NEW.id, exam.reopen());
+      expect(await all(reopened.parsed())).toEqual(found);
+      expect(reopened.info.state).toBe('updated');
+    });
+
+    it('keeps the parse output of a replacement that was not committed', async () => {
+      const segment = await created(2);
+      await segment.addFetched(fetchedRecord(0), response(0));
+      await segment.addParsed(0, encodedRecord(0));
+      await segment.replaceParsed().add(0, encodedRecord(0, { text: 'other' }));
+      await segment.close();
+      const reopened = await open('write', NEW.id, exam.reopen());
+      expect(await all(reopened.parsed())).toEqual([parsedRecord(0)]);
+      const replacement = reopened.replaceParsed();
+      await replacement.commit();
+      expect(await all(reopened.parsed())).toEqual([parsedRecord(0)]);
+      await expect(reopened.replaceParsed().add(1, encodedRecord(1))).rejects.toThrow(TypeError);
+      await expect(replacement.add(0, encodedRecord(0))).rejects.toThrow(TypeError);
+    });
+
     it('resetting the parse output of a segment that is still being fetched leaves its state', async () => {
       const segment = await created(1);
       await segment.resetParsed();
@@ -307,6 +351,7 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
         async () => reader.addFetched(fetchedRecord(1), null),
         async () => reader.setState('fetched'),
         async () => reader.resetParsed(),
+        async () => reader.replaceParsed(),
       ];
       for (const attempt of wrong) await expect(attempt()).rejects.toThrow(TypeError);
       await segment.close();

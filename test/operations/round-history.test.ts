@@ -27,6 +27,7 @@ const FETCHED = {
   failed: 1,
   robotsDenied: 0,
   attempted: 4,
+  followed: 0,
   failures: [],
 };
 const round = (number: number): RoundSummary => {

@@ -6,6 +6,7 @@ import type {
   FetchItem,
   NewSegment,
   ParsedRecord,
+  ParsedReplacement,
   Segment,
   SegmentInfo,
   SegmentStore,
@@ -161,6 +162,30 @@ class MemorySegment implements Segment {
     if (STATES.indexOf(this.info.state) > STATES.indexOf('fetched')) {
       this.stored.info = { ...this.info, state: 'fetched' };
     }
+  }
+
+  replaceParsed(): ParsedReplacement {
+    this.checkWritable();
+    const fresh = new Map<number, Uint8Array>();
+    let isOpen = true;
+    const check = (): void => {
+      if (!isOpen) throw new TypeError('the replacement has ended');
+    };
+    return {
+      add: async (index, encoded) => {
+        check();
+        this.checkPosition(index);
+        if (!this.hasFetched(index)) throw new TypeError(`position ${index} has not been fetched`);
+        if (fresh.has(index)) throw new TypeError(`position ${index} has been replaced already`);
+        fresh.set(index, encoded.slice());
+      },
+      commit: async () => {
+        check();
+        this.checkWritable();
+        isOpen = false;
+        for (const [index, encoded] of fresh) this.stored.parsed.set(index, encoded);
+      },
+    };
   }
 
   async setState(state: SegmentState): Promise<void> {

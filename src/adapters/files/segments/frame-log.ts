@@ -67,16 +67,22 @@ export class FrameLog {
     return syncFile(this.file);
   }
 
-  /** Starts an empty file in place of this one. Readers of the old one read it to its end. */
+  /** Starts an empty file in place of this one. */
   reset(): void {
     const fresh = `${this.file}.new`;
-    const fd = onFile(fresh, () => openSync(fresh, 'w+'));
+    onFile(fresh, () => closeSync(openSync(fresh, 'w')));
+    this.takeOver(fresh);
+  }
+
+  /** Puts a finished file in place of this one; what is buffered is lost. Readers of the old one read it to its end. */
+  takeOver(fresh: string): void {
+    const fd = onFile(fresh, () => openSync(fresh, constants.O_RDWR));
     onFile(this.file, () => renameSync(fresh, this.file));
     closeSync(this.fd);
     this.fd = fd;
     this.buffers = [];
     this.bufferedBytes = 0;
-    this.flushedBytes = 0;
+    this.flushedBytes = onFile(this.file, () => fstatSync(fd).size);
   }
 
   /** Without flushing. */

@@ -7,8 +7,9 @@ import type { FolderLock } from '../locks/folder-lock.ts';
 import { type WarcOptions, WarcWriter, warcMember, warcSizes } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
 import { FrameLog } from './frame-log.ts';
-import type { Frame } from './frame-reader.ts';
+import { type Frame, readFrames } from './frame-reader.ts';
 import { AddedItems, checkPositions } from './joined-items.ts';
+import { FileParsedReplacement } from './parsed-replacement.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
 import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
 
@@ -32,6 +33,7 @@ export class SegmentWriter {
   private readonly underWay = new Set<Promise<unknown>>();
   private flushedAt = Number.NEGATIVE_INFINITY;
   private isOpen = true;
+  private replacement: FileParsedReplacement | null = null;
 
   /**
    * Repairs the end of an interrupted segment: record files end after their last whole record, WARC files after the
@@ -150,9 +152,8 @@ export class SegmentWriter {
   }
 
   async addParsed(index: number, encoded: Uint8Array): Promise<void> {
-    this.checkPosition(index);
-    const { fetched, parsed } = this.bits;
-    if (!fetched.has(index)) throw new TypeError(`position ${index} has not been fetched, so it cannot be parsed`);
+    this.checkFetched(index);
+    const { parsed } = this.bits;
     if (parsed.has(index)) throw new TypeError(`position ${index} has been parsed already`);
     this.parsed.append(index, encoded);
     parsed.add(index);
@@ -178,6 +179,32 @@ export class SegmentWriter {
     }
     this.parsed.reset();
     this.bits.parsed.clear();
+  }
+
+  replaceParsed(): FileParsedReplacement {
+    this.checkOpen();
+    this.replacement?.discard();
+    this.replacement = new FileParsedReplacement({
+      dir: this.dir,
+      urls: this.mark.info.urls,
+      check: (index) => this.checkFetched(index),
+      frames: () => {
+        this.flush();
+        return readFrames(join(this.dir, PARSED), { syncedBytes: this.mark.synced.parsed });
+      },
+      take: (file, added) => this.takeParsed(file, added),
+    });
+    return this.replacement;
+  }
+
+  /** The mark says in between that nothing is synced: both files are then read as far as they are whole. */
+  private takeParsed(file: string, added: readonly number[]): void {
+    this.checkOpen();
+    const { info, synced } = this.mark;
+    this.setMark({ info, synced: { ...synced, parsed: 0 } });
+    this.parsed.takeOver(file);
+    for (const index of added) this.bits.parsed.add(index);
+    this.setMark({ info, synced: { ...synced, parsed: this.parsed.size } });
   }
 
   async setState(state: SegmentState): Promise<void> {
@@ -207,6 +234,7 @@ export class SegmentWriter {
       this.flush();
     } finally {
       this.isOpen = false;
+      this.replacement?.discard();
       this.warc.close();
       this.fetched.close();
       this.parsed.close();
@@ -228,6 +256,12 @@ export class SegmentWriter {
 
   private checkOpen(): void {
     if (!this.isOpen) throw new TypeError(`segment ${this.mark.info.id} has been closed`);
+  }
+
+  private checkFetched(index: number): void {
+    this.checkPosition(index);
+    if (this.bits.fetched.has(index)) return;
+    throw new TypeError(`position ${index} has not been fetched, so it cannot be parsed`);
   }
 
   private checkPosition(index: number): void {

@@ -4,6 +4,7 @@ import type {
   FetchedRecord,
   FetchItem,
   ParsedRecord,
+  ParsedReplacement,
   Segment,
   SegmentInfo,
   WarcPointer,
@@ -14,7 +15,7 @@ import type { BitSet } from './bit-set.ts';
 import { type Frame, type FrameQuery, readFrames } from './frame-reader.ts';
 import { readAdded } from './joined-items.ts';
 import { decodeFetched, decodeRecord, withTexts } from './record-codec.ts';
-import { FETCH_LIST, FETCHED, PARSED, type SegmentMark } from './segment-folder.ts';
+import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from './segment-folder.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 
 /** A segment in its folder. Reads open files of their own, so any number of readers work beside one writer. */
@@ -108,7 +109,7 @@ export class FileSegment implements Segment {
     if (fetched === undefined || !this.hasParsed(fetched.index)) return undefined;
     const file = join(this.dir, PARSED);
     const wants = (index: number): boolean => index === fetched.index;
-    for (const frame of readFrames(file, { syncedBytes: this.synced.parsed, wants })) {
+    for (const frame of readFrames(file, { syncedBytes: this.parsedBytes, wants })) {
       if (wants(frame.index)) return withTexts(decodeRecord<ParsedRecord>(file, frame), true);
     }
     return undefined;
@@ -123,6 +124,10 @@ export class FileSegment implements Segment {
     this.writing().resetParsed();
   }
 
+  replaceParsed(): ParsedReplacement {
+    return this.writing().replaceParsed();
+  }
+
   setState(state: SegmentState): Promise<void> {
     return this.writing().setState(state);
   }
@@ -135,9 +140,14 @@ export class FileSegment implements Segment {
     return (this.writer?.mark ?? this.mark).synced;
   }
 
+  /** Read again, since a writer may have replaced the file since this reader opened the segment. */
+  private get parsedBytes(): number {
+    return (this.writer?.mark ?? readMark(this.dir)).synced.parsed;
+  }
+
   private frames(name: typeof FETCHED | typeof PARSED): Iterable<Frame> {
     this.writer?.flush();
-    const syncedBytes = name === FETCHED ? this.synced.fetched : this.synced.parsed;
+    const syncedBytes = name === FETCHED ? this.synced.fetched : this.parsedBytes;
     return readFrames(join(this.dir, name), { syncedBytes });
   }
 
