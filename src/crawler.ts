@@ -36,6 +36,9 @@ export { MAP_REDUCE_JOBS } from './operations/map-reduce/jobs.ts';
 export { examinePlugin, type PluginExam } from './operations/plugins/examine-plugin.ts';
 export type { PluginView } from './operations/plugins/plugin-views.ts';
 export type { CrawlReader, DueOptions } from './operations/questions.ts';
+export type { ReparseProgress, ReparseRun } from './operations/reparse/reparse-pages.ts';
+export type { ReparseSummary } from './operations/reparse/reparse-summary.ts';
+export type { ReparseQuery } from './operations/reparse/selection.ts';
 export { type PastHosts, type PastRound, type RoundHistory, roundHistory } from './operations/reports/round-history.ts';
 export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/reports/round-log.ts';
 export {
@@ -70,3 +73,4 @@ export type { CrawlSummary, RoundCounts, RoundSummary } from './steps/round-summ
 export type * from './steps/summaries.ts';
 export type { TouchSummary } from './steps/touch.ts';
 export type { DedupSummary, DuplicateView } from './steps/update/dedup.ts';
+export type { FieldDifference, PageDifference } from './steps/update/reparse-differences.ts';

@@ -13,6 +13,7 @@ import { stepOperations } from '../operations/loop/step-operations.ts';
 import { linkOperations } from '../operations/map-reduce/link-operations.ts';
 import { pluginViews } from '../operations/plugins/plugin-views.ts';
 import { crawlReader } from '../operations/questions.ts';
+import { reparseOperations } from '../operations/reparse/reparse-operations.ts';
 import { requireCrawl, requireCrawlDb } from '../operations/state/has-crawl.ts';
 import { isInRedis, openStore } from '../operations/state/open-store.ts';
 import { transferOperations } from '../operations/transfer/transfer-operations.ts';
@@ -68,6 +69,7 @@ function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
     ...stepOperations(deps),
     ...crawlOperations(deps),
     ...discoveryOperations(deps),
+    ...reparseOperations(deps),
     ...revisitOperations(deps),
     ...segmentOperations(deps),
     ...dedupOperations(deps),

@@ -10,6 +10,7 @@ import type { StepOperations } from '../operations/loop/step-operations.ts';
 import type { LinkOperations } from '../operations/map-reduce/link-operations.ts';
 import type { PluginOperations } from '../operations/plugins/plugin-views.ts';
 import type { CrawlReader } from '../operations/questions.ts';
+import type { ReparseOperations } from '../operations/reparse/reparse-operations.ts';
 import type { TransferOperations } from '../operations/transfer/transfer-operations.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -46,6 +47,7 @@ export interface Crawler
     StepOperations,
     CrawlOperations,
     DiscoveryOperations,
+    ReparseOperations,
     RevisitOperations,
     SegmentOperations,
     DedupOperations,

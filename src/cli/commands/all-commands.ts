@@ -26,6 +26,7 @@ import { addFetch } from './crawl/fetch.ts';
 import { addGenerate } from './crawl/generate.ts';
 import { addInject } from './crawl/inject.ts';
 import { addParse } from './crawl/parse.ts';
+import { addReparse } from './crawl/reparse.ts';
 import { addRetry } from './crawl/retry.ts';
 import { addSchedule } from './crawl/schedule.ts';
 import { addSitemap } from './crawl/sitemap.ts';
@@ -59,6 +60,7 @@ const ALL_COMMANDS: readonly AddCommand[] = [
   addFetch,
   addParse,
   addUpdatedb,
+  addReparse,
   addSchedule,
   addSitemap,
   addTop,

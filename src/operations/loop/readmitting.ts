@@ -113,8 +113,13 @@ export async function readmitByName(
       'no new URL can enter while updatedb.additions is false: set it to true first',
     );
   }
-  const known = decodeLinkRules(await deps.store().db.meta(RULES_KEY));
-  return readmitAll(deps, { maxLayers: known?.layers || Number.POSITIVE_INFINITY, signal });
+  return readmitAll(deps, { maxLayers: await reachedLayers(deps), signal });
+}
+
+/** The depth limit by which links were admitted last, as `maxLayers`. */
+export async function reachedLayers({ store }: Pick<CrawlDeps, 'store'>): Promise<number> {
+  const known = decodeLinkRules(await store().db.meta(RULES_KEY));
+  return known?.layers || Number.POSITIVE_INFINITY;
 }
 
 async function readmitAll(deps: ReadmitDeps, limits: ReadmitLimits): Promise<ReadmitSummary> {

@@ -79,7 +79,7 @@ async function updatedb(
 const SWEPT_KEY = 'orphanSweptAt';
 
 /** Sweeps orphans every `updatedb.orphanSweepEvery`; at once when the caller names a mode. */
-async function sweepWhenDue(
+export async function sweepWhenDue(
   deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'store'>,
   asked: UpdateStepOptions['orphans'],
 ): Promise<{ readonly orphans: number }> {

@@ -17,22 +17,36 @@ export interface StoredPage {
 /** Records looked up at a time. */
 const CHUNK = 200;
 
+export interface PageReading {
+  /** Whether long texts of the parse output are decoded; default: yes. */
+  readonly texts?: boolean;
+  /** Segments that are left out. */
+  readonly without?: ReadonlySet<string>;
+  /** Asked before the record is read; default: any. */
+  readonly hasUrl?: (url: string) => boolean;
+}
+
 /**
  * The wanted pages, each once, newest segment first: a page is read from the segment whose body has the digest of its
  * record. Memory: a chunk of pages, and some bytes for each page yielded.
- * @param reading how parse output is read, see {@link Segment.parsed}
  */
 export async function* storedPages(
   { db, segments }: { readonly db: CrawlDb; readonly segments: SegmentStore },
   isWanted: (datum: CrawlDatum) => boolean,
-  reading: { readonly texts?: boolean } = {},
+  { without, hasUrl = () => true, ...reading }: PageReading = {},
 ): AsyncGenerator<StoredPage> {
   const done = new UrlSet();
   for (const { id } of (await segments.list()).reverse()) {
+    if (without?.has(id)) continue;
     const segment = await segments.open(id, 'read');
     const parsed = new ParsedOfSegment(segment, reading);
+    const isAsked = ({ url, index }: FetchedRecord): boolean => {
+      const isNamed = hasUrl(url);
+      if (!isNamed) parsed.passOver(index);
+      return isNamed;
+    };
     try {
-      for await (const chunk of chunksOf(segment.fetched())) {
+      for await (const chunk of chunksOf(segment.fetched(), isAsked)) {
         const data = await db.getMany(chunk.map(({ url }) => url));
         for (const [i, fetched] of chunk.entries()) {
           const datum = data[i];
@@ -51,9 +65,13 @@ export async function* storedPages(
 const isCurrent = ({ outcome }: FetchedRecord, { digest }: CrawlDatum): boolean =>
   outcome.kind === 'success' && outcome.digest === digest;
 
-async function* chunksOf(records: AsyncIterable<FetchedRecord>): AsyncGenerator<FetchedRecord[]> {
+async function* chunksOf(
+  records: AsyncIterable<FetchedRecord>,
+  isAsked: (record: FetchedRecord) => boolean,
+): AsyncGenerator<FetchedRecord[]> {
   let chunk: FetchedRecord[] = [];
   for await (const record of records) {
+    if (!isAsked(record)) continue;
     chunk.push(record);
     if (chunk.length < CHUNK) continue;
     yield chunk;

@@ -22,6 +22,13 @@ export function encodeParsed(record: ParsedRecord): ParsedPage {
   };
 }
 
+/** The record that a worker has encoded. */
+export function decodeParsed(encoded: Uint8Array): ParsedRecord {
+  const record = packr.unpack(encoded) as Omit<ParsedRecord, 'text'> & { readonly text: Uint8Array };
+  const { buffer, byteOffset, length } = record.text;
+  return { ...record, text: Buffer.from(buffer, byteOffset, length).toString() };
+}
+
 /** Valid until the next call. */
 function utf8(text: string): Buffer {
   if (text.length > SCRATCH_UNITS) return Buffer.from(text);

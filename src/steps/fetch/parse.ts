@@ -1,6 +1,7 @@
 import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
-import type { PageParser, ParsedPage } from '../../ports/page-parser.ts';
-import type { FetchItem, Segment } from '../../ports/segment-store.ts';
+import type { FetchSuccess } from '../../domain/crawl/states/outcome.ts';
+import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
+import type { FetchedRecord, FetchItem, Segment } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import type { ParseSummary } from '../summaries.ts';
 
@@ -36,23 +37,11 @@ export async function parseSegment(
     tally(counts, result);
     deps.onWork?.({ work: 'parsing pages', done: counts.parsed + counts.failed, total: null });
   };
-  const metadata = new Map<number, FetchItem['metadata']>();
-  for await (const item of segment.fetchList()) {
-    if (Object.keys(item.metadata).length > 0) metadata.set(item.index, item.metadata);
-  }
+  const metadata = await metadataOf(segment);
   for await (const record of segment.fetched()) {
     if (signal?.aborted || fault !== null) break;
-    if (record.outcome.kind !== 'success' || record.warc === null || segment.hasParsed(record.index)) continue;
-    const response = await segment.readResponse(record.warc);
-    const headers = joinedFields(response.rawHeaders);
-    const page = deps.parser.parse({
-      index: record.index,
-      url: record.url,
-      contentType: record.outcome.contentType,
-      headers,
-      body: await deps.undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']),
-      metadata: metadata.get(record.index) ?? {},
-    });
+    if (!hasStoredPage(record) || segment.hasParsed(record.index)) continue;
+    const page = deps.parser.parse(await storedPageToParse(deps, segment, record, metadata.get(record.index) ?? {}));
     const task: Promise<void> = parseOne(record.index, page)
       .catch((error: unknown) => {
         fault ??= error;
@@ -64,6 +53,37 @@ export async function parseSegment(
   await Promise.all(running);
   if (fault !== null) throw fault;
   return { segment: segment.info.id, ...counts };
+}
+
+/** A page whose response is stored. */
+export type StoredRecord = FetchedRecord & {
+  readonly outcome: FetchSuccess;
+  readonly warc: NonNullable<FetchedRecord['warc']>;
+};
+
+export const hasStoredPage = (record: FetchedRecord): record is StoredRecord =>
+  record.outcome.kind === 'success' && record.warc !== null;
+
+/** What parse filters are given of the pages of a segment, by their positions; pages without any are left out. */
+export async function metadataOf(segment: Segment): Promise<ReadonlyMap<number, FetchItem['metadata']>> {
+  const metadata = new Map<number, FetchItem['metadata']>();
+  for await (const item of segment.fetchList()) {
+    if (Object.keys(item.metadata).length > 0) metadata.set(item.index, item.metadata);
+  }
+  return metadata;
+}
+
+/** A stored page as the parser takes it. Rejects with `segment-corrupt`. */
+export async function storedPageToParse(
+  { undoContentCoding }: Pick<ParseDeps, 'undoContentCoding'>,
+  segment: Pick<Segment, 'readResponse'>,
+  { index, url, outcome, warc }: StoredRecord,
+  metadata: FetchItem['metadata'],
+): Promise<PageToParse> {
+  const response = await segment.readResponse(warc);
+  const headers = joinedFields(response.rawHeaders);
+  const body = await undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']);
+  return { index, url, contentType: outcome.contentType, headers, body, metadata };
 }
 
 export function tally(counts: { parsed: number; failed: number; outlinks: number }, page: ParsedPage): void {

@@ -58,9 +58,23 @@ export async function judgeRepeats(
   return new Judging(deps, visited, options).run();
 }
 
+/** As {@link judgeRepeats}, for records whose signatures have changed without a visit: each is compared. */
+export async function judgeAgain(
+  deps: RepeatDeps,
+  pages: readonly CrawlDatum[],
+  { distance }: Pick<RepeatOptions, 'distance'>,
+): Promise<JudgedRepeats> {
+  const unvisited = pages.map((datum) => ({ previous: datum, datum }));
+  return new Judging(deps, unvisited, { distance, keep: 'oldest' }).run();
+}
+
+/** `oldest`: the texts of all pages count as changed, and of two the one known longest represents. */
+type JudgingOptions = { readonly distance: number; readonly keep: RepeatOptions['keep'] | 'oldest' };
+
 class Judging {
   readonly #deps: RepeatDeps;
-  readonly #options: RepeatOptions;
+  readonly #options: JudgingOptions;
+  readonly #isAgain: boolean;
   readonly #visited: readonly VisitedPage[];
   /** Records as they are now: those visited, and others that were read. */
   readonly #now = new Map<string, CrawlDatum>();
@@ -75,10 +89,11 @@ class Judging {
   /** Pages that this run has made duplicates, by their representatives: the tables do not have them yet. */
   readonly #assigned = new Map<string, string[]>();
 
-  constructor(deps: RepeatDeps, visited: readonly VisitedPage[], options: RepeatOptions) {
+  constructor(deps: RepeatDeps, visited: readonly VisitedPage[], options: JudgingOptions) {
     this.#deps = deps;
     this.#visited = visited;
     this.#options = options;
+    this.#isAgain = options.keep === 'oldest';
     for (const { datum } of visited) this.#now.set(datum.url, datum);
   }
 
@@ -101,7 +116,7 @@ class Judging {
     const text = this.#textOf(datum);
     if (text === null || datum.state === 'duplicate') return false;
     const before = this.#textOf(previous);
-    return before === null || previous.state === 'duplicate' || !isSameText(before, text);
+    return this.#isAgain || before === null || previous.state === 'duplicate' || !isSameText(before, text);
   }
 
   /**
@@ -109,6 +124,7 @@ class Judging {
    * compared: the duplicates stay until one of its own kind can be.
    */
   #hasDeparted({ previous, datum }: VisitedPage): boolean {
+    if (this.#isAgain) return isOwnPage(previous);
     if (!isOwnPage(previous) || previous.signature === null) return false;
     const [before, after] = [this.#textOf(previous), this.#textOf(datum)];
     if (isOwnPage(datum) && before !== null && after !== null && isOtherKind(before, after)) {
@@ -140,7 +156,7 @@ class Judging {
     );
   }
 
-  async #judgeAll(pages: readonly CrawlDatum[], keep: RepeatOptions['keep']): Promise<void> {
+  async #judgeAll(pages: readonly CrawlDatum[], keep: JudgingOptions['keep']): Promise<void> {
     const texts = pages.map((datum) => this.#textOf(datum));
     const asked = pages.flatMap(({ url }, i) => {
       const text = texts[i];
@@ -151,12 +167,14 @@ class Judging {
     for (const page of pages) this.#judge(page, answers.get(page.url), keep);
   }
 
-  #judge(page: CrawlDatum, answer: NearAnswer | undefined, keep: RepeatOptions['keep']): void {
+  #judge(page: CrawlDatum, answer: NearAnswer | undefined, keep: JudgingOptions['keep']): void {
     this.#waiting.delete(page.url);
     const representative = answer === undefined ? null : this.#representativeFor(page, answer);
-    if (representative === null || keep === 'latest') this.#standAlone(page);
+    const isKept =
+      representative === null || keep === 'latest' || (keep === 'oldest' && byAge(page, representative) < 0);
+    if (isKept) this.#standAlone(page);
     if (representative === null) return;
-    if (keep === 'first') this.#assign(page, representative.url);
+    if (!isKept) this.#assign(page, representative.url);
     else {
       this.#assign(representative, page.url);
       this.#departed.push(representative);
@@ -219,7 +237,8 @@ class Judging {
         const isLost =
           datum?.state === 'duplicate' &&
           datum.target === url &&
-          (target === undefined || this.#distance(datum, target) === null);
+          (target === undefined ||
+            (this.#distance(datum, target) === null && !(this.#isAgain && this.#isIncomparable(datum, target))));
         return isLost ? [datum] : [];
       });
       await this.#judgeAll(lost.sort(byAge), 'first');

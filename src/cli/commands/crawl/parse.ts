@@ -11,7 +11,10 @@ export function addParse(program: Command, run: Run): void {
     .command('parse')
     .argument('[segment]', 'default: the newest segment that is fetched and not parsed yet')
     .description('Parse the pages of a segment: text, title, links, signature. Needs no crawl db.')
-    .option('--force', 'discard earlier parse output and parse again, such as after a change of plugins')
+    .option(
+      '--force',
+      'discard earlier parse output and parse again; for pages that are in the crawl db: incrawl reparse',
+    )
     .option('--dry-run', 'parse a copy, and only print the summary')
     .addHelpText('after', '\nExamples:\n  incrawl parse --force\n  incrawl parse --force --dry-run');
   command.action((segment: string | undefined, options: { readonly force?: true; readonly dryRun?: boolean }) =>

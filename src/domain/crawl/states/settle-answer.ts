@@ -2,6 +2,7 @@ import type { SettlePolicy } from '../revisit/next-visit.ts';
 import { type Comparison, compareAnswer, type FullAnswer, fullAnswer, type ParseSuccess } from './compare-answer.ts';
 import type { CrawlDatum, CrawlState, Validators } from './datum.ts';
 import type { FetchSuccess, FetchUnchanged, ParseOutcome } from './outcome.ts';
+import { type ParsedFields, parsedFields } from './parsed-page.ts';
 import { settleFailed } from './settle-absence.ts';
 import { answered, type ScheduledVisit, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
 
@@ -87,29 +88,11 @@ function stateAfterAnswer({ state }: CrawlDatum, isChanged: boolean): CrawlState
 }
 
 /** Fields that parsing fills. An unparsed page keeps those of the same bytes, and has none of other bytes. */
-function pageFields(
-  datum: CrawlDatum,
-  parsed: ParseSuccess | null,
-  isChanged: boolean,
-): Pick<CrawlDatum, 'signature' | 'signatureName' | 'title' | 'textChars' | 'metadata'> {
+function pageFields(datum: CrawlDatum, parsed: ParseSuccess | null, isChanged: boolean): ParsedFields {
   const { signature, signatureName, title, textChars, metadata } = datum;
-  if (parsed !== null) {
-    return {
-      signature: parsed.signature,
-      signatureName: parsed.signatureName,
-      title: parsed.title,
-      textChars: parsed.textChars ?? null,
-      metadata: metadataAfter(metadata, parsed),
-    };
-  }
+  if (parsed !== null) return parsedFields(metadata, parsed);
   if (isChanged) return { signature: null, signatureName: null, title: null, textChars: null, metadata };
   return { signature, signatureName, title, textChars, metadata };
-}
-
-/** `noindex` holds only as long as the page asks for it. */
-function metadataAfter(metadata: CrawlDatum['metadata'], parsed: ParseSuccess): CrawlDatum['metadata'] {
-  const { noindex: _, ...kept } = metadata;
-  return { ...kept, ...parsed.metadata };
 }
 
 export function settleUnchanged(

@@ -1,0 +1,113 @@
+import type { UrlSet } from '../../domain/url/hash/url-set.ts';
+import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';
+import { rejudge, UNJUDGED_KEY } from '../../steps/update/rejudge.ts';
+import { repeatDeps } from '../dedup/dedup-settings.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { linkDeps, linkOptions, reachedLayers } from '../loop/readmitting.ts';
+import { unappliedSegments } from '../loop/unfinished.ts';
+import { sweepWhenDue } from '../loop/update-round.ts';
+import { type StoredPage, storedPages } from '../state/stored-pages.ts';
+import { parseAhead } from './parse-ahead.ts';
+import { ReparseBatches } from './reparse-batches.ts';
+import { type ReparseSummary, ReparseTally } from './reparse-summary.ts';
+import { type ReparseQuery, type Selection, selectPages } from './selection.ts';
+
+export interface ReparseRun {
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each page. */
+  readonly onProgress?: ((progress: ReparseProgress) => void) | undefined;
+}
+
+export interface ReparseProgress {
+  readonly done: number;
+  /** Pages selected; those that are not stored any more are never done. */
+  readonly total: number;
+  readonly differing: number;
+}
+
+type ReparsePagesDeps = Omit<CrawlDeps, 'web'>;
+
+const EXAMPLES = 10;
+
+/** Parses stored pages anew, newest segment first, applies what differs, and judges duplicates at the end. */
+export async function reparsePages(
+  deps: ReparsePagesDeps,
+  query: ReparseQuery,
+  { signal, onProgress = () => {} }: ReparseRun,
+): Promise<ReparseSummary> {
+  const { db, saveSeenStats } = deps.store();
+  const { dryRun = false, examples = EXAMPLES } = query;
+  const wasUnjudged = (await db.meta(UNJUDGED_KEY)) === 'yes';
+  const selection = await selectPages(deps, query);
+  const tally = new ReparseTally(examples);
+  const batches = await batchesOf(deps, tally, dryRun);
+  const parse = { parser: deps.pages.parser(), undoContentCoding: deps.pages.undoContentCoding };
+  const present = { expected: 0, gone: 0 };
+  try {
+    for await (const again of parseAhead(parse, await pagesOf(deps, selection))) {
+      present[again.page.datum.state === 'gone' ? 'gone' : 'expected']++;
+      await batches.add(again);
+      onProgress({ done: tally.done, total: selection.expected, differing: tally.differing });
+      if (signal?.aborted) break;
+    }
+    await batches.finish();
+  } finally {
+    await batches.close();
+  }
+  const isCutShort = signal?.aborted ?? false;
+  const judged = isCutShort ? NONE : await judgeResigned(deps, wasUnjudged ? 'all' : batches.resigned);
+  const { orphans } = isCutShort ? { orphans: 0 } : await sweepWhenDue(deps, undefined);
+  await saveSeenStats();
+  return {
+    dryRun,
+    selected: selection.expected + present.gone,
+    ...tally.summary(),
+    notStored: isCutShort ? 0 : selection.expected - present.expected,
+    duplicates: judged,
+    orphans,
+    isCutShort,
+  };
+}
+
+/** Segments that updatedb has not applied hold no content of a record yet. */
+async function pagesOf(
+  { segments, store }: Pick<ReparsePagesDeps, 'segments' | 'store'>,
+  { urls }: Selection,
+): Promise<AsyncIterable<StoredPage>> {
+  const { db } = store();
+  const without = new Set(await unappliedSegments(db));
+  return storedPages({ db, segments }, () => true, { without, hasUrl: (url) => urls.has(url) });
+}
+
+async function batchesOf(deps: ReparsePagesDeps, tally: ReparseTally, dryRun: boolean): Promise<ReparseBatches> {
+  const { config, plugins, runtime, segments } = deps;
+  const { db } = deps.store();
+  const links = { ...linkDeps(deps, NO_SKIP_SINK), filteredBy: {}, demotedBy: {} };
+  return new ReparseBatches(
+    { db, clock: runtime.clock, links, segments, tally },
+    {
+      ...linkOptions(config, await reachedLayers(deps)),
+      additions: config.updatedb.additions,
+      initialIntervalMs: plugins.policy.schedule.initialIntervalMs,
+      skipOutlinks: config.dedup.mode === 'skip-outlinks',
+      isJudged: db.fingerprints !== null,
+      chunk: config.updatedb.chunk,
+      dryRun,
+    },
+  );
+}
+
+const NONE: ReparseSummary['duplicates'] = { marked: 0, restored: 0 };
+
+/** @param resigned the pages with other signatures; `all`: an earlier run that did not come to it may have left some */
+async function judgeResigned(
+  { config, runtime: { clock }, store }: Pick<ReparsePagesDeps, 'config' | 'runtime' | 'store'>,
+  resigned: UrlSet | 'all',
+): Promise<ReparseSummary['duplicates']> {
+  const { db } = store();
+  const near = repeatDeps(config, db);
+  if (near === null || (resigned !== 'all' && resigned.size === 0)) return NONE;
+  const { maxDistance: distance, mode } = config.dedup;
+  const isMeant = (url: string): boolean => resigned === 'all' || resigned.has(url);
+  return rejudge({ db, clock, near }, isMeant, { distance, skipOutlinks: mode === 'skip-outlinks' });
+}

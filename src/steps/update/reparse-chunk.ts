@@ -1,0 +1,147 @@
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { type FormerParse, reparsed } from '../../domain/crawl/states/parsed-page.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
+import type { ParsedRecord } from '../../ports/segment-store.ts';
+import { changesOf } from '../facts/change-feed.ts';
+import {
+  additions,
+  type Found,
+  type LinkCounts,
+  type LinkDeps,
+  type LinkOptions,
+  outlinkTargets,
+} from './found-links.ts';
+import { UNJUDGED_KEY } from './rejudge.ts';
+import {
+  type FieldDifference,
+  type PageDifference,
+  recordDifferences,
+  signatureDistance,
+} from './reparse-differences.ts';
+
+/** A page whose stored body was parsed anew; texts are not needed any more. */
+export interface ReparsedPage {
+  readonly datum: CrawlDatum;
+  /** Earlier parse of the same body; `null`: there is none, or it failed. */
+  readonly former: FormerParse | null;
+  readonly fresh: Pick<ParsedRecord, 'outcome' | 'outlinks'>;
+  /** Parts of the output that differ and are in no record. */
+  readonly output: readonly FieldDifference[];
+  /** Whether the output differs at all. */
+  readonly isOutputChanged: boolean;
+}
+
+export interface ReparseOptions extends LinkOptions {
+  /** Whether newly found URLs enter the crawl db. */
+  readonly additions: boolean;
+  /** Interval of a URL that enters, ms. */
+  readonly initialIntervalMs: number;
+  /** Whether the links of duplicates are passed over. */
+  readonly skipOutlinks: boolean;
+  /** Whether pages are compared by their signatures: those that get another one have to be judged again. */
+  readonly isJudged: boolean;
+}
+
+export interface ReparseDeps {
+  readonly db: CrawlDb;
+  readonly clock: Clock;
+  readonly links: LinkDeps & LinkCounts;
+}
+
+export interface AppliedReparse {
+  /** Of the pages that differ, in their order. */
+  readonly differences: readonly PageDifference[];
+  /** Pages whose signature or length of text differs. */
+  readonly resigned: readonly string[];
+  readonly newUrls: number;
+}
+
+/** States in which the links of a page count. */
+const LINKING: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
+
+/**
+ * Applies new parse output to the records in one batch. No visit happened: the change feed gets no modified page, and
+ * nothing that a schedule learns from is touched. Applied again, it changes nothing.
+ */
+export async function applyReparsed(
+  deps: ReparseDeps,
+  pages: readonly ReparsedPage[],
+  options: ReparseOptions,
+): Promise<AppliedReparse> {
+  const { db, clock } = deps;
+  const now = clock.now();
+  const found = new Map<string, Found>();
+  const gained = new Set<string>();
+  const puts: CrawlDbPut[] = [];
+  const moved: StoredLinks[] = [];
+  const differences: PageDifference[] = [];
+  const resigned: string[] = [];
+  for (const page of pages) {
+    const { datum: previous, former, fresh } = page;
+    if (fresh.outcome.kind !== 'parsed') continue;
+    const datum = reparsed(previous, fresh.outcome, former);
+    const fields = recordDifferences(previous, datum);
+    if (fields.length > 0) puts.push({ datum, previous });
+    if (isComparedAnew(previous, datum)) resigned.push(datum.url);
+    const links = await linkDifference(deps, datum, fresh, options, found);
+    if (links !== null) moved.push({ url: datum.url, targets: links.targets });
+    for (const url of links?.added ?? []) gained.add(url);
+    const all = [...fields, ...page.output];
+    if (all.length === 0 && links === null && !page.isOutputChanged) continue;
+    differences.push({
+      url: datum.url,
+      fields: all.length === 0 && links === null ? [{ field: 'output', before: 'stored', after: 'other' }] : all,
+      linksAdded: links?.added ?? [],
+      linksRemoved: links?.removed ?? [],
+      distance: signatureDistance(previous, datum),
+    });
+  }
+  // Links that a page had before were judged when they were found.
+  const entering = new Map([...found].filter(([url]) => gained.has(url)));
+  const added = options.additions ? await additions(deps.links, entering, options, options.initialIntervalMs) : [];
+  const isUnjudged = options.isJudged && resigned.length > 0;
+  await db.write(
+    {
+      puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
+      links: moved,
+      ...changesOf(puts, now),
+      ...(isUnjudged ? { meta: { [UNJUDGED_KEY]: 'yes' } } : {}),
+    },
+    { durable: true },
+  );
+  deps.links.seen.add(added.map(({ url }) => url));
+  return { differences, resigned, newUrls: added.length };
+}
+
+const isComparedAnew = (a: CrawlDatum, b: CrawlDatum): boolean =>
+  a.signature !== b.signature ||
+  a.signatureName !== b.signatureName ||
+  a.textChars !== b.textChars ||
+  a.state !== b.state;
+
+interface LinkDifference {
+  readonly targets: readonly string[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** How the links of a page differ from the stored ones; `null`: not at all, or they do not count. */
+async function linkDifference(
+  { db, clock, links }: ReparseDeps,
+  page: CrawlDatum,
+  parsed: Pick<ParsedRecord, 'outlinks'>,
+  options: ReparseOptions,
+  found: Map<string, Found>,
+): Promise<LinkDifference | null> {
+  if (!LINKING.has(page.state)) return null;
+  const isPassedOver = page.state === 'duplicate' && options.skipOutlinks;
+  const tally = { outlinks: 0, filteredUrls: 0 };
+  const source = { page, at: clock.now() };
+  const targets = isPassedOver ? [] : outlinkTargets(links, parsed, source, options, found, tally);
+  const stored = await db.links(page.url);
+  const [now, before] = [new Set(targets), new Set(stored)];
+  const added = targets.filter((url) => !before.has(url));
+  const removed = stored.filter((url) => !now.has(url));
+  return added.length + removed.length === 0 ? null : { targets, added, removed };
+}
