@@ -2,7 +2,7 @@
 import { CrawlError } from '../../domain/errors.ts';
 import { decodeParsed } from '../../plugin-host/parsing/encode-parsed.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
-import type { FetchItem, ParsedRecord } from '../../ports/segment-store.ts';
+import type { FetchItem, ParsedRecord, Segment } from '../../ports/segment-store.ts';
 import {
   hasStoredPage,
   metadataOf,
@@ -51,7 +51,7 @@ export async function* parseAhead(deps: ParseDeps, pages: AsyncIterable<StoredPa
     const { id } = segment.info;
     if (!hasStoredPage(fetched)) continue;
     if (metadata.segment !== id) metadata = { segment: id, byIndex: await metadataOf(segment) };
-    const request = await read(deps, page, fetched, metadata.byIndex.get(fetched.index) ?? {});
+    const request = await readStored(deps, segment, fetched, metadata.byIndex.get(fetched.index) ?? {});
     queue.push(parsing(deps, page, request));
     if (queue.length >= WINDOW) yield await taken(queue);
   }
@@ -64,9 +64,10 @@ async function taken(queue: Begun[]): Promise<PageAgain> {
   return result;
 }
 
-async function read(
-  deps: ParseDeps,
-  { segment }: StoredPage,
+/** A stored page as the parser takes it, or why it cannot be read. */
+export async function readStored(
+  deps: Pick<ParseDeps, 'undoContentCoding'>,
+  segment: Segment,
   record: StoredRecord,
   metadata: FetchItem['metadata'],
 ): Promise<PageToParse | UnreadablePage> {

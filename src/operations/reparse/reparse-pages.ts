@@ -6,11 +6,12 @@ import type { CrawlDeps } from '../deps.ts';
 import { linkDeps, linkOptions, reachedLayers } from '../loop/readmitting.ts';
 import { unappliedSegments } from '../loop/unfinished.ts';
 import { sweepWhenDue } from '../loop/update-round.ts';
-import { type StoredPage, storedPages } from '../state/stored-pages.ts';
+import { storedPages } from '../state/stored-pages.ts';
+import { reparseMissingPages } from './missing-pages.ts';
 import { parseAhead } from './parse-ahead.ts';
 import { ReparseBatches } from './reparse-batches.ts';
 import { type ReparseSummary, ReparseTally } from './reparse-summary.ts';
-import { type ReparseQuery, type Selection, selectPages } from './selection.ts';
+import { type ReparseQuery, selectPages } from './selection.ts';
 
 export interface ReparseRun {
   readonly signal?: AbortSignal | undefined;
@@ -35,16 +36,20 @@ export async function reparsePages(
   query: ReparseQuery,
   { signal, onProgress = () => {} }: ReparseRun,
 ): Promise<ReparseSummary> {
+  const { segments } = deps;
   const { db, saveSeenStats } = deps.store();
   const { dryRun = false, examples = EXAMPLES } = query;
   const wasUnjudged = (await db.meta(UNJUDGED_KEY)) === 'yes';
+  // What updatedb has not applied is the content of no record yet.
+  const without = new Set(await unappliedSegments(db));
   const selection = await selectPages(deps, query);
   const tally = new ReparseTally(examples);
   const batches = await batchesOf(deps, tally, dryRun);
   const parse = { parser: deps.pages.parser(), undoContentCoding: deps.pages.undoContentCoding };
   const present = { expected: 0, gone: 0 };
   try {
-    for await (const again of parseAhead(parse, await pagesOf(deps, selection))) {
+    const stored = storedPages({ db, segments }, () => true, { without, hasUrl: (url) => selection.urls.has(url) });
+    for await (const again of parseAhead(parse, stored)) {
       present[again.page.datum.state === 'gone' ? 'gone' : 'expected']++;
       await batches.add(again);
       onProgress({ done: tally.done, total: selection.expected, differing: tally.differing });
@@ -56,6 +61,7 @@ export async function reparsePages(
   }
   const isCutShort = signal?.aborted ?? false;
   const judged = isCutShort ? NONE : await judgeResigned(deps, wasUnjudged ? 'all' : batches.resigned);
+  const missingPages = isCutShort ? 0 : await reparseMissingPages({ db, segments, parse }, query.host, without);
   const { orphans } = isCutShort ? { orphans: 0 } : await sweepWhenDue(deps, undefined);
   await saveSeenStats();
   return {
@@ -64,19 +70,10 @@ export async function reparsePages(
     ...tally.summary(),
     notStored: isCutShort ? 0 : selection.expected - present.expected,
     duplicates: judged,
+    missingPages,
     orphans,
     isCutShort,
   };
-}
-
-/** Segments that updatedb has not applied hold no content of a record yet. */
-async function pagesOf(
-  { segments, store }: Pick<ReparsePagesDeps, 'segments' | 'store'>,
-  { urls }: Selection,
-): Promise<AsyncIterable<StoredPage>> {
-  const { db } = store();
-  const without = new Set(await unappliedSegments(db));
-  return storedPages({ db, segments }, () => true, { without, hasUrl: (url) => urls.has(url) });
 }
 
 async function batchesOf(deps: ReparsePagesDeps, tally: ReparseTally, dryRun: boolean): Promise<ReparseBatches> {
@@ -109,5 +106,6 @@ async function judgeResigned(
   if (near === null || (resigned !== 'all' && resigned.size === 0)) return NONE;
   const { maxDistance: distance, mode } = config.dedup;
   const isMeant = (url: string): boolean => resigned === 'all' || resigned.has(url);
-  return rejudge({ db, clock, near }, isMeant, { distance, skipOutlinks: mode === 'skip-outlinks' });
+  const options = { distance, skipOutlinks: mode === 'skip-outlinks', chunk: config.updatedb.chunk };
+  return rejudge({ db, clock, near }, isMeant, options);
 }

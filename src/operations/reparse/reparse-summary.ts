@@ -32,6 +32,8 @@ export interface ReparseSummary {
   };
   /** Pages that repeat another and did not before; pages that did and represent themselves again. */
   readonly duplicates: { readonly marked: number; readonly restored: number };
+  /** Hosts whose answer to an address that cannot exist is read otherwise; soft 404s are recognised by it. */
+  readonly missingPages: number;
   /** Pages to which no page links any more, as the sweep of updatedb found where it was due. */
   readonly orphans: number;
   readonly examples: readonly PageDifference[];

@@ -18,10 +18,9 @@ export interface RejudgeOptions {
   /** Largest distance of a page to its representative, 0 to 3 bits. */
   readonly distance: number;
   readonly skipOutlinks: boolean;
+  /** Records judged at a time. */
+  readonly chunk: number;
 }
-
-/** Records judged at a time. */
-const CHUNK = 500;
 
 /**
  * Judges pages that have got other signatures without a visit: which repeat others, and which no longer do. It begins
@@ -45,7 +44,7 @@ export async function rejudge(
   for await (const datum of db.scan()) {
     if (!isComparable(datum) || !isMeant(datum.url)) continue;
     urls.push(datum.url);
-    if (urls.length === CHUNK) await flush();
+    if (urls.length >= options.chunk) await flush();
   }
   await flush();
   await db.write({ meta: { [UNJUDGED_KEY]: 'no' } }, { durable: true });
@@ -58,7 +57,7 @@ const isComparable = (datum: CrawlDatum): boolean => isOwnPage(datum) || datum.s
 async function judgeChunk(
   { db, clock, near }: RejudgeDeps,
   urls: readonly string[],
-  { distance, skipOutlinks }: RejudgeOptions,
+  { distance, skipOutlinks }: Omit<RejudgeOptions, 'chunk'>,
 ): Promise<{ readonly marked: number; readonly restored: number }> {
   const pages = (await db.getMany(urls)).filter((datum) => datum !== undefined && isComparable(datum)) as CrawlDatum[];
   if (pages.length === 0) return { marked: 0, restored: 0 };

@@ -32,7 +32,7 @@ function pagesText({ selected, notStored }: ReparseSummary): string {
 }
 
 function differenceFields(summary: ReparseSummary): (readonly [string, string])[] {
-  const { dryRun, differing, fields, signatures, links, duplicates, orphans } = summary;
+  const { dryRun, differing, fields, signatures, links, duplicates, missingPages, orphans } = summary;
   const names = Object.entries(fields);
   const more = names.length - SHOWN_FIELDS;
   const { changed, meanDistance } = signatures;
@@ -47,6 +47,7 @@ function differenceFields(summary: ReparseSummary): (readonly [string, string])[
     ...(duplicates.marked + duplicates.restored > 0
       ? [['duplicates', `${count(duplicates.marked)} more, ${count(duplicates.restored)} no longer`] as const]
       : []),
+    ...(missingPages > 0 ? [['soft 404', counted(missingPages, 'host')] as const] : []),
     ...(orphans > 0 ? [['orphans', count(orphans)] as const] : []),
   ];
 }
