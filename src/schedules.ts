@@ -10,6 +10,7 @@
  */
 
 import { type ChangeBelief, chanceFresh, expectedPeriodMs } from './domain/crawl/change/change-belief.ts';
+import { type ChangeCount, crawlPrior, hostPrior, NO_CHANGE_COUNT } from './domain/crawl/change/change-prior.ts';
 import { clamp } from './domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from './domain/crawl/schedules/adaptive.ts';
@@ -58,6 +59,8 @@ export interface FetchResult {
   readonly spread?: number;
   /** Whether Last-Modified is trusted; default true. */
   readonly isHostTrusted?: boolean;
+  /** Host of the page: `freshness` expects its pages to change alike until each has shown its own rate. */
+  readonly host?: string;
 }
 
 /** Memory of a page. Survives JSON and a change of schedule. */
@@ -65,6 +68,7 @@ export interface ScheduleState {
   readonly intervalMs: number;
   /** Gamma(a, b) over the rate of major changes, b in ms; `null` before a schedule with a belief has seen a visit. */
   readonly belief: ChangeBelief | null;
+  readonly host?: string;
   readonly lastFetchAt: number | null;
   readonly changedAt: number | null;
   /** `null`: not fetched any more. */
@@ -126,6 +130,7 @@ export function createSchedule<Name extends ScheduleName>(
   const { budgeted = false, roundMs = DAY_MS, retryIntervalMs = DAY_MS, maxRetryIntervalMs = 30 * DAY_MS } = options;
   const goneIntervalsMs = options.goneIntervalsMs ?? [7, 14, 28, 56, 112].map((days) => days * DAY_MS);
   const meter = new PriceMeter(roundMs);
+  const counts = new ChangeCounts();
 
   return {
     name,
@@ -137,9 +142,11 @@ export function createSchedule<Name extends ScheduleName>(
       if (fetch.outcome === 'failed') return failed(state, fetch, retryIntervalMs, maxRetryIntervalMs);
       if (fetch.outcome === 'gone') return gone(state, fetch, goneIntervalsMs);
       const weight = fetch.weight ?? state.weight;
+      const host = fetch.host ?? state.host;
+      const prior = counts.priorOf(host);
       const elapsedMs = state.lastFetchAt === null ? null : Math.max(0, fetch.at - state.lastFetchAt);
       if (budgeted && elapsedMs !== null && inner.worth !== undefined) {
-        meter.add(fetch.at, inner.worth(state.belief, elapsedMs, weight));
+        meter.add(fetch.at, inner.worth(state.belief, elapsedMs, weight, prior));
       }
       const outcome = elapsedMs === null ? 'new' : fetch.outcome;
       const changedAt = outcome === 'unchanged' ? state.changedAt : fetch.at;
@@ -155,11 +162,14 @@ export function createSchedule<Name extends ScheduleName>(
         isHostTrusted: fetch.isHostTrusted ?? true,
         weight,
         price: budgeted ? meter.price : null,
+        prior,
         spread: fetch.spread ?? 1,
       });
-      const { nextFetchAt, terms } = decision;
+      const { nextFetchAt, terms, changes } = decision;
+      if (changes !== undefined) counts.add(host, { changes, watchedMs: elapsedMs ?? 0 });
       const { intervalMs, belief } = decision.memory;
-      const next = { intervalMs, belief, lastFetchAt: fetch.at, changedAt, nextFetchAt, weight, failures: 0, gone: 0 };
+      const fetched = { lastFetchAt: fetch.at, changedAt, nextFetchAt, failures: 0, gone: 0 };
+      const next = { intervalMs, belief, weight, ...(host !== undefined && { host }), ...fetched };
       return { state: next, intervalMs, nextFetchAt, terms };
     },
     rank(state, now) {
@@ -168,13 +178,43 @@ export function createSchedule<Name extends ScheduleName>(
       if (state.nextFetchAt === null) return Number.NEGATIVE_INFINITY;
       if (state.failures + state.gone > 0 && now < state.nextFetchAt) return Number.NEGATIVE_INFINITY;
       if (inner.worth === undefined) return now - state.nextFetchAt;
-      return inner.worth(state.belief, now - (state.lastFetchAt ?? now), state.weight);
+      return inner.worth(state.belief, now - (state.lastFetchAt ?? now), state.weight, counts.priorOf(state.host));
     },
-    periodMs: (state) => (state.belief === null ? null : expectedPeriodMs(state.belief)),
-    chanceFresh: (state, now) =>
-      state.belief === null || state.lastFetchAt === null ? null : chanceFresh(state.belief, now - state.lastFetchAt),
+    periodMs: (state) => {
+      const belief = beliefOf(state);
+      return belief === null ? null : expectedPeriodMs(belief);
+    },
+    chanceFresh: (state, now) => {
+      const belief = beliefOf(state);
+      return belief === null || state.lastFetchAt === null ? null : chanceFresh(belief, now - state.lastFetchAt);
+    },
   };
+
+  function beliefOf({ belief, lastFetchAt, host }: ScheduleState): ChangeBelief | null {
+    return belief ?? (inner.worth === undefined || lastFetchAt === null ? null : counts.priorOf(host));
+  }
 }
+
+/** Changes seen in the whole crawl and by host. */
+class ChangeCounts {
+  private crawl = NO_CHANGE_COUNT;
+  private readonly hosts = new Map<string, ChangeCount>();
+
+  priorOf(host: string | undefined): ChangeBelief {
+    const prior = crawlPrior(this.crawl);
+    return host === undefined ? prior : hostPrior(prior, this.hosts.get(host) ?? NO_CHANGE_COUNT);
+  }
+
+  add(host: string | undefined, seen: ChangeCount): void {
+    this.crawl = sum(this.crawl, seen);
+    if (host !== undefined) this.hosts.set(host, sum(this.hosts.get(host) ?? NO_CHANGE_COUNT, seen));
+  }
+}
+
+const sum = (a: ChangeCount, b: ChangeCount): ChangeCount => ({
+  changes: a.changes + b.changes,
+  watchedMs: a.watchedMs + b.watchedMs,
+});
 
 /** Moving average of the worth of the fetches, by rounds. */
 class PriceMeter {

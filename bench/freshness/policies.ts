@@ -103,7 +103,14 @@ export function ofSchedule(name: ScheduleName, world: World, byDueDate: boolean)
     },
     onFetch(page, { day, outcome, distance }) {
       const spread = 0.9 + (0.2 * ((page * 2_654_435_761) % 4_294_967_296)) / 4_294_967_296;
-      states[page] = schedule.onFetch(states[page] ?? null, { at: day * DAY_MS, outcome, distance, spread }).state;
+      const host = world.pages[page]!.host;
+      states[page] = schedule.onFetch(states[page] ?? null, {
+        at: day * DAY_MS,
+        outcome,
+        distance,
+        spread,
+        host,
+      }).state;
     },
     period(page) {
       const state = states[page];

@@ -17,7 +17,10 @@ export interface Page {
   readonly isNoisy: boolean;
   /** From this day on the page is gone. */
   readonly goneAt: number;
+  readonly host: string;
 }
+
+type History = Omit<Page, 'host'>;
 
 export interface World {
   readonly name: string;
@@ -106,9 +109,9 @@ const page = (
   majors: readonly number[],
   minors: readonly number[],
   rate: number,
-  part: Partial<Page>,
+  part: Partial<History>,
   random: Random,
-): Page => ({
+): History => ({
   changes: [
     ...majors.map((day) => ({ day, isMajor: true, ...mask(true, random) })),
     ...minors.map((day) => ({ day, isMajor: false, ...mask(false, random) })),
@@ -119,6 +122,10 @@ const page = (
   ...part,
 });
 
+/** Hosts of twenty pages, which have nothing in common: what a host has shown says nothing about its other pages. */
+const onHosts = (pages: readonly History[]): Page[] =>
+  pages.map((history, i) => ({ ...history, host: `host ${Math.floor(i / 20)}` }));
+
 /** Independent changes at constant rates; minor changes come half as often as major ones. */
 export function poissonWorld(seed: number, pages = 2_000, days = 365): World {
   const random = seeded(seed);
@@ -126,7 +133,7 @@ export function poissonWorld(seed: number, pages = 2_000, days = 365): World {
     const rate = 1 / drawPeriod(random);
     return page(poissonDays(rate, days, random), poissonDays(rate / 2, days, random), rate, {}, random);
   });
-  return { name: 'poisson', days, pages: made };
+  return { name: 'poisson', days, pages: onHosts(made) };
 }
 
 /** Half Poisson; the others bursty, in office hours, noisy at every fetch, or gone after some day. */
@@ -159,21 +166,23 @@ export function mixedWorld(seed: number, pages = 2_000, days = 365): World {
         return page(poissonDays(rate, days, random), minors, rate, {}, random);
     }
   });
-  return { name: 'mixed', days, pages: made };
+  return { name: 'mixed', days, pages: onHosts(made) };
 }
 
-/** Recorded histories: `{pages: [{ev: [[day, share of shingles changed, mask low, mask high], ..]}]}`, a year each. */
+/** Recorded histories: `{pages: [{w: world, h: host, ev: [[day, share of shingles changed, mask low,
+ * mask high], ..]}]}`, a year each. */
 export function recordedWorld(json: string): World {
-  const { pages } = JSON.parse(json) as { pages: { ev: [number, number, number, number][] }[] };
+  const { pages } = JSON.parse(json) as { pages: { w: number; h: number; ev: [number, number, number, number][] }[] };
   const days = 365;
   return {
     name: 'recorded',
     days,
-    pages: pages.map(({ ev }) => ({
+    pages: pages.map(({ w, h, ev }) => ({
       changes: ev.map(([day, share, low, high]) => ({ day, isMajor: share >= 0.02, low, high })),
       rate: ev.filter(([, share]) => share >= 0.02).length / days,
       isNoisy: false,
       goneAt: Number.POSITIVE_INFINITY,
+      host: `${w}/${h}`,
     })),
   };
 }

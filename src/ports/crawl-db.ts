@@ -185,6 +185,9 @@ export interface HostFacts {
   readonly nothing: MissingPage | null;
   /** No request before this time, as demanded by Retry-After; `null`: none was demanded. */
   readonly restUntil: number | null;
+  /** Major changes that visits are believed to have seen, and the time between those visits, ms. */
+  readonly changes: number;
+  readonly watchedMs: number;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -200,6 +203,8 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   hintMisses: 0,
   nothing: null,
   restUntil: null,
+  changes: 0,
+  watchedMs: 0,
 });
 
 export interface Lease {

@@ -82,6 +82,7 @@ describe('the log of rounds', () => {
     let passes = 0;
     const large: KeptDb = {
       counters: () => db.counters(),
+      meta: (key: string) => db.meta(key),
       spread: async () => ({ ...(await db.spread()), dueNew: new Map([[1e9, 30_000]]) }),
       due: (query: DueQuery) => {
         passes++;

@@ -222,6 +222,7 @@ describe('groups and statistics', () => {
     const spread = await level.spread();
     const large = {
       counters: () => level.counters(),
+      meta: (key: string) => level.meta(key),
       due: (query: DueQuery) => level.due(query),
       spread: async () => ({ ...spread, dueNew: new Map([...spread.dueNew, [1e9, 30_000] as const]) }),
     };

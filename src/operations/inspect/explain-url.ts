@@ -8,6 +8,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { explainUrlChain } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
+import { openChangeCount, withCrawlPrior, withHostPrior } from '../../steps/facts/change-prior.ts';
 import { openVisitPrice } from '../../steps/facts/visit-price.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
@@ -44,6 +45,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
   const [lease] = stored === null ? [undefined] : await db.leases([stored]);
   const [host] = stored === null ? [undefined] : await db.hostRows([hostOf(stored)]);
   const lastModified = datum?.validators.lastModified ?? null;
+  const { policy: priced } = await openVisitPrice(db, policy);
   return explain({
     input,
     url: former === undefined ? chain.url : null,
@@ -55,7 +57,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     lease,
     host,
     // Under a budget, intervals depend on the price of a visit.
-    policy: (await openVisitPrice(db, policy)).policy,
+    policy: withHostPrior(withCrawlPrior(priced, await openChangeCount(db)), host?.facts),
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now,
     trail: datum === undefined ? [] : await trailOf(db, datum),

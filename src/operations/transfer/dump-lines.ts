@@ -108,6 +108,8 @@ const facts = z.strictObject({
     .nullable()
     .default(null),
   restUntil: maybeTime.default(null),
+  changes: z.number().nonnegative().default(0),
+  watchedMs: z.number().nonnegative().default(0),
 }) satisfies z.ZodType<HostFacts>;
 
 const seq = z.number().int().positive();

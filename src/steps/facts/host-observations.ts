@@ -16,8 +16,10 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
     hintHits: facts.hintHits + (observation.hintHits ?? 0),
     hintMisses: facts.hintMisses + (observation.hintMisses ?? 0),
     nothing: observation.nothing ?? facts.nothing,
-    // Segments of older versions do not have it.
+    // Segments of older versions do not have these.
     restUntil: observation.restUntil ?? facts.restUntil ?? null,
+    changes: (facts.changes ?? 0) + (observation.changes ?? 0),
+    watchedMs: (facts.watchedMs ?? 0) + (observation.watchedMs ?? 0),
   };
 }
 

@@ -3,6 +3,7 @@ import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
+import { openChangeCount, withCrawlPrior } from '../facts/change-prior.ts';
 import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
 import { factsOf } from '../facts/host-observations.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
@@ -74,7 +75,9 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   const fetchBudget = await openFetchBudget(deps.db, options, now);
   const touched = await touchedEntries(deps.db, until);
   const budget = fetchBudget === null ? null : Math.min(fetchBudget.budget, options.topN);
-  const { chosen, due, rejected } = await selectDue(deps.db, deps.select, { now, until, touched, budget }, options);
+  const policy = withCrawlPrior(deps.select.policy, await openChangeCount(deps.db));
+  const select = { ...deps.select, policy };
+  const { chosen, due, rejected } = await selectDue(deps.db, select, { now, until, touched, budget }, options);
   const list = interleaveHosts(chosen);
   const hosts = new Set(list.map((each) => each.host));
   const summary = {

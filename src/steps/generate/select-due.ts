@@ -146,10 +146,10 @@ async function selectAll(
  * counts as a visit: else pages that cannot be fetched, whose copies grow older than all others, would take the whole
  * budget.
  */
-function worthOf({ rank, policy: { schedule } }: SelectDeps, entry: DueEntry, now: number): number {
+function worthOf({ rank, policy: { schedule, prior } }: SelectDeps, entry: DueEntry, now: number): number {
   if (schedule.worth === undefined) return rank(entry, now);
   const since = entry.unansweredAt ?? entry.lastFetchAt ?? entry.dueAt - entry.intervalMs;
-  return schedule.worth(entry.belief, Math.max(0, now - since), entry.weight);
+  return schedule.worth(entry.belief, Math.max(0, now - since), entry.weight, prior);
 }
 
 /**

@@ -150,7 +150,7 @@ function dateSentences(datum: CrawlDatum, replay: NextVisit): string[] {
   if (isDecidedOtherwise(datum, replay)) {
     return [
       'The schedule in force would choose another interval: the stored one comes from another schedule, other ' +
-        'settings or another visit price, or was given with the seed.',
+        'settings, another visit price or other changes on its host, or was given with the seed.',
     ];
   }
   const { nextFetchAt } = datum;

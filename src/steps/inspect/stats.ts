@@ -1,10 +1,11 @@
-import { type ChangeBelief, chanceFresh, expectedPeriodMs } from '../../domain/crawl/change/change-belief.ts';
+import { chanceFresh, expectedPeriodMs } from '../../domain/crawl/change/change-belief.ts';
 import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
+import { expectedOfCrawl } from '../facts/change-prior.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
 import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
 import { seconds } from './views.ts';
@@ -45,7 +46,7 @@ export interface DbStats extends SpreadView {
 const PERIOD_DAYS = [1, 7, 30, 90, 365];
 const DAYS_AHEAD = 14;
 
-type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due'>;
+type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due' | 'meta'>;
 
 /** Size up to which the due index is always read: so few entries take some milliseconds. */
 const FEW_ENTRIES = 20_000;
@@ -107,6 +108,7 @@ async function readTimes(db: StatsDb, now: number, onWork: OnWork | undefined): 
   const dueByDay = new Array<number>(DAYS_AHEAD).fill(0);
   const periods = new Array<number>(PERIOD_DAYS.length + 1).fill(0);
   let [due, overdue, believed, fresh, rate] = [0, 0, 0, 0, 0];
+  const expected = await expectedOfCrawl(db);
   for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, meter: workMeter(onWork, READING_DUE) })) {
     intervals.add(entry.intervalMs);
     const waitMs = now - entry.dueAt;
@@ -116,11 +118,13 @@ async function readTimes(db: StatsDb, now: number, onWork: OnWork | undefined): 
     if (day < DAYS_AHEAD) dueByDay[day] = (dueByDay[day] ?? 0) + 1;
     if (entry.isNew) continue;
     if (waitMs >= 0) waits.add(waitMs);
-    if (entry.belief === null || entry.lastFetchAt === null || entry.state === 'gone') continue;
+    const belief = entry.belief ?? expected;
+    if (belief === null || entry.lastFetchAt === null || entry.state === 'gone') continue;
     believed++;
-    fresh += chanceFresh(entry.belief, now - entry.lastFetchAt);
-    rate += DAY_MS / expectedPeriodMs(entry.belief);
-    const bucket = PERIOD_DAYS.findIndex((days) => expectedPeriodMs(entry.belief as ChangeBelief) <= days * DAY_MS);
+    fresh += chanceFresh(belief, now - entry.lastFetchAt);
+    const periodMs = expectedPeriodMs(belief);
+    rate += DAY_MS / periodMs;
+    const bucket = PERIOD_DAYS.findIndex((days) => periodMs <= days * DAY_MS);
     periods[bucket < 0 ? PERIOD_DAYS.length : bucket]!++;
   }
   const spread = intervals.sorted();
@@ -171,9 +175,12 @@ class Growing {
 /** Major changes a day expected of the pages of each host, by their estimated rates; hosts without any are absent. */
 export async function changesPerDay(db: CrawlDb, onWork?: OnWork): Promise<ReadonlyMap<string, number>> {
   const rates = new Map<string, number>();
+  const expected = await expectedOfCrawl(db);
   const meter = workMeter(onWork, READING_DUE);
-  for await (const { url, belief, state } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', meter })) {
-    if (belief === null || state === 'gone') continue;
+  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', meter })) {
+    const { url, state, lastFetchAt } = entry;
+    const belief = entry.belief ?? expected;
+    if (belief === null || lastFetchAt === null || state === 'gone') continue;
     const host = hostOf(url);
     rates.set(host, (rates.get(host) ?? 0) + DAY_MS / expectedPeriodMs(belief));
   }

@@ -11,6 +11,7 @@ import type { Layers } from '../counters/layers.ts';
 import type { HostTally } from '../counters/round-hosts.ts';
 import { noteVisit } from '../counters/skip-notes.ts';
 import { noted } from '../facts/change-feed.ts';
+import { withHostPrior } from '../facts/change-prior.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
 import {
   additions,
@@ -65,8 +66,8 @@ interface Draft {
   readonly puts: CrawlDbPut[];
   readonly deletes: CrawlDatum[];
   readonly links: StoredLinks[];
-  /** How the dates of sitemaps have proved on their hosts. */
-  readonly hints: DatedObservation[];
+  /** What the visits showed of their hosts: how dates of sitemaps have proved, and how often pages change. */
+  readonly shown: DatedObservation[];
   readonly changes: PageChange[];
   /** URLs met as links or redirect targets. */
   readonly found: Map<string, Found>;
@@ -90,7 +91,7 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
     puts: [],
     deletes: [],
     links: [],
-    hints: [],
+    shown: [],
     changes: [],
     found: new Map(),
   };
@@ -130,6 +131,7 @@ function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed,
   const { outcome, host } = fetched;
   const { maxRedirects = Number.POSITIVE_INFINITY } = run.policy;
   const target = redirectTarget(run.links, fetched, previous, maxRedirects, found, tally);
+  const facts = run.segment.hosts[host];
   const lastModified = 'validators' in outcome ? outcome.validators.lastModified : null;
   return settle(
     previous,
@@ -139,9 +141,9 @@ function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed,
       parse: parsed?.outcome ?? null,
       target,
       lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
-      isHostTrusted: (run.segment.hosts[host]?.distrustedUntil ?? 0) <= outcome.at,
+      isHostTrusted: (facts?.distrustedUntil ?? 0) <= outcome.at,
     },
-    run.policy,
+    withHostPrior(run.policy, facts),
     outcome.at,
   );
 }
@@ -155,8 +157,9 @@ function draftVisit(run: UpdateRun, draft: Draft, visit: JudgedVisit): void {
   const hint = isAnswer(settled) ? judgeHint(previous, settled.verdict === 'modified') : null;
   if (hint !== null) {
     const observation = hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 };
-    draft.hints.push({ host: fetched.host, observation, at });
+    draft.shown.push({ host: fetched.host, observation, at });
   }
+  if (settled.seen !== undefined) draft.shown.push({ host: fetched.host, observation: settled.seen, at });
   draftLinks(run, draft, visit);
   if (run.options.purgeGone && datum.state === 'gone') purge(draft, previous, datum, at);
   else {
@@ -210,7 +213,7 @@ async function newUrls(run: UpdateRun, { found, tally }: Draft): Promise<CrawlDa
 /** One batch, so that the chunk is applied as a whole or not at all. The filter of seen URLs follows it. */
 async function write(
   { db, clock, links: { seen }, options }: UpdateRun,
-  { puts, deletes, links, hints, changes }: Draft,
+  { puts, deletes, links, shown, changes }: Draft,
   added: readonly CrawlDatum[],
   observations: readonly DatedObservation[],
   row: SegmentRow,
@@ -219,7 +222,7 @@ async function write(
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
     deletes,
     links,
-    hostFacts: await factsAfter(db, [...observations, ...hints], options.distrustMs),
+    hostFacts: await factsAfter(db, [...observations, ...shown], options.distrustMs),
     segments: [row],
     ...noted(changes, clock.now()),
   });

@@ -21,6 +21,9 @@ export const emptyTally = () => ({
   /** Visits to known pages, and the sum of what they were worth to the schedule, page-days. */
   visits: 0,
   worth: 0,
+  /** Major changes believed to have been seen, and the time between the visits that looked for them, ms. */
+  changes: 0,
+  watchedMs: 0,
 });
 
 /** What one chunk adds to the counters; kept apart until the chunk is written. */
@@ -42,10 +45,14 @@ const COUNTER_OF = {
 } as const satisfies Record<Verdict, keyof Tally | null>;
 
 /** Counts a visit by its verdict. */
-export function countVisit(tally: Tally, { verdict, distance, worth }: Transition): void {
+export function countVisit(tally: Tally, { verdict, distance, worth, seen }: Transition): void {
   if (worth !== undefined) {
     tally.visits++;
     tally.worth += worth;
+  }
+  if (seen !== undefined) {
+    tally.changes += seen.changes;
+    tally.watchedMs += seen.watchedMs;
   }
   const counter = COUNTER_OF[verdict];
   if (counter !== null) tally[counter]++;

@@ -5,6 +5,7 @@ import type { Segment } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { Layers } from '../counters/layers.ts';
 import { HostTally } from '../counters/round-hosts.ts';
+import { changeCountFacts, openChangeCount, withCrawlPrior } from '../facts/change-prior.ts';
 import { openVisitPrice, visitPriceFacts } from '../facts/visit-price.ts';
 import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
@@ -37,11 +38,12 @@ export async function updateFromSegment(
     throw new CrawlError('segment-missing', `segment ${id} does not belong to this crawl db`);
   }
   const visitPrice = await openVisitPrice(deps.db, deps.policy);
+  const expected = await openChangeCount(deps.db);
   const linkCounts: LinkCounts = { filteredBy: {}, demotedBy: {} };
   const urls = countingRejections(deps.links.urls, linkCounts.filteredBy, deps.links.skips);
   const run: UpdateRun = {
     ...deps,
-    policy: visitPrice.policy,
+    policy: withCrawlPrior(visitPrice.policy, expected),
     links: { ...deps.links, ...linkCounts, urls },
     options,
     segment: segment.info,
@@ -55,10 +57,13 @@ export async function updateFromSegment(
   if (!isDone) await countFollowed(run, segment, total);
   const { urls: size } = segment.info;
   const updated: SegmentRow = { ...row, urls: size, applied: row.applied + total.applied, state: 'updated' };
-  const meta = visitPriceFacts(visitPrice, total.visits, total.worth);
+  const meta = {
+    ...visitPriceFacts(visitPrice, total.visits, total.worth),
+    ...changeCountFacts(run.policy, expected, total),
+  };
   await deps.db.write({ segments: [updated], meta }, { durable: true });
   await segment.setState('updated');
-  const { distances, distanceSum, visits: _, worth: __, ...counts } = total;
+  const { distances, distanceSum, visits: _, worth: __, changes: ___, watchedMs: ____, ...counts } = total;
   return {
     segment: id,
     ...counts,

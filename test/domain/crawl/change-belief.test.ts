@@ -77,6 +77,8 @@ describe('visitValue', () => {
   });
 });
 
+const learnt = (...visit: Parameters<typeof learnChange>): ChangeBelief => learnChange(...visit).belief;
+
 describe('learnChange', () => {
   const t = 10 * DAY_MS;
   const kept = Math.exp(-10 / 120);
@@ -84,14 +86,14 @@ describe('learnChange', () => {
   const fadedA = 0.7 + (2 - 0.7) * kept;
 
   it('adds the time without a change, after forgetting towards the prior', () => {
-    const after = learnChange(belief(2, 50, 0.4), t, { kind: 'unchanged' });
+    const after = learnt(belief(2, 50, 0.4), t, { kind: 'unchanged' });
     expect(after.a).toBeCloseTo(fadedA, 12);
     expect(after.b / DAY_MS).toBeCloseTo(fadedB + 10, 9);
     expect(after.noise).toBeCloseTo(0.34, 12);
   });
 
   it('takes the moments of the rate given that something changed', () => {
-    const after = learnChange(belief(2, 50), t, differs(null));
+    const after = learnt(belief(2, 50), t, differs(null));
     const seen = (rate: number): number => -Math.expm1(-rate * 10);
     const mass = mean(fadedA, fadedB, seen);
     const first = mean(fadedA, fadedB, (rate) => rate * seen(rate)) / mass;
@@ -101,19 +103,17 @@ describe('learnChange', () => {
   });
 
   it('takes a trusted Last-Modified for the time of the last change: Gamma(a + 1, b + s)', () => {
-    const after = learnChange(belief(2, 50), t, differs(null, 4 * DAY_MS));
+    const after = learnt(belief(2, 50), t, differs(null, 4 * DAY_MS));
     expect(after.a).toBeCloseTo(fadedA + 1, 9);
     expect(after.b / DAY_MS).toBeCloseTo(fadedB + 4, 9);
-    expect(learnChange(belief(2, 50), t, differs(null, 11 * DAY_MS))).toEqual(
-      learnChange(belief(2, 50), t, differs(null)),
-    );
+    expect(learnt(belief(2, 50), t, differs(null, 11 * DAY_MS))).toEqual(learnt(belief(2, 50), t, differs(null)));
   });
 
   it('believes in a higher rate the larger the distance, and in a lower one on a page that always differs', () => {
     fc.assert(
       fc.property(beliefs, days, (page, elapsed) => {
         const rates = [0, 1, 2, 3, 4, 5, 6, 20].map((distance) => {
-          const after = learnChange(page, elapsed * DAY_MS, differs(distance));
+          const after = learnt(page, elapsed * DAY_MS, differs(distance));
           expect(after.a).toBeGreaterThan(0);
           expect(after.a).toBeLessThanOrEqual(40);
           expect(Number.isFinite(after.b) && after.b > 0).toBe(true);
@@ -122,8 +122,8 @@ describe('learnChange', () => {
         });
         for (const [i, rate] of rates.slice(1).entries())
           expect(rate).toBeGreaterThanOrEqual((rates[i] ?? 0) * 0.999_999);
-        const noisy = learnChange({ ...page, noise: 0.95 }, elapsed * DAY_MS, differs(1));
-        const calm = learnChange({ ...page, noise: 0.05 }, elapsed * DAY_MS, differs(1));
+        const noisy = learnt({ ...page, noise: 0.95 }, elapsed * DAY_MS, differs(1));
+        const calm = learnt({ ...page, noise: 0.05 }, elapsed * DAY_MS, differs(1));
         expect(noisy.a / noisy.b).toBeLessThanOrEqual((calm.a / calm.b) * 1.000_001);
       }),
     );
@@ -132,7 +132,7 @@ describe('learnChange', () => {
   it('finds the period of a page that changes wholly every 8 days, visited daily', () => {
     let page = PRIOR_BELIEF;
     for (let day = 1; day <= 200; day++) {
-      page = learnChange(page, DAY_MS, day % 8 === 0 ? differs(20) : { kind: 'unchanged' });
+      page = learnt(page, DAY_MS, day % 8 === 0 ? differs(20) : { kind: 'unchanged' });
     }
     expect(expectedPeriodMs(page) / DAY_MS).toBeGreaterThan(6);
     expect(expectedPeriodMs(page) / DAY_MS).toBeLessThan(10.5);
@@ -141,13 +141,13 @@ describe('learnChange', () => {
 
   it('learns that a page only flickers', () => {
     let page = PRIOR_BELIEF;
-    for (let day = 1; day <= 200; day++) page = learnChange(page, DAY_MS, differs(day % 3 === 0 ? 1 : 0));
+    for (let day = 1; day <= 200; day++) page = learnt(page, DAY_MS, differs(day % 3 === 0 ? 1 : 0));
     expect(page.noise).toBeGreaterThan(0.9);
     expect(expectedPeriodMs(page) / DAY_MS).toBeGreaterThan(60);
   });
 
   it('learns nothing from no time', () => {
-    expect(learnChange(PRIOR_BELIEF, 0, differs(30))).toEqual(PRIOR_BELIEF);
+    expect(learnt(PRIOR_BELIEF, 0, differs(30))).toEqual(PRIOR_BELIEF);
   });
 });
 

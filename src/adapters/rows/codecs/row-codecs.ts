@@ -114,7 +114,10 @@ type FactsTuple = readonly [
   hintHits?: number,
   hintMisses?: number,
   nothing?: AnswerTuple | null,
-  restUntil?: number,
+  restUntil?: number | null,
+  /** Rows written before changes were counted by host end here. */
+  changes?: number,
+  watchedMs?: number,
 ];
 
 export function encodeHost({ tally, facts }: StoredHost): Buffer {
@@ -135,10 +138,17 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
   return pack([tally, tuple]);
 }
 
+type RarelySet =
+  | []
+  | [AnswerTuple]
+  | [AnswerTuple | null, number]
+  | [AnswerTuple | null, number | null, changes: number, watchedMs: number];
+
 /** The end of a host row, left out where all its values are absent. */
-function rarelySet({ nothing, restUntil }: HostFacts): [] | [AnswerTuple] | [AnswerTuple | null, number] {
+function rarelySet({ nothing, restUntil, changes, watchedMs }: HostFacts): RarelySet {
   const answer: AnswerTuple | null =
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars];
+  if (watchedMs > 0) return [answer, restUntil, changes, watchedMs];
   if (restUntil !== null) return [answer, restUntil];
   return answer === null ? [] : [answer];
 }
@@ -152,11 +162,12 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
-  const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null] = tuple;
+  const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null, changes = 0, watchedMs = 0] =
+    tuple;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
   const nothing =
     answer === null ? null : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
-  return { audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil };
+  return { audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil, changes, watchedMs };
 }
 
 export interface StoredCounters {

@@ -14,7 +14,7 @@ export interface ChangeBelief {
 
 type ChangeRate = Pick<ChangeBelief, 'a' | 'b'>;
 
-/** Before any visit: a page may change daily or never. */
+/** Without any evidence, of the page or of others: a page may change daily or never. */
 export const PRIOR_BELIEF: ChangeBelief = Object.freeze({ a: 0.7, b: 20 * DAY_MS, noise: 0.3 });
 
 /** Observations fade with time, by e^(-t / this): the change rate of a page drifts. */
@@ -55,37 +55,53 @@ export type ChangeEvidence =
       readonly changeAgeMs: number | null;
     };
 
+export interface LearnOptions {
+  /** Likelihood ratios by Hamming distance; default {@link LIKELIHOOD_RATIOS}. */
+  readonly ratios?: readonly number[];
+  /** Belief about pages like this one, to which observations fade; default {@link PRIOR_BELIEF}. */
+  readonly prior?: ChangeBelief;
+}
+
+/** A belief after a visit, and the probability that the visit saw a major change. */
+export interface LearntChange {
+  readonly belief: ChangeBelief;
+  readonly changes: number;
+}
+
 /**
- * The belief after a visit `elapsedMs` (> 0) after the previous one. Another body is weighed: a major change, or the
- * page's own noise? The noisier a page is, the less another body counts.
+ * Learns from a visit `elapsedMs` (> 0) after the previous one. Another body is weighed: a major change, or the page's
+ * own noise? The noisier a page is, the less another body counts.
  */
 export function learnChange(
-  belief: ChangeBelief,
+  before: ChangeBelief,
   elapsedMs: number,
   evidence: ChangeEvidence,
-  ratios: readonly number[] = LIKELIHOOD_RATIOS,
-): ChangeBelief {
-  const { a, b, noise } = faded(belief, elapsedMs);
-  if (!(elapsedMs > 0)) return { a, b, noise };
+  { ratios = LIKELIHOOD_RATIOS, prior = PRIOR_BELIEF }: LearnOptions = {},
+): LearntChange {
+  const { a, b, noise } = faded(before, prior, elapsedMs);
+  if (!(elapsedMs > 0)) return { belief: { a, b, noise }, changes: 0 };
   const unchanged = { a, b: b + elapsedMs };
-  if (evidence.kind === 'unchanged') return { ...unchanged, noise: noise - NOISE_GAIN * noise };
+  if (evidence.kind === 'unchanged') {
+    return { belief: { ...unchanged, noise: noise - NOISE_GAIN * noise }, changes: 0 };
+  }
   const still = (b / (b + elapsedMs)) ** a;
   const moved = 1 - still;
-  if (!(moved > 0)) return { ...unchanged, noise };
+  if (!(moved > 0)) return { belief: { ...unchanged, noise }, changes: 0 };
   const minor = Math.max(noise, -Math.expm1(-MINOR_PER_MAJOR * (a / b) * elapsedMs));
   const ratio = evidence.distance === null ? Number.POSITIVE_INFINITY : ratioOf(evidence.distance, ratios);
   const share = ratio === Number.POSITIVE_INFINITY ? 1 : (ratio * moved) / (ratio * moved + minor * still);
   const changed = changedMoments(a, b, elapsedMs, evidence.changeAgeMs);
   const mean = share * changed.mean + (1 - share) * (a / unchanged.b);
   const square = share * changed.square + (1 - share) * ((a * (a + 1)) / unchanged.b ** 2);
-  return { ...withMoments(mean, square), noise: noise + NOISE_GAIN * (1 - share - noise) };
+  const belief = { ...withMoments(mean, square), noise: noise + NOISE_GAIN * (1 - share - noise) };
+  return { belief, changes: share };
 }
 
-function faded({ a, b, noise }: ChangeBelief, elapsedMs: number): ChangeBelief {
+function faded({ a, b, noise }: ChangeBelief, prior: ChangeBelief, elapsedMs: number): ChangeBelief {
   const kept = Math.exp(-Math.max(0, elapsedMs) / FORGET_MS);
   return {
-    a: PRIOR_BELIEF.a + (a - PRIOR_BELIEF.a) * kept,
-    b: Math.max(PRIOR_BELIEF.b + (b - PRIOR_BELIEF.b) * kept, LEAST_B_MS * kept),
+    a: prior.a + (a - prior.a) * kept,
+    b: Math.max(prior.b + (b - prior.b) * kept, LEAST_B_MS * kept),
     noise,
   };
 }

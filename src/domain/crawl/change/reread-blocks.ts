@@ -1,11 +1,10 @@
-import type { BlockPrint } from '../../page/diff/block-prints.ts';
-import { type BlockMemory, learnBlocks } from './block-memory.ts';
+import { type BlockMemory, type FoundParts, learnBlocks } from './block-memory.ts';
 
 /**
  * The memory when the body of the last visit was parsed anew: its blocks as they are found now, each with the churn
  * that its place had. No visit happened, so nothing is learnt, and what the last visit found changed stays.
  */
-export function rereadBlocks(before: BlockMemory | null, found: readonly BlockPrint[]): BlockMemory {
+export function rereadBlocks(before: BlockMemory | null, found: FoundParts): BlockMemory {
   const fresh = learnBlocks(null, found).memory;
   if (before === null) return fresh;
   const churns = new Map(before.blocks.map(({ key, churn }) => [key, churn]));

@@ -1,5 +1,6 @@
 import { hostOf } from '../../url/canonical/url-key.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
+import type { ChangeBelief } from '../change/change-belief.ts';
 import type { CrawlDatum, ScheduleMemory, VisitOutcome } from '../states/datum.ts';
 import { boundsOf, type IntervalBounds, type IntervalRule } from './interval-bounds.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './schedule.ts';
@@ -12,6 +13,8 @@ export interface SettlePolicy {
   readonly maxIntervalMs: number;
   /** Bounds for some hosts and MIME types, which override the general ones. */
   readonly intervalRules?: readonly IntervalRule[];
+  /** Belief about a page before any evidence: of its host where that is known, else of the crawl. */
+  readonly prior?: ChangeBelief;
   /** Price of a visit under the budget, page-days; `null` without a budget. */
   readonly price?: number | null;
   /** First pause after a failure, ms; doubled with each further failure up to the maximum. */
@@ -27,6 +30,8 @@ export interface NextVisit {
   readonly memory: ScheduleMemory;
   readonly nextFetchAt: number;
   readonly terms: readonly ScheduleTerm[];
+  /** As {@link ScheduleDecision.changes}. */
+  readonly changes?: number;
 }
 
 /** The operator's bounds for a page. */
@@ -64,6 +69,7 @@ export function nextVisit(
     ...visit,
     weight: weightOf(page.metadata),
     price: policy.price ?? null,
+    ...(policy.prior !== undefined && { prior: policy.prior }),
     spread: spreadOf(page.url),
     startIntervalMs: isStartNamed ? startMs : null,
   });
@@ -75,7 +81,13 @@ export function nextVisit(
   if (page.fixedIntervalMs !== null) terms.push(fixedTerm(page.fixedIntervalMs));
   else if (pause !== wanted) terms.push({ label: 'bounded to', value: pause, unit: 'ms' });
   const intervalMs = clamp(decision.memory.intervalMs, bounds.minIntervalMs, bounds.maxIntervalMs);
-  return { memory: { ...decision.memory, intervalMs }, nextFetchAt: visit.now + Math.round(pause), terms };
+  const { changes } = decision;
+  return {
+    memory: { ...decision.memory, intervalMs },
+    nextFetchAt: visit.now + Math.round(pause),
+    terms,
+    ...(changes !== undefined && { changes }),
+  };
 }
 
 const fixedTerm = (intervalMs: number): ScheduleTerm => ({

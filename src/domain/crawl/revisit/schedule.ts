@@ -1,3 +1,4 @@
+import type { ChangeBelief } from '../change/change-belief.ts';
 import type { ScheduleMemory } from '../states/datum.ts';
 
 /** A visit, as a fetch schedule sees it. */
@@ -24,6 +25,8 @@ export interface ScheduleVisit {
   readonly weight?: number;
   /** Current price of a visit, page-days ({@link FetchSchedule.worth}); absent or `null` without a budget. */
   readonly price?: number | null;
+  /** Belief about pages of this host before any evidence. Default: the general one. */
+  readonly prior?: ChangeBelief;
   /** Factor about 1, by the URL: pages first fetched together do not come back together. Default 1. */
   readonly spread?: number;
   /** On the first visit: the interval until the second, as named by the seed, ms; absent or `null` without one. */
@@ -44,6 +47,8 @@ export interface ScheduleDecision {
   /** Earliest time of the next visit, ms since the epoch; never before `visit.now`. */
   readonly nextFetchAt: number;
   readonly terms: readonly ScheduleTerm[];
+  /** Probability that the visit saw a major change; absent where nothing was learnt from it. */
+  readonly changes?: number;
 }
 
 /**
@@ -57,8 +62,8 @@ export interface FetchSchedule {
   onVisit(memory: ScheduleMemory, visit: ScheduleVisit): ScheduleDecision;
   /**
    * Worth of a visit `elapsedMs` after the last one, page-days of freshness: the order in which a budget is spent.
-   * `belief` is `null` before the first visit that was learnt from. A schedule without this method leaves the order to
-   * scoring.
+   * `belief` is `null` before the first visit that was learnt from; `prior` takes its place. A schedule without this
+   * method leaves the order to scoring.
    */
-  worth?(belief: ScheduleMemory['belief'], elapsedMs: number, weight: number): number;
+  worth?(belief: ScheduleMemory['belief'], elapsedMs: number, weight: number, prior?: ChangeBelief): number;
 }

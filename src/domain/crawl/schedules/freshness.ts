@@ -1,6 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import {
-  type ChangeBelief,
   type ChangeEvidence,
   chanceFresh,
   expectedPeriodMs,
@@ -11,7 +10,6 @@ import {
   visitValue,
 } from '../change/change-belief.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from '../revisit/schedule.ts';
-import type { ScheduleMemory } from '../states/datum.ts';
 
 export interface FreshnessOptions {
   /** Interval of an unknown page, ms. Without a budget it also sets the price of a visit. */
@@ -44,21 +42,25 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
     name: 'freshness',
     initialIntervalMs: options.intervalMs,
     onVisit(memory, visit) {
-      const before = beliefOf(memory);
+      const { prior = PRIOR_BELIEF } = visit;
+      const before = memory.belief ?? prior;
       const evidence = evidenceOf(visit);
       const elapsedMs = visit.elapsedMs ?? 0;
-      const belief =
+      const learnt =
         evidence === null || visit.elapsedMs === null || visit.isRepeated
-          ? before
-          : learnChange(before, elapsedMs, evidence, options.likelihoodRatios);
+          ? null
+          : learnChange(before, elapsedMs, evidence, { ratios: options.likelihoodRatios, prior });
+      const belief = learnt?.belief ?? before;
       const weight = visit.weight ?? 1;
       const price = visit.price ?? priceWithoutBudget;
       const start = visit.startIntervalMs ?? null;
       const wanted = start ?? timeToValue(belief, (price / weight) * (visit.spread ?? 1), options.maxIntervalMs);
       const intervalMs = Math.round(Math.min(Math.max(wanted, options.minIntervalMs), options.maxIntervalMs));
       return {
-        memory: { intervalMs, belief },
+        // Without evidence of its own a page follows the prior of its host, which goes on learning.
+        memory: { intervalMs, belief: learnt === null ? memory.belief : belief },
         nextFetchAt: visit.now + intervalMs,
+        ...(learnt === null ? {} : { changes: learnt.changes }),
         terms: [
           { label: 'time since the last visit', value: elapsedMs, unit: 'ms' },
           ...evidenceTerms(visit),
@@ -66,6 +68,15 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
           ...(visit.isRepeated
             ? []
             : [{ label: 'before the visit, every', value: Math.round(expectedPeriodMs(before)), unit: 'ms' } as const]),
+          ...(visit.prior === undefined || memory.belief === null
+            ? []
+            : [
+                {
+                  label: 'expected on its host, every',
+                  value: Math.round(expectedPeriodMs(prior)),
+                  unit: 'ms',
+                } as const,
+              ]),
           { label: 'price of a visit, page-days', value: rounded(price) },
           ...(weight === 1 ? [] : [{ label: 'weight of the page', value: weight }]),
           ...(visit.spread === undefined
@@ -78,11 +89,9 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
         ],
       };
     },
-    worth: (belief, elapsedMs, weight) => weight * visitValue(belief ?? PRIOR_BELIEF, elapsedMs),
+    worth: (belief, elapsedMs, weight, prior = PRIOR_BELIEF) => weight * visitValue(belief ?? prior, elapsedMs),
   };
 }
-
-const beliefOf = (memory: ScheduleMemory): ChangeBelief => memory.belief ?? PRIOR_BELIEF;
 
 /** `null`: the visit gives no evidence of change. */
 function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {

@@ -35,7 +35,9 @@ export interface FormerParse {
  */
 export function reparsed(datum: CrawlDatum, parsed: ParseSuccess, former: FormerParse | null): CrawlDatum {
   const isResigned = datum.signatureName !== parsed.signatureName;
-  const blocks = parsed.blocks === undefined ? null : rereadBlocks(isResigned ? null : datum.blocks, parsed.blocks);
+  const { blocks: found, places } = parsed;
+  const before = isResigned ? null : datum.blocks;
+  const blocks = found === undefined && places === undefined ? null : rereadBlocks(before, { blocks: found ?? [], places });
   const fields = { ...parsedFields(withoutFormer(datum, former), parsed), blocks };
   if (datum.state !== 'parse_failed') return { ...datum, ...fields };
   // An error of a later visit is not that of parsing.

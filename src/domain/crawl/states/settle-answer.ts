@@ -78,6 +78,7 @@ function recordAnswer(
     verdict,
     distance,
     terms: scheduled.terms,
+    ...(scheduled.seen !== undefined && { seen: scheduled.seen }),
   };
 }
 
@@ -156,6 +157,7 @@ function recordUnchanged(
     verdict: 'unchanged',
     distance: null,
     terms: scheduled.terms,
+    ...(scheduled.seen !== undefined && { seen: scheduled.seen }),
   };
 }
 

@@ -54,7 +54,8 @@ function worthOf(datum: CrawlDatum, { kind }: FetchOutcome, policy: SettlePolicy
   const { worth } = policy.schedule;
   if (worth === undefined || datum.lastFetchAt === null || datum.fixedIntervalMs !== null) return {};
   if (kind === 'failed' || kind === 'denied') return {};
-  return { worth: worth(datum.schedule.belief, Math.max(0, now - datum.lastFetchAt), weightOf(datum.metadata)) };
+  const elapsedMs = Math.max(0, now - datum.lastFetchAt);
+  return { worth: worth(datum.schedule.belief, elapsedMs, weightOf(datum.metadata), policy.prior) };
 }
 
 function settleVisit(datum: CrawlDatum, event: VisitedEvent, policy: SettlePolicy, now: number): Transition {

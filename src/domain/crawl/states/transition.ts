@@ -1,3 +1,4 @@
+import type { ChangeCount } from '../change/change-prior.ts';
 import { nextVisit, type SettlePolicy } from '../revisit/next-visit.ts';
 import type { ScheduleTerm, ScheduleVisit } from '../revisit/schedule.ts';
 import { type CrawlDatum, VISIT_RING_SIZE, type Visit, type VisitOutcome } from './datum.ts';
@@ -24,12 +25,15 @@ export interface Transition {
    * page under a fixed interval.
    */
   readonly worth?: number;
+  /** Probability that the visit saw a major change, and the time since the one before, ms; absent: nothing learnt. */
+  readonly seen?: ChangeCount;
 }
 
 /** The time of the next visit, as fields of the record, and its arithmetic. */
 export interface ScheduledVisit {
   readonly fields: Pick<CrawlDatum, 'schedule' | 'nextFetchAt'>;
   readonly terms: readonly ScheduleTerm[];
+  readonly seen?: ChangeCount;
 }
 
 export function scheduleNextVisit(
@@ -38,8 +42,14 @@ export function scheduleNextVisit(
   policy: SettlePolicy,
   now: number,
 ): ScheduledVisit {
-  const { memory, nextFetchAt, terms } = nextVisit(datum, { ...visit, now, elapsedMs: elapsedMs(datum, now) }, policy);
-  return { fields: { schedule: memory, nextFetchAt }, terms };
+  const watchedMs = elapsedMs(datum, now);
+  const next = nextVisit(datum, { ...visit, now, elapsedMs: watchedMs }, policy);
+  const { memory, nextFetchAt, terms, changes } = next;
+  return {
+    fields: { schedule: memory, nextFetchAt },
+    terms,
+    ...(changes !== undefined && watchedMs !== null && { seen: { changes, watchedMs } }),
+  };
 }
 
 /** The record after an answer of the server, which ends a run of failures. */
