@@ -7,7 +7,7 @@ const page = (title: string, article: string, advert: string, links: readonly st
   `<!doctype html><title>${title}</title><p>${article}</p><aside>${advert}</aside>` +
   links.map((to) => `<a href="${to}">${to}</a>`).join(' ');
 
-/** The content is in `aside` first, then in `p`; a page with `<hr>` breaks the first one, one with `<br>` the second. */
+/** The content is in `aside`, then in `p`; a page with `<hr>` breaks the first parse, one with `<br>` the second. */
 const FIRST = `
     if (page.content.includes('<hr>')) throw new Error('no rulers');
     page.result.mainText = page.$('aside').text();

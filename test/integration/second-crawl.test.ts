@@ -51,24 +51,26 @@ describe('a second crawl', () => {
     expect(totals.new).toBe(0);
     // Pages of kind 3 have no validators: a change shows in the body alone.
     const silentPages = (path: string): boolean => Number(path.slice(3)) % 4 === 3;
-    const needless = site.log.filter(
+    const unchanged = site.log.filter(
       (request) =>
         request.method === 'GET' &&
         request.status === 200 &&
         request.path.startsWith('/p/') &&
         !silentPages(request.path) &&
-        !changed.includes(Number(request.path.slice(3))) &&
-        // Dropped bodies are sent by the server but cut off by the crawler: the crawler's count is what was
-        // transferred.
-        Number(request.path.slice(3)) % 4 !== 1,
+        !changed.includes(Number(request.path.slice(3))),
     );
-    expect(needless).toEqual([]);
+    // Pages of kind 1 are known by their headers; how much of a dropped body arrives depends on the sockets.
+    const isDropped = ({ path }: { readonly path: string }): boolean => Number(path.slice(3)) % 4 === 1;
+    expect(unchanged.filter((request) => !isDropped(request))).toEqual([]);
     expect(totals.skippedByHeaders).toBeGreaterThan(60);
     expect(totals.notModified).toBeGreaterThan(130);
     const mustTransfer = [...Array(site.pages).keys()]
       .filter((page) => !site.removed.has(page) && (changed.includes(page) || page % 4 === 3))
       .reduce((sum, page) => sum + site.bodyBytesOf(page), 0);
-    expect(totals.bodyBytes).toBeLessThanOrEqual(1.05 * mustTransfer);
+    const dropped = unchanged
+      .filter(isDropped)
+      .reduce((sum, { path }) => sum + site.bodyBytesOf(Number(path.slice(3))), 0);
+    expect(totals.bodyBytes).toBeLessThanOrEqual(1.05 * mustTransfer + dropped);
   });
 
   it('keeps the links of unchanged pages: a sweep finds only what a removed page alone linked to', async () => {

@@ -1,3 +1,4 @@
+// operations/reparse/: stored pages parsed anew, and what differs brought to the records that are there.
 import { isMissingPageUrl, type MissingPage, missingPageOf } from '../../domain/crawl/states/soft-404.ts';
 import { decodeParsed } from '../../plugin-host/parsing/encode-parsed.ts';
 import type { CrawlDb, HostRow } from '../../ports/crawl-db.ts';

@@ -1,4 +1,3 @@
-// operations/reparse/: stored pages parsed anew, and what differs brought to the records that are there.
 import { CrawlError } from '../../domain/errors.ts';
 import { decodeParsed } from '../../plugin-host/parsing/encode-parsed.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';

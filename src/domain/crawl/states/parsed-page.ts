@@ -37,7 +37,8 @@ export function reparsed(datum: CrawlDatum, parsed: ParseSuccess, former: Former
   const isResigned = datum.signatureName !== parsed.signatureName;
   const { blocks: found, places } = parsed;
   const before = isResigned ? null : datum.blocks;
-  const blocks = found === undefined && places === undefined ? null : rereadBlocks(before, { blocks: found ?? [], places });
+  const blocks =
+    found === undefined && places === undefined ? null : rereadBlocks(before, { blocks: found ?? [], places });
   const fields = { ...parsedFields(withoutFormer(datum, former), parsed), blocks };
   if (datum.state !== 'parse_failed') return { ...datum, ...fields };
   // An error of a later visit is not that of parsing.
