@@ -214,14 +214,14 @@ function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string
   return `It has been due since ${isoTime(datum.nextFetchAt)}; ${outlook}.`;
 }
 
+function foundSentence({ referrer, seed, depth, metadata }: CrawlDatum): string {
+  if (referrer === null) return seed ? 'It is a seed.' : 'It was found without a referring page.';
+  const how = typeof metadata.redirects === 'number' ? 'by a redirect of' : 'on';
+  return `It was found ${how} ${referrer}, ${depth} link${depth === 1 ? '' : 's'} from a seed.`;
+}
+
 function stateSentences(datum: CrawlDatum): string[] {
-  const found =
-    datum.referrer === null
-      ? datum.seed
-        ? 'It is a seed.'
-        : 'It was found without a referring page.'
-      : `It was found on ${datum.referrer}, ${datum.depth} link${datum.depth === 1 ? '' : 's'} from a seed.`;
-  const sentences = [found];
+  const sentences = [foundSentence(datum)];
   const redirects = redirectsTo(datum);
   if (redirects > 0) sentences.push(`${redirects} redirect${redirects === 1 ? '' : 's'} in a row led to it.`);
   if (datum.lastError !== null) {

@@ -127,6 +127,24 @@ describe('crawl', () => {
     expect(site.log).toEqual([]);
   });
 
+  it('gives the page of a seed that redirects in one round, as the seeds alone', async () => {
+    const moved = await startChangingSite({ '/': '/en/', '/en/': '<title>Welcome</title><p><a href="/en/more">more' });
+    const cwd = workDir();
+    const limits = ['--rounds', '1', '--depth', '1'];
+    const { rounds, stoppedBy } = await json<CrawlSummary>(['crawl', `${moved.origin}/`, ...NETWORK, ...limits], {
+      cwd,
+    });
+    expect(rounds).toMatchObject([{ generated: 1, redirected: 1, followed: 1, fetched: 1, new: 1, newUrls: 1 }]);
+    expect(stoppedBy).toBe('rounds');
+    const { stdout } = await run(['crawl', ...NETWORK, ...limits], { cwd });
+    expect(stdout).toContain('Nothing is due');
+    expect((await run(['explain', `${moved.origin}/en/`], { cwd })).stdout).toContain(
+      `redirected from ${moved.origin}/\n`,
+    );
+    expect((await run(['readseg', '--list'], { cwd })).stdout).toMatch(/ updated .* 2 +2 +1\b/);
+    await moved.close();
+  });
+
   it('says where a chain of redirects was cut', async () => {
     const chain = await startChangingSite({ '/a': '/b', '/b': '/c', '/c': '/d', '/d': '<p>page' });
     const cwd = workDir();

@@ -3,6 +3,7 @@ import { shortTime, statesInLine } from '../columns.ts';
 import { bytes, count, span } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 import { ANY_LENGTH, fieldLines, type TextStyle, table } from '../table.ts';
+import { foundBy } from './record-text.ts';
 
 /** The answer, then the facts behind it. */
 export function explanationText(explanation: Explanation, style: TextStyle): string {
@@ -15,10 +16,7 @@ export function explanationText(explanation: Explanation, style: TextStyle): str
   if (record !== null) {
     const fields = fieldLines([
       ['  state', record.state],
-      [
-        '  found',
-        `${shortTime(record.discoveredAt)} UTC${record.referrer === null ? '' : `, linked from ${record.referrer}`}`,
-      ],
+      ['  found', `${shortTime(record.discoveredAt)} UTC${foundBy(record)}`],
       ...explanation.trail.slice(1).map(({ url }): readonly [string, string] => ['', `which was linked from ${url}`]),
       ['  changed', shortTime(record.changedAt)],
       ['  interval', span(record.interval)],

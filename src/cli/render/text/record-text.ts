@@ -134,5 +134,11 @@ const timeOrNull = (iso: string | null): string | null => (iso === null ? null :
 
 function origin(record: RecordView): string {
   if (record.seed) return 'a seed';
-  return record.referrer === null ? `depth ${record.depth}` : `depth ${record.depth}, linked from ${record.referrer}`;
+  return `depth ${record.depth}${foundBy(record)}`;
+}
+
+/** How a URL was found, behind a comma; empty without a referring page. */
+export function foundBy({ referrer, metadata }: Pick<RecordView, 'referrer' | 'metadata'>): string {
+  if (referrer === null) return '';
+  return typeof metadata.redirects === 'number' ? `, redirected from ${referrer}` : `, linked from ${referrer}`;
 }
