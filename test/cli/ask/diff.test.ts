@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PageDiff, PageVersion } from '../../../src/crawler.ts';
+import type { ChangeView, PageDiff, PageVersion } from '../../../src/crawler.ts';
 import { json, run, workDir } from '../support/binary.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
 import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
@@ -12,16 +12,26 @@ const page = (price: string): string =>
   <p>The price of the thing is ${price} euro today, and it has been so for as long as anybody here can remember.</p>
   <p>${HOSTILE} ${'Other words stay what they are. '.repeat(20)}</p></main></html>`;
 
+const parts = (title: string, heading: string, menu: readonly string[]): string =>
+  `<!doctype html><html lang="en"><title>${title}</title><nav><ul>${menu.map((entry) => `<li><a href="/">${entry}</a></li>`).join('')}</ul></nav>
+  <main><h1>${heading}</h1><p>${'The mill stands by the river, and turns when the water is high. '.repeat(10)}</p></main></html>`;
+const link = (href: string): string => `<main><p>See <a href="${href}">this page</a>, which says more.</p></main>`;
+
 let site: ChangingSite;
 let url = '';
 const cwd = workDir();
 const network = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
 beforeAll(async () => {
   site = await startChangingSite({ '/price': page('10'), '/once': page('1') });
+  site.pages.set('/parts', parts('A mill', 'The old mill', ['Home', 'News']));
+  site.pages.set('/link', link('/a'));
   url = `${site.origin}/price`;
-  await prepare(['crawl', url, `${site.origin}/once`, ...network], { cwd });
+  const others = ['/once', '/parts', '/link'].map((path) => site.origin + path);
+  await prepare(['crawl', url, ...others, ...network], { cwd });
+  site.pages.set('/parts', parts('The mill', 'The new mill', ['Home', 'News', 'Contact']));
+  site.pages.set('/link', link('/b'));
   site.pages.set('/price', page('twelve or thirteen'));
-  for (const again of [url, `${site.origin}/once`]) await prepare(['touch', again], { cwd });
+  for (const again of [url, ...others]) await prepare(['touch', again], { cwd });
   await prepare(['crawl', ...network], { cwd });
 });
 afterAll(() => site.close());
@@ -44,6 +54,28 @@ describe('diff', () => {
     const full = await runStaying(['diff', url, '--full'], { cwd });
     expect(full.stdout).not.toContain('…');
     expect(full.stdout.length).toBeGreaterThan(stdout.length);
+  });
+
+  it('shows the places that the change feed names, and says so where no text differs', async () => {
+    const feed = await json<ChangeView[]>(['changes', '--kind', 'modified'], { cwd });
+    const named = new Map(feed.map(({ url: changed, blocks }) => [changed, blocks]));
+    expect(named.get(`${site.origin}/parts`)).toEqual(['main>h1', 'nav>ul>li', 'title']);
+    expect(named.has(`${site.origin}/link`)).toBe(true);
+    expect(named.get(`${site.origin}/link`)).toBeUndefined();
+    for (const [changed, blocks = []] of named) {
+      const { where, places } = await jsonStaying<PageDiff>(['diff', changed], { cwd });
+      expect(where).toEqual(blocks);
+      expect(new Set(places.map(({ place }) => place))).toEqual(new Set(blocks));
+    }
+    const parts = await runStaying(['diff', `${site.origin}/parts`], { cwd });
+    expect(parts.stdout).toContain('changed in: main>h1, nav>ul>li, title\n');
+    expect(parts.stdout).toMatch(/@@ title @@\n\[-A -\]\{\+The \+\}mill/);
+    expect(parts.stdout).toMatch(/@@ nav>ul>li @@\n[\s\S]*\{\+Contact\+\}/);
+    const link = await runStaying(['diff', `${site.origin}/link`], { cwd });
+    expect(link.stdout).toContain('No text differs: only links, markup or hidden parts do.');
+    const html = await runStaying(['diff', `${site.origin}/link`, '--html', 'link.html'], { cwd });
+    expect(html.code).toBe(0);
+    expect(readFileSync(join(cwd, 'link.html'), 'utf8')).toContain('No text differs');
   });
 
   it('writes an HTML file in which nothing of the page is active', async () => {
