@@ -33,6 +33,8 @@ export type { CrawlOptions } from './operations/loop/crawl-operations.ts';
 export type { FetchStepOptions, ParseStepOptions } from './operations/loop/step-operations.ts';
 export type { UpdateStepOptions } from './operations/loop/update-round.ts';
 export { MAP_REDUCE_JOBS } from './operations/map-reduce/jobs.ts';
+export { installPackage, type PackageInstall, plannedInstall } from './operations/packages/install-package.ts';
+export { type PackageView, packageViews } from './operations/packages/package-views.ts';
 export { examinePlugin, type PluginExam } from './operations/plugins/examine-plugin.ts';
 export type { PluginView } from './operations/plugins/plugin-views.ts';
 export type { CrawlReader, DueOptions } from './operations/questions.ts';

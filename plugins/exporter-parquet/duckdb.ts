@@ -1,3 +1,5 @@
+import { type LoadPackage, loadPackage } from 'incrawl/plugin';
+
 /** The used part of the optional package `@duckdb/node-api`. */
 export interface DuckDb {
   readonly DuckDBInstance: {
@@ -31,11 +33,7 @@ export interface DuckDbAppender {
   closeSync(): void;
 }
 
-/** Rejects with the command that installs the package where it is missing. */
-export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
-  try {
-    return (await import(name)) as DuckDb;
-  } catch (error) {
-    throw new Error(`Parquet needs the package ${name}: npm install ${name}`, { cause: error });
-  }
+/** Throws an error that names the command which installs the package where it is missing. */
+export function loadDuckDb(load: LoadPackage = loadPackage): DuckDb {
+  return load('duckdb', 'Parquet').module as DuckDb;
 }

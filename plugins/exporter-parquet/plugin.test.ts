@@ -1,8 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExportDocument } from 'incrawl/plugin';
+import { type ExportDocument, loadPackage } from 'incrawl/plugin';
 import { testHost, testPlugin } from 'incrawl/plugin-testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadDuckDb } from './duckdb.ts';
@@ -10,7 +9,7 @@ import plugin from './plugin.ts';
 
 const isInstalled = ((): boolean => {
   try {
-    createRequire(import.meta.url).resolve('@duckdb/node-api');
+    loadDuckDb();
     return true;
   } catch {
     return false;
@@ -27,12 +26,12 @@ interface Reader {
   runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Record<string, unknown>[] }>;
 }
 
-describe.skipIf(!isInstalled)('Parquet (skipped unless @duckdb/node-api is installed)', () => {
+describe.skipIf(!isInstalled)('Parquet (skipped unless "incrawl packages install duckdb" was run)', () => {
   it('keeps the contract of its kind; what was written is read back by SQL, and nothing else is left', async () => {
     const place = join(dir, "pages' of.parquet");
     await testPlugin(plugin, { place });
     expect(await readdir(dir)).toEqual(["pages' of.parquet"]);
-    const { DuckDBInstance } = await loadDuckDb();
+    const { DuckDBInstance } = loadDuckDb();
     const instance = await DuckDBInstance.create(':memory:');
     const connection = (await instance.connect()) as unknown as Reader;
     const from = `FROM '${place.replaceAll("'", "''")}'`;
@@ -75,7 +74,7 @@ describe.skipIf(!isInstalled)('Parquet (skipped unless @duckdb/node-api is insta
     // More text than DuckDB may hold.
     for (let i = 0; i < 3_000; i++) await sink.document(pageOf(i, 40_000), noContent);
     await sink.close();
-    const { DuckDBInstance } = await loadDuckDb();
+    const { DuckDBInstance } = loadDuckDb();
     const instance = await DuckDBInstance.create(':memory:');
     const connection = (await instance.connect()) as unknown as Reader;
     const rows = await connection.runAndReadAll(`SELECT url, length("text")::INTEGER AS size FROM '${place}'`);
@@ -109,5 +108,8 @@ const pageOf = (number: number, chars: number): ExportDocument => ({
 
 it('says what is missing', async () => {
   await expect(testPlugin(plugin)).rejects.toThrow('a file is needed');
-  await expect(loadDuckDb('@duckdb/nothing')).rejects.toThrow('npm install @duckdb/nothing');
+  const nowhere = { own: tmpdir(), project: tmpdir(), folder: null };
+  const missing = (): unknown => loadDuckDb((id, what) => loadPackage(id, what, nowhere));
+  expect(missing).toThrow('Parquet needs the package @duckdb/node-api, which is not installed');
+  expect(missing).toThrow('incrawl packages install duckdb');
 });

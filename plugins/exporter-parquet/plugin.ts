@@ -47,7 +47,7 @@ export default definePlugin<'exporter', Options>({
     needsPlace: 'a file',
     open: async ({ place }) => {
       if (place === null) throw new TypeError('a file is needed');
-      return openParquet(await loadDuckDb(), place, given);
+      return openParquet(loadDuckDb(), place, given);
     },
   }),
 });

@@ -1,20 +1,20 @@
-import { createRequire } from 'node:module';
-import { createWordCutter, createWordScanner, type Signature } from 'incrawl/plugin';
+import { tmpdir } from 'node:os';
+import { createWordCutter, createWordScanner, loadPackage, type Signature } from 'incrawl/plugin';
 import { samplePage, testHost } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import { loadJieba } from './jieba.ts';
 import plugin from './plugin.ts';
 
-const isInstalled = (() => {
+const isInstalled = ((): boolean => {
   try {
-    createRequire(import.meta.url).resolve('@node-rs/jieba');
+    loadJieba();
     return true;
   } catch {
     return false;
   }
 })();
 
-describe.skipIf(!isInstalled)('jieba (skipped unless @node-rs/jieba is installed)', () => {
+describe.skipIf(!isInstalled)('jieba (skipped unless "incrawl packages install jieba" was run)', () => {
   it('cuts words as a dictionary has them', () => {
     const cut = createWordCutter(createWordScanner(loadJieba().cut));
     expect(cut('太阳能电池板价格下降').slice(0, 2)).toEqual(['太阳能', '电池板']);
@@ -32,4 +32,9 @@ describe.skipIf(!isInstalled)('jieba (skipped unless @node-rs/jieba is installed
     english.result.text = 'we love our great country';
     expect(jieba.sign(english)).toBe(icu.sign(english));
   });
+});
+
+it('without its package an error names the command that installs it', () => {
+  const nowhere = { own: tmpdir(), project: tmpdir(), folder: null };
+  expect(() => loadJieba((id, what) => loadPackage(id, what, nowhere))).toThrow('incrawl packages install jieba');
 });

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type { TextCutter } from 'incrawl/plugin';
+import { type LoadPackage, loadPackage, type TextCutter } from 'incrawl/plugin';
 
 /** The used part of the optional package `@node-rs/jieba`. */
 interface JiebaPackage {
@@ -8,18 +7,11 @@ interface JiebaPackage {
 
 /**
  * Segments Chinese by jieba's dictionary and model, from the optional package `@node-rs/jieba`. `version` belongs in
- * the name of the signature. Throws with the install command where the package is missing.
+ * the name of the signature. Throws an error that names the command which installs the package where it is missing.
  */
-export function loadJieba(): { readonly cut: TextCutter; readonly version: string } {
-  const require = createRequire(import.meta.url);
-  try {
-    const { Jieba } = require('@node-rs/jieba') as JiebaPackage;
-    const { dict } = require('@node-rs/jieba/dict') as { readonly dict: Uint8Array };
-    const { version } = require('@node-rs/jieba/package.json') as { readonly version: string };
-    const jieba = Jieba.withDict(dict);
-    return { cut: (text) => jieba.cut(text, true), version };
-  } catch (error) {
-    const message = 'segmenter jieba needs the package @node-rs/jieba: npm install @node-rs/jieba';
-    throw new Error(message, { cause: error });
-  }
+export function loadJieba(load: LoadPackage = loadPackage): { readonly cut: TextCutter; readonly version: string } {
+  const { module, version, part } = load('jieba', 'segmenter: jieba');
+  const { dict } = part('dict') as { readonly dict: Uint8Array };
+  const jieba = (module as JiebaPackage).Jieba.withDict(dict);
+  return { cut: (text) => jieba.cut(text, true), version };
 }

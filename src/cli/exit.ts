@@ -18,6 +18,7 @@ const EXIT_BY_ERROR: ReadonlyMap<string, number> = new Map([
   ['contact-missing', EXIT.usage],
   ['crawl-missing', EXIT.usage],
   ['plugin-broken', EXIT.usage],
+  ['package-missing', EXIT.usage],
   ['disk-full', EXIT.diskFull],
   ['ENOSPC', EXIT.diskFull],
   ['EDQUOT', EXIT.diskFull],

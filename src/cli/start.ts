@@ -3,6 +3,7 @@ import { CrawlError } from '../domain/errors.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { foreignFrame } from './process/foreign-frame.ts';
 import { keepEngineLean } from './process/lean-engine.ts';
+import { ownCommand } from './process/own-command.ts';
 import { runCommand } from './program/run-command.ts';
 import { errorText, messageOf } from './render/text/error-text.ts';
 
@@ -84,5 +85,5 @@ function report(error: unknown): void {
     if (reported.has(error)) return;
     reported.add(error);
   }
-  stderr.write(errorText(error, argv));
+  stderr.write(errorText(error, argv, ownCommand(argv[1] ?? '', process.cwd(), env.PATH ?? '')));
 }

@@ -14,15 +14,15 @@ import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
 /**
- * Opens a worker of the crawl whose crawl db is in Redis. Rejects with `CrawlError`: `config-invalid` without a server
- * or its packages, `plugin-broken`, `redis-unreachable`.
+ * Opens a worker of the crawl whose crawl db is in Redis. Rejects with `CrawlError`: `config-invalid` without a server,
+ * `package-missing`, `plugin-broken`, `redis-unreachable`.
  */
 export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
   const dir = resolve(options.dir);
   const { redis: url, name, leaseMs } = config.cluster;
   if (url === '') throw noServer();
-  const bullmq = await loadBullMq();
+  const bullmq = loadBullMq();
   await makeFolder(dir);
   const { close, ...own } = await wire({ config, dir, baseDir, log, clock, random });
   const redis = await connectRedis(url);

@@ -35,6 +35,8 @@ export const ERRORS = {
   'db-corrupt': { consequence: 'stop-crawl', text: 'A stored record cannot be read.' },
   'disk-full': { consequence: 'stop-crawl', text: 'The disk is full.' },
   'plugin-broken': { consequence: 'refuse', text: 'A plugin could not be loaded or set up.' },
+  'package-missing': { consequence: 'refuse', text: 'An optional package is needed that is not installed.' },
+  'install-failed': { consequence: 'refuse', text: 'An optional package could not be installed.' },
   'plugin-failed': {
     consequence: 'drop-url',
     text: 'A plugin threw an error, returned an invalid value, or took too long.',

@@ -1,5 +1,5 @@
 // adapters/redis/: a crawl db, lanes, jobs and the filter of seen URLs in Redis.
-import { CrawlError } from '../../domain/errors.ts';
+import { type LoadPackage, loadPackage } from '../../packages/load-package.ts';
 import type { RedisClient } from './connect.ts';
 
 /** The part of BullMQ 6 in use, declared here since the package is optional: incrawl is built without it. */
@@ -77,17 +77,7 @@ export interface BullMq {
   readonly WaitingError: new () => Error;
 }
 
-const PACKAGE = 'bullmq';
-
-/** Rejects with `CrawlError('config-invalid')` where the optional package is not installed. */
-export async function loadBullMq(load: (name: string) => Promise<unknown> = (name) => import(name)): Promise<BullMq> {
-  try {
-    return (await load(PACKAGE)) as BullMq;
-  } catch (cause) {
-    throw new CrawlError(
-      'config-invalid',
-      'workers of one crawl need the package bullmq, which is not installed: npm install bullmq ioredis',
-      { cause },
-    );
-  }
+/** Throws `CrawlError('package-missing')` where the optional package is not installed. */
+export function loadBullMq(load: LoadPackage = loadPackage): BullMq {
+  return load('bullmq', 'incrawl work').module as BullMq;
 }

@@ -1,5 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { CrawlError } from '../../domain/errors.ts';
+import { type LoadPackage, loadPackage } from '../../packages/load-package.ts';
 import { isGivingUp, isNoDatabase } from './redis-errors.ts';
 
 /** One server, or the nodes of a Redis Cluster. */
@@ -12,27 +12,16 @@ const COMMAND_TIMEOUT_MS = 10_000;
 
 /**
  * Connects on first use. While the server is away commands fail within seconds, or wait for it with `patience:
- * 'endless'`; they work again when it is back. Rejects with `CrawlError('config-invalid')` where the optional package
+ * 'endless'`; they work again when it is back. Rejects with `CrawlError('package-missing')` where the optional package
  * is not installed.
  * @param url of one server; several with commas between them are nodes of a Redis Cluster, which name the others
  */
 export async function connectRedis(
   url: string,
   patience: 'seconds' | 'endless' = 'seconds',
-  load: () => Promise<IoRedis> = () => import('ioredis'),
+  load: LoadPackage = loadPackage,
 ): Promise<RedisClient> {
-  let ioredis: IoRedis;
-  try {
-    ioredis = await load();
-  } catch (cause) {
-    throw new CrawlError(
-      'config-invalid',
-      'Redis needs the package ioredis, which is not installed: npm install ioredis',
-      {
-        cause,
-      },
-    );
-  }
+  const ioredis = load('ioredis', 'Redis').module as IoRedis;
   const options = {
     connectTimeout: CONNECT_TIMEOUT_MS,
     ...(patience === 'endless'

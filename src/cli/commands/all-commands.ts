@@ -37,6 +37,7 @@ import { addCompletion } from './setup/completion.ts';
 import { addConfig } from './setup/config.ts';
 import { addHelp } from './setup/help.ts';
 import { addInit } from './setup/init.ts';
+import { addPackages } from './setup/packages.ts';
 import { addPlugins } from './setup/plugins.ts';
 import { addExport } from './transfer/export.ts';
 import { addExportDb } from './transfer/export-db.ts';
@@ -91,6 +92,7 @@ const ALL_COMMANDS: readonly AddCommand[] = [
   addSegments,
   addCheck,
   addPlugins,
+  addPackages,
   addConfig,
   addCompletion,
   addHelp,

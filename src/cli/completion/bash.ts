@@ -6,7 +6,12 @@ export function bashCompletion(tree: CommandNode): string {
   const name = tree.name;
   const common = tree.options.flatMap((option) => option.names);
   const cases = allCommands(tree).map((node) => {
-    const words = [...node.children.map((child) => child.name), ...optionNames(node), ...(node === tree ? [] : common)];
+    const words = [
+      ...node.children.map((child) => child.name),
+      ...node.values,
+      ...optionNames(node),
+      ...(node === tree ? [] : common),
+    ];
     return `    ${quoted(node.path.join(' '))}) words=${quoted(words.join(' '))} ;;`;
   });
   const parents = allCommands(tree).filter((node) => node.path.length > 0);

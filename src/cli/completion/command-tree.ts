@@ -8,6 +8,8 @@ export interface CommandNode {
   readonly description: string;
   /** As in the usage line, such as `[seed...]`. */
   readonly arguments: readonly string[];
+  /** Values that its arguments can have; empty: any. */
+  readonly values: readonly string[];
   readonly options: readonly OptionNode[];
   readonly children: readonly CommandNode[];
 }
@@ -35,6 +37,7 @@ export function commandTree(command: Command, path: readonly string[] = []): Com
       const name = `${each.name()}${each.variadic ? '...' : ''}`;
       return each.required ? `<${name}>` : `[${name}]`;
     }),
+    values: command.registeredArguments.flatMap((each) => each.argChoices ?? []),
     options: command.options.filter((option) => !option.hidden).map(optionNode),
     children: command.commands.map((child) => commandTree(child, [...path, child.name()])),
   };

@@ -15,7 +15,9 @@ export function fishCompletion(tree: CommandNode): string {
       const where = node === tree ? '' : ` -n ${quoted(here)}`;
       lines.push(`complete -c ${name}${where}${namesOf(option)}${argumentOf(option)} -d ${quoted(option.description)}`);
     }
-    if (node.arguments.length > 0) lines.push(`complete -c ${name} -n ${quoted(here)} -F`);
+    if (node.values.length > 0)
+      lines.push(`complete -c ${name} -n ${quoted(here)} -a ${quoted(node.values.join(' '))}`);
+    else if (node.arguments.length > 0) lines.push(`complete -c ${name} -n ${quoted(here)} -F`);
   }
   return `${lines.join('\n')}\n`;
 }

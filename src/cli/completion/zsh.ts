@@ -23,7 +23,10 @@ ${valueCases(tree).join('\n')}
 ${allCommands(tree)
   .map((node) => {
     const own = node === tree ? [] : tree.options;
-    const commands = node.children.map((child) => described(child.name, child.description));
+    const commands = [
+      ...node.children.map((child) => described(child.name, child.description)),
+      ...node.values.map(quoted),
+    ];
     const options = [...node.options, ...own].flatMap((option) =>
       option.names.map((each) => described(each, option.description)),
     );

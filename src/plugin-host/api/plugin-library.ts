@@ -61,6 +61,8 @@ export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/ur
 export { FeatureFilter } from '../../domain/url/families/feature-filter.ts';
 export { SimilarQuota } from '../../domain/url/families/similar-quota.ts';
 export { featureNamed, featureSizing, urlSignature } from '../../domain/url/families/url-features.ts';
+// Optional packages.
+export { type LoadedPackage, type LoadPackage, loadPackage } from '../../packages/load-package.ts';
 export {
   addressOf,
   type DeliveryAnswer,

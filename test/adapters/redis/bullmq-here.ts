@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module';
+import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
 import { NO_REDIS } from './redis-server.ts';
 
-function isInstalled(name: string): boolean {
+function isInstalled(): boolean {
   try {
-    createRequire(import.meta.url).resolve(name);
+    loadBullMq();
     return true;
   } catch {
     return false;
@@ -11,5 +11,4 @@ function isInstalled(name: string): boolean {
 }
 
 /** `null` where the tests of workers can run, else why they cannot. */
-export const NO_BULLMQ: string | null =
-  NO_REDIS ?? (isInstalled('bullmq') ? null : 'the package bullmq is not installed');
+export const NO_BULLMQ: string | null = NO_REDIS ?? (isInstalled() ? null : 'the package bullmq is not installed');

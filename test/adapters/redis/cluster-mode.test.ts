@@ -71,7 +71,7 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
     async () => {
       for (const name of NAMES) {
         const redis = await connectRedis(server.url, 'endless');
-        const engine = createBullJobEngine({ bullmq: await loadBullMq(), redis, name, leaseMs: 5_000, log: SILENT });
+        const engine = createBullJobEngine({ bullmq: loadBullMq(), redis, name, leaseMs: 5_000, log: SILENT });
         const fetches = ['1', '2'].map((segment) => ({
           id: `fetch-${segment}`,
           kind: 'fetch' as const,

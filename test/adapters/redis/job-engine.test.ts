@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { createBullJobEngine } from '../../../src/adapters/redis/job-engine.ts';
+import { type LoadPackage, loadPackage } from '../../../src/packages/load-package.ts';
 import type { JobEnd, JobEngine } from '../../../src/ports/job-engine.ts';
 import { jobEngineContract } from '../../contracts/job-engine.contract.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';
@@ -9,12 +10,11 @@ import { NO_BULLMQ } from './bullmq-here.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 
 describe('BullMQ without its package', () => {
-  it('names the package to install', async () => {
-    const missing = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
-    await expect(loadBullMq(missing)).rejects.toMatchObject({
-      code: 'config-invalid',
-      message: expect.stringContaining('npm install bullmq ioredis'),
-    });
+  it('names the command that installs it and what it needs', () => {
+    const missing: LoadPackage = (id, what) => loadPackage(id, what, { own: '/', project: '/', folder: null });
+    const load = (): unknown => loadBullMq(missing);
+    expect(load).toThrow(expect.objectContaining({ code: 'package-missing' }));
+    expect(load).toThrow('incrawl packages install bullmq ioredis');
   });
 });
 
@@ -28,7 +28,7 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
 
   const open = async (name = `jobs-${count}`, leaseMs = 10_000): Promise<JobEngine> =>
     createBullJobEngine({
-      bullmq: await loadBullMq(),
+      bullmq: loadBullMq(),
       redis: await connectRedis(server.url, 'endless'),
       name,
       leaseMs,

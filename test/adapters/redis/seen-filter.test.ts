@@ -5,6 +5,7 @@ import { SWITCH } from '../../../src/adapters/redis/scripts.ts';
 import { RedisSeenFilter } from '../../../src/adapters/redis/seen-filter.ts';
 import { type BloomPlan, planBloom, planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
 import { digestUrls } from '../../../src/domain/url/hash/url-digest.ts';
+import { type LoadPackage, loadPackage } from '../../../src/packages/load-package.ts';
 import { seenFilterContract } from '../../contracts/seen-filter.contract.ts';
 import { md5Digests, numbered } from '../../domain/url/bloom/md5-digests.ts';
 import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
@@ -12,11 +13,11 @@ import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
 const EXAMPLE = planBloom({ urls: 40, bitsPerLeaf: 64, falsePositiveRate: 0.1 });
 
 describe('Redis without its package', () => {
-  it('names the package to install', async () => {
-    const missing = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
+  it('names the command that installs it', async () => {
+    const missing: LoadPackage = (id, what) => loadPackage(id, what, { own: '/', project: '/', folder: null });
     await expect(connectRedis('redis://127.0.0.1:1', 'seconds', missing)).rejects.toMatchObject({
-      code: 'config-invalid',
-      message: expect.stringContaining('npm install ioredis'),
+      code: 'package-missing',
+      message: expect.stringContaining('incrawl packages install ioredis'),
     });
   });
 });

@@ -37,6 +37,7 @@ describe('completion', () => {
     expect(complete('incrawl', 'readdb', '--format', 'c')).toEqual(['csv']);
     expect(complete('incrawl', 'readdb', '--format', 'zzz')).toEqual(['']);
     expect(complete('incrawl', 'completion', '--js')).toEqual(['--json']);
+    expect(complete('incrawl', 'packages', 'install', 'du')).toEqual(['duckdb']);
     // Names of files are left to readline, which quotes them.
     expect(readFileSync(script, 'utf8')).toContain('\ncomplete -o default -F _incrawl incrawl\n');
     writeFileSync(join(folder, 'my seeds.txt'), '');
@@ -61,6 +62,7 @@ describe('completion', () => {
     expect(complete('incrawl check ro')).toContain('robots');
     expect(complete('incrawl readdb --top')).toContain('--top-n');
     expect(complete('incrawl readdb --format c')).toContain('csv');
+    expect(complete('incrawl packages install du')).toContain('duckdb');
   });
 
   it('names every command in each shell, and refuses another shell', async () => {

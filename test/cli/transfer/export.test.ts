@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findPackage } from '../../../src/packages/find-package.ts';
 import { startScripted } from '../../site/scripted-server.ts';
 import { json, run, workDir } from '../support/binary.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
@@ -53,9 +54,9 @@ interface DuckDb {
 
 /** A parser and reader that is not ours; `null` where the optional package is missing. */
 async function openSql(): Promise<((query: string) => Promise<unknown[][]>) | null> {
-  const name = '@duckdb/node-api';
-  const duckdb = (await import(name).catch(() => null)) as DuckDb | null;
-  if (duckdb === null) return null;
+  const [copy] = findPackage('duckdb');
+  if (copy === undefined) return null;
+  const duckdb = copy.require('@duckdb/node-api') as DuckDb;
   const connection = await (await duckdb.DuckDBInstance.create(':memory:')).connect();
   return async (query) => (await connection.runAndReadAll(query)).getRowsJS();
 }

@@ -4,10 +4,14 @@ import { systemErrorText } from './system-error-text.ts';
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The message for an error that ends a command, as whole lines; `--verbose` among the arguments adds the stack. */
-export function errorText(error: unknown, argv: readonly string[]): string {
+/**
+ * The message for an error that ends a command, as whole lines; `--verbose` among the arguments adds the stack.
+ * @param command how this program was started, for what the message asks the user to run
+ */
+export function errorText(error: unknown, argv: readonly string[], command = 'incrawl'): string {
   const isVerbose = argv.includes('--verbose') || argv.includes('-v');
-  const message = systemErrorText(error) ?? messageOf(error);
+  const said = systemErrorText(error) ?? messageOf(error);
+  const message = said.replaceAll('incrawl packages install', `${command} packages install`);
   const [first, ...others] = shortLines(safeLines(message)).split('\n');
   const lines = [others.length === 0 ? `incrawl: ${first}` : 'incrawl:'];
   if (others.length > 0) lines.push(...[first, ...others].map((line) => `  ${line}`));

@@ -1,0 +1,71 @@
+import { Argument, type Command } from 'commander';
+import type { PackageInstall, PackageView } from '../../../crawler.ts';
+import { OPTIONAL_PACKAGES } from '../../../domain/optional-packages.ts';
+import type { Run } from '../../program/program.ts';
+import { writeList, writeSummary } from '../../program/write-answer.ts';
+import { safeText } from '../../render/safe-text.ts';
+import type { Column } from '../../render/table.ts';
+
+const COLUMNS: readonly Column<PackageView>[] = [
+  { title: 'name', cell: (row) => row.id },
+  { title: 'package', cell: (row) => row.name },
+  { title: 'needed for', cell: (row) => row.purpose },
+  { title: 'installed', cell: (row) => row.installed?.version ?? 'no' },
+  { title: 'where', cell: (row) => row.installed?.folder ?? '' },
+];
+
+export function addPackages(program: Command, run: Run): void {
+  const packages = program
+    .command('packages')
+    .description('List and install optional packages.')
+    .addHelpText('after', '\nExamples:\n  incrawl packages list\n  incrawl packages install duckdb');
+
+  const list = packages
+    .command('list', { isDefault: true })
+    .description('The packages that only some users need: what for, and which copy is used.')
+    .addHelpText('after', '\nExample:\n  incrawl packages list --json');
+  list.action(() =>
+    run(
+      list,
+      async (session) => {
+        const { packageViews } = await import('../../../crawler.ts');
+        const views = packageViews();
+        await writeList(session, views, COLUMNS, {});
+        if (!session.json) for (const fault of views.flatMap(({ faults }) => faults)) session.note(safeText(fault));
+      },
+      'when-asked',
+    ),
+  );
+
+  const install = packages
+    .command('install')
+    .addArgument(new Argument('<name...>', 'names of the list').choices(OPTIONAL_PACKAGES.map(({ id }) => id)))
+    .description(
+      "Install optional packages by npm, in the versions that incrawl was tested with, into the user's folder " +
+        '(INCRAWL_PACKAGES, or incrawl/packages in XDG_DATA_HOME or ~/.local/share).',
+    )
+    .option('--dry-run', 'only say what would be installed')
+    .addHelpText('after', '\nExamples:\n  incrawl packages install duckdb\n  incrawl packages install bullmq ioredis');
+  install.action((names: readonly PackageView['id'][], { dryRun = false }: { readonly dryRun?: boolean }) =>
+    run(
+      install,
+      async (session) => {
+        const { installPackage, plannedInstall } = await import('../../../crawler.ts');
+        const packages: PackageInstall[] = [];
+        for (const id of new Set(names)) {
+          const { name, version, folder, outcome } = plannedInstall(id);
+          if (outcome === 'installed' && !dryRun) session.note(`Installing ${name}@${version} by npm ...`);
+          packages.push(dryRun ? { id, name, version, folder, outcome } : await installPackage(id));
+        }
+        const lines = packages.map((each) => `${safeText(lineOf(each, dryRun))}\n`);
+        await writeSummary(session, { packages }, () => lines.join(''), dryRun);
+      },
+      'when-asked',
+    ),
+  );
+}
+
+function lineOf({ name, version, folder, outcome }: PackageInstall, dryRun: boolean): string {
+  if (outcome === 'present') return `${name} ${version} is there already: ${folder}`;
+  return `${dryRun ? 'would install' : 'installed'} ${name} ${version}: ${folder}`;
+}

@@ -1,0 +1,37 @@
+/** A package that only some users need: the program is built, and runs, without it. */
+export interface OptionalPackage {
+  /** Its name in `incrawl packages install`, and of its folder in `optional-packages`, which pins its version. */
+  readonly id: OptionalPackageId;
+  /** Its name in the registry of npm. */
+  readonly name: string;
+  /** The oldest version that works; later ones of the same major version do as well. */
+  readonly since: string;
+  readonly purpose: string;
+  /** Packages without which it is of no use. */
+  readonly with: readonly OptionalPackageId[];
+}
+
+export type OptionalPackageId = 'duckdb' | 'jieba' | 'bullmq' | 'ioredis';
+
+export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
+  { id: 'duckdb', name: '@duckdb/node-api', since: '1.5.0', purpose: 'export --format parquet', with: [] },
+  { id: 'jieba', name: '@node-rs/jieba', since: '2.0.1', purpose: 'signature-simhash, segmenter: jieba', with: [] },
+  { id: 'bullmq', name: 'bullmq', since: '6.7.0', purpose: 'work: several processes, one crawl', with: ['ioredis'] },
+  { id: 'ioredis', name: 'ioredis', since: '5.4.0', purpose: 'cluster.redis, seen.filter: redis', with: [] },
+];
+
+export function optionalPackage(id: OptionalPackageId): OptionalPackage {
+  return OPTIONAL_PACKAGES.find((each) => each.id === id) as OptionalPackage;
+}
+
+/**
+ * Whether a version has the same major version as `since` and is not older. What follows a hyphen is not compared: all
+ * releases of DuckDB have such a suffix, which ranges of npm take for a mark of unfinished versions.
+ */
+export function fits(version: string, since: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = numbersOf(version);
+  const [sinceMajor = 0, sinceMinor = 0, sincePatch = 0] = numbersOf(since);
+  return major === sinceMajor && (minor > sinceMinor || (minor === sinceMinor && patch >= sincePatch));
+}
+
+const numbersOf = (version: string): number[] => (version.split(/[-+]/)[0] ?? '').split('.').map(Number);

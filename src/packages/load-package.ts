@@ -1,0 +1,54 @@
+import { CrawlError } from '../domain/errors.ts';
+import { fits, type OptionalPackageId, optionalPackage } from '../domain/optional-packages.ts';
+import { type FoundPackage, findPackage } from './find-package.ts';
+import type { PackagePlaces } from './package-places.ts';
+
+export interface LoadedPackage {
+  readonly module: unknown;
+  readonly version: string;
+  /** Folder of the package. */
+  readonly root: string;
+  /** Another module of the package, by its path in it. */
+  part(path: string): unknown;
+}
+
+/** Loads an optional package: `loadPackage` itself, or one that tests look at other places with. */
+export type LoadPackage = (id: OptionalPackageId, what: string) => LoadedPackage;
+
+/**
+ * Loads an optional package from the first place whose copy fits and can be loaded. Throws
+ * `CrawlError('package-missing')` with what was found and the command that installs it.
+ * @param what needs the package, as the beginning of that sentence
+ */
+export function loadPackage(id: OptionalPackageId, what: string, places?: PackagePlaces): LoadedPackage {
+  const { name, with: others } = optionalPackage(id);
+  const found = places === undefined ? findPackage(id) : findPackage(id, places);
+  const faults: string[] = [];
+  for (const copy of found) {
+    const tried = tryPackage(id, copy);
+    if ('module' in tried) return tried;
+    faults.push(tried.fault);
+  }
+  const how = `To install it: incrawl packages install ${[id, ...others].join(' ')}`;
+  const message =
+    faults.length === 0
+      ? `${what} needs the package ${name}, which is not installed. ${how}`
+      : [`${what} needs the package ${name}, but`, ...faults, how].join('\n');
+  throw new CrawlError('package-missing', message);
+}
+
+/** Loads one copy; `fault` says why it is of no use. */
+export function tryPackage(id: OptionalPackageId, copy: FoundPackage): LoadedPackage | { readonly fault: string } {
+  const { name, since } = optionalPackage(id);
+  const { root, version, require } = copy;
+  if (!fits(version, since)) {
+    const major = since.split('.')[0];
+    return { fault: `${root} has version ${version}; ${since} or a later ${major}.x is needed` };
+  }
+  try {
+    return { module: require(name), version, root, part: (path) => require(`${name}/${path}`) };
+  } catch (error) {
+    const reason = String(error instanceof Error ? error.message : error).split('\n')[0];
+    return { fault: `${root} cannot be loaded: ${reason}` };
+  }
+}
