@@ -41,7 +41,17 @@ export type { CrawlReader, DueOptions } from './operations/questions.ts';
 export type { ReparseProgress, ReparseRun } from './operations/reparse/reparse-pages.ts';
 export type { ReparseSummary } from './operations/reparse/reparse-summary.ts';
 export type { ReparseQuery } from './operations/reparse/selection.ts';
-export { type PastHosts, type PastRound, type RoundHistory, roundHistory } from './operations/reports/round-history.ts';
+export {
+  type PastHosts,
+  type PastHosts,
+  type PastRound,
+  type PastRound,
+  type RoundHistory,
+  type RoundHistory,
+  recentHosts,
+  roundHistory,
+  roundHistory,
+} from './operations/reports/round-history.ts';
 export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/reports/round-log.ts';
 export {
   type SkippedQuery,
@@ -57,6 +67,7 @@ export { scaffoldPlugin } from './plugin-host/loading/scaffold.ts';
 export { makeFolder } from './plugin-host/make-folder.ts';
 export type { OnWork, WorkProgress } from './ports/work-progress.ts';
 export type { FailureKind } from './steps/counters/failures.ts';
+export type { RoundHosts } from './steps/counters/round-hosts.ts';
 export type { BudgetView } from './steps/facts/fetch-budget.ts';
 export type { HostSitemaps, SitemapReport } from './steps/fetch/sitemaps.ts';
 export type { GenerateOptions } from './steps/generate/generate.ts';

@@ -38,6 +38,20 @@ export function count(value: number): string {
   return `${value < 0 && tenths > 0 ? '-' : ''}${whole}${rest === 0 ? '' : `.${rest}`}`;
 }
 
+const SIZES = ['', ' k', ' M', ' G'] as const;
+
+/** `950`, `1.2 k`, `20 k`, `3.4 M`: for labels where space is short. */
+export function brief(value: number): string {
+  let rest = value;
+  let size = 0;
+  // What three digits would round up to a thousand belongs to the next size.
+  while (Math.abs(rest) >= 999.5 && size < SIZES.length - 1) {
+    rest /= 1_000;
+    size++;
+  }
+  return `${Number(rest.toPrecision(rest < 10 ? 2 : 3))}${SIZES[size]}`;
+}
+
 function threeDigits(value: number): string {
   const size = Math.abs(value);
   return String(Number(value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2)));

@@ -3,21 +3,28 @@ import { Hono } from 'hono';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
-import type { RoundEntry } from '../../crawler.ts';
+import { type RoundEntry, type RoundHistory, recentHosts } from '../../crawler.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { isForeseen } from '../exit.ts';
 import { asset } from './assets.ts';
 import { type GuardOptions, guard, headers } from './guard.ts';
-import { markup, type Shown } from './markup.ts';
+import { markup } from './markup.ts';
 import { createMetrics } from './metrics.ts';
-import { activityText, layout } from './pages/layout.ts';
+import { activityText, layout, type PageParts } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
 import { roundsPage } from './pages/rounds.ts';
 import { runSection } from './pages/run.ts';
-import { ROUND_CURVES, speedCurves } from './round-curves.ts';
+import { ROUND_CURVES } from './round-curves.ts';
 import type { RunWatch } from './run-watch.ts';
 import type { Snapshots } from './snapshot.ts';
 import type { StateAccess } from './state-access.ts';
 import { addStateRoutes } from './state-routes.ts';
+
+/** Reports that rounds have left. */
+export interface RoundReports extends RoundHistory {
+  /** The last rounds, oldest first. */
+  last(limit: number): Promise<RoundEntry[]>;
+}
 
 export interface ServeDeps {
   readonly dir: string;
@@ -27,15 +34,14 @@ export interface ServeDeps {
   readonly watch: RunWatch;
   /** Ms since the epoch. */
   readonly now: () => number;
-  /** The last rounds, oldest first. */
-  readonly rounds: (limit: number) => Promise<RoundEntry[]>;
+  readonly rounds: RoundReports;
   /** Unforeseen errors: defects of this program. */
   readonly onFault: (error: Error) => void;
 }
 
-/** Rounds of a static chart, and of the interactive one that the script draws. */
+/** Rounds of a chart, and of the same figures as JSON. */
 const ROUNDS_PICTURED = 240;
-const ROUNDS_DRAWN = 2_000;
+const ROUNDS_GIVEN = 2_000;
 /** Greatest age of figures on a page, ms, and for a scraper, which must not open the crawl db each time. */
 const PAGE_AGE_MS = 5_000;
 const SCRAPE_AGE_MS = 60_000;
@@ -54,31 +60,34 @@ export function createApp(deps: ServeDeps): Hono {
   app.use(csrf());
   app.get('/assets/:name', asset);
 
-  const page = (parts: { title: string; section?: string; notice?: Shown; isLive?: boolean; content: Shown }) =>
-    layout({ ...parts, dir, activity: watch.activity });
+  const page = (parts: Omit<PageParts, 'dir' | 'activity'>) => layout({ ...parts, dir, activity: watch.activity });
 
   app.get('/', async (c) => {
-    const [rounds, snapshot] = [await deps.rounds(ROUNDS_PICTURED), await snapshots.get(PAGE_AGE_MS)];
     const { activity, speeds } = watch;
-    const content = overviewPage({ activity, speeds, rounds, stats: snapshot?.stats ?? null });
-    const notice = rounds.length === 0 ? '' : oldFigures(snapshot?.at ?? null, deps.now());
-    return c.html(page({ title: 'Overview', section: '/', isLive: true, notice, content }));
+    const [rounds, snapshot] = [await deps.rounds.rounds(), await snapshots.get(PAGE_AGE_MS)];
+    const [[last = null], now] = [await deps.rounds.last(1), deps.now()];
+    const hosts = recentHosts(await deps.rounds.hosts(), now - DAY_MS);
+    const { stats = null, at = null } = snapshot ?? {};
+    const budget = stats?.budget ?? null;
+    const data = { activity, speeds, rounds, hosts, last, stats, statsAt: at, budget, span: c.req.query('span'), now };
+    const notice = rounds.length === 0 ? '' : oldFigures(at, now);
+    const about = { title: 'Overview', section: '/', isLive: true, isHeadingShown: false, notice };
+    return c.html(page({ ...about, content: overviewPage(data) }));
   });
   app.get('/rounds', async (c) => {
-    const content = roundsPage(await deps.rounds(ROUNDS_PICTURED));
+    const content = roundsPage(await deps.rounds.last(ROUNDS_PICTURED), watch.activity.schedule);
     return c.html(page({ title: 'Rounds', section: '/rounds', isLive: true, content }));
   });
-  addStateRoutes(app, { state: deps.state, canTouch: deps.guarded.token !== null }, page);
+  addStateRoutes(app, { state: deps.state, canTouch: deps.guarded.token !== null, now: deps.now }, page);
 
-  app.get('/data/speed.json', (c) => c.json(speedCurves(watch.speeds)));
   app.get('/data/:name{[a-z]+\\.json}', async (c) => {
     const curves = ROUND_CURVES.get(c.req.param('name').replace(/\.json$/, ''));
-    return curves === undefined ? c.notFound() : c.json(curves(await deps.rounds(ROUNDS_DRAWN)));
+    return curves === undefined ? c.notFound() : c.json(curves(await deps.rounds.last(ROUNDS_GIVEN)));
   });
 
   const metrics = createMetrics();
   app.get('/metrics', async (c) => {
-    const [rounds, snapshot] = [await deps.rounds(ROUNDS_PICTURED), await snapshots.get(SCRAPE_AGE_MS)];
+    const [rounds, snapshot] = [await deps.rounds.last(ROUNDS_PICTURED), await snapshots.get(SCRAPE_AGE_MS)];
     const text = await metrics.text({ activity: watch.activity, snapshot, rounds });
     return c.body(text, 200, { 'Content-Type': metrics.contentType });
   });
@@ -119,13 +128,12 @@ export function createApp(deps: ServeDeps): Hono {
 /** The state of the run for an open page, as markup: so everything from the crawl is escaped in one place. */
 function activityEvent({ activity, speeds }: RunWatch): object {
   const { run, state } = activity;
-  const last = speeds.at(-1);
   return {
+    state,
     text: activityText(activity),
-    run: run === null ? null : String(runSection(run)),
+    run: run === null ? null : String(runSection(run, speeds)),
     // When this changes, the rest of the page has changed too.
-    mark: `${state} ${run?.pid ?? ''} ${run?.roundsDone ?? ''} ${speeds.length > 1}`,
-    speed: last === undefined ? null : [last[0] / 1_000, Math.round(last[1] * 10) / 10],
+    mark: `${state} ${run?.pid ?? ''} ${run?.roundsDone ?? ''}`,
   };
 }
 
@@ -139,7 +147,7 @@ function oldFigures(at: number | null, now: number): string {
 /** The answer of `/healthz`. */
 async function health({ watch, rounds }: ServeDeps): Promise<object> {
   const { state, run, schedule } = watch.activity;
-  const last = (await rounds(1)).at(-1);
+  const last = (await rounds.last(1)).at(-1);
   return {
     status: 'ok',
     crawl: state,

@@ -1,6 +1,12 @@
 import type { Column } from '../render/table.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
 
+/** A table with more columns has rows as cards in windows that are not wide. */
+const MANY_COLUMNS = 6;
+
+/** Texts of this length, such as times and outcomes, stay on one line of a wide table. */
+const UNBROKEN_CHARS = 20;
+
 /** Longer texts in lists are cut; the page of a URL shows them in full. */
 const SHOWN_CHARS = 120;
 
@@ -10,7 +16,10 @@ export function short(text: string): string {
   return `${[...text.slice(0, 2 * SHOWN_CHARS)].slice(0, SHOWN_CHARS - 1).join('')}…`;
 }
 
-/** The columns of a terminal table as an HTML table; `cells` gives markup for some columns, by title. */
+/**
+ * The columns of a terminal table as an HTML table, whose rows become cards in a narrow window. `cells` gives markup
+ * for some columns, by title.
+ */
 export function htmlTable<Row>(
   caption: string,
   columns: readonly Column<Row>[],
@@ -21,12 +30,19 @@ export function htmlTable<Row>(
   const kind = ({ align, max }: Column<Row>): string =>
     align === 'right' ? 'number' : max === undefined ? 'text' : 'text long';
   const shown = (column: Column<Row>, row: Row): Shown => cells[column.title]?.(row) ?? short(column.cell(row));
-  const heads = columns.map((column) => markup`<th scope="col" class="${kind(column)}">${column.title}</th>`);
-  const body = rows.map(
-    (row) =>
-      markup`<tr>${columns.map((column) => markup`<td class="${kind(column)}">${shown(column, row)}</td>`)}</tr>`,
+  const heads = columns.map(
+    (column) => markup`<th role="columnheader" scope="col" class="${kind(column)}">${column.title}</th>`,
   );
-  return markup`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption>${caption}</caption><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
+  const cell = (column: Column<Row>, row: Row): Markup => {
+    const content = shown(column, row);
+    const isEmpty = content === '' || content === '-';
+    const isShort = typeof content === 'string' && content.length <= UNBROKEN_CHARS;
+    const kinds = `${kind(column)}${isEmpty ? ' empty' : ''}${isShort ? ' short' : ''}`;
+    return markup`<td role="cell" class="${kinds}" data-label="${column.title}">${content}</td>`;
+  };
+  const body = rows.map((row) => markup`<tr role="row">${columns.map((column) => cell(column, row))}</tr>`);
+  // The roles stay when the style shows rows as cards.
+  return markup`<table class="${columns.length > MANY_COLUMNS ? 'rows broad' : 'rows'}" role="table"><caption>${caption}</caption><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">${body}</tbody></table>`;
 }
 
 /** A crawled URL as a link to its page in the live view. */

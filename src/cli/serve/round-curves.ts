@@ -1,54 +1,46 @@
 import type { RoundEntry } from '../../crawler.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 import type { LineData } from './charts/line-chart.ts';
-import type { Speed } from './run-watch.ts';
 
 /** Outcomes of the rounds over time. */
 export function outcomeCurves(rounds: readonly RoundEntry[]): LineData {
   return curves(rounds, [
-    ['new', (round) => round.new],
-    ['changed', (round) => round.modified],
-    ['unchanged', unchangedVisits],
-    ['failed', (round) => round.failed],
+    ['new', 'new', (round) => round.new],
+    ['changed', 'changed', (round) => round.modified],
+    ['unchanged', 'same', unchangedVisits],
+    ['failed', 'failed', (round) => round.failed],
   ]);
 }
 
 export function throughputCurves(rounds: readonly RoundEntry[]): LineData {
-  return curves(rounds, [['requests a second', (round) => (1_000 * round.requests) / Math.max(1, round.ms)]]);
+  return curves(rounds, [['requests a second', 'new', (round) => (1_000 * round.requests) / Math.max(1, round.ms)]]);
 }
 
 /** Estimated share of stored copies that lack no major change, percent. */
 export function freshnessCurves(rounds: readonly RoundEntry[]): LineData {
   const sampled = rounds.filter(({ sample }) => sample !== null && sample.fresh !== null);
-  return curves(sampled, [['fresh copies, %', ({ sample }) => (sample?.fresh ?? 0) * 100]]);
+  return curves(sampled, [['fresh copies, %', 'new', ({ sample }) => (sample?.fresh ?? 0) * 100]]);
 }
 
 export function dueCurves(rounds: readonly RoundEntry[]): LineData {
   const sampled = rounds.filter(({ sample }) => sample !== null);
   return curves(sampled, [
-    ['due', ({ sample }) => sample?.due ?? null],
-    ['for more than a day', ({ sample }) => sample?.overdue ?? null],
+    ['due', 'new', ({ sample }) => sample?.due ?? null],
+    ['for more than a day', 'failed', ({ sample }) => sample?.overdue ?? null],
   ]);
 }
 
 export function urlCurves(rounds: readonly RoundEntry[]): LineData {
-  return curves(rounds, [['known URLs', (round) => round.urls]]);
-}
-
-export function speedCurves(speeds: readonly Speed[]): LineData {
-  return {
-    x: speeds.map(([at]) => at / 1_000),
-    series: [{ label: 'pages a second', values: speeds.map(([, speed]) => Math.round(speed * 10) / 10) }],
-  };
+  return curves(rounds, [['known URLs', 'new', (round) => round.urls]]);
 }
 
 function curves(
   rounds: readonly RoundEntry[],
-  series: readonly (readonly [label: string, value: (round: RoundEntry) => number | null])[],
+  series: readonly (readonly [label: string, kind: string, value: (round: RoundEntry) => number | null])[],
 ): LineData {
   return {
     x: rounds.map(({ at }) => Date.parse(at) / 1_000),
-    series: series.map(([label, value]) => ({ label, values: rounds.map(value) })),
+    series: series.map(([label, kind, value]) => ({ label, kind, values: rounds.map(value) })),
   };
 }
 

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { roundLog } from '../../crawler.ts';
+import { roundHistory, roundLog } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isForeseen } from '../exit.ts';
 import { createApp } from './app.ts';
 import { askToGiveWay, giveWayWhenAsked } from './give-way.ts';
 import type { GuardOptions } from './guard.ts';
 import { watchRuns } from './run-watch.ts';
-import { createSnapshots } from './snapshot.ts';
+import { createSnapshots, type DbFigures } from './snapshot.ts';
 import { isLocked, openStateAccess, type StateAccessOptions } from './state-access.ts';
 
 export interface ListenOptions extends GuardOptions {
@@ -34,15 +34,17 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
   const state = openStateAccess(options);
   const isUnreadable = (error: unknown): boolean =>
     isLocked(error) || (isForeseen(error) && error.code === 'crawl-missing');
+  const figures = (): Promise<DbFigures> =>
+    state.ask(async (reader) => ({ ...(await reader.stats()), budget: await reader.budget() }));
   const watch = watchRuns(dir, Date.now);
   const app = createApp({
     dir,
     guarded: listen,
     state,
-    snapshots: createSnapshots(() => state.ask((reader) => reader.stats()), Date.now, isUnreadable),
+    snapshots: createSnapshots(figures, Date.now, isUnreadable),
     watch,
     now: Date.now,
-    rounds: (limit) => roundLog(dir, limit),
+    rounds: { ...roundHistory(dir), last: (limit) => roundLog(dir, limit) },
     onFault: (error) => log.error('a page could not be made', { error: error.message, stack: error.stack }),
   });
   const server = createServer(getRequestListener(app.fetch));

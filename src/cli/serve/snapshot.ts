@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DbStats } from '../../crawler.ts';
+import type { BudgetView, DbStats } from '../../crawler.ts';
+
+/** Figures of the crawl db, with the fetch budget of its last round. */
+export interface DbFigures extends DbStats {
+  readonly budget: BudgetView | null;
+}
 
 /** Figures of the whole crawl db at one point in time. */
-export interface Snapshot {
-  readonly stats: DbStats;
+export interface Snapshot<Stats extends DbStats = DbFigures> {
+  readonly stats: Stats;
   /** Ms since the epoch. */
   readonly at: number;
 }
@@ -13,24 +18,24 @@ const REUSE_FACTOR = 20;
 /** Longest wait for new figures where old ones exist, ms: a scraper waits ten seconds for its whole answer. */
 const PATIENCE_MS = 5_000;
 
-export interface Snapshots {
+export interface Snapshots<Stats extends DbStats = DbFigures> {
   /**
    * Figures of at most this age, otherwise the newest available; `null` while the crawl db was never readable. Rejects
    * with any error but a locked crawl db.
    */
-  get(maxAgeMs: number): Promise<Snapshot | null>;
+  get(maxAgeMs: number): Promise<Snapshot<Stats> | null>;
 }
 
-export function createSnapshots(
-  askStats: () => Promise<DbStats>,
+export function createSnapshots<Stats extends DbStats>(
+  askStats: () => Promise<Stats>,
   now: () => number,
   isLocked: (error: unknown) => boolean,
   patienceMs = PATIENCE_MS,
-): Snapshots {
-  let last: Snapshot | null = null;
+): Snapshots<Stats> {
+  let last: Snapshot<Stats> | null = null;
   let costMs = 0;
-  let going: Promise<Snapshot | null> | null = null;
-  const take = async (): Promise<Snapshot | null> => {
+  let going: Promise<Snapshot<Stats> | null> | null = null;
+  const take = async (): Promise<Snapshot<Stats> | null> => {
     const startedAt = now();
     try {
       last = { stats: await askStats(), at: startedAt };

@@ -18,6 +18,8 @@ interface StateRoutes {
   readonly state: StateAccess;
   /** Whether the routes that change records are on: with a token only. */
   readonly canTouch: boolean;
+  /** Ms since the epoch. */
+  readonly now: () => number;
 }
 
 type Place = { readonly title: string; readonly section?: string };
@@ -28,7 +30,7 @@ const NEAR_BITS = 3;
 const HOSTS_READ = 5_000;
 
 /** Routes whose content is read from the state directory. */
-export function addStateRoutes(app: Hono, { state, canTouch }: StateRoutes, page: Page): void {
+export function addStateRoutes(app: Hono, { state, canTouch, now }: StateRoutes, page: Page): void {
   /** The page, or an error page with its status. */
   const respond = async (c: Context, place: Place, content: () => Promise<Shown>): Promise<Response> => {
     try {
@@ -53,7 +55,8 @@ export function addStateRoutes(app: Hono, { state, canTouch }: StateRoutes, page
     const kind = CHANGE_KINDS.find((each) => each === c.req.query('kind')) ?? null;
     return answer(c, { title: 'Changes', section: '/changes' }, async (crawler) => {
       const query = { newest: true, ...(kind === null ? {} : { kinds: [kind] }) };
-      return changesPage(await listPage(c, (limit) => newestFirst(crawler, { ...query, limit })), kind);
+      const rows = await listPage(c, (limit) => newestFirst(crawler, { ...query, limit }));
+      return changesPage(rows, kind, (await crawler.stats()).freshness);
     });
   });
   app.get('/due', (c) =>
@@ -96,7 +99,7 @@ export function addStateRoutes(app: Hono, { state, canTouch }: StateRoutes, page
     const url = asked(c);
     const action = canTouch ? touchForm(url) : null;
     return answer(c, { title: url || 'No URL given' }, async (crawler) =>
-      url === '' ? null : urlPage(await crawler.explain(url), action),
+      url === '' ? null : urlPage(await crawler.explain(url), action, now()),
     );
   });
   app.get('/near', (c) =>

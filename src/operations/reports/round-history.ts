@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { keptLog } from '../../adapters/files/kept-log.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
-import type { RoundHosts } from '../../steps/counters/round-hosts.ts';
+import { type RoundHosts, sumOfHosts } from '../../steps/counters/round-hosts.ts';
 import { HOSTS_LOG, type HostsEntry, ROUNDS_LOG, type RoundEntry, type RoundSample } from './round-log.ts';
 
 /** What viewers need of a past round. Times in ms since the epoch. */
@@ -43,6 +43,10 @@ export function roundHistory(dir: string): RoundHistory {
   const hosts = keptLog(join(dir, HOSTS_LOG), pastHosts, MAX_HOSTS);
   return { rounds: () => rounds.values(), hosts: () => hosts.values() };
 }
+
+/** The hosts of the rounds that ended at a time or later, ms since the epoch. */
+export const recentHosts = (rounds: readonly PastHosts[], since: number): RoundHosts =>
+  sumOfHosts(rounds.filter(({ at }) => at >= since));
 
 function pastRound(line: unknown): PastRound | null {
   const entry = line as RoundEntry | null;

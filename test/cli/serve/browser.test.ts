@@ -17,7 +17,7 @@ const title =
 const HOSTILE = `</title><script>window.pwned=1</script><img src=x onerror="window.pwned=1">\u202egnp.exe ${'w'.repeat(300)}`;
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 const OWN = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
-const WIDTHS = [1280, 390] as const;
+const WIDTHS = [1280, 1024, 768, 390] as const;
 /** Where to leave pictures for people, when that is asked for. */
 const { INCRAWL_SCREENSHOTS: pictures } = process.env;
 
@@ -98,6 +98,36 @@ describe.skipIf(chromium === null)(title, () => {
       }
     },
   );
+
+  it('has the overview on one screen, with each row of a table readable on a narrow one', async () => {
+    const metrics = { width: 1280, height: 800, deviceScaleFactor: 1, mobile: false };
+    await tab.send('Emulation.setDeviceMetricsOverride', metrics);
+    await tab.open(`${view}/`);
+    expect(await tab.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(800);
+    expect(await tab.evaluate(`document.querySelectorAll('.panel svg').length`)).toBeGreaterThanOrEqual(4);
+    await tab.send('Emulation.setDeviceMetricsOverride', { ...metrics, width: 390, mobile: true });
+    for (const path of [paths.pages, paths.rounds, paths.url]) {
+      await tab.open(`${view}${path}`);
+      const cells = await tab.evaluate<{ cells: number; cut: number; unnamed: number }>(`(() => {
+        const cells = [...document.querySelectorAll('.rows tbody td')].filter((each) => each.offsetParent !== null);
+        const label = (each) => getComputedStyle(each, '::before').content;
+        return {
+          cells: cells.length,
+          cut: cells.filter((each) => each.getBoundingClientRect().right > innerWidth || each.scrollWidth > each.clientWidth + 1).length,
+          unnamed: cells.filter((each) => each !== each.parentElement.firstElementChild && !/\\w/.test(label(each))).length,
+        };
+      })()`);
+      expect({ path, ...cells }).toEqual({ path, cells: expect.any(Number), cut: 0, unnamed: 0 });
+      expect(cells.cells).toBeGreaterThan(5);
+    }
+  });
+
+  it('renews what the page shows when the crawl has moved on, and keeps the place of the reader', async () => {
+    await tab.open(`${view}/`);
+    await tab.evaluate(`document.querySelector('main').dataset.seen = 'before', scrollTo(0, 20), renew()`);
+    expect(await tab.evaluate(`document.querySelector('main').dataset.seen ?? 'renewed'`)).toBe('renewed');
+    expect(tab.errors()).toEqual([]);
+  });
 
   it('shows where the keyboard is', async () => {
     await tab.open(`${view}/pages`);

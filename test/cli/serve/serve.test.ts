@@ -130,7 +130,6 @@ describe('serve', () => {
       expect(html.replace(/&quot;/g, '')).not.toMatch(/<[^>]*\son\w+=/);
       expect(html).not.toMatch(/<[^>]*\sstyle=/);
       expect([...html.matchAll(/<script[^>]*>/g)].map(([tag]) => tag)).toEqual([
-        '<script src="/assets/uplot.js" defer>',
         '<script src="/assets/live.js" defer>',
       ]);
       expect([...html.matchAll(/(?:src|action|data-curves)="([^"]*)"/g)].every(([, url]) => url?.startsWith('/'))).toBe(

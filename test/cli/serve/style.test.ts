@@ -29,7 +29,10 @@ const PAIRS: readonly (readonly [string, readonly string[], number])[] = [
   ['ink', ['paper', 'raised', 'notice', 'main', 'topic', 'gone', 'new'], 4.5],
   ['pale', ['paper', 'raised', 'noise', 'main', 'topic'], 4.5],
   ['link', ['paper', 'raised'], 4.5],
-  ...['c1', 'c2', 'c3', 'c4', 'good', 'bad', 'focus', 'accent'].map((mark) => [mark, ['paper'], 3] as const),
+  ['bad', ['paper', 'raised'], 4.5],
+  ...['c1', 'c2', 'c3', 'c4', 'same', 'moved', 'good', 'bad', 'focus', 'accent'].map(
+    (mark) => [mark, ['paper'], 3] as const,
+  ),
 ];
 
 describe('the style of the live view', () => {

@@ -1,32 +1,44 @@
-import { count } from '../../render/quantities.ts';
+import { brief } from '../../render/quantities.ts';
 import { type Markup, markup } from '../markup.ts';
+import { CHART_HEIGHT, CHART_WIDTH } from './column-chart.ts';
+import { axisTop } from './scale.ts';
 
 /** Curves over time, for the static chart and for the script that redraws it. Times in seconds since the epoch. */
 export interface LineData {
   readonly x: readonly number[];
-  readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
+  readonly series: readonly {
+    readonly label: string;
+    /** Class of its colour; its dashes follow from its place. */
+    readonly kind?: string;
+    readonly values: readonly (number | null)[];
+  }[];
 }
 
-const WIDTH = 640;
-const HEIGHT = 180;
+const WIDTH = CHART_WIDTH;
+const HEIGHT = CHART_HEIGHT;
 /** Space for the labels left of and below the curves. */
-const LEFT = 48;
-const BOTTOM = 20;
-const TOP = 8;
+const LEFT = 38;
+const BOTTOM = 18;
+const TOP = 6;
 
-/** A static chart as SVG. Colours come from the classes `line-1`, `line-2`, and so on. */
+/** The classes of a curve and of its swatch. */
+export const strokeOf = (kind: string | undefined, place: number): string =>
+  `dash-${place + 1} stroke-${kind ?? 'new'}`;
+
+/** A static chart as SVG. */
 export function lineChart(title: string, { x, series }: LineData): Markup {
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
-  const max = Math.max(1e-9, ...values);
+  const most = Math.max(1e-9, ...values);
+  const max = most > 1 ? axisTop(most) : most;
   const [from, to] = [x[0] ?? 0, x.at(-1) ?? 1];
   const xOf = (at: number): number => LEFT + ((at - from) / Math.max(1e-9, to - from)) * (WIDTH - LEFT - 4);
   const yOf = (value: number): number => TOP + (1 - value / max) * (HEIGHT - TOP - BOTTOM);
   const paths = series.map(
-    (each, i) => markup`<path class="line line-${i + 1}" d="${pathOf(x, each.values, xOf, yOf)}"/>`,
+    (each, i) => markup`<path class="${`line ${strokeOf(each.kind, i)}`}" d="${pathOf(x, each.values, xOf, yOf)}"/>`,
   );
   const marks = [0, max / 2, max].map(
     (value) =>
-      markup`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${round(yOf(value))}" y2="${round(yOf(value))}"/><text x="${LEFT - 6}" y="${round(yOf(value) + 4)}" text-anchor="end">${figure(value)}</text>`,
+      markup`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${round(yOf(value))}" y2="${round(yOf(value))}"/><text x="${LEFT - 6}" y="${round(yOf(value) + 4)}" text-anchor="end">${brief(value)}</text>`,
   );
   const ends = [
     markup`<text x="${LEFT}" y="${HEIGHT - 4}">${timeText(from)}</text>`,
@@ -58,6 +70,4 @@ function pathOf(
 }
 
 const round = (value: number): string => String(Math.round(value * 10) / 10);
-const figure = (value: number): string =>
-  value > 0 && value < 10 ? String(Number(value.toPrecision(2))) : count(value);
 const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ');

@@ -1,3 +1,4 @@
+import { count, counted } from '../../render/quantities.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';
 import type { Activity } from '../run-watch.ts';
 
@@ -21,11 +22,14 @@ export interface PageParts {
   readonly notice?: Shown;
   /** Reloaded every 15 s in browsers without JavaScript. */
   readonly isLive?: boolean;
+  /** Whether the title stands above the content; otherwise it is only read aloud. Default: true. */
+  readonly isHeadingShown?: boolean;
   readonly content: Shown;
 }
 
 /** A whole page. */
-export function layout({ title, section, dir, activity, notice, isLive, content }: PageParts): Markup {
+export function layout(parts: PageParts): Markup {
+  const { title, section, dir, activity, notice, isLive, isHeadingShown = true, content } = parts;
   const menu = SECTIONS.map(
     ([href, name]) =>
       markup`<li><a href="${href}"${href === section ? markup` aria-current="page"` : null}>${name}</a></li>`,
@@ -36,21 +40,19 @@ export function layout({ title, section, dir, activity, notice, isLive, content 
 <meta name="color-scheme" content="light dark">
 <title>${title} - incrawl</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/uplot.css">
 <link rel="stylesheet" href="/assets/style.css">
 ${isLive ? markup`<noscript><meta http-equiv="refresh" content="15"></noscript>` : null}
-<script src="/assets/uplot.js" defer></script>
 <script src="/assets/live.js" defer></script>
 </head><body>
 <a class="skip" href="#content">To the content</a>
 <header>
-<p class="brand"><a href="/">incrawl</a> <span class="dir"><bdi>${dir}</bdi></span></p>
+<p class="brand"><a href="/">incrawl</a> <span class="dir" title="${dir}"><bdi>${dir}</bdi></span></p>
 <nav aria-label="Sections"><ul>${menu}</ul></nav>
-<form role="search" action="/url" method="get"><label for="u">URL</label><input id="u" name="u" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="https://example.org/"><button>Explain</button></form>
+<form role="search" action="/url" method="get"><label class="unseen" for="u">URL</label><input id="u" name="u" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="Explain a URL"><button>Explain</button></form>
 </header>
-<p class="activity" data-live="activity">${activityText(activity)}</p>
+<p class="${`activity ${activity.state}`}" data-live="activity">${activityText(activity)}</p>
 <main id="content" tabindex="-1">
-<h1><bdi>${title}</bdi></h1>
+<h1${isHeadingShown ? null : markup` class="unseen"`}><bdi>${title}</bdi></h1>
 ${notice === undefined || notice === '' ? null : markup`<p class="notice">${notice}</p>`}
 ${content}
 </main>
@@ -66,7 +68,7 @@ export function activityText({ state, run, schedule }: Activity): string {
     const where =
       progress === null
         ? 'starting'
-        : `round ${progress.round}, ${progress.stage}, ${progress.done} of ${progress.urls} URLs`;
+        : `round ${progress.round}, ${progress.stage}, ${count(progress.done)} of ${counted(progress.urls, 'URL')}`;
     return `A crawl runs (${run.command}, process ${run.pid}): ${where}.`;
   }
   if (state === 'waiting') {

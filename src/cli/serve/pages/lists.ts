@@ -1,17 +1,31 @@
-import type { ChangeKind, ChangeView, CrawlState, DueView, HostView, RecordView } from '../../../crawler.ts';
+import type { ChangeKind, ChangeView, CrawlState, DbStats, DueView, HostView, RecordView } from '../../../crawler.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES } from '../../../domain/crawl/states/datum.ts';
 import { CHANGE_COLUMNS, DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../../render/columns.ts';
 import { count } from '../../render/quantities.ts';
+import { barTable } from '../charts/bar-chart.ts';
 import { htmlTable, short, urlLink } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
 import { type ListPage, ROWS } from '../paging.ts';
 
 const url = (row: { readonly url: string }): Markup => urlLink(row.url);
 
-export function changesPage({ rows, links }: ListPage<ChangeView>, kind: ChangeKind | null): Markup {
+export function changesPage(
+  { rows, links }: ListPage<ChangeView>,
+  kind: ChangeKind | null,
+  freshness: DbStats['freshness'],
+): Markup {
   return markup`${choice('/changes', 'kind', 'Kind', CHANGE_KINDS, kind)}
-${htmlTable('Changes, newest first', CHANGE_COLUMNS, rows, { url })}${links}`;
+${htmlTable('Changes, newest first', CHANGE_COLUMNS, rows, { url })}${links}
+${freshness === null ? null : periods(freshness)}`;
+}
+
+function periods({ periods }: NonNullable<DbStats['freshness']>): Markup {
+  const bars = periods.map(({ upToDays, pages }, i) => ({
+    label: upToDays === null ? 'longer' : `${i === 0 ? 'up to' : `${periods[i - 1]?.upToDays} to`} ${upToDays} d`,
+    value: pages,
+  }));
+  return barTable('Pages by estimated time between major changes', bars);
 }
 
 export function duePage({ rows, links }: ListPage<DueView>): Markup {

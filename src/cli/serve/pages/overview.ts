@@ -1,101 +1,79 @@
-import type { DbStats, RoundEntry } from '../../../crawler.ts';
-import { count, counted, span } from '../../render/quantities.ts';
-import { reportLine } from '../../schedule/status-text.ts';
-import { barTable } from '../charts/bar-chart.ts';
-import { lineFigure } from '../charts/figure.ts';
-import { facts } from '../html-table.ts';
-import { type Markup, markup, type Shown } from '../markup.ts';
-import { dueCurves, freshnessCurves, outcomeCurves, speedCurves } from '../round-curves.ts';
+import type { BudgetView, DbStats, PastRound, RoundEntry, RoundHosts } from '../../../crawler.ts';
+import { shortTime } from '../../render/columns.ts';
+import { span } from '../../render/quantities.ts';
+import { chosenSpan, clockText, SPANS, type Span } from '../charts/time-buckets.ts';
+import { type Markup, markup } from '../markup.ts';
 import type { Activity, Speed } from '../run-watch.ts';
-import { roundTable } from './rounds.ts';
-import { runSection } from './run.ts';
+import { keyFigures } from './key-figures.ts';
+import { nothing } from './panel.ts';
+import { pastPanels } from './past-panels.ts';
+import { duePanel, hostsPanel, statesPanel } from './present-panels.ts';
+import { lastRoundSection, runSection } from './run.ts';
 
 export interface OverviewData {
   readonly activity: Activity;
   readonly speeds: readonly Speed[];
-  readonly rounds: readonly RoundEntry[];
+  /** `null` before the first round. */
+  readonly last: RoundEntry | null;
+  readonly rounds: readonly PastRound[];
+  /** Of the last 24 hours. */
+  readonly hosts: RoundHosts;
   /** `null`: the crawl db was not readable so far. */
   readonly stats: DbStats | null;
+  /** Time of `stats`, ms since the epoch. */
+  readonly statsAt: number | null;
+  readonly budget: BudgetView | null;
+  /** Name of the span asked for. */
+  readonly span?: string | undefined;
+  /** Ms since the epoch. */
+  readonly now: number;
 }
 
-const ROUNDS_SHOWN = 8;
-
-export function overviewPage({ activity, speeds, rounds, stats }: OverviewData): Markup {
-  const byStatus = stats?.byStatus ?? rounds.at(-1)?.byStatus ?? {};
-  const states = Object.entries(byStatus).sort((a, b) => b[1] - a[1]);
-  return markup`
-${activity.run === null ? null : runSection(activity.run)}
-${speeds.length < 2 ? null : lineFigure('Pages a second, last minutes', '/data/speed.json', speedCurves(speeds))}
-<section aria-label="Crawl db">${figures(stats, rounds)}</section>
-<div class="columns">
-<section>${barTable(
-    'URLs by state',
-    states.map(([state, value]) => ({
-      label: markup`<a href="/pages?status=${encodeURIComponent(state)}">${state}</a>`,
-      value,
-      kind: `state-${state}`,
-    })),
-  )}</section>
-<section>${stats === null ? null : dueSection(stats)}</section>
+/** What an operator looks for each morning, on one screen. */
+export function overviewPage(data: OverviewData): Markup {
+  const { activity, speeds, last, rounds, hosts, stats, budget, now } = data;
+  const shown = chosenSpan(data.span, rounds[0]?.at, now);
+  if (stats === null && last === null)
+    return activity.run === null
+      ? firstSteps
+      : markup`${runSection(activity.run, speeds)}${nothing('The first round goes on.')}`;
+  const run = activity.run === null ? last && lastRoundSection(last, now) : runSection(activity.run, speeds);
+  const past = pastPanels(rounds, shown, now);
+  const failed = activity.schedule?.lastRun?.ok === false ? activity.schedule.lastRun : null;
+  return markup`${spanChoice(shown)}${failed === null ? null : markup`<p class="notice">The last scheduled run failed at ${shortTime(failed.at)}: ${failed.error ?? failed.stoppedBy}</p>`}
+${run}
+${keyFigures({ stats, budget, last, rounds, now })}
+<div class="panels">
+${past.visits}
+${past.changes}
+${past.fresh}
+${duePanel(stats, budget, rounds, now)}
+${statesPanel(stats?.byStatus ?? last?.byStatus ?? {})}
+${hostsPanel(hosts, 'last 24 h')}
 </div>
-${lineFigure('Outcomes of the rounds', '/data/outcomes.json', outcomeCurves(rounds))}
-<div class="columns">
-${lineFigure('Fresh copies, estimated (%)', '/data/freshness.json', freshnessCurves(rounds))}
-${lineFigure('Due pages after each round', '/data/due.json', dueCurves(rounds))}
-</div>
-${stats?.freshness == null ? null : periods(stats.freshness)}
-${roundTable('Last rounds', rounds.slice(-ROUNDS_SHOWN).reverse())}
-${activity.schedule === null ? null : scheduleSection(activity.schedule)}`;
+<p class="age">${ages(data)}</p>`;
 }
 
-function figures(stats: DbStats | null, rounds: readonly RoundEntry[]): Shown {
-  const last = rounds.at(-1);
-  if (stats === null && last === undefined) return markup`<p class="nothing">Nothing has been crawled yet.</p>`;
-  const { interval, waiting } = stats ?? { interval: null, waiting: null };
-  // For a large crawl db the crawl itself samples freshness from time to time.
-  const freshness = stats?.freshness ?? lastFreshness(rounds);
-  return facts([
-    ['URLs', count(stats?.urls ?? last?.urls ?? 0)],
-    ['hosts', count(stats?.hosts ?? last?.hosts ?? 0)],
-    ['due now', stats === null ? null : count(stats.due)],
-    ['due for more than a day', stats === null ? null : count(stats.overdue)],
-    ['longest wait', waiting === null ? null : span(waiting.max)],
-    ['fresh, estimated', freshness === null ? null : `${(100 * freshness.fresh).toFixed(1)} %`],
-    ['expected changes a day', freshness === null ? null : count(freshness.changesPerDay)],
-    ['median interval', interval === null ? null : span(interval.p50)],
-  ]);
+/** How old the figures are: none of them is counted for a page. */
+function ages({ statsAt, last, now }: OverviewData): string {
+  const ago = (at: number): string => {
+    const seconds = Math.round((now - at) / 1_000);
+    return `${clockText(at)} (${seconds < 1 ? 'now' : `${span(seconds)} ago`})`;
+  };
+  const db = statsAt === null ? 'The crawl db was not read so far.' : `Crawl db as of ${ago(statsAt)}.`;
+  return last === null ? db : `${db} Rounds up to ${ago(Date.parse(last.at))}; a round counts when it ends.`;
 }
 
-function lastFreshness(rounds: readonly RoundEntry[]): { fresh: number; changesPerDay: number } | null {
-  const { fresh = null, changesPerDay = null } = rounds.findLast(({ sample }) => sample !== null)?.sample ?? {};
-  return fresh === null || changesPerDay === null ? null : { fresh, changesPerDay };
-}
-
-function dueSection({ dueByDay }: DbStats): Markup {
-  return barTable(
-    'URLs that fall due, next 14 days',
-    dueByDay.map((value, day) => ({ label: day === 0 ? 'today' : `in ${day} d`, value, kind: 'due' })),
+function spanChoice(shown: Span): Markup {
+  const links = SPANS.map(({ name, label }) =>
+    name === shown.name
+      ? markup`<li><a href="/?span=${name}" aria-current="true">${label}</a></li>`
+      : markup`<li><a href="/?span=${name}">${label}</a></li>`,
   );
+  return markup`<nav class="spans" aria-label="Time shown"><ul>${links}</ul></nav>`;
 }
 
-function periods({ periods }: NonNullable<DbStats['freshness']>): Markup {
-  const bars = periods.map(({ upToDays, pages }, i) => ({
-    label: upToDays === null ? 'longer' : `${i === 0 ? 'up to' : `${periods[i - 1]?.upToDays} to`} ${upToDays} d`,
-    value: pages,
-  }));
-  return barTable('Pages by estimated time between major changes', bars);
-}
-
-function scheduleSection(schedule: NonNullable<Activity['schedule']>): Markup {
-  return markup`<section><h2>Scheduler</h2>${facts([
-    ['process', String(schedule.pid)],
-    ['timetable', schedule.timetable],
-    ['state', schedule.state],
-    ['next run', schedule.nextRunAt],
-    [
-      'runs',
-      `${schedule.runs}, of which ${schedule.failedRuns} failed; ${counted(schedule.skippedStarts, 'start')} skipped`,
-    ],
-    ['last run', schedule.lastRun === null ? null : reportLine(schedule.lastRun)],
-  ])}</section>`;
-}
+const firstSteps = markup`<section class="first"><h2>Nothing has been crawled yet.</h2>
+<p>A first crawl, in another terminal, with the same <code>--dir</code>:</p>
+<pre><code>incrawl crawl https://example.org/ --contact you@example.org</code></pre>
+<p>This page fills itself while the crawl runs.</p></section>`;

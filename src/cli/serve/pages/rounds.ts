@@ -1,12 +1,14 @@
 import type { RoundEntry } from '../../../crawler.ts';
 import { shortTime } from '../../render/columns.ts';
-import { bytes, count, span } from '../../render/quantities.ts';
+import { bytes, count, counted, span } from '../../render/quantities.ts';
 import type { Column } from '../../render/table.ts';
-import { lineFigure } from '../charts/figure.ts';
-import { htmlTable } from '../html-table.ts';
+import { reportLine } from '../../schedule/status-text.ts';
+import { facts, htmlTable } from '../html-table.ts';
 import { type Markup, markup } from '../markup.ts';
 import { ROWS } from '../paging.ts';
-import { outcomeCurves, throughputCurves, urlCurves } from '../round-curves.ts';
+import { dueCurves, freshnessCurves, outcomeCurves, throughputCurves, urlCurves } from '../round-curves.ts';
+import type { Activity } from '../run-watch.ts';
+import { linePanel } from './line-panel.ts';
 
 const right = 'right';
 
@@ -29,16 +31,29 @@ const COLUMNS: readonly Column<RoundEntry>[] = [
   { title: 'segment', cell: (round) => round.segment },
 ];
 
-/** @param rounds in the order of the table */
-export function roundTable(caption: string, rounds: readonly RoundEntry[]): Markup {
-  return htmlTable(caption, COLUMNS, rounds);
+/** @param rounds oldest first */
+export function roundsPage(rounds: readonly RoundEntry[], schedule: Activity['schedule']): Markup {
+  return markup`${schedule === null ? null : scheduleSection(schedule)}
+<div class="panels">
+${linePanel('Outcomes of the rounds', '/data/outcomes.json', outcomeCurves(rounds))}
+${linePanel('Requests a second', '/data/throughput.json', throughputCurves(rounds))}
+${linePanel('Due after each round', '/data/due.json', dueCurves(rounds))}
+${linePanel('Fresh copies, estimated (%)', '/data/freshness.json', freshnessCurves(rounds))}
+${linePanel('Known URLs', '/data/urls.json', urlCurves(rounds))}
+</div>
+${htmlTable('Rounds, newest first', COLUMNS, rounds.slice(-ROWS).reverse())}`;
 }
 
-/** @param rounds oldest first */
-export function roundsPage(rounds: readonly RoundEntry[]): Markup {
-  return markup`
-${lineFigure('Outcomes of the rounds', '/data/outcomes.json', outcomeCurves(rounds))}
-${lineFigure('Requests a second', '/data/throughput.json', throughputCurves(rounds))}
-${lineFigure('Known URLs', '/data/urls.json', urlCurves(rounds))}
-${roundTable('Rounds, newest first', rounds.slice(-ROWS).reverse())}`;
+function scheduleSection(schedule: NonNullable<Activity['schedule']>): Markup {
+  return markup`<section><h2>Scheduler</h2>${facts([
+    ['process', String(schedule.pid)],
+    ['timetable', schedule.timetable],
+    ['state', schedule.state],
+    ['next run', schedule.nextRunAt],
+    [
+      'runs',
+      `${schedule.runs}, of which ${schedule.failedRuns} failed; ${counted(schedule.skippedStarts, 'start')} skipped`,
+    ],
+    ['last run', schedule.lastRun === null ? null : reportLine(schedule.lastRun)],
+  ])}</section>`;
 }

@@ -1,6 +1,6 @@
 import type { Explanation, RecordView } from '../../../crawler.ts';
 import { shortTime } from '../../render/columns.ts';
-import { bytes, count, span } from '../../render/quantities.ts';
+import { bytes, count, counted, span } from '../../render/quantities.ts';
 import type { Column } from '../../render/table.ts';
 import { termText } from '../../render/text/explanation-text.ts';
 import { visitTimeline } from '../charts/visit-timeline.ts';
@@ -8,12 +8,15 @@ import { facts, htmlTable, urlLink } from '../html-table.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';
 
 /** All about one URL: why it is or is not fetched, its visits, how the next one was computed. */
-export function urlPage(explanation: Explanation, actions: Shown): Markup {
-  const { why, ifFound, sooner, record, schedule, robots, url, skipped } = explanation;
+export function urlPage(explanation: Explanation, actions: Shown, now: number): Markup {
+  const { why, ifFound, sooner, record, schedule, url, skipped } = explanation;
   return markup`
 <ul class="why">${[...why, ...ifFound].map((sentence) => markup`<li>${sentence}</li>`)}</ul>
-${actions}
-${record === null ? null : recordSections(record, explanation)}
+${record === null ? null : keyFacts(record, now)}
+${record === null ? null : linksOf(record, actions)}
+${record === null ? null : visitTimeline(record, now)}
+<div class="halves uneven">
+${record === null ? null : visitsSection(explanation, record)}
 ${
   schedule === null
     ? null
@@ -21,37 +24,65 @@ ${
         ['schedule', schedule.name],
         ...schedule.terms.map(({ label, value, unit }) => [label, termText(value, unit)] as const),
         ['next visit', schedule.nextFetchAt === null ? 'never' : shortTime(schedule.nextFetchAt)],
-      ])}</section>`
+      ])}${soonerList(sooner)}</section>`
 }
-${sooner.length === 0 ? null : markup`<section><h2>To visit it earlier</h2><ul>${sooner.map((way) => markup`<li>${way}</li>`)}</ul></section>`}
-${skipped.length === 0 ? null : markup`<section><h2>Skipped</h2>${htmlTable('Lately', SKIP_COLUMNS, skipped)}</section>`}
+${schedule === null && sooner.length > 0 ? markup`<section>${soonerList(sooner)}</section>` : null}
+${record === null ? null : recordSection(record, explanation)}
 <section><h2>URL normalizers and filters</h2>${htmlTable('Steps', STEP_COLUMNS, explanation.steps)}
-<p>${url === null ? `Refused: ${explanation.reason ?? 'no reason given'}.` : 'Admitted.'}</p></section>
-<section><h2>robots.txt</h2>${
-    robots === null
-      ? markup`<p>Not fetched yet.</p>`
-      : facts([
-          ['verdict', robots.allowed ? 'allowed' : `not allowed (${robots.code ?? 'robots-denied'})`],
-          ['last attempt', robots.fault],
-          ['rule', robots.rule === null ? null : `line ${robots.rule.line}: ${robots.rule.text}`],
-          ['crawl delay', robots.crawlDelay === null ? null : span(robots.crawlDelay)],
-          ['fetched', shortTime(robots.fetchedAt)],
-        ])
-  }</section>`;
+<p>${url === null ? `Refused: ${explanation.reason ?? 'no reason given'}.` : 'Admitted.'}</p>
+<h2>robots.txt</h2>${robotsFacts(explanation.robots)}
+${skipped.length === 0 ? null : markup`<h2>Skipped</h2>${htmlTable('Lately', SKIP_COLUMNS, skipped)}`}</section>
+</div>`;
 }
 
-function recordSections(record: RecordView, { visits, trail, host }: Explanation): Markup {
+const soonerList = (sooner: readonly string[]): Markup | null =>
+  sooner.length === 0
+    ? null
+    : markup`<h3>To visit it earlier</h3><ul>${sooner.map((way) => markup`<li>${way}</li>`)}</ul>`;
+
+function keyFacts(record: RecordView, now: number): Markup {
+  const { state, httpStatus, contentType, visits, failures, interval, fixedInterval, changedAt } = record;
+  const changed = visits.filter(({ outcome }) => outcome === 'modified').length;
+  const figures: readonly (readonly [label: string, value: string, note: Shown, isBad?: boolean])[] = [
+    [
+      'state',
+      state,
+      httpStatus === null ? null : `HTTP ${httpStatus}${contentType === null ? '' : `, ${contentType.split(';')[0]}`}`,
+    ],
+    ['last visit', agoText(record.lastFetchAt, now), shortTime(record.lastFetchAt)],
+    ['next visit', inText(record.nextFetchAt, now), shortTime(record.nextFetchAt)],
+    ['interval', span(interval), fixedInterval === null ? 'learnt from the visits' : 'fixed by the operator'],
+    ['last change', agoText(changedAt, now), `in ${count(changed)} of the last ${counted(visits.length, 'visit')}`],
+    ['failures in a row', count(failures), failures === 0 ? null : (record.lastError?.code ?? null), failures > 0],
+  ];
+  return markup`<dl class="key">${figures.map(([label, value, note, isBad = false]) => markup`<div${isBad ? markup` class="bad"` : null}><dt>${label}</dt><dd>${value}${note === null ? null : markup`<small>${note}</small>`}</dd></div>`)}</dl>`;
+}
+
+const agoText = (iso: string | null, now: number): string => {
+  if (iso === null) return 'never';
+  const seconds = (now - Date.parse(iso)) / 1_000;
+  return seconds < 1 ? 'now' : `${span(seconds)} ago`;
+};
+
+const inText = (iso: string | null, now: number): string => {
+  if (iso === null) return 'never';
+  const seconds = (Date.parse(iso) - now) / 1_000;
+  return seconds < 1 ? 'due now' : `in ${span(seconds)}`;
+};
+
+function linksOf(record: RecordView, actions: Shown): Markup {
   const query = encodeURIComponent(record.url);
-  return markup`
-<p class="links"><a href="/blocks?u=${query}">Blocks of the stored page</a> · <a href="/diff?u=${query}">What changed last</a> · <a href="/near?u=${query}">Pages like this</a>${/^https?:/.test(record.url) ? markup` · <a href="${record.url}" rel="noreferrer noopener">The page itself</a>` : null}</p>
-<section><h2>Visits</h2>${visitTimeline(record)}
-${htmlTable(
-  'Visits, oldest first',
-  VISIT_COLUMNS,
-  record.visits.map((visit, i) => ({ ...visit, story: visits[i] })),
-)}</section>
-<section><h2>Record</h2>${facts([
-    ['state', record.state],
+  return markup`<div class="links"><a href="/blocks?u=${query}">Blocks of the stored page</a> <a href="/diff?u=${query}">What changed last</a> <a href="/near?u=${query}">Pages like this</a>${/^https?:/.test(record.url) ? markup` <a href="${record.url}" rel="noreferrer noopener">The page itself</a>` : null}${actions}</div>`;
+}
+
+function visitsSection({ visits }: Explanation, record: RecordView): Markup {
+  const rows = record.visits.map((visit, i) => ({ ...visit, story: visits[i] })).reverse();
+  return markup`<section><h2>Visits</h2>${htmlTable('Visits, newest first', VISIT_COLUMNS, rows)}</section>`;
+}
+
+function recordSection(record: RecordView, { trail, host }: Explanation): Markup {
+  return markup`<section><h2>Record</h2>${facts([
+    ['URL', markup`<bdi>${record.url}</bdi>`],
     ['title', markup`<bdi>${record.title ?? ''}</bdi>`],
     ['found', shortTime(record.discoveredAt)],
     ['linked from', record.referrer === null ? null : urlLink(record.referrer)],
@@ -81,6 +112,17 @@ ${htmlTable(
     ],
     ...Object.entries(record.metadata).map(([key, value]) => [key, String(value)] as const),
   ])}</section>`;
+}
+
+function robotsFacts(robots: Explanation['robots']): Markup {
+  if (robots === null) return markup`<p>Not fetched yet.</p>`;
+  return facts([
+    ['verdict', robots.allowed ? 'allowed' : `not allowed (${robots.code ?? 'robots-denied'})`],
+    ['last attempt', robots.fault],
+    ['rule', robots.rule === null ? null : `line ${robots.rule.line}: ${robots.rule.text}`],
+    ['crawl delay', robots.crawlDelay === null ? null : span(robots.crawlDelay)],
+    ['fetched', shortTime(robots.fetchedAt)],
+  ]);
 }
 
 const STEP_COLUMNS: readonly Column<Explanation['steps'][number]>[] = [
