@@ -1,7 +1,6 @@
 // The pages of docs/reference by file name. Needs a build: what is documented is what runs.
-import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
-import ts from 'typescript';
+import { pluginApiPage } from './plugin-api-page.mjs';
 
 const root = new URL('..', import.meta.url);
 const built = (path) => import(new URL(`dist/src/${path}`, root).href);
@@ -29,31 +28,4 @@ export async function referencePages() {
     ['states.md', asMarkdown(tables.statesPage())],
     ['plugin-api.md', pluginApiPage()],
   ]);
-}
-
-/**
- * Every exported declaration of the plugin api with its comment, as the source has it; bodies of functions left out.
- */
-function pluginApiPage() {
-  const parts = ['plugin-api.ts', 'exporter-api.ts'].flatMap(declarationsOf);
-  const intro = 'What `incrawl/plugin` exports to plugins; `incrawl plugins new KIND-NAME` writes one that works.';
-  return `# Plugin API\n\n${intro}\n\n${parts.join('\n\n')}\n`;
-}
-
-function declarationsOf(file) {
-  const text = readFileSync(new URL(`src/plugin-host/api/${file}`, root), 'utf8');
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const parts = [];
-  for (const statement of source.statements) {
-    const isExported = ts.canHaveModifiers(statement)
-      ? ts.getModifiers(statement)?.some((each) => each.kind === ts.SyntaxKind.ExportKeyword)
-      : false;
-    if (!isExported || statement.name === undefined) continue;
-    const end = ts.isFunctionDeclaration(statement) && statement.body ? statement.body.getStart() : statement.getEnd();
-    const code = text.slice(statement.getFullStart(), end).trim();
-    parts.push(
-      `## ${statement.name.text}\n\n\`\`\`ts\n${code}${ts.isFunctionDeclaration(statement) ? ';' : ''}\n\`\`\``,
-    );
-  }
-  return parts;
 }

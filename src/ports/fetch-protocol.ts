@@ -7,8 +7,9 @@
 export interface FetchProtocol {
   /** URL schemes, lower case, without the colon: `['http', 'https']`. */
   readonly schemes: readonly string[];
+  /** Called for each request: pages, robots.txt, sitemaps, probes. The turn of the host has come by then. */
   exchange(request: ExchangeRequest): Promise<Exchange>;
-  /** Closes idle connections. */
+  /** Called once, at the end: closes idle connections. */
   close(): Promise<void>;
 }
 

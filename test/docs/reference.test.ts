@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commandTree } from '../../src/cli/completion/command-tree.ts';
 import { findKey } from '../../src/config/keys.ts';
 import { SECTIONS } from '../../src/config/schema.ts';
+import { kindOfPlugin } from '../../src/plugin-host/api/plugin-api.ts';
 
 const reference = new URL('../../docs/reference/', import.meta.url);
 const { referencePages } = (await import(new URL('../../scripts/reference-pages.mjs', import.meta.url).href)) as {
@@ -18,6 +19,51 @@ describe('docs/reference', () => {
   // A command, option, key, error or exit code that is undocumented, or documented and gone, shows here: npm run docs.
   it.each([...pages])('%s is up to date with the program', (name, text) => {
     expect(readFileSync(new URL(name, reference), 'utf8')).toBe(text);
+  });
+});
+
+describe('the plugin api', () => {
+  const page = pages.get('plugin-api.md') ?? '';
+  const headings = (mark: string): string[] =>
+    [...page.matchAll(new RegExp(`^${mark} \`?([\\w-]+)`, 'gm'))].map(([, name = '']) => name);
+
+  it('has the contract of each kind, member by member', () => {
+    const kinds = headings('##').filter((name) => !['Kinds', 'Declarations', 'Library'].includes(name));
+    expect(kinds.map((kind) => kindOfPlugin(`${kind}-x`))).toEqual(kinds);
+    expect(kinds).toHaveLength(9);
+    const members = headings('####');
+    for (const member of [
+      'exchange',
+      'normalize',
+      'admit',
+      'types',
+      'sign',
+      'onVisit',
+      'worth',
+      'outlinkScore',
+      'open',
+    ])
+      expect(members).toContain(member);
+  });
+
+  it('says of each member what it is for', () => {
+    const parts = page.split(/^#### /m).slice(1);
+    expect(parts.length).toBeGreaterThan(30);
+    for (const part of parts) expect(part).toMatch(/^`\w+`\n\n```ts\n[^`]+\n```\n\n\S/);
+  });
+
+  it('declares the types that the contracts name', () => {
+    const declared = new Set(headings('###'));
+    for (const name of [
+      'Page',
+      'Exchange',
+      'ExchangeRequest',
+      'Outlink',
+      'CrawlDatum',
+      'ScheduleVisit',
+      'ExportTarget',
+    ])
+      expect(declared).toContain(name);
   });
 });
 

@@ -58,14 +58,18 @@ export interface RemovedPage {
   readonly contentType: string | null;
 }
 
-/** Writes pages as one stream of text. For any other output see {@link SinkExporter}. */
+/**
+ * Writes pages as one stream of text; its methods are synchronous. An error ends the export with `plugin-failed`, and
+ * leaves no file. For any other output see {@link SinkExporter}.
+ */
 export interface TextExporter {
-  /** Value of `--format`. */
+  /** Value of `--format`, lower case. */
   readonly format: string;
+  /** Of its files, without the dot: `jsonl`. */
   readonly fileExtension: string;
   /** Text before the first page. */
   begin?(): string;
-  /** Text of one page. */
+  /** Called once for each page. Text of the page. */
   document(document: ExportDocument): string;
   /** Text of a removed page, in incremental exports. Without it removed pages are left out. */
   removed?(page: RemovedPage): string;
@@ -73,10 +77,11 @@ export interface TextExporter {
   end?(): string;
 }
 
-/** Delivers pages one by one: to files, a search engine, a service. */
+/** Delivers pages one by one: to files, a search engine, a service. An error ends the export with `plugin-failed`. */
 export interface SinkExporter {
-  /** Value of `--format`. */
+  /** Value of `--format`, lower case. */
   readonly format: string;
+  /** Of its files, without the dot: `warc.gz`. */
   readonly fileExtension: string;
   /**
    * Required kind of `--output`, such as `a file`; without `--output` the export is then refused as wrong usage.
@@ -87,11 +92,14 @@ export interface SinkExporter {
   open(target: ExportTarget): ExportSink | Promise<ExportSink>;
 }
 
+/** Either of the two. */
 export type Exporter = TextExporter | SinkExporter;
 
 /** An export in progress. Calls are sequential: each waits for the promise of the one before. */
 export interface ExportSink {
+  /** Called once for each page, newest segment first. `content` can be read until the promise settles. */
   document(document: ExportDocument, content: PageContent): void | Promise<void>;
+  /** Called in incremental exports, after all pages, once for each page that no longer belongs in the export. */
   removed(page: RemovedPage): void | Promise<void>;
   /** Called after the last page. Resolves when everything is durable. */
   close(): void | Promise<void>;
@@ -117,6 +125,7 @@ export interface ExportTarget {
   readonly isIncremental: boolean;
   /** Name and version of the program, for files that record their creator. */
   readonly software: string;
+  /** Who crawled, for the same. */
   readonly crawl: CrawlIdentity;
   /** Appends to the file `place`, which appears when the export has succeeded, or to standard output. */
   write(chunk: string | Uint8Array): Promise<void>;

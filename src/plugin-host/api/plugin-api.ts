@@ -29,16 +29,27 @@ export * from './plugin-library.ts';
 
 /** The extension that a plugin of each kind provides. */
 export interface ExtensionByKind {
+  /** Requests to servers. Main thread; of two for one scheme, `winners` in the list names one. */
   protocol: FetchProtocol;
+  /** The spelling of URLs. Main thread; all of them run, in the order of the list. */
   urlnormalizer: UrlNormalizer;
+  /** Which URLs enter the crawl, and stay in it. Main thread; in the order of the list, up to the first refusal. */
   urlfilter: UrlFilter;
+  /** Title, text and outlinks of a body. Parse workers; of two for one type, `winners` names one. */
   parse: Parser;
+  /** Changes to what the parser found. Parse workers; all of them run, in the order of the list. */
   parsefilter: ParseFilter;
+  /** 64 bits that say how alike two versions of a page are. Parse workers; `parse.signature` names the one in use. */
   signature: Signature;
+  /** When a page is visited again. Main thread; `schedule.name` names the one in use. */
   schedule: FetchSchedule;
+  /** Which URLs go first. Main thread; one of the list. */
   scoring: Scoring;
+  /** A format of `incrawl export`. Main thread, in the process that exports. */
   exporter: Exporter;
 }
+
+/** The first word of a plugin's name. */
 export type PluginKind = keyof ExtensionByKind;
 
 /** Rewrites URLs. Normalisers run in the order of the plugin list, before the filters. */
@@ -153,13 +164,19 @@ export interface ContentSource {
 export interface Parser extends ContentSource {
   /** MIME types, lower case; `*` at the end matches a family (`text/*`). */
   readonly types: readonly string[];
-  /** Fills in `page.result`. A parser that throws gives the page the outcome `parse-failed`. */
+  /**
+   * Called once for each fetched body of its types, before the parse filters. Fills in `page.result`. A parser that
+   * throws gives the page the outcome `parse-failed`; one that takes longer than `parse.timeout`, `parse-timeout`.
+   */
   parse(page: Page): void | Promise<void>;
 }
 
 /** Reads and changes the result of a parsed page. Parse filters run in the order of the plugin list. */
 export interface ParseFilter extends ContentSource {
-  /** As {@link Parser.parse}, after the parser and the filters before it. */
+  /**
+   * Called once for each parsed page, after the parser and the filters before it. Errors as for
+   * {@link Parser.parse}.
+   */
   filter(page: Page): void | Promise<void>;
 }
 
@@ -167,17 +184,23 @@ export interface ParseFilter extends ContentSource {
 export interface Signature {
   /** Name, version and parameters. Only signatures of equal ids are compared. */
   readonly id: string;
-  /** 16 hex digits, or `null` for a page without words. */
+  /**
+   * Called once for each parsed page, after the parse filters, synchronously. Returns 16 hex digits, or `null` for a
+   * page without words. An error, or another answer, gives the page the outcome `plugin-failed`.
+   */
   sign(page: Page): string | null;
 }
 
-/** Scores URLs. The arguments of its methods are frozen; each method returns a finite number, synchronously. */
+/**
+ * Scores URLs. The arguments of its methods are frozen; each method returns a finite number, synchronously. An error,
+ * or another answer, ends the command with `plugin-failed`.
+ */
 export interface Scoring {
-  /** Score of a seed that was injected without one. */
+  /** Called by inject: score of a seed that names none. */
   seedScore(url: string): number;
-  /** Score of a newly found outlink. */
+  /** Called by updatedb for each new URL: its score. `depth` is that of the URL, links from a seed. */
   outlinkScore(parent: CrawlDatum, outlink: Outlink, depth: number): number;
-  /** Rank in generate: higher is fetched first. */
+  /** Called by generate for each due URL: higher is fetched first. `now` in ms since the epoch. */
   rank(candidate: RankCandidate, now: number): number;
 }
 

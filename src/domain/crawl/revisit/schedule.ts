@@ -42,23 +42,29 @@ export interface ScheduleTerm {
   readonly unit?: 'ms' | 'bits' | '';
 }
 
+/** Answer to a visit. */
 export interface ScheduleDecision {
+  /** Kept with the page, for the next visit. */
   readonly memory: ScheduleMemory;
   /** Earliest time of the next visit, ms since the epoch; never before `visit.now`. */
   readonly nextFetchAt: number;
+  /** The arithmetic, for `explain`. */
   readonly terms: readonly ScheduleTerm[];
   /** Probability that the visit saw a major change; absent where nothing was learnt from it. */
   readonly changes?: number;
 }
 
 /**
- * Decides when a page is visited again. Pure: no clock, no randomness.
- * Bounds, fixed intervals, failures and gone pages are handled by `settle`.
+ * Decides when a page is visited again. Pure: no clock, no randomness; arguments are frozen, answers synchronous.
+ * Bounds, fixed intervals, failures and gone pages are handled by `settle`. An error ends the command with
+ * `plugin-failed`.
  */
 export interface FetchSchedule {
+  /** Value of `schedule.name`, shown by `explain`. */
   readonly name: string;
   /** Interval of a page that was never visited, ms. */
   readonly initialIntervalMs: number;
+  /** Called by updatedb for each visit that found the page, and by `explain`, `plan` and `simulate`. */
   onVisit(memory: ScheduleMemory, visit: ScheduleVisit): ScheduleDecision;
   /**
    * Worth of a visit `elapsedMs` after the last one, page-days of freshness: the order in which a budget is spent.

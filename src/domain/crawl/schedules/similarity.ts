@@ -16,6 +16,7 @@ export interface SimilarityOptions {
   readonly maxIntervalMs: number;
 }
 
+/** Options of {@link createSimilaritySchedule} where none are given. */
 export const SIMILARITY_DEFAULTS: SimilarityOptions = {
   intervalMs: 30 * DAY_MS,
   incRate: 0.4,

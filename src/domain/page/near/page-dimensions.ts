@@ -11,6 +11,7 @@ export interface DimensionWeights {
   readonly topic: number;
 }
 
+/** Weights of the texts in a signature where none are given. */
 export const DIMENSION_WEIGHTS: DimensionWeights = Object.freeze({ title: 3, keywords: 2, text: 1, topic: 1 });
 
 /** Version of the choice of texts; part of the name of every signature made from them. */
