@@ -1,17 +1,19 @@
-// Writes docs/reference from the built program and the plugin api's source, or (--check) says which page is out of
-// date.
+// Writes docs/reference and conf/incrawl.yaml from the built program and the plugin api's source, or (--check) says
+// which of them is out of date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { referencePages } from './reference-pages.mjs';
 
-const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs', 'reference');
-mkdirSync(folder, { recursive: true });
-for (const [name, text] of await referencePages()) {
-  const file = join(folder, name);
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const { configSample } = await import(new URL('../dist/src/config/sample.js', import.meta.url).href);
+mkdirSync(join(root, 'docs/reference'), { recursive: true });
+const files = [...(await referencePages())].map(([name, text]) => [`docs/reference/${name}`, text]);
+for (const [name, text] of [...files, ['conf/incrawl.yaml', configSample()]]) {
+  const file = join(root, name);
   if (!process.argv.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    console.error(`docs/reference/${name} is out of date: run npm run docs`);
+    console.error(`${name} is out of date: run npm run docs`);
     process.exitCode = 1;
   }
 }

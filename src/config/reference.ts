@@ -24,7 +24,8 @@ export function configReference(): ConfigReferenceRow[] {
   }));
 }
 
-function inYaml(value: unknown): string {
+/** A value as an operator writes it. */
+export function inYaml(value: unknown): string {
   if (Array.isArray(value)) return `[${value.join(', ')}]`;
   return value === '' ? "''" : String(value);
 }

@@ -1,0 +1,50 @@
+import { asWritten, CONFIG_KEYS, type ConfigKey } from './keys.ts';
+import { inYaml } from './reference.ts';
+
+const HEAD = `# Configuration of incrawl. Every key is here, commented out ("#key: value") with its default; take the "#" away to
+# change one. Durations: 500ms, 5s, 10m, 12h, 30d, 1h30m (a bare number counts seconds). Sizes: 512KiB, 2MiB, 1GiB.
+# "incrawl config --origin" shows what is in force and where each value comes from; "-D fetch.delay=2s" on the command
+# line wins over this file.
+`;
+
+const COLUMNS = 120;
+
+/** `conf/incrawl.yaml`: every key with its meaning, the values it takes as they are written, and its default. */
+export function configSample(): string {
+  let text = HEAD;
+  let section = '';
+  for (const key of CONFIG_KEYS.values()) {
+    if (key.section !== section) text += `\n${key.section}:\n`;
+    section = key.section;
+    const [, name = ''] = key.key.split('.');
+    const comment = [...wrapped(key.meta.prose), ...valuesOf(key)].map((line) => `  # ${line}\n`);
+    text += `${comment.join('')}  #${name}: ${inYaml(asWritten(key, key.defaultValue))}\n`;
+  }
+  return text;
+}
+
+/** The values of a key. Words are in their own spelling, since they are copied. */
+function valuesOf({ meta }: ConfigKey): string[] {
+  const { kind, type, unit, limits } = meta;
+  if (kind === 'choice' || kind === 'flag') return [type];
+  // These tell all by themselves: "a mail address or a URL".
+  if (kind === 'text' || kind === 'texts') return limits === '' ? [] : wrapped(`${capital(limits)}.`);
+  const what = unit === '' || unit === 'ms' || unit === 'bytes' ? type : `${type} of ${unit}`;
+  return wrapped(`${capital(limits === '' ? what : `${what}, ${limits}`)}.`);
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+function wrapped(text: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (longer.length <= COLUMNS - '  # '.length) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}
