@@ -31,7 +31,7 @@ describe('urlfilter-rules by default', () => {
   it.each([
     'http://a.org/',
     'https://a.org/p?id=1&page=2',
-    'http://a.org/report.pdf',
+    'http://a.org/pdf',
     'http://a.org/gif',
     'http://a.org/zip/x',
     'http://png.org/',
@@ -54,6 +54,7 @@ describe('urlfilter-rules by default', () => {
     ['http://a.org/x.GIF', '-(?i)\\.'],
     ['http://a.org/x.jpeg?w=100', '-(?i)\\.'],
     ['http://a.org/x.tar.gz', '-(?i)\\.'],
+    ['http://a.org/report.pdf', '-(?i)\\.(?:pdf|'],
     ['http://a.org/sitemap/x.xml.gz', '-(?i)\\.'],
     ['http://a.org/get?file=x.zip', '-(?i)\\.'],
   ])('keeps %s out', async (url, rule) => {
