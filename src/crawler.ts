@@ -43,13 +43,11 @@ export type { ReparseSummary } from './operations/reparse/reparse-summary.ts';
 export type { ReparseQuery } from './operations/reparse/selection.ts';
 export {
   type PastHosts,
-  type PastHosts,
   type PastRound,
   type PastRound,
   type RoundHistory,
   type RoundHistory,
   recentHosts,
-  roundHistory,
   roundHistory,
 } from './operations/reports/round-history.ts';
 export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/reports/round-log.ts';

@@ -1,7 +1,15 @@
-import { type InjectMode, parseSeedLine, reinject, type Seed } from '../domain/crawl/discovery/seed.ts';
+import {
+  type InjectMode,
+  NO_SETTINGS,
+  parseSeedLine,
+  reinject,
+  type Seed,
+  type SeedSettings,
+} from '../domain/crawl/discovery/seed.ts';
 import { type CrawlDatum, newDatum } from '../domain/crawl/states/datum.ts';
+import { ownText } from '../domain/own-text.ts';
 import { isUrl } from '../domain/url/canonical/is-url.ts';
-import { hostOf } from '../domain/url/canonical/url-key.ts';
+import { hostFromPrefix, hostPrefix, urlFromKey, urlKey } from '../domain/url/canonical/url-key.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
@@ -35,6 +43,11 @@ export interface InjectOptions {
   readonly onSeed?: ((datum: CrawlDatum) => void) | undefined;
 }
 
+/**
+ * Seeds sorted at a time. In key order they share host rows and table blocks: a million seeds in random order of 3,000
+ * hosts cost half the CPU when sorted.
+ */
+const SORTED = 50_000;
 /** Seeds written per batch. */
 const WINDOW = 1_000;
 
@@ -60,11 +73,12 @@ export async function inject(
   const errors: SeedError[] = [];
   const filteredBy: Record<string, number> = {};
   const chain = countingRejections(deps.urls, filteredBy);
-  let window = new Map<string, Seed>();
+  const isFirst = (await deps.db.counters()).urls === 0;
+  let gathered = new Map<string, SeedSettings>();
   const flush = async (): Promise<void> => {
-    await writeSeeds(deps, window, options, tally);
+    await writeSeeds(deps, gathered, { ...options, isFirst }, tally);
     deps.onWork?.({ work: 'adding seeds', done: tally.urls, total: null });
-    window = new Map();
+    gathered = new Map();
   };
   for (const source of sources) {
     let line = 0;
@@ -86,8 +100,8 @@ export async function inject(
         continue;
       }
       tally.urls++;
-      window.set(url, { ...seed, url });
-      if (window.size >= WINDOW) await flush();
+      gathered.set(urlKey(url), hasSettings(seed) ? seed : NO_SETTINGS);
+      if (gathered.size >= SORTED) await flush();
     }
   }
   await flush();
@@ -99,36 +113,70 @@ const SEED_CONTEXT = { from: null, depth: 0, seedHosts: new Set<string>() } as c
 
 export const SEED_HOSTS_KEY = 'seedHosts';
 
+const hasSettings = ({ score, intervalMs, fixedIntervalMs, metadata }: Seed): boolean =>
+  score !== null || intervalMs !== null || fixedIntervalMs !== null || metadata !== NO_SETTINGS.metadata;
+
+/**
+ * @param seeds by URL key
+ * @param isFirst the crawl db was empty before: hardly a seed is known
+ */
 async function writeSeeds(
   deps: InjectDeps,
-  seeds: ReadonlyMap<string, Seed>,
-  options: InjectOptions,
+  seeds: ReadonlyMap<string, SeedSettings>,
+  options: InjectOptions & { readonly isFirst: boolean },
   tally: Tally,
 ): Promise<void> {
-  if (seeds.size === 0) return;
-  const { mode } = options;
-  const urls = [...seeds.keys()];
-  const records = await deps.db.getMany(urls);
-  const now = deps.clock.now();
-  const puts: CrawlDbPut[] = [];
-  for (const [i, url] of urls.entries()) {
-    const seed = seeds.get(url) as Seed;
-    const previous = records[i] ?? null;
-    const datum = injected(deps, seed, previous, options, now);
-    if (previous === null) tally.injected++;
-    else if (mode === 'overwrite') tally.overwritten++;
-    else if (mode === 'update') tally.updated++;
-    else tally.kept++;
-    if (datum !== previous) puts.push({ datum, previous });
-    options.onSeed?.(datum);
-    deps.seedHosts.add(hostOf(url));
-  }
-  await deps.db.write(
+  const { isFirst } = options;
+  const keys = [...seeds.keys()].sort();
+  // Before the records: a seed without its host in scope would find no links.
+  let meta = seedHostsWith(deps.seedHosts, keys);
+  for (let start = 0; start < keys.length; start += WINDOW) {
+    const window = keys.slice(start, start + WINDOW);
+    const urls = window.map(urlFromKey);
+    const records = await (isFirst ? recordsSeen(deps, urls) : deps.db.getMany(urls));
+    const now = deps.clock.now();
+    const puts: CrawlDbPut[] = [];
+    for (const [i, url] of urls.entries()) {
+      const previous = records[i] ?? null;
+      const seed = { ...(seeds.get(window[i] as string) ?? NO_SETTINGS), url };
+      const datum = injected(deps, seed, previous, options, now);
+      countSeed(tally, previous, options.mode);
+      if (datum !== previous) puts.push({ datum, previous });
+      options.onSeed?.(datum);
+    }
     // An orphan that a seed revives is a change.
-    { puts, meta: { [SEED_HOSTS_KEY]: JSON.stringify([...deps.seedHosts]) }, ...changesOf(puts, now) },
-    { durable: true },
-  );
-  deps.seen.add(urls);
+    const batch = { puts, meta, ...changesOf(puts, now) };
+    await deps.db.write(batch, { durable: start + WINDOW >= keys.length });
+    deps.seen.add(urls);
+    meta = {};
+  }
+}
+
+/** Records of the URLs, without reading those that the filter of seen URLs takes for new. */
+async function recordsSeen({ db, seen }: InjectDeps, urls: readonly string[]): Promise<(CrawlDatum | undefined)[]> {
+  const isSeen = await seen.probe(urls);
+  const found = (await db.getMany(urls.filter((_, i) => isSeen[i]))).values();
+  return urls.map((_, i) => (isSeen[i] ? found.next().value : undefined));
+}
+
+/** Adds the hosts of sorted URL keys; returns the fact to be written, nothing where all were known. */
+function seedHostsWith(hosts: Set<string>, keys: readonly string[]): Readonly<Record<string, string>> {
+  const before = hosts.size;
+  let last: string | null = null;
+  for (const key of keys) {
+    if (last !== null && key.startsWith(last)) continue;
+    const host = hostFromPrefix(key);
+    if (!hosts.has(host)) hosts.add(ownText(host));
+    last = hostPrefix(host);
+  }
+  return hosts.size === before ? {} : { [SEED_HOSTS_KEY]: JSON.stringify([...hosts]) };
+}
+
+function countSeed(tally: Tally, previous: CrawlDatum | null, mode: InjectMode): void {
+  if (previous === null) tally.injected++;
+  else if (mode === 'overwrite') tally.overwritten++;
+  else if (mode === 'update') tally.updated++;
+  else tally.kept++;
 }
 
 function injected(

@@ -51,10 +51,20 @@ const TIME_DIGITS = 12;
 const TIME_MAX = 2 ** 48 - 1;
 
 /** Sortable text of a time. A fraction of a millisecond is rounded up: no entry is due before its time. */
-export function timeKey(at: number): string {
-  return Math.min(Math.max(Math.ceil(at), 0), TIME_MAX)
+export const timeKey = lastKept((at: number) =>
+  Math.min(Math.max(Math.ceil(at), 0), TIME_MAX)
     .toString(16)
-    .padStart(TIME_DIGITS, '0');
+    .padStart(TIME_DIGITS, '0'),
+);
+
+/** Remembers the last answer: URLs of one batch mostly share their time and their score. */
+function lastKept(compute: (value: number) => string): (value: number) => string {
+  let last = 0;
+  let text = compute(last);
+  return (value) => {
+    if (value !== last) [last, text] = [value, compute(value)];
+    return text;
+  };
 }
 
 /** Place of a URL in the due index. */
@@ -73,11 +83,11 @@ const SCORE_DIGITS = 12;
 const float = new DataView(new ArrayBuffer(8));
 
 /** Sortable text of a score, the highest first: the bits of a positive float sort like the float. */
-function fallingKey(score: number): string {
+const fallingKey = lastKept((score: number) => {
   float.setFloat64(0, Math.max(0, score));
   const bits = float.getUint32(0) * 2 ** 16 + (float.getUint32(4) >>> 16);
   return (2 ** 48 - 1 - bits).toString(16).padStart(SCORE_DIGITS, '0');
-}
+});
 
 export function parseDueKey(text: string): { url: string; dueAt: number } {
   const end = endOfDueTime(text);

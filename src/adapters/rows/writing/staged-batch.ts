@@ -81,8 +81,8 @@ export class StagedBatch {
   readonly #leases: Map<string, LeaseRow>;
   /** Records that this batch has changed so far; `null`: deleted. */
   readonly #records = new Map<string, CrawlDatum | null>();
-  /** Due rows that this batch has put or removed. */
-  readonly #due = new Map<string, Buffer | null>();
+  /** Due rows that a batch with a lease has put or removed before it. */
+  #due: Map<string, Buffer | null> | null = null;
 
   constructor(sink: RowSink, leases: Map<string, LeaseRow>) {
     this.#sink = sink;
@@ -90,6 +90,7 @@ export class StagedBatch {
   }
 
   stage(batch: CrawlDbBatch, reads: StagedReads): void {
+    if (batch.lease !== undefined) this.#due = new Map();
     for (const put of batch.puts ?? []) this.#put(put);
     for (const [i, datum] of (batch.deletes ?? []).entries()) this.#delete(datum.url, reads.deleted[i] ?? null);
     for (const links of batch.links ?? []) this.#putLinks(links);
@@ -159,7 +160,7 @@ export class StagedBatch {
   #lease(segment: string, entry: DueEntry, stored: Buffer | undefined): void {
     const key = urlKey(entry.url);
     const row = dueKey(entry, key);
-    const staged = this.#due.get(row);
+    const staged = this.#due?.get(row);
     const due = staged === undefined ? stored : staged;
     // Leased by another segment, or due at another time by now.
     if (due === undefined || due === null) return;
@@ -199,7 +200,7 @@ export class StagedBatch {
 
   #putDue(place: DuePlace, key: string, due: Buffer): void {
     const row = dueKey(place, key);
-    this.#due.set(row, due);
+    this.#due?.set(row, due);
     this.#sink.put(row, due);
     this.spread.due(place, 1);
   }
@@ -207,7 +208,7 @@ export class StagedBatch {
   #dropDue(place: DuePlace | null, key: string): void {
     if (place === null) return;
     const row = dueKey(place, key);
-    this.#due.set(row, null);
+    this.#due?.set(row, null);
     this.#sink.del(row);
     this.spread.due(place, -1);
   }

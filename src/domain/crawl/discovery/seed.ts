@@ -2,9 +2,8 @@ import { trimUrl } from '../../url/canonical/canonical-url.ts';
 import type { CrawlDatum, MetadataValue } from '../states/datum.ts';
 import { revived } from '../states/revived.ts';
 
-/** A seed: a URL and the operator's settings for it. */
-export interface Seed {
-  readonly url: string;
+/** The operator's settings for a seed. */
+export interface SeedSettings {
   readonly score: number | null;
   /** Start interval, ms. */
   readonly intervalMs: number | null;
@@ -12,6 +11,18 @@ export interface Seed {
   readonly fixedIntervalMs: number | null;
   readonly metadata: Readonly<Record<string, MetadataValue>>;
 }
+
+export interface Seed extends SeedSettings {
+  readonly url: string;
+}
+
+/** Those of a plain URL; its `metadata` is that of every seed without any. */
+export const NO_SETTINGS: SeedSettings = Object.freeze({
+  score: null,
+  intervalMs: null,
+  fixedIntervalMs: null,
+  metadata: Object.freeze({}),
+});
 
 /** Treatment of a seed that is known already. */
 export type InjectMode = 'keep' | 'retry' | 'update' | 'overwrite';
@@ -35,7 +46,7 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
   let score: number | null = null;
   let intervalMs: number | null = null;
   let fixedIntervalMs: number | null = null;
-  const metadata: Record<string, MetadataValue> = {};
+  let metadata: Record<string, MetadataValue> | null = null;
   for (const pair of pairs) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
@@ -63,10 +74,11 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
       }
       default:
         if (key === '__proto__') return { error: 'expected another metadata key than "__proto__"' };
+        metadata ??= {};
         metadata[key] = value;
     }
   }
-  return { url, score, intervalMs, fixedIntervalMs, metadata };
+  return { url, score, intervalMs, fixedIntervalMs, metadata: metadata ?? NO_SETTINGS.metadata };
 }
 
 /** Without the white space inside the scheme that URL parsers remove: a tab there separates nothing. */
