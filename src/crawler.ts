@@ -44,8 +44,6 @@ export type { ReparseQuery } from './operations/reparse/selection.ts';
 export {
   type PastHosts,
   type PastRound,
-  type PastRound,
-  type RoundHistory,
   type RoundHistory,
   recentHosts,
   roundHistory,

@@ -27,6 +27,7 @@ export default definePlugin({
       if (order === 'depth-first') return Math.max(LEAST_SCORE, kept * (1 + depth));
       return Math.max(LEAST_SCORE, parent.score * decay * kept);
     },
+    ranksNewByScoreAndTime: true,
     rank: (candidate, now) => {
       if (order !== 'priority' && candidate.lastFetchAt === null) return candidate.score;
       // The rank grows by the score with each day overdue, so that long-waiting pages overtake.

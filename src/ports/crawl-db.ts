@@ -129,6 +129,8 @@ export interface DueQuery {
   readonly limit?: number;
   /** Only new URLs, or only known pages; default: both. */
   readonly only?: 'new' | 'known';
+  /** Of the new URLs only those with a lower score; to 11 digits, as far as the index orders scores. */
+  readonly belowScore?: number;
   readonly meter?: ReadMeter;
 }
 

@@ -69,6 +69,10 @@ export function dueContract(exam: CrawlDbExam): void {
       expect(await urls({ until: 60, only: 'new', limit: 2 })).toEqual([D, C]);
       expect(await urls({ until: 30, only: 'known' })).toEqual([A]);
       expect(await urls({ until: 30, limit: 2 })).toEqual([A, C]);
+      expect(await urls({ until: 60, belowScore: 7 })).toEqual([A, C, B]);
+      expect(await urls({ until: 60, only: 'new', belowScore: 2 })).toEqual([B]);
+      expect(await urls({ until: 60, only: 'new', belowScore: 1.9 })).toEqual([B]);
+      expect(await urls({ until: 60, only: 'new', belowScore: 0.5 })).toEqual([]);
       expect(await exam.db.countDue(30)).toBe(3);
       await exam.lease('s1', C);
       expect(await urls({ until: 30, only: 'new' })).toEqual([B]);

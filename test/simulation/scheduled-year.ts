@@ -116,6 +116,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
           rank: (entry) => entry.score,
           policy,
           domainOf: (host) => host,
+          ranksNewByScoreAndTime: true,
           skips: NO_SKIP_SINK,
         },
       },

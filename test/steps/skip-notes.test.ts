@@ -21,6 +21,15 @@ describe('notes of skipped URLs', () => {
     expect(notes.cut).toBe(2);
   });
 
+  it('count cases without a URL', () => {
+    const notes = new SkipNotes(2);
+    notes.note({ ...note('a'), reason: 'over-top-n' });
+    notes.noteMore('over-top-n', 5);
+    notes.noteMore('nofollow', 0);
+    expect(notes.counts).toEqual({ 'over-top-n': 6 });
+    expect([notes.listed.length, notes.cut]).toEqual([1, 5]);
+  });
+
   it('stay small whatever texts a page has', () => {
     const notes = new SkipNotes(10);
     notes.note(note('x'.repeat(1e6), 'y'.repeat(1e6)));

@@ -100,11 +100,12 @@ class MemoryCrawlDb implements CrawlDb {
     for (const [name, value] of Object.entries(batch.meta ?? {})) this.#meta.set(name, value);
   }
 
-  async *due({ until, limit = Number.POSITIVE_INFINITY, only, meter }: DueQuery): AsyncGenerator<DueEntry> {
+  async *due({ until, limit = Number.POSITIVE_INFINITY, only, belowScore, meter }: DueQuery): AsyncGenerator<DueEntry> {
     const due: { entry: DueEntry; key: string }[] = [];
     for (const datum of this.#records.values()) {
       if (datum.nextFetchAt === null || datum.nextFetchAt > until || this.#leases.has(datum.url)) continue;
       if (only !== undefined && isNewUrl(datum) !== (only === 'new')) continue;
+      if (belowScore !== undefined && isNewUrl(datum) && datum.score >= belowScore) continue;
       due.push({ entry: { ...dueFacts(datum), dueAt: datum.nextFetchAt }, key: urlKey(datum.url) });
     }
     due.sort(

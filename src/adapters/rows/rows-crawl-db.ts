@@ -19,6 +19,7 @@ import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { ChangingQuery, IndexName, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import {
+  dueNewRange,
   dueRange,
   FORMAT_VERSION_FACT,
   hostOfKey,
@@ -90,7 +91,7 @@ export class RowsCrawlDb implements CrawlDb {
     return this.#writer.write(batch, options.durable ?? false);
   }
 
-  async *due({ until, limit, only, meter }: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
+  async *due({ until, limit, only, belowScore, meter }: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
     let left = limit ?? Number.POSITIVE_INFINITY;
     if (only !== 'new') {
       for await (const batch of readRange(this.#rows, dueRange(until), limit)) {
@@ -102,7 +103,7 @@ export class RowsCrawlDb implements CrawlDb {
       }
     }
     if (only === 'known' || left <= 0) return;
-    for await (const batch of readRange(this.#rows, rowRange(ROW.dueNew))) {
+    for await (const batch of readRange(this.#rows, dueNewRange(belowScore))) {
       meter?.add('due', batch.length);
       for (const [key, bytes] of batch) {
         const entry = dueEntry(key, bytes);

@@ -23,7 +23,9 @@ export async function generateRound(
   const { db, seedHosts } = deps.store();
   const skips = new SkipNotes(config.reports.skippedPerReason);
   const rank = (entry: DueEntry, now: number): number => loaded.scoring?.rank(entry, now) ?? entry.score;
-  const select = { urls, seedHosts, rank, policy, domainOf, skips, onWork };
+  // Without a scoring plugin the rank is the score.
+  const ranksNewByScoreAndTime = loaded.scoring === null || loaded.scoring.ranksNewByScoreAndTime === true;
+  const select = { urls, seedHosts, rank, ranksNewByScoreAndTime, policy, domainOf, skips, onWork };
   const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
   const defaults = {
     ...{ topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare },

@@ -202,6 +202,12 @@ export interface Scoring {
   outlinkScore(parent: CrawlDatum, outlink: Outlink, depth: number): number;
   /** Called by generate for each due URL: higher is fetched first. `now` in ms since the epoch. */
   rank(candidate: RankCandidate, now: number): number;
+  /**
+   * Whether the rank of URLs that were never fetched depends on `score` and `dueAt` alone, and does not rise when the
+   * score falls or the due time is later. Generate then reads only the best of them, however many are due. Default:
+   * `false`.
+   */
+  readonly ranksNewByScoreAndTime?: boolean;
 }
 
 /** A due URL in generate, with the fields that its index holds. Times in ms since the epoch. */

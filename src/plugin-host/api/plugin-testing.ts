@@ -220,19 +220,19 @@ const EXAMS: {
     const outlink = deepFreeze({ url: 'http://example.org/a', anchor: 'a', rel: 'link', nofollow: false } as const);
     const found = extension.outlinkScore(parent, outlink, 1);
     check(Number.isFinite(found), 'a finite outlink score', found);
-    const rank = extension.rank(
-      deepFreeze({
-        url: outlink.url,
-        score: found,
-        depth: 1,
-        dueAt: now,
-        intervalMs: DAY_MS,
-        lastFetchAt: null,
-        failures: 0,
-      }),
-      now + DAY_MS,
-    );
+    const candidate = {
+      ...{ url: outlink.url, score: found, depth: 1, dueAt: now },
+      ...{ intervalMs: DAY_MS, lastFetchAt: null, failures: 0 },
+    };
+    const rankOf = (change: Partial<typeof candidate>): number =>
+      extension.rank(deepFreeze({ ...candidate, ...change }), now + DAY_MS);
+    const rank = rankOf({});
     check(Number.isFinite(rank), 'a finite rank', rank);
+    if (extension.ranksNewByScoreAndTime !== true) return;
+    const [lower, later] = [rankOf({ score: found / 2 }), rankOf({ dueAt: now + DAY_MS })];
+    check(lower <= rank, 'no higher rank for a lower score (ranksNewByScoreAndTime)', lower);
+    check(later <= rank, 'no higher rank for a later due time (ranksNewByScoreAndTime)', later);
+    check(rankOf({ depth: 9 }) === rank, 'the same rank at any depth (ranksNewByScoreAndTime)', rankOf({ depth: 9 }));
   },
   exporter: (extension, given) => examineExporter(extension, given.place ?? null, check),
 };

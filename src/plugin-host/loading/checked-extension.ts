@@ -63,6 +63,7 @@ function checkedScoring(name: string, scoring: Scoring): Scoring {
         number('its answer', scoring.outlinkScore(deepFreeze(parent), deepFreeze(outlink), depth)),
       ),
     rank: (entry, now) => asked(name, 'rank', () => number('its answer', scoring.rank(deepFreeze(entry), now))),
+    ranksNewByScoreAndTime: scoring.ranksNewByScoreAndTime === true,
   };
 }
 

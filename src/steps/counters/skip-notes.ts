@@ -15,6 +15,8 @@ export interface SkipNote {
 /** Receives the URLs that a step skips. */
 export interface SkipSink {
   note(note: SkipNote): void;
+  /** Further cases of a reason, whose URLs were not read. */
+  noteMore(reason: SkipReason, cases: number): void;
 }
 
 /** Bounds for texts of plugins and servers, characters. */
@@ -37,6 +39,12 @@ export class SkipNotes implements SkipSink {
     this.#perReason = perReason;
   }
 
+  noteMore(reason: SkipReason, cases: number): void {
+    if (cases === 0) return;
+    this.counts[reason] = (this.counts[reason] ?? 0) + cases;
+    this.cut += cases;
+  }
+
   note(note: SkipNote): void {
     const { reason } = note;
     this.counts[reason] = (this.counts[reason] ?? 0) + 1;
@@ -57,7 +65,7 @@ export class SkipNotes implements SkipSink {
   }
 }
 
-export const NO_SKIP_SINK: SkipSink = Object.freeze({ note: () => {} });
+export const NO_SKIP_SINK: SkipSink = Object.freeze({ note: () => {}, noteMore: () => {} });
 
 /** Notes a visit that brought no page: a failure, a refusal, "gone", a page that could not be parsed. */
 export function noteVisit(

@@ -5,7 +5,6 @@ import type { DueEntry } from '../../ports/crawl-db.ts';
 export interface Candidate {
   readonly entry: DueEntry;
   readonly host: string;
-  readonly domain: string;
   readonly rank: number;
 }
 
@@ -25,6 +24,17 @@ export interface CapCounts {
 const byRank = (a: Candidate, b: Candidate): number =>
   b.rank - a.rank || a.entry.dueAt - b.entry.dueAt || (a.entry.url < b.entry.url ? -1 : 1);
 
+export interface SelectionDeps {
+  /** Registrable domain of a host. */
+  readonly domainOf: (host: string) => string;
+  readonly onReject?: (candidate: Candidate, cap: keyof CapCounts) => void;
+  /**
+   * Whether a candidate that would be selected may be; asked once for each, since it costs more than all the rest.
+   * Default: any may.
+   */
+  readonly isAdmitted?: (candidate: Candidate) => boolean;
+}
+
 /**
  * The best candidates by rank under the caps, from a stream, in memory of about twice `topN`. Hosts lie within domains
  * and domains within the whole, so the caps form a laminar matroid: what the greedy choice rejects in a part of the
@@ -32,51 +42,87 @@ const byRank = (a: Candidate, b: Candidate): number =>
  */
 export class Selection {
   readonly rejected: CapCounts = { hostCap: 0, domainCap: 0, topN: 0 };
-  private candidates: Candidate[] = [];
-  private readonly caps: Caps;
-  private readonly limit: number;
-  private readonly onReject: (candidate: Candidate, cap: keyof CapCounts) => void;
+  #candidates: Candidate[] = [];
+  /** Those of the candidates that were chosen by an earlier cut. */
+  #admitted = new Set<Candidate>();
+  readonly #caps: Caps;
+  readonly #limit: number;
+  readonly #deps: SelectionDeps;
 
-  constructor(caps: Caps, onReject: (candidate: Candidate, cap: keyof CapCounts) => void = () => {}) {
-    this.caps = caps;
-    this.onReject = onReject;
-    this.limit = 2 * caps.topN + 1_000;
+  constructor(caps: Caps, deps: SelectionDeps) {
+    this.#caps = caps;
+    this.#deps = deps;
+    this.#limit = 2 * caps.topN + 1_000;
   }
 
   add(candidate: Candidate): void {
-    this.candidates.push(candidate);
-    if (this.candidates.length >= this.limit) this.cut();
+    this.#candidates.push(candidate);
+    if (this.#candidates.length >= this.#limit) this.#cut();
+  }
+
+  /** The lowest rank that the last cut chose; `null` while there are free places. */
+  get leastRank(): number | null {
+    const { topN } = this.#caps;
+    return this.#admitted.size < topN ? null : (this.#candidates[topN - 1]?.rank ?? null);
   }
 
   /** Ends the selection: best first. */
   finish(): Candidate[] {
-    this.cut();
-    return this.candidates;
+    this.#cut();
+    return this.#candidates;
   }
 
-  private cut(): void {
-    const { topN, maxPerHost, maxPerDomain } = this.caps;
-    const perHost = new Map<string, number>();
-    const perDomain = new Map<string, number>();
+  #cut(): void {
+    const { topN } = this.#caps;
+    const { isAdmitted = () => true, domainOf } = this.#deps;
+    const counts = new PlaceCounts(this.#caps, domainOf);
     const chosen: Candidate[] = [];
-    for (const candidate of this.candidates.sort(byRank)) {
-      const ofHost = perHost.get(candidate.host) ?? 0;
-      const ofDomain = perDomain.get(candidate.domain) ?? 0;
-      if (maxPerHost > 0 && ofHost >= maxPerHost) this.reject(candidate, 'hostCap');
-      else if (maxPerDomain > 0 && ofDomain >= maxPerDomain) this.reject(candidate, 'domainCap');
-      else if (chosen.length >= topN) this.reject(candidate, 'topN');
-      else {
-        perHost.set(candidate.host, ofHost + 1);
-        perDomain.set(candidate.domain, ofDomain + 1);
+    const admitted = new Set<Candidate>();
+    for (const candidate of this.#candidates.sort(byRank)) {
+      const cap = counts.capOver(candidate.host) ?? (chosen.length >= topN ? 'topN' : null);
+      if (cap !== null) this.#reject(candidate, cap);
+      else if (this.#admitted.has(candidate) || isAdmitted(candidate)) {
+        counts.add(candidate.host);
         chosen.push(candidate);
+        admitted.add(candidate);
       }
     }
-    this.candidates = chosen;
+    this.#candidates = chosen;
+    this.#admitted = admitted;
   }
 
-  private reject(candidate: Candidate, cap: keyof CapCounts): void {
+  #reject(candidate: Candidate, cap: keyof CapCounts): void {
     this.rejected[cap]++;
-    this.onReject(candidate, cap);
+    this.#deps.onReject?.(candidate, cap);
+  }
+}
+
+/** URLs taken of each host and domain that has a cap. */
+export class PlaceCounts {
+  readonly #caps: Caps;
+  readonly #domainOf: (host: string) => string;
+  readonly #perHost = new Map<string, number>();
+  readonly #perDomain = new Map<string, number>();
+
+  constructor(caps: Caps, domainOf: (host: string) => string) {
+    this.#caps = caps;
+    this.#domainOf = domainOf;
+  }
+
+  /** The cap that a further URL of a host would exceed. */
+  capOver(host: string): 'hostCap' | 'domainCap' | null {
+    const { maxPerHost, maxPerDomain } = this.#caps;
+    if (maxPerHost > 0 && (this.#perHost.get(host) ?? 0) >= maxPerHost) return 'hostCap';
+    if (maxPerDomain > 0 && (this.#perDomain.get(this.#domainOf(host)) ?? 0) >= maxPerDomain) return 'domainCap';
+    return null;
+  }
+
+  add(host: string): void {
+    const { maxPerHost, maxPerDomain } = this.#caps;
+    if (maxPerHost > 0) this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
+    if (maxPerDomain === 0) return;
+    const domain = this.#domainOf(host);
+    this.#perDomain.set(domain, (this.#perDomain.get(domain) ?? 0) + 1);
   }
 }
 

@@ -6,18 +6,20 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';
-import { TOUCHED_SHARE } from '../facts/touched-urls.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
 import { selectWithinBudget } from './budget/select-within-budget.ts';
-import { type Candidate, type CapCounts, type Caps, Selection } from './fetch-list.ts';
+import type { Candidate, CapCounts, Caps } from './fetch-list.ts';
+import { selectByRank } from './select-by-rank.ts';
 
 export interface SelectDeps {
   readonly urls: UrlChain;
   readonly seedHosts: ReadonlySet<string>;
   /** Order of due URLs, by the scoring plugin: higher first. */
   readonly rank: (entry: DueEntry, now: number) => number;
+  /** As `ranksNewByScoreAndTime` of a scoring plugin. */
+  readonly ranksNewByScoreAndTime: boolean;
   readonly policy: SettlePolicy;
   /** Registrable domain of a host. */
   readonly domainOf: (host: string) => string;
@@ -71,26 +73,39 @@ export async function selectDue(
     noteRejection(deps.skips, entry, why);
   };
   const onReject = ({ entry }: Candidate, cap: keyof CapCounts): void => noteRejection(deps.skips, entry, cap);
+  const passesFilters = (entry: DueEntry): boolean => {
+    if (isAdmitted(deps, entry.url, entry.depth)) return true;
+    reject(entry, 'urlFilter');
+    return false;
+  };
   const candidate = (entry: DueEntry, rank: number): Candidate | null => {
-    if (!isAdmitted(deps, entry.url, entry.depth)) reject(entry, 'urlFilter');
-    else if (wanted !== null && !wanted.has(entry.state)) reject(entry, 'status');
+    if (wanted !== null && !wanted.has(entry.state)) reject(entry, 'status');
     else if (entry.depth >= options.maxLayers) reject(entry, 'depth');
     else if (entry.score < options.minScore) reject(entry, 'minScore');
     else if (entry.intervalMs < options.minIntervalMs) reject(entry, 'minInterval');
-    else {
-      const host = hostOf(entry.url);
-      return { entry, host, domain: deps.domainOf(host), rank };
-    }
+    else return { entry, host: hostOf(entry.url), rank };
     return null;
   };
   const { rejected: overCaps, ...selected } =
     budget === null
-      ? await selectAll(db, deps, round, options, { candidate, onReject })
-      : await selectWithinBudget(
+      ? await selectByRank(
           {
             db,
             domainOf: deps.domainOf,
             candidate,
+            isAdmitted: ({ entry }) => passesFilters(entry),
+            onReject,
+            onUnread: (cases) => deps.skips.noteMore(REASONS.topN, cases),
+            rank: (entry) => deps.rank(entry, now),
+            ranksNewByScoreAndTime: deps.ranksNewByScoreAndTime,
+          },
+          { ...round, caps: options, meter: workMeter(deps.onWork, READING_DUE) },
+        )
+      : await selectWithinBudget(
+          {
+            db,
+            domainOf: deps.domainOf,
+            candidate: (entry, rank) => (passesFilters(entry) ? candidate(entry, rank) : null),
             onReject,
             rankNew: (entry) => deps.rank(entry, now),
             rankKnown: (entry) => worthOf(deps, entry, now),
@@ -115,30 +130,6 @@ const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
 
 function noteRejection(skips: SkipSink, { url }: DueEntry, why: keyof GenerateRejections): void {
   skips.note({ url, reason: REASONS[why], by: null, detail: null, from: null });
-}
-
-async function selectAll(
-  db: CrawlDb,
-  deps: SelectDeps,
-  { now, until, touched }: SelectRound,
-  caps: Caps,
-  {
-    candidate,
-    onReject,
-  }: {
-    readonly candidate: (entry: DueEntry, rank: number) => Candidate | null;
-    readonly onReject: (candidate: Candidate, cap: keyof CapCounts) => void;
-  },
-): Promise<{ chosen: Candidate[]; due: number; rejected: CapCounts }> {
-  const selection = new Selection(caps, onReject);
-  const ahead = new Set(touched.slice(0, Math.ceil(caps.topN * TOUCHED_SHARE)).map(({ url }) => url));
-  let due = 0;
-  for await (const entry of db.due({ until, meter: workMeter(deps.onWork, READING_DUE) })) {
-    due++;
-    const found = candidate(entry, ahead.has(entry.url) ? Number.POSITIVE_INFINITY : deps.rank(entry, now));
-    if (found !== null) selection.add(found);
-  }
-  return { chosen: selection.finish(), due, rejected: selection.rejected };
 }
 
 /**

@@ -109,6 +109,12 @@ export function dueRange(until: number): KeyRange {
   return { from: ROW.due, to: last >= TIME_MAX ? prefixRange(ROW.due).to : `${ROW.due}${timeKey(last + 1)}` };
 }
 
+/** All due rows of new URLs, or those with a lower score. */
+export function dueNewRange(belowScore?: number): KeyRange {
+  const { from, to } = prefixRange(ROW.dueNew);
+  return belowScore === undefined ? { from, to } : { from: prefixRange(ROW.dueNew + fallingKey(belowScore)).to, to };
+}
+
 export function recordKey(url: string): string {
   return ROW.record + urlKey(url);
 }

@@ -71,8 +71,9 @@ class WithinBudget {
     this.#deps = deps;
     this.#round = round;
     const caps = { ...round.caps, topN: round.budget };
-    this.#newUrls = new Selection(caps, this.#reject);
-    this.#known = new Selection(caps, this.#reject);
+    const { domainOf } = deps;
+    this.#newUrls = new Selection(caps, { domainOf, onReject: this.#reject });
+    this.#known = new Selection(caps, { domainOf, onReject: this.#reject });
   }
 
   async select(): Promise<BudgetSelection> {
@@ -82,7 +83,7 @@ class WithinBudget {
     const { budget, newShare, caps } = this.#round;
     const lists = { newUrls: this.#newUrls.finish(), known: this.#known.finish() };
     const ofNew = Math.ceil((budget - this.#first.size) * newShare);
-    const chosen = shareOut(lists, { budget, ofNew, caps }, this.#reject);
+    const chosen = shareOut(lists, { budget, ofNew, caps, domainOf: this.#deps.domainOf }, this.#reject);
     return { chosen, due: this.#due, rejected: this.#rejected };
   }
 
@@ -159,7 +160,7 @@ class WithinBudget {
     const host = hostOf(entry.url);
     if (!compared.isEnoughOf(host)) return false;
     const cap = this.#round.caps.maxPerHost > 0 ? 'hostCap' : 'domainCap';
-    this.#reject({ entry, host, domain: this.#deps.domainOf(host), rank: 0 }, cap);
+    this.#reject({ entry, host, rank: 0 }, cap);
     return true;
   }
 

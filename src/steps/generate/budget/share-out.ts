@@ -1,4 +1,4 @@
-import type { Candidate, CapCounts, Caps } from '../fetch-list.ts';
+import { type Candidate, type CapCounts, type Caps, PlaceCounts } from '../fetch-list.ts';
 
 /** Candidates of both kinds, each list best first. */
 export interface BudgetLists {
@@ -11,6 +11,8 @@ export interface BudgetShares {
   /** Places that belong to new URLs. */
   readonly ofNew: number;
   readonly caps: Caps;
+  /** Registrable domain of a host. */
+  readonly domainOf: (host: string) => string;
 }
 
 /**
@@ -19,10 +21,10 @@ export interface BudgetShares {
  */
 export function shareOut(
   { newUrls, known }: BudgetLists,
-  { budget, ofNew, caps }: BudgetShares,
+  { budget, ofNew, caps, domainOf }: BudgetShares,
   onReject: (candidate: Candidate, cap: keyof CapCounts) => void,
 ): Candidate[] {
-  const places = new Places(caps, budget, onReject);
+  const places = new Places(new PlaceCounts(caps, domainOf), budget, onReject);
   const [fromNew, fromKnown] = [newUrls.values(), known.values()];
   places.fill(fromNew, ofNew);
   places.fill(fromKnown, budget);
@@ -35,14 +37,12 @@ export function shareOut(
 /** The places of a round, filled one after the other. */
 class Places {
   readonly taken: Candidate[] = [];
-  readonly #caps: Caps;
+  readonly #counts: PlaceCounts;
   readonly #budget: number;
   readonly #onReject: (candidate: Candidate, cap: keyof CapCounts) => void;
-  readonly #perHost = new Map<string, number>();
-  readonly #perDomain = new Map<string, number>();
 
-  constructor(caps: Caps, budget: number, onReject: (candidate: Candidate, cap: keyof CapCounts) => void) {
-    this.#caps = caps;
+  constructor(counts: PlaceCounts, budget: number, onReject: (candidate: Candidate, cap: keyof CapCounts) => void) {
+    this.#counts = counts;
     this.#budget = budget;
     this.#onReject = onReject;
   }
@@ -53,22 +53,11 @@ class Places {
     while (this.taken.length < end) {
       const next = candidates.next();
       if (next.done) return;
-      const cap = this.#capOver(next.value);
-      if (cap === null) this.#take(next.value);
-      else this.#onReject(next.value, cap);
+      const cap = this.#counts.capOver(next.value.host);
+      if (cap === null) {
+        this.#counts.add(next.value.host);
+        this.taken.push(next.value);
+      } else this.#onReject(next.value, cap);
     }
-  }
-
-  #capOver({ host, domain }: Candidate): 'hostCap' | 'domainCap' | null {
-    const { maxPerHost, maxPerDomain } = this.#caps;
-    if (maxPerHost > 0 && (this.#perHost.get(host) ?? 0) >= maxPerHost) return 'hostCap';
-    return maxPerDomain > 0 && (this.#perDomain.get(domain) ?? 0) >= maxPerDomain ? 'domainCap' : null;
-  }
-
-  #take(candidate: Candidate): void {
-    const { host, domain } = candidate;
-    this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
-    this.#perDomain.set(domain, (this.#perDomain.get(domain) ?? 0) + 1);
-    this.taken.push(candidate);
   }
 }
