@@ -155,7 +155,7 @@ export async function openSession(
   };
   const crawlerOptions = async (): Promise<Omit<CrawlerOptions, 'dir'>> => {
     const { config, baseDir } = await configured();
-    return { config, baseDir, log: await logOf(), onWork };
+    return { config, baseDir, log: await logOf(), onWork, env };
   };
   const { dir } = options;
   const waiting = { onSilence: (message: string): void => session.note(message) };

@@ -28,12 +28,12 @@ import { wire } from './wiring.ts';
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
-  const { access = 'write', snapshotDir, mustExist = false, onWork } = options;
+  const { access = 'write', snapshotDir, mustExist = false, onWork, env } = options;
   const dir = resolve(options.dir);
   if (access === 'segments') requireCrawl(dir);
   else if (mustExist && !isInRedis(config, dir)) requireCrawlDb(dir);
   if (access !== 'segments' && snapshotDir === undefined) await makeFolder(dir);
-  const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, onWork });
+  const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, onWork, env });
   if (access === 'segments') return crawlerOf({ ...wiring, store: noStore }, close);
   try {
     const store = await openStore(wiring, { access, snapshotDir });

@@ -18,13 +18,13 @@ import { wire } from './wiring.ts';
  * `package-missing`, `plugin-broken`, `redis-unreachable`.
  */
 export async function openWorker(options: CrawlerOptions): Promise<Worker> {
-  const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
+  const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
   const dir = resolve(options.dir);
   const { redis: url, name, leaseMs } = config.cluster;
   if (url === '') throw noServer();
   const bullmq = loadBullMq();
   await makeFolder(dir);
-  const { close, ...own } = await wire({ config, dir, baseDir, log, clock, random });
+  const { close, ...own } = await wire({ config, dir, baseDir, log, clock, random, env });
   const redis = await connectRedis(url);
   const { lanes } = own.web;
   const shared = createSharedLanes({ redis, name, lanes, clock, leaseMs, defaultDelayMs: config.fetch.delayMs });

@@ -15,6 +15,7 @@ import type { TransferOperations } from '../operations/transfer/transfer-operati
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OnWork } from '../ports/work-progress.ts';
+import type { Environment } from './unused-proxies.ts';
 
 export interface CrawlerOptions {
   /** Validated and frozen, as `loadConfig` gives it. */
@@ -26,6 +27,8 @@ export interface CrawlerOptions {
   readonly clock?: Clock;
   /** Uniform in [0, 1); chooses audits. Default `Math.random`. */
   readonly random?: () => number;
+  /** The environment of the process, for a warning about its proxies; default: none is given. */
+  readonly env?: Environment;
   /** Observes how far long work has come, such as an import or a pass over the records. */
   readonly onWork?: OnWork;
   /** Folder against which paths in the configuration are resolved; default: the current folder. */

@@ -18,6 +18,7 @@ import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
 import { loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
+import { type Environment, unusedProxies } from './unused-proxies.ts';
 
 /** All dependencies of operations but the crawl db. */
 export interface Wiring extends Omit<CrawlDeps, 'store'> {
@@ -30,6 +31,7 @@ export interface WiringOptions extends PluginOptions {
   readonly dir: string;
   readonly random: () => number;
   readonly onWork?: OnWork | undefined;
+  readonly env?: Environment | undefined;
 }
 
 /** Makes them from the configuration. Rejects with `config-invalid` or `plugin-broken` when it cannot be used. */
@@ -63,13 +65,14 @@ function pluginsOf(loaded: LoadedPlugins, options: WiringOptions): CrawlPlugins 
   };
 }
 
-function webAccess({ protocols }: LoadedPlugins, { config, dir, log, clock }: WiringOptions): WebAccess {
+function webAccess({ protocols }: LoadedPlugins, { config, dir, log, clock, env = {} }: WiringOptions): WebAccess {
   const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
   const protocol = protocols.get('https') ?? protocols.get('http');
   if (protocol === undefined) {
     throw new CrawlError('plugin-broken', 'no protocol plugin serves http or https; add protocol-http to plugins.yaml');
   }
   const robotsStore = createFileRobotsStore(join(dir, 'robots'));
+  const isOwn = (host: string): boolean => isOwnHost(host, config.http.allowAddresses);
   return {
     protocols,
     lanes: createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs }),
@@ -84,7 +87,8 @@ function webAccess({ protocols }: LoadedPlugins, { config, dir, log, clock }: Wi
       timeoutMs: config.http.timeoutMs,
     }),
     robotsStore,
-    isOwnHost: (host) => isOwnHost(host, config.http.allowAddresses),
+    isOwnHost: isOwn,
+    noteHosts: unusedProxies(env, isOwn, log),
   };
 }
 

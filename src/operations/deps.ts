@@ -66,6 +66,8 @@ export interface WebAccess {
   readonly robotsStore: RobotsStore;
   /** Whether the host has a private address or is allowed by name: such hosts need no contact. */
   isOwnHost(host: string): boolean;
+  /** Called with hosts before the first request to them: warns of proxies of the environment, which are not used. */
+  noteHosts(hosts: Iterable<string>): void;
 }
 
 /** Parsing and decoding of stored bodies. */

@@ -87,6 +87,7 @@ export async function prepare(
     deps.runtime.log.warn(`${source}:${line}: ${message}`, { text });
   }
   requireContact(deps.config.agent.contact, deps.store().seedHosts, deps.web.isOwnHost);
+  deps.web.noteHosts(deps.store().seedHosts);
   return injected;
 }
 

@@ -39,6 +39,7 @@ export function runFetchAndParse(
   following?: (segment: Segment) => Promise<FollowRedirects | null>,
 ): Promise<{ readonly fetch: FetchSummary; readonly parse: ParseSummary }> {
   return withSegment(deps, id, async (segment) => {
+    deps.web.noteHosts(Object.keys(segment.info.hosts));
     const steps = { ...fetchDeps(deps), parse: parseDeps(deps) };
     const follow = (await following?.(segment)) ?? undefined;
     return fetchAndParse(steps, segment, { ...fetchOptions(deps.config, options), follow });
@@ -47,7 +48,10 @@ export function runFetchAndParse(
 
 /** Fetches the remaining URLs of a segment. */
 export function runFetch(deps: FetchDeps, id: string, options: RunOptions): Promise<FetchSummary> {
-  return withSegment(deps, id, (segment) => fetchOnly(fetchDeps(deps), segment, fetchOptions(deps.config, options)));
+  return withSegment(deps, id, (segment) => {
+    deps.web.noteHosts(Object.keys(segment.info.hosts));
+    return fetchOnly(fetchDeps(deps), segment, fetchOptions(deps.config, options));
+  });
 }
 
 /** Parses the fetched pages that have no parse output; `force`: parses all of them again. */

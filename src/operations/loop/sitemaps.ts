@@ -23,11 +23,9 @@ export async function sitemapsOf(
   const { config, web } = deps;
   const store = deps.store();
   const asked = origins === undefined ? await seedOrigins(store) : await originsOf(store, origins);
-  requireContact(
-    config.agent.contact,
-    asked.map((origin) => hostOf(`${origin}/`)),
-    web.isOwnHost,
-  );
+  const hosts = asked.map((origin) => hostOf(`${origin}/`));
+  requireContact(config.agent.contact, hosts, web.isOwnHost);
+  web.noteHosts(hosts);
   const read = await severalAtOnce([...new Set(asked)], signal, (origin) => readOne(deps, origin, signal));
   return read.filter((each) => each !== undefined);
 }
