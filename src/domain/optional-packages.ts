@@ -15,8 +15,8 @@ export type OptionalPackageId = 'duckdb' | 'jieba' | 'bullmq' | 'ioredis';
 
 export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
   { id: 'duckdb', name: '@duckdb/node-api', since: '1.5.0', purpose: 'export --format parquet', with: [] },
-  { id: 'jieba', name: '@node-rs/jieba', since: '2.0.1', purpose: 'signature-simhash, segmenter: jieba', with: [] },
-  { id: 'bullmq', name: 'bullmq', since: '6.7.0', purpose: 'work: several processes, one crawl', with: ['ioredis'] },
+  { id: 'jieba', name: '@node-rs/jieba', since: '2.0.1', purpose: 'segmenter: jieba', with: [] },
+  { id: 'bullmq', name: 'bullmq', since: '6.7.0', purpose: 'incrawl work', with: ['ioredis'] },
   { id: 'ioredis', name: 'ioredis', since: '5.4.0', purpose: 'cluster.redis, seen.filter: redis', with: [] },
 ];
 

@@ -6,12 +6,19 @@ import { writeList, writeSummary } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';
 import type { Column } from '../../render/table.ts';
 
+/** Whose copy is used. */
+const PLACES: Readonly<Record<NonNullable<PackageView['installed']>['place'], string>> = {
+  own: 'incrawl',
+  project: 'project',
+  folder: 'user',
+};
+
 const COLUMNS: readonly Column<PackageView>[] = [
   { title: 'name', cell: (row) => row.id },
   { title: 'package', cell: (row) => row.name },
   { title: 'needed for', cell: (row) => row.purpose },
   { title: 'installed', cell: (row) => row.installed?.version ?? 'no' },
-  { title: 'where', cell: (row) => row.installed?.folder ?? '' },
+  { title: 'from', cell: (row) => (row.installed === null ? '' : PLACES[row.installed.place]) },
 ];
 
 export function addPackages(program: Command, run: Run): void {
@@ -31,7 +38,11 @@ export function addPackages(program: Command, run: Run): void {
         const { packageViews } = await import('../../../crawler.ts');
         const views = packageViews();
         await writeList(session, views, COLUMNS, {});
-        if (!session.json) for (const fault of views.flatMap(({ faults }) => faults)) session.note(safeText(fault));
+        if (session.json) return;
+        for (const { installed, faults } of views) {
+          if (installed !== null) session.note(safeText(installed.folder));
+          for (const fault of faults) session.note(safeText(`not used: ${fault}`));
+        }
       },
       'when-asked',
     ),
