@@ -94,8 +94,9 @@ export const fetch = z.strictObject({
     min: 0,
     max: 1,
     prose:
-      'Share of the visits that headers report as "unchanged" whose page is fetched in full all the same, to audit ' +
-      'the headers.',
+      'Largest share of the visits that headers report as "unchanged" whose page is fetched in full all the same, to ' +
+      'audit the headers. It falls with each audit of a host that found them right, to a fiftieth, and is back after ' +
+      'one that found them wrong. 0: none; 1: every visit.',
   }),
   distrustMs: duration({
     default: '30d',

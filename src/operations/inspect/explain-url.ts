@@ -60,6 +60,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     policy: withHostPrior(withCrawlPrior(priced, await openChangeCount(db)), host?.facts),
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now,
+    mostAudits: deps.config.fetch.auditShare,
     trail: datum === undefined ? [] : await trailOf(db, datum),
     skipped: stored === null ? [] : await lastSkips(dir, new Set([stored, input]), SKIPS),
     variants: stored === null || datum !== undefined ? null : await variantsOf(deps, stored),

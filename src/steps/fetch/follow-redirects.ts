@@ -6,6 +6,7 @@ import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, RoundBounds, Segment } from '../../ports/segment-store.ts';
 import { chargedFacts } from '../facts/fetch-budget.ts';
 import { factsOf } from '../facts/host-observations.ts';
+import { type AuditChoice, createAuditChoice } from '../generate/audit-choice.ts';
 import { fetchItem } from '../generate/list-item.ts';
 import { additions, type Found, type LinkDeps, type LinkOptions, redirectTarget } from '../update/found-links.ts';
 import { RoundCaps } from './round-caps.ts';
@@ -73,6 +74,7 @@ class Follower {
   readonly #deps: FollowDeps;
   readonly #segment: Segment;
   readonly #options: FollowOptions;
+  readonly #audits: AuditChoice;
   readonly #bounds: RoundBounds;
   readonly #caps: RoundCaps;
   /** URLs that have joined the round, and whether they are of a seed. */
@@ -89,6 +91,7 @@ class Follower {
     this.#deps = deps;
     this.#segment = segment;
     this.#options = options;
+    this.#audits = createAuditChoice(options.auditShare, segment.info.hosts, deps.random);
     this.#bounds = bounds;
     this.#caps = caps;
     this.#joined = joined;
@@ -192,7 +195,7 @@ class Follower {
   #itemOf({ datum, isNew, target }: Joining, position: number): FetchItem {
     const host = hostOf(datum.url);
     const place = { index: this.#segment.info.urls + position, host, partition: this.#deps.partition(host) };
-    const item = fetchItem(datum, place, this.#options.auditShare, this.#deps.random);
+    const item = fetchItem(datum, place, this.#audits);
     return { ...item, joined: { from: target.parent.url, isNew, isOfSeed: target.isOfSeed } };
   }
 }

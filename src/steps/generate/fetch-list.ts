@@ -1,4 +1,3 @@
-// steps/generate/: the fetch list: what is due, ranked and capped.
 import type { DueEntry } from '../../ports/crawl-db.ts';
 
 /** A due URL that may be selected. */

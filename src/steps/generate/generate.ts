@@ -8,6 +8,7 @@ import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fe
 import { factsOf } from '../facts/host-observations.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import type { GenerateSummary } from '../summaries.ts';
+import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
 import { type Candidate, inParts, interleaveHosts } from './fetch-list.ts';
 import { fetchItem } from './list-item.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
@@ -37,7 +38,7 @@ export interface GenerateOptions {
 
 /** Settings that hold for all rounds of a crawl. */
 export interface GenerateSettings {
-  /** Share of the visits to known pages whose body is fetched though the headers say "unchanged". */
+  /** Largest share of the visits to known pages whose body is fetched though the headers say "unchanged". */
   readonly auditShare: number;
   /** Whether each host is asked for an address that cannot exist. */
   readonly soft404: boolean;
@@ -148,7 +149,10 @@ async function newSegment(
   const admits = (url: string): boolean => isAdmitted(deps.select, url, 0);
   const probes = settings.soft404 ? soft404Probes(list, facts, now, { random, partition, admits }) : [];
   const segment = { id, createdAt: now, hosts: facts, ...(bounds !== undefined && { bounds }) };
-  await deps.segments.create(segment, fetchItems(deps, settings, list, probes));
+  await deps.segments.create(
+    segment,
+    fetchItems(deps, createAuditChoice(settings.auditShare, facts, random), list, probes),
+  );
   await deps.db.write(
     {
       lease: { segment: id, entries: list.map((each) => each.entry) },
@@ -166,7 +170,7 @@ function leftOf(touched: readonly DueEntry[], list: readonly Candidate[]): Reado
 /** @param first items that are fetched before all pages */
 async function* fetchItems(
   deps: WriteDeps,
-  settings: GenerateSettings,
+  audits: AuditChoice,
   chosen: readonly Candidate[],
   first: readonly FetchItem[],
 ): AsyncGenerator<FetchItem> {
@@ -180,12 +184,7 @@ async function* fetchItems(
       const record = records[i];
       if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
       const { host } = candidate;
-      yield fetchItem(
-        record,
-        { index: index++, host, partition: deps.partition(host) },
-        settings.auditShare,
-        deps.random,
-      );
+      yield fetchItem(record, { index: index++, host, partition: deps.partition(host) }, audits);
     }
   }
 }

@@ -1,16 +1,15 @@
 import { type CrawlDatum, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
+import type { AuditChoice } from './audit-choice.ts';
 
 /**
  * The entry of the fetch list for a record.
- * @param auditShare share of the visits that could be skipped by headers, and are audits
- * @param random uniform in [0, 1)
+ * @param audits asked for a visit that could be skipped by headers
  */
 export function fetchItem(
   record: CrawlDatum,
   place: Pick<FetchItem, 'index' | 'host' | 'partition'>,
-  auditShare: number,
-  random: () => number,
+  audits: AuditChoice,
 ): FetchItem {
   // The content of a gone page may have been pruned: should it be back, its body is needed even where it is the same.
   const isHeld = record.state !== 'gone' && !needsBody(record);
@@ -25,7 +24,7 @@ export function fetchItem(
     validators,
     digest,
     ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
-    audit: isAuditable && random() < auditShare,
+    audit: isAuditable && audits.next(place.host),
     metadata: record.metadata,
   };
 }

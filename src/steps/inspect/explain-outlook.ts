@@ -20,7 +20,7 @@ const STORIES: Readonly<Record<VisitOutcome, { readonly rung: VisitStory['rung']
   new: { rung: null, found: 'fetched for the first time' },
   modified: { rung: 5, found: 'the text has changed' },
   'unchanged-304': { rung: 2, found: 'the server said "not modified"; no body was sent' },
-  'unchanged-headers': { rung: 3, found: 'Content-Length and Last-Modified as before; the body was not transferred' },
+  'unchanged-headers': { rung: 3, found: 'Content-Length and Last-Modified as before; the body was not needed' },
   'unchanged-digest': { rung: 4, found: 'the same body' },
   redirect: { rung: null, found: 'a redirect' },
   gone: { rung: null, found: 'gone' },

@@ -1,4 +1,5 @@
 import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
+import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/audit-share.ts';
 import { type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
 import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
@@ -51,6 +52,11 @@ export interface Explanation {
   /** The path by which it was found: the page that links to it, the page that links to that one, up to a seed. */
   readonly trail: readonly TrailStep[];
   readonly host: HostView | null;
+  /**
+   * Share of the visits to the host that fetch the page although its headers say "unchanged", by the host's own record:
+   * the most that it is now. `null` without a host.
+   */
+  readonly auditShare: number | null;
   /** Rounds that skipped it lately, oldest first. */
   readonly skipped: readonly SkippedBefore[];
   /** Reasons for its state and next visit as sentences, most important first. */
@@ -82,6 +88,8 @@ export interface ExplainInput extends OutlookInput {
   readonly lastModifiedAt: number | null;
   readonly trail: readonly TrailStep[];
   readonly skipped: readonly SkippedBefore[];
+  /** `fetch.auditShare`. */
+  readonly mostAudits: number;
 }
 
 /** Explains one URL from what is stored; no request is sent. */
@@ -117,6 +125,7 @@ export function explain(input: ExplainInput): Explanation {
     visits: visitStories(datum?.visits ?? []),
     trail: input.trail,
     host: input.host === undefined ? null : hostView(input.host, input.now),
+    auditShare: input.host === undefined ? null : auditShareOf(input.mostAudits, input.host.facts, NO_AUDITS),
     skipped: input.skipped,
     why: reasons(input, replay),
     sooner: waysToComeSooner(input),

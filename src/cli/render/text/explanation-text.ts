@@ -12,7 +12,7 @@ export function explanationText(explanation: Explanation, style: TextStyle): str
   const parts = [[...explanation.why, ...ifFound].map(safeText).join('\n')];
   parts.push(`${bold('url')}\n${urlSteps(explanation)}`);
   parts.push(`${bold('robots.txt')}\n${robots === null ? '  not fetched yet' : robotsText(robots)}`);
-  if (host !== null) parts.push(`${bold('host')}\n${hostText(host)}`);
+  if (host !== null) parts.push(`${bold('host')}\n${hostText(host, explanation.auditShare)}`);
   if (record !== null) {
     const fields = fieldLines([
       ['  state', record.state],
@@ -37,12 +37,20 @@ export function explanationText(explanation: Explanation, style: TextStyle): str
   return `${parts.join('\n\n')}\n`;
 }
 
-function hostText(host: NonNullable<Explanation['host']>): string {
+function hostText(host: NonNullable<Explanation['host']>, share: number | null): string {
   const saved = host.bytesSaved === 0 ? '' : `, saved ${bytes(host.bytesSaved)} of transfer`;
   return fieldLines([
     ['  urls', `${count(host.urls)} of ${host.host} (${statesInLine(host.byState)})`],
     ['  headers', `${host.headersTrusted ? 'trusted' : 'not trusted: an audit found them wrong'}${saved}`],
+    ...(share === null ? [] : [['  audits', auditText(host, share)] as const]),
   ]);
+}
+
+/** Why so many pages are fetched whose headers say "unchanged". */
+function auditText({ audits, lies }: NonNullable<Explanation['host']>, share: number): string {
+  const found = lies === 0 ? (audits === 0 ? 'none yet' : 'all clean') : `${count(lies)} found the headers wrong`;
+  const record = audits === 0 ? found : `${count(audits)}, ${found}`;
+  return `${record}; at most ${Number((100 * share).toPrecision(2))} % of the visits that headers say are unchanged`;
 }
 
 function visitsTable(record: RecordView, stories: Explanation['visits'], style: TextStyle): string {

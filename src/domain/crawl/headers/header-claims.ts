@@ -1,4 +1,3 @@
-// domain/crawl/headers/: what headers tell before a body is transferred: the ladder of change.
 import type { CrawlDatum } from '../states/datum.ts';
 
 /**
