@@ -109,6 +109,8 @@ it('updatedb, parse, export, links of stored pages', async () => {
   expect(reports()).toMatchObject({ 'adding seeds': [1, null], 'applying the segment': [1, 1] });
   await crawler.readmitLinks();
   expect(reports()).toEqual({ 'filtering links of stored pages': [1, null] });
+  await crawler.reparse({ dryRun: true });
+  expect(reports()).toMatchObject({ 'parsing stored pages': [1, 1] });
   await crawler.export({ format: 'jsonl' }, { place: null, write: async () => {} });
   expect(reports()).toEqual({ 'exporting pages': [1, null] });
   await all(crawler.linkClusters());

@@ -52,7 +52,9 @@ export async function reparsePages(
     for await (const again of parseAhead(parse, stored)) {
       present[again.page.datum.state === 'gone' ? 'gone' : 'expected']++;
       await batches.add(again);
-      onProgress({ done: tally.done, total: selection.expected, differing: tally.differing });
+      const progress = { done: tally.done, total: selection.expected };
+      onProgress({ ...progress, differing: tally.differing });
+      deps.runtime.onWork({ work: 'parsing stored pages', ...progress });
       if (signal?.aborted) break;
     }
     await batches.finish();

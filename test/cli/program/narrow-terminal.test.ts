@@ -162,6 +162,8 @@ describe('every command that prints a table', () => {
     ['sitemap', '--dry-run'],
     ['verify'],
     ['plugins', 'list'],
+    ['packages', 'list'],
+    ['reparse', '--dry-run'],
     ['config', '--origin'],
     ['top', '--once'],
   ];

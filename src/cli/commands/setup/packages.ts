@@ -4,7 +4,7 @@ import { OPTIONAL_PACKAGES } from '../../../domain/optional-packages.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList, writeSummary } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';
-import type { Column } from '../../render/table.ts';
+import { ANY_LENGTH, type Column } from '../../render/table.ts';
 
 /** Whose copy is used. */
 const PLACES: Readonly<Record<NonNullable<PackageView['installed']>['place'], string>> = {
@@ -16,9 +16,9 @@ const PLACES: Readonly<Record<NonNullable<PackageView['installed']>['place'], st
 const COLUMNS: readonly Column<PackageView>[] = [
   { title: 'name', cell: (row) => row.id },
   { title: 'package', cell: (row) => row.name },
-  { title: 'needed for', cell: (row) => row.purpose },
-  { title: 'installed', cell: (row) => row.installed?.version ?? 'no' },
-  { title: 'from', cell: (row) => (row.installed === null ? '' : PLACES[row.installed.place]) },
+  { title: 'needed for', max: ANY_LENGTH, rank: 2, cell: (row) => row.purpose },
+  { title: 'installed', rank: 1, cell: (row) => row.installed?.version ?? 'no' },
+  { title: 'from', rank: 3, cell: (row) => (row.installed === null ? '' : PLACES[row.installed.place]) },
 ];
 
 export function addPackages(program: Command, run: Run): void {

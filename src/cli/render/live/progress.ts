@@ -35,7 +35,7 @@ export function progressLines(progress: CrawlProgress, width: number): string[] 
   return [...lines, partsThatFit([`  busiest hosts: ${first}`, ...others], width, ', ')];
 }
 
-const percent = (done: number, total: number): string => `${Math.floor((100 * done) / total)} %`;
+const percent = (done: number, total: number): string => `${Math.min(100, Math.floor((100 * done) / total))} %`;
 
 /** Long work in one line: what, how many of how many, and the speed. What does not fit is left out whole. */
 export function workLine({ work, done, total, perSecond }: WorkShown, width: number): string {
