@@ -7,6 +7,11 @@ export interface RecordIndexes {
    * the answer is right to a fifth of the rates; the order is exact. A consistent snapshot.
    */
   changing(query: ChangingQuery): AsyncIterable<CrawlDatum>;
+  /**
+   * The records at places of a host: numbers from 0 on, ascending, in key order. Places beyond the last record are left
+   * out. Reads the keys up to the last place.
+   */
+  recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]>;
   /** Histograms of the records, kept with every write. */
   spread(): Promise<Spread>;
 }
@@ -38,8 +43,8 @@ export interface Spread {
 export const MAX_COUNTED_DEPTH = 999;
 export const MAX_COUNTED_FAILURES = 100;
 
-/** Where a query finds its rows. `records`: a scan of the records. */
-export type IndexName = 'records' | 'due' | 'state' | 'failing' | 'changing';
+/** Where a query finds its rows. `records`: a scan of the records; `hosts`: counts of the hosts, and keys. */
+export type IndexName = 'records' | 'hosts' | 'due' | 'state' | 'failing' | 'changing';
 
 /** Counts the rows that a query reads, while it reads. */
 export interface ReadMeter {

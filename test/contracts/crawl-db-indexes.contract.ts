@@ -49,6 +49,24 @@ export function indexesContract(exam: CrawlDbExam): void {
       expect(await exam.scanUrls({ failing: true })).toEqual([C]);
     });
 
+    it('by their places within a host, in key order', async () => {
+      const urls = Array.from({ length: 30 }, (_, i) => `https://a.example/${(i * 7) % 30}`);
+      await exam.insert(
+        ...urls.map((url) => visitedDatum(url)),
+        visitedDatum(B),
+        visitedDatum('https://a.example:81/'),
+      );
+      const inOrder = await exam.scanUrls({ host: 'a.example' });
+      expect(inOrder).toHaveLength(31);
+      const at = async (host: string, ...places: number[]): Promise<string[]> =>
+        (await exam.db.recordsAtPlaces(host, places)).map(({ url }) => url);
+      expect(await at('a.example', 0, 1, 17, 30)).toEqual([0, 1, 17, 30].map((place) => inOrder[place]));
+      expect(await at('a.example', 5, 31, 400)).toEqual([inOrder[5]]);
+      expect(await at('a.example')).toEqual([]);
+      expect(await at('a.example:81', 0, 1)).toEqual(['https://a.example:81/']);
+      expect(await at('absent.example', 0)).toEqual([]);
+    });
+
     it('a scan meters the rows that it reads', async () => {
       await exam.insert(visitedDatum(A), visitedDatum(B));
       const read: [IndexName, number][] = [];

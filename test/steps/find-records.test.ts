@@ -53,6 +53,17 @@ async function ask(
   }
 }
 
+/** A fixed sequence (mulberry32), so that tests are the same each time. */
+function seeded(start: number): () => number {
+  let seed = start;
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
 /** What a query means, over a list. */
 function isMeant(query: RecordQuery, datum: CrawlDatum): boolean {
   const { host, domain, status, prefix, failures = 0, dueForMs } = query;
@@ -166,14 +177,7 @@ describe('records by conditions', () => {
 
   it('a sample gives each record the same chance', async () => {
     const drawn = new Map<string, number>();
-    // A fixed sequence (mulberry32), so that the test is the same each time.
-    let seed = 9;
-    const random = (): number => {
-      seed = (seed + 0x6d2b79f5) | 0;
-      let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-      return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-    };
+    const random = seeded(9);
     for (let run = 0; run < 400; run++) {
       const found = findRecords({ db: memory, now: NOW, domainOf, random }, { host: 'a.example', sample: 10 });
       for await (const { url } of found) drawn.set(url, (drawn.get(url) ?? 0) + 1);
@@ -183,6 +187,30 @@ describe('records by conditions', () => {
     // 100 expected each, with a standard deviation of 8.7.
     expect(Math.min(...counts)).toBeGreaterThan(60);
     expect(Math.max(...counts)).toBeLessThan(140);
+  });
+
+  it.each<[RecordQuery, number]>([
+    [{}, 160],
+    [{ domain: 'a.example' }, 80],
+    [{ host: 'b.example:8080' }, 40],
+  ])('a sample of %j reads no record but its own, and gives each the same chance', async (range, total) => {
+    const random = seeded(3);
+    const drawn = new Map<string, number>();
+    const runs = 10 * total;
+    for (let run = 0; run < runs; run++) {
+      const found = findRecords({ db: level, now: NOW, domainOf, random }, { ...range, sample: 10 });
+      const urls = new Set<string>();
+      for await (const { url } of found) urls.add(url);
+      expect(urls.size).toBe(10);
+      for (const url of urls) drawn.set(url, (drawn.get(url) ?? 0) + 1);
+    }
+    expect(drawn.size).toBe(total);
+    // 100 expected each, with a standard deviation below 10.
+    expect(Math.min(...drawn.values())).toBeGreaterThan(60);
+    expect(Math.max(...drawn.values())).toBeLessThan(140);
+    expect((await ask({ ...range, sample: 10 })).report).toMatchObject({ index: 'hosts', returned: 10 });
+    expect((await ask({ ...range, sample: 10, limit: 4 })).urls).toHaveLength(4);
+    expect((await ask({ ...range, sample: 1_000 })).urls).toEqual((await ask(range)).urls);
   });
 
   it.each<[RecordQuery, string]>([

@@ -28,7 +28,7 @@ import type {
   StoredLinks,
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
-import type { ChangingQuery, Spread } from '../../ports/record-indexes.ts';
+import type { ChangingQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import { spreadOf } from './spread.ts';
 
 /**
@@ -145,6 +145,12 @@ class MemoryCrawlDb implements CrawlDb {
     meter?.add('records', this.#records.size);
     // A stable sort: equal rates stay in key order.
     for (const { datum } of rated.sort((a, b) => b.rate - a.rate).slice(0, limit)) yield datum;
+  }
+
+  async recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]> {
+    const records: CrawlDatum[] = [];
+    for await (const datum of this.scan({ host, ...(meter !== undefined && { meter }) })) records.push(datum);
+    return places.flatMap((place) => records[place] ?? []);
   }
 
   async spread(): Promise<Spread> {

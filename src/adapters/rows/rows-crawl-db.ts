@@ -1,7 +1,7 @@
 import type { ChangeRow, FeedEnds } from '../../domain/crawl/change/change-feed.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
-import { domainRange, hostRange, urlPrefixRange } from '../../domain/url/canonical/url-key.ts';
+import { hostRange } from '../../domain/url/canonical/url-key.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
   CrawlDb,
@@ -16,7 +16,7 @@ import type {
   StoredLinks,
 } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
-import type { ChangingQuery, IndexName, Spread } from '../../ports/record-indexes.ts';
+import type { ChangingQuery, IndexName, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import {
   dueNewRange,
@@ -33,11 +33,12 @@ import {
 } from './codecs/keys.ts';
 import { decodeRecord } from './codecs/record-codec.ts';
 import { decodeDue, decodeHost, decodeLease, decodeLinks, decodeSegment } from './codecs/row-codecs.ts';
-import { mostChanging, recordsOfMarks } from './indexes/find-rows.ts';
+import { mostChanging, recordsAtPlaces, recordsOfMarks } from './indexes/find-rows.ts';
 import { isIndexedState, markRange } from './indexes/index-rows.ts';
 import { spreadView } from './indexes/spread-cells.ts';
 import { hostView } from './indexes/tallies.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts';
+import { scanRange } from './scan-range.ts';
 import type { BatchWriter } from './writing/batch-writer.ts';
 import { readChanges } from './writing/change-log.ts';
 
@@ -161,6 +162,12 @@ export class RowsCrawlDb implements CrawlDb {
     yield* await mostChanging(this.#rows, scanRange(hosts), limit, meter);
   }
 
+  recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]> {
+    return recordsAtPlaces(this.#rows, rowRange(ROW.record, hostRange(host)), places, (rows) =>
+      meter?.add('hosts', rows),
+    );
+  }
+
   async spread(): Promise<Spread> {
     await this.#refreshed();
     return spreadView(await this.#writer.spread());
@@ -278,20 +285,4 @@ function dueEntry(key: string, bytes: Uint8Array): DueEntry {
 function leaseView(url: string, bytes: Uint8Array): Lease {
   const { segment, dueAt } = decodeLease(url, bytes);
   return { url, segment, dueAt };
-}
-
-/** Intersection of host, domain and prefix. */
-function scanRange({ host, domain, prefix }: ScanQuery): KeyRange | undefined {
-  const ranges: KeyRange[] = [];
-  if (host !== undefined) ranges.push(hostRange(host));
-  if (domain !== undefined) ranges.push(domainRange(domain));
-  if (prefix !== undefined) ranges.push(urlPrefixRange(prefix));
-  const [first, ...others] = ranges;
-  if (first === undefined) return undefined;
-  let { from, to } = first;
-  for (const other of others) {
-    if (other.from > from) from = other.from;
-    if (other.to < to) to = other.to;
-  }
-  return { from, to };
 }

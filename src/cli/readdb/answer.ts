@@ -129,6 +129,7 @@ async function list<Row extends object>(
 
 const INDEX_NAMES: Readonly<Record<QueryReport['index'], string>> = {
   records: 'pass over the records',
+  hosts: 'counts of the hosts and keys of the records',
   due: 'due index',
   state: 'index of states',
   failing: 'index of failing pages',

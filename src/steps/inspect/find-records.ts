@@ -11,6 +11,7 @@ import type { CrawlDb, DueEntry, ScanQuery } from '../../ports/crawl-db.ts';
 import type { IndexName, ReadMeter } from '../../ports/record-indexes.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { READING_DUE, READING_RECORDS } from '../work-meter.ts';
+import { sampled, sampleOfHosts } from './sample.ts';
 import { type Order, sortedHead } from './sorted-head.ts';
 
 /** Conditions on records; a record must meet all of them. */
@@ -49,7 +50,10 @@ export interface QueryReport {
 }
 
 export interface FindDeps extends QueryEnvironment {
-  readonly db: Pick<CrawlDb, 'scan' | 'due' | 'getMany' | 'changing' | 'counters'>;
+  readonly db: Pick<
+    CrawlDb,
+    'scan' | 'due' | 'getMany' | 'changing' | 'counters' | 'hosts' | 'hostRows' | 'recordsAtPlaces'
+  >;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly onWork?: OnWork | undefined;
@@ -117,7 +121,7 @@ function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
       meter,
     );
     return {
-      data: order === null ? sampled(data, sample, limit, deps.random) : sortedHead(data, order, limit),
+      data: order === null ? drawn(data, sample, limit, deps.random) : sortedHead(data, order, limit),
       index: 'due',
       range,
     };
@@ -128,15 +132,16 @@ function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
     isOfHosts(query, expression) &&
     Number.isFinite(limit)
   ) {
-    const { host, domain } = scan;
-    const hosts = { ...(host === undefined ? {} : { host }), ...(domain === undefined ? {} : { domain }) };
-    return { data: deps.db.changing({ ...hosts, limit, meter }), index: 'changing', range };
+    return { data: deps.db.changing({ ...hostsOf(scan), limit, meter }), index: 'changing', range };
+  }
+  if (sample !== undefined && isOfHosts(query, expression)) {
+    return { data: sampleOfHosts(deps, hostsOf(scan), Math.min(sample, limit), meter), index: 'hosts', range };
   }
   const isExact = expression === null && (query.failures ?? 0) <= 1;
   const isCut = isExact && order === null && sample === undefined && Number.isFinite(limit);
   const data = matching(deps.db.scan(isCut ? { ...scan, limit } : scan), matches);
   return {
-    data: order === null ? sampled(data, sample, limit, deps.random) : sortedHead(data, order, limit),
+    data: order === null ? drawn(data, sample, limit, deps.random) : sortedHead(data, order, limit),
     index: 'records',
     range,
   };
@@ -167,6 +172,10 @@ function rangeOf({ host, domain, prefix }: ScanQuery): string {
 function isOfHosts(query: RecordQuery, expression: Expression | null): boolean {
   const { status, prefix, failures = 0 } = query;
   return expression === null && status === undefined && prefix === undefined && failures === 0;
+}
+
+function hostsOf({ host, domain }: ScanQuery): { host?: string; domain?: string } {
+  return { ...(host === undefined ? {} : { host }), ...(domain === undefined ? {} : { domain }) };
 }
 
 function matcherFor({ failures = 0 }: RecordQuery, expression: Expression | null, env: QueryEnvironment): Matches {
@@ -220,36 +229,19 @@ async function* dueRecords(
   }
 }
 
-/**
- * Reservoir sampling (Vitter's algorithm R, 1985): memory for the sample only. Without a sample, all of them up to the
- * limit.
- */
-async function* sampled(
+/** A sample of the given size, or all, up to the limit. */
+async function* drawn(
   data: AsyncIterable<CrawlDatum>,
   size: number | undefined,
   limit: number,
   random: () => number,
 ): AsyncGenerator<CrawlDatum> {
-  if (size === undefined) {
-    let left = limit;
-    if (left <= 0) return;
-    for await (const datum of data) {
-      yield datum;
-      if (--left <= 0) return;
-    }
-    return;
+  let left = limit;
+  if (left <= 0) return;
+  for await (const datum of size === undefined ? data : sampled(data, Math.min(size, limit), random)) {
+    yield datum;
+    if (--left <= 0) return;
   }
-  const reservoir: CrawlDatum[] = [];
-  let seen = 0;
-  for await (const datum of data) {
-    if (reservoir.length < size) reservoir.push(datum);
-    else {
-      const at = Math.floor(random() * (seen + 1));
-      if (at < size) reservoir[at] = datum;
-    }
-    seen++;
-  }
-  yield* reservoir.slice(0, limit);
 }
 
 /** `score:desc`; without a direction the smallest first. */

@@ -10,6 +10,8 @@ import { type ChangingRow, parseChangingKey, urlKeyOfMark } from './index-rows.t
 
 /** Index rows per look-up of their records. */
 const WINDOW = 500;
+/** Keys read at a time on the way to a place. */
+const SKIPPED = 1_000;
 
 /** The records of a range of marks, in key order, as of now. */
 export async function* recordsOfMarks(
@@ -30,6 +32,41 @@ export async function* recordsOfMarks(
     } finally {
       await keys.close();
     }
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/**
+ * The records at places of a range, which ascend from 0 in key order; those beyond its end are left out.
+ * @param onRead called with the number of keys read
+ */
+export async function recordsAtPlaces(
+  rows: Rows,
+  range: KeyRange,
+  places: readonly number[],
+  onRead: (rows: number) => void,
+): Promise<CrawlDatum[]> {
+  const snapshot = snapshotOf(rows);
+  try {
+    const urlKeys: string[] = [];
+    const keys = openKeys(rows, range, snapshot);
+    try {
+      let start = 0;
+      while (urlKeys.length < places.length) {
+        const read = await keys.next(SKIPPED);
+        if (read.length === 0) break;
+        onRead(read.length);
+        const end = start + read.length;
+        for (let place = places[urlKeys.length]; place !== undefined && place < end; place = places[urlKeys.length]) {
+          urlKeys.push(read[place - start]!.slice(1));
+        }
+        start = end;
+      }
+    } finally {
+      await keys.close();
+    }
+    return await recordsAt(rows, snapshot, urlKeys);
   } finally {
     await snapshot.close();
   }
