@@ -39,7 +39,12 @@ const PICTURES = [
   ['live-phone-url', 'url', { ...PHONE, scheme: 'dark' }],
 ];
 /** Common to the crawls of the past and to the one that goes on. */
-const SETTINGS = ['http.allowAddresses=["127.0.0.1"]', 'schedule.interval=6d', `generate.budgetPerDay=${BUDGET}`];
+const SETTINGS = [
+  'http.allowAddresses=["127.0.0.1"]',
+  'schedule.interval=6d',
+  'schedule.minInterval=6h',
+  `generate.budgetPerDay=${BUDGET}`,
+];
 
 const temp = mkdtempSync(join(tmpdir(), 'incrawl-screenshot-'));
 const children = [];
@@ -84,7 +89,7 @@ async function crawledSite(dir) {
   const now = () => simulated ?? Date.now();
   const server = await startDemoServer({ hosts: HOSTS, seed: SEED, now });
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const overrides = [...SETTINGS, 'fetch.delay=0s', 'schedule.minInterval=6h'];
+  const overrides = [...SETTINGS, 'fetch.delay=0s'];
   const { config, baseDir } = await loadConfig({ overrides, file: join(root, 'conf/incrawl.yaml') });
   const clock = { now, sleep: async () => {} };
   const crawler = await openCrawler({ config, baseDir, dir, log: silent, clock, random: seededRandom(SEED) });

@@ -1,5 +1,10 @@
-/** Response times of the pages of `incrawl serve` on the crawl db of a million URLs that questions.ts builds. */
+/**
+ * Response times of the pages of `incrawl serve` on the crawl db of a million URLs that questions.ts builds, after a
+ * year of rounds.
+ */
 import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { cli, stateFolder, urlOf } from './questions.ts';
 
 const RUNS = 5;
@@ -9,6 +14,8 @@ const AIM_MS = 150;
 const some = encodeURIComponent(urlOf(123_456));
 const PAGES: readonly (readonly [what: string, path: string])[] = [
   ['overview', '/'],
+  ['overview of a year', '/?span=1y'],
+  ['rounds', '/rounds'],
   ['changes', '/changes'],
   ['due', '/due'],
   ['hosts', '/hosts'],
@@ -23,6 +30,7 @@ export async function benchLiveView(
   verdict: (isGood: boolean, text: string) => void,
 ): Promise<void> {
   const dir = await stateFolder(say);
+  writeRounds(dir);
   const server = spawn(process.execPath, [cli, 'serve', '--port', '0', '--json', '--quiet', '--dir', dir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -51,6 +59,31 @@ export async function benchLiveView(
   } finally {
     server.kill('SIGTERM');
   }
+}
+
+/** A round each quarter of an hour. */
+function writeRounds(dir: string): void {
+  const [rounds, everyMs, now] = [35_000, 900_000, Date.now()];
+  const counts = {
+    generated: 1_604,
+    fetched: 300,
+    notModified: 1_102,
+    skippedByHeaders: 40,
+    unchanged: 204,
+    modified: 188,
+  };
+  const others = { new: 31, gone: 9, redirected: 14, failed: 6, robotsDenied: 10, requests: 1_611, newUrls: 64 };
+  const sizes = { bytesReceived: 14_680_064, bodyBytes: 14_000_000, outlinks: 2_222, ms: 824_000, cpuMs: 5_100 };
+  const sums = { rounds, requests: 1, bytesReceived: 1, new: 1, modified: 1, unchanged: 1, gone: 1, failed: 1 };
+  const db = { urls: 1_000_000, byStatus: { fetched: 600_000, notmodified: 400_000 }, hosts: 400, sums };
+  const lines = Array.from({ length: rounds }, (_, i) => {
+    const sample = { due: 1_204, overdue: 0, fresh: 0.95 - (i % 40) / 1_000, changesPerDay: 1_120.3, estimated: false };
+    const at = new Date(now - (rounds - i) * everyMs).toISOString();
+    return `${JSON.stringify({ version: 1, at, round: 1, segment: `${i}`, ...counts, ...others, ...sizes, ...db, sample })}\n`;
+  });
+  mkdirSync(join(dir, 'reports'), { recursive: true });
+  writeFileSync(join(dir, 'reports', 'rounds.jsonl.1'), lines.slice(0, rounds / 2).join(''));
+  writeFileSync(join(dir, 'reports', 'rounds.jsonl'), lines.slice(rounds / 2).join(''));
 }
 
 async function cpuSeconds(url: string): Promise<number> {

@@ -37,6 +37,9 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
   const figures = (): Promise<DbFigures> =>
     state.ask(async (reader) => ({ ...(await reader.stats()), budget: await reader.budget() }));
   const watch = watchRuns(dir, Date.now);
+  const rounds = { ...roundHistory(dir), last: (limit: number) => roundLog(dir, limit) };
+  // A long log is read before the first page asks for it; that page reports what is wrong with it.
+  rounds.rounds().catch(() => {});
   const app = createApp({
     dir,
     guarded: listen,
@@ -44,7 +47,7 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
     snapshots: createSnapshots(figures, Date.now, isUnreadable),
     watch,
     now: Date.now,
-    rounds: { ...roundHistory(dir), last: (limit) => roundLog(dir, limit) },
+    rounds,
     onFault: (error) => log.error('a page could not be made', { error: error.message, stack: error.stack }),
   });
   const server = createServer(getRequestListener(app.fetch));

@@ -44,18 +44,21 @@ export function columnChart({ caption, unit, names, labels, layers, line = null 
   const width = (CHART_WIDTH - LEFT) / Math.max(1, names.length);
   const gap = Math.min(3, width / 5);
   const heightOf = (value: number): number => (value / top) * (floor - TOP);
-  const columns = names.map((name, i) => {
-    let base = floor;
-    const [x, w] = [round(LEFT + i * width + gap / 2), round(width - gap)];
-    const parts = layers.map(({ kind, values }) => {
-      const value = values[i] ?? 0;
-      if (value <= 0) return null;
+  // A path for each layer: fewer elements than a rectangle for each value.
+  const bases = names.map(() => floor);
+  const stacks = layers.map(({ kind, values }) => {
+    const columns = values.map((value, i) => {
+      if (value <= 0) return '';
       const height = Math.max(LEAST_HEIGHT, heightOf(value));
-      base -= height;
-      return markup`<rect class="${`fill-${kind}`}" x="${x}" y="${round(base)}" width="${w}" height="${round(height)}"/>`;
+      bases[i] = (bases[i] ?? floor) - height;
+      return `M${round(LEFT + i * width + gap / 2)} ${round(bases[i] ?? 0)}h${round(width - gap)}v${round(height)}h${round(gap - width)}z`;
     });
-    return markup`<g><title>${titleOf(name, totals[i] ?? 0, layers, i, line)}</title><rect class="hit" x="${round(LEFT + i * width)}" y="0" width="${round(width)}" height="${floor}"/>${parts}</g>`;
+    return markup`<path class="${`fill-${kind}`}" d="${columns.join('')}"/>`;
   });
+  const hits = names.map(
+    (name, i) =>
+      markup`<rect class="hit" x="${round(LEFT + i * width)}" y="0" width="${round(width)}" height="${floor}"><title>${titleOf(name, totals[i] ?? 0, layers, i, line)}</title></rect>`,
+  );
   const grid = axisLevels(top).map((value) => {
     const y = round(floor - heightOf(value));
     return markup`<line class="grid" x1="${LEFT}" x2="${CHART_WIDTH}" y1="${y}" y2="${y}"/><text x="${LEFT - 5}" y="${y + 4}" text-anchor="end">${brief(value)}</text>`;
@@ -69,7 +72,7 @@ export function columnChart({ caption, unit, names, labels, layers, line = null 
     line === null
       ? null
       : markup`<path class="compared" d="${pathOf(line.values, width, (value) => floor - heightOf(value))}"/>`;
-  return markup`<svg class="chart" viewBox="0 0 ${CHART_WIDTH} ${CHART_HEIGHT}" aria-hidden="true">${grid}${ticks}${columns}${compared}</svg>${spokenTable(caption, unit, names, layers, line)}`;
+  return markup`<svg class="chart" viewBox="0 0 ${CHART_WIDTH} ${CHART_HEIGHT}" aria-hidden="true">${grid}${ticks}${stacks}${compared}${hits}</svg>${spokenTable(caption, unit, names, layers, line)}`;
 }
 
 function titleOf(name: string, total: number, layers: readonly Layer[], i: number, line: Columns['line']): string {

@@ -57,36 +57,46 @@ const FIRST_MONDAY = 4 * DAY_MS;
 /** Sums by bucket, oldest first; the last bucket holds `now`. */
 export function bucketsOf(rounds: readonly PastRound[], { bucketMs, buckets }: Span, now: number): Sums[] {
   const last = Math.floor((now - FIRST_MONDAY) / bucketMs) * bucketMs + FIRST_MONDAY;
-  return sumsBetween(
-    rounds,
-    Array.from({ length: buckets + 1 }, (_, i) => last + (i + 1 - buckets) * bucketMs),
-  );
+  return spreadOver(rounds, { from: last - (buckets - 1) * bucketMs, widthMs: bucketMs, count: buckets });
 }
 
 /** Sums from one time to another. */
 export function sumsOf(rounds: readonly PastRound[], from: number, to: number): Sums {
-  return sumsBetween(rounds, [from, to])[0] as Sums;
+  return spreadOver(rounds, { from, widthMs: to - from, count: 1 })[0] as Sums;
+}
+
+/** The rounds that ended at a time or later: a log of years is not read through for a day. */
+export function roundsSince(rounds: readonly PastRound[], from: number): readonly PastRound[] {
+  let first = rounds.length;
+  while (first > 0 && (rounds[first - 1]?.at ?? 0) >= from) first--;
+  return rounds.slice(first);
+}
+
+interface Grid {
+  readonly from: number;
+  readonly widthMs: number;
+  readonly count: number;
 }
 
 /**
- * Sums between neighbouring times. The counts of a round are spread evenly over its duration, in whole numbers whose
- * sum is kept: a round of a day is no peak at its end.
+ * The counts of a round are spread evenly over its duration, in whole numbers whose sum is kept: a round of a day is no
+ * peak at its end.
  */
-function sumsBetween(rounds: readonly PastRound[], edges: readonly number[]): Sums[] {
-  const sums = edges.slice(1).map((to, i) => ({
-    from: edges[i] ?? to,
-    to,
-    ...{ new: 0, modified: 0, unchanged: 0, gone: 0, redirected: 0, failed: 0, bytesReceived: 0 },
+function spreadOver(rounds: readonly PastRound[], { from, widthMs, count }: Grid): Sums[] {
+  const none = { new: 0, modified: 0, unchanged: 0, gone: 0, redirected: 0, failed: 0, bytesReceived: 0 };
+  const sums = Array.from({ length: count }, (_, i) => ({
+    from: from + i * widthMs,
+    to: from + (i + 1) * widthMs,
+    ...none,
   }));
-  const [first = 0, end = 0] = [edges[0], edges.at(-1)];
-  for (const round of rounds) {
-    const start = round.at - round.ms;
-    if (round.at < first || start >= end) continue;
+  const placeOf = (at: number): number => Math.floor((at - from) / widthMs);
+  for (const round of roundsSince(rounds, from)) {
+    const start = round.at - Math.max(0, round.ms);
+    const [first, last] = [Math.max(0, placeOf(start)), Math.min(count - 1, placeOf(round.at))];
     /** Share of the round that is over at a time. */
-    const shareAt = (at: number): number =>
-      at > round.at ? 1 : round.ms <= 0 ? 0 : Math.max(0, (at - start) / round.ms);
-    for (const sum of sums) {
-      if (sum.to <= start || sum.from > round.at) continue;
+    const shareAt = (at: number): number => (at > round.at ? 1 : at <= start ? 0 : (at - start) / (round.at - start));
+    for (let i = first; i <= last; i++) {
+      const sum = sums[i]!;
       const [before, after] = [shareAt(sum.from), shareAt(sum.to)];
       for (const field of FIELDS) sum[field] += Math.round(round[field] * after) - Math.round(round[field] * before);
     }

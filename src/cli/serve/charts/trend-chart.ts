@@ -15,7 +15,7 @@ export interface Trend {
   readonly caption: string;
   readonly from: number;
   readonly to: number;
-  /** By time; at least one. */
+  /** By time; at least one, and no more than {@link thinned} leaves. */
   readonly points: readonly TrendPoint[];
   readonly labels: readonly { readonly at: number; readonly text: string }[];
 }
@@ -24,13 +24,12 @@ const LEFT = 38;
 const RIGHT = 6;
 const TOP = 6;
 const BOTTOM = 18;
-/** More points than this are thinned out: they would lie on each other. */
-const MAX_POINTS = 180;
+/** More points than this would lie on each other. */
+const MAX_POINTS = 120;
 
 /** A share over time. The axis begins at a multiple of ten percent, and says so. */
 export function trendChart({ caption, from, to, points, labels }: Trend): Markup {
-  const shown = thinned(points);
-  const least = Math.min(...shown.map(({ share }) => share));
+  const least = Math.min(...points.map(({ share }) => share));
   const bottom = Math.min(0.9, Math.max(0, Math.floor(least * 10) / 10));
   const floor = CHART_HEIGHT - BOTTOM;
   const xOf = (at: number): number => LEFT + ((at - from) / Math.max(1, to - from)) * (CHART_WIDTH - LEFT - RIGHT);
@@ -44,16 +43,18 @@ export function trendChart({ caption, from, to, points, labels }: Trend): Markup
     const x = Math.min(CHART_WIDTH - half, Math.max(LEFT + half, xOf(at)));
     return markup`<text x="${round(x)}" y="${CHART_HEIGHT - 4}" text-anchor="middle">${text}</text>`;
   });
-  const path = shown.map(({ at, share }, i) => `${i === 0 ? 'M' : 'L'}${round(xOf(at))} ${round(yOf(share))}`).join('');
-  const dots = shown.map(
+  const path = points
+    .map(({ at, share }, i) => `${i === 0 ? 'M' : 'L'}${round(xOf(at))} ${round(yOf(share))}`)
+    .join('');
+  const dots = points.map(
     ({ at, share, title }, i) =>
-      markup`<circle class="${i === shown.length - 1 ? 'dot last' : 'dot'}" cx="${round(xOf(at))}" cy="${round(yOf(share))}" r="${i === shown.length - 1 ? 3.5 : shown.length > 40 ? 1 : 2}"><title>${title}</title></circle>`,
+      markup`<circle class="${i === points.length - 1 ? 'dot last' : 'dot'}" cx="${round(xOf(at))}" cy="${round(yOf(share))}" r="${i === points.length - 1 ? 3.5 : points.length > 40 ? 1 : 2}"><title>${title}</title></circle>`,
   );
   return markup`<svg class="chart" viewBox="0 0 ${CHART_WIDTH} ${CHART_HEIGHT}" role="img" aria-label="${caption}">${grid}${ticks}<path class="trend" d="${path}"/>${dots}</svg>`;
 }
 
-/** The first of each stretch, and the last point. */
-function thinned(points: readonly TrendPoint[]): readonly TrendPoint[] {
+/** The first of each stretch of points, and the last one. */
+export function thinned<Point>(points: readonly Point[]): readonly Point[] {
   const step = Math.ceil(points.length / MAX_POINTS);
   return points.filter((_, i) => i % step === 0 || i === points.length - 1);
 }

@@ -141,7 +141,7 @@ function axis(from: number, to: number, xOf: (at: number) => number, width: numb
 function nextVisit(next: number, end: number, xOf: (at: number) => number): Markup {
   const x = xOf(Math.min(next, end));
   const later = next > end ? ' →' : '';
-  return markup`<g class="next"><title>${`next visit ${new Date(next).toISOString().slice(0, 16).replace('T', ' ')}`}</title><line x1="${x}" x2="${x}" y1="${DISTANCES.top}" y2="${INTERVALS.floor}"/><text x="${x - 5}" y="${DISTANCES.top + 8}" text-anchor="end">${`next ${dayText(next)}${later}`}</text></g>`;
+  return markup`<g class="next"><title>${`next visit ${new Date(next).toISOString().slice(0, 16).replace('T', ' ')}`}</title><line x1="${x}" x2="${x}" y1="${DISTANCES.top}" y2="${INTERVALS.floor}"/><text x="${x + 6}" y="${DISTANCES.top - 6}" text-anchor="end">${`next ${dayText(next)}${later}`}</text></g>`;
 }
 
 /** Around 0, 0. */

@@ -8,11 +8,12 @@ import {
   bucketText,
   clockText,
   dayText,
+  roundsSince,
   type Span,
   type Sums,
   visitsOf,
 } from '../charts/time-buckets.ts';
-import { trendChart } from '../charts/trend-chart.ts';
+import { thinned, trendChart } from '../charts/trend-chart.ts';
 import { type Markup, markup } from '../markup.ts';
 import { nothing, panel } from './panel.ts';
 
@@ -91,9 +92,11 @@ function chartOf(
 
 /** Changes expected in each bucket, by the last estimate before its end; `null` before the first one. */
 function expectedIn(rounds: readonly PastRound[], buckets: readonly Sums[], { bucketMs }: Span): (number | null)[] {
-  const samples = rounds.filter(({ sample }) => sample !== null && sample.changesPerDay !== null);
+  const from = buckets[0]?.from ?? 0;
+  const isKnown = ({ sample }: PastRound): boolean => sample !== null && sample.changesPerDay !== null;
+  const samples = roundsSince(rounds, from).filter(isKnown);
   let next = 0;
-  let perDay: number | null = null;
+  let perDay = rounds.findLast((round) => round.at < from && isKnown(round))?.sample?.changesPerDay ?? null;
   return buckets.map(({ to }) => {
     for (; next < samples.length && (samples[next]?.at ?? to) < to; next++)
       perDay = samples[next]?.sample?.changesPerDay ?? perDay;
@@ -107,7 +110,9 @@ const isEstimated = (round: PastRound): round is Estimated => round.sample !== n
 
 function freshPanel(rounds: readonly PastRound[], buckets: readonly Sums[], span: Span, now: number): Markup {
   const [from = now, to] = [buckets[0]?.from, now];
-  const points = rounds.filter(isEstimated).filter(({ at }) => at >= from && at <= to);
+  const points = roundsSince(rounds, from)
+    .filter(isEstimated)
+    .filter(({ at }) => at <= to);
   const last = points.at(-1);
   if (last === undefined) {
     const why = rounds.some(isEstimated) ? 'No round in this time.' : 'No page has an estimated change rate so far.';
@@ -119,7 +124,7 @@ function freshPanel(rounds: readonly PastRound[], buckets: readonly Sums[], span
     caption: `Share of fresh copies, last ${span.label}: ${share(last.sample.fresh)} now, ${share(least.sample.fresh)} at the least`,
     from,
     to,
-    points: points.map(({ at, sample }) => ({
+    points: thinned(points).map(({ at, sample }) => ({
       at,
       share: sample.fresh,
       title: `${dayText(at)}, ${clockText(at)}: ${share(sample.fresh)}, ${count(sample.due)} due`,
