@@ -21,7 +21,7 @@ let packed: Packed;
 beforeAll(async () => {
   packed = await packIncrawl();
 }, PATIENCE_MS);
-afterAll(() => packed.close());
+afterAll(() => packed.close(), PATIENCE_MS);
 
 const NEEDS_JIEBA = `plugins test signature-simhash --options '{"segmenter": "jieba"}'`;
 
