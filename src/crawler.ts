@@ -38,7 +38,6 @@ export { type PackageView, packageViews } from './operations/packages/package-vi
 export { examinePlugin, type PluginExam } from './operations/plugins/examine-plugin.ts';
 export type { PluginView } from './operations/plugins/plugin-views.ts';
 export type { CrawlReader, DueOptions } from './operations/questions.ts';
-export type { ReparseProgress, ReparseRun } from './operations/reparse/reparse-pages.ts';
 export type { ReparseSummary } from './operations/reparse/reparse-summary.ts';
 export type { ReparseQuery } from './operations/reparse/selection.ts';
 export {

@@ -7,7 +7,7 @@ const page = (title: string, article: string, advert: string, links: readonly st
   `<!doctype html><title>${title}</title><p>${article}</p><aside>${advert}</aside>` +
   links.map((to) => `<a href="${to}">${to}</a>`).join(' ');
 
-/** The content is in `aside`, then in `p`; a page with `<hr>` breaks the first parse, one with `<br>` the second. */
+/** The content is in `aside` first, then in `p`; `<hr>` breaks the first filter, `<br>` the second. */
 const FIRST = `
     if (page.content.includes('<hr>')) throw new Error('no rulers');
     page.result.mainText = page.$('aside').text();
@@ -57,10 +57,10 @@ describe('near duplicates by new signatures', () => {
     await site.crawl();
     site.plugin(SECOND);
     const stop = new AbortController();
-    const cut = await site.reparse(
-      {},
-      { signal: stop.signal, onProgress: ({ done }) => void (done === 6 && stop.abort()) },
-    );
+    site.onWork = ({ work, done }) => {
+      if (work === 'parsing stored pages' && done === 6) stop.abort();
+    };
+    const cut = await site.reparse({}, { signal: stop.signal });
     expect(cut).toMatchObject({ parsed: 6, isCutShort: true, duplicates: { marked: 0, restored: 0 } });
     expect(await site.reparse()).toMatchObject({ parsed: 7, differing: 1, duplicates: { marked: 1, restored: 1 } });
     expect(await duplicates()).toEqual(['/d of /c', '/f of /e']);

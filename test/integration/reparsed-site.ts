@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { defaultConfig } from '../../src/config/load.ts';
-import { type Crawler, openCrawler, type ReparseQuery, type ReparseRun, verifyState } from '../../src/crawler.ts';
+import { type Crawler, type OnWork, openCrawler, type ReparseQuery, verifyState } from '../../src/crawler.ts';
 
 export const DAY = 86_400_000;
 
@@ -28,11 +28,17 @@ export interface ReparsedSite {
   readonly origin: string;
   readonly dir: string;
   now: number;
+  /** As the crawlers report it. */
+  onWork: OnWork;
   /** Sets the body of the parse filter, which crawlers load when they are opened. */
   plugin(body: string): void;
   opened<Value>(work: (crawler: Crawler) => Promise<Value>, ...settings: string[]): Promise<Value>;
   crawl(...settings: string[]): ReturnType<Crawler['crawl']>;
-  reparse(query?: ReparseQuery, run?: ReparseRun, ...settings: string[]): ReturnType<Crawler['reparse']>;
+  reparse(
+    query?: ReparseQuery,
+    options?: { signal?: AbortSignal },
+    ...settings: string[]
+  ): ReturnType<Crawler['reparse']>;
   record(path: string): ReturnType<Crawler['record']>;
   /** `kind path` of all entries of the change feed, sorted. */
   changes(): Promise<string[]>;
@@ -75,6 +81,7 @@ export function reparsedSite(setUp: (site: ReparsedSite) => void): ReparsedSite 
       return join(baseDir, 'crawldb');
     },
     now: 0,
+    onWork: () => {},
     plugin(body) {
       const text = `export default {
   name: 'parsefilter-mine',
@@ -88,7 +95,14 @@ export function reparsedSite(setUp: (site: ReparsedSite) => void): ReparsedSite 
       const own = ['fetch.delay=0', 'http.allowAddresses=["127.0.0.1"]'];
       const config = defaultConfig([...own, ...settings]);
       const clock = { now: () => site.now, sleep: async () => {} };
-      const crawler = await openCrawler({ config, baseDir, dir: site.dir, log, clock });
+      const crawler = await openCrawler({
+        config,
+        baseDir,
+        dir: site.dir,
+        log,
+        clock,
+        onWork: (work) => site.onWork(work),
+      });
       try {
         return await work(crawler);
       } finally {
@@ -97,7 +111,8 @@ export function reparsedSite(setUp: (site: ReparsedSite) => void): ReparsedSite 
     },
     crawl: (...settings) =>
       site.opened((crawler) => crawler.crawl({ seeds: [{ name: 'test', lines: [`${origin}/`] }] }), ...settings),
-    reparse: (query = {}, run = {}, ...settings) => site.opened((crawler) => crawler.reparse(query, run), ...settings),
+    reparse: (query = {}, options = {}, ...settings) =>
+      site.opened((crawler) => crawler.reparse(query, options), ...settings),
     record: (path) => site.opened((crawler) => crawler.record(origin + path)),
     changes: () =>
       site.opened(async (crawler) => {
@@ -161,6 +176,7 @@ export function reparsedSite(setUp: (site: ReparsedSite) => void): ReparsedSite 
     writeFileSync(join(baseDir, 'plugins.yaml'), `plugins:\n${list.map((each) => `  - ${each}\n`).join('')}`);
     site.now = Date.UTC(2026, 5, 1);
     site.elsewhere = null;
+    site.onWork = () => {};
     served = {};
     asked.length = 0;
     setUp(site);

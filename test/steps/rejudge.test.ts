@@ -71,7 +71,7 @@ describe('judging pages by signatures that were written before', () => {
         expect(await judge(chunk)).toEqual({ marked: 0, restored: 0 });
         expect(await all()).toEqual(records);
       }),
-      { numRuns: 150 },
+      { numRuns: 200 },
     );
   });
 

@@ -1,5 +1,5 @@
 import type { CrawlDeps } from '../deps.ts';
-import { type ReparseRun, reparsePages } from './reparse-pages.ts';
+import { reparsePages } from './reparse-pages.ts';
 import type { ReparseSummary } from './reparse-summary.ts';
 import type { ReparseQuery } from './selection.ts';
 
@@ -9,9 +9,9 @@ export interface ReparseOperations {
    * stored parse output, duplicates. No visit is counted, and no schedule learns from it. Applied twice, the second run
    * finds no difference; after one that was cut short, it goes on with what is missing.
    */
-  reparse(query?: ReparseQuery, run?: ReparseRun): Promise<ReparseSummary>;
+  reparse(query?: ReparseQuery, options?: { readonly signal?: AbortSignal }): Promise<ReparseSummary>;
 }
 
 export function reparseOperations(deps: CrawlDeps): ReparseOperations {
-  return { reparse: (query = {}, run = {}) => reparsePages(deps, query, run) };
+  return { reparse: (query = {}, { signal } = {}) => reparsePages(deps, query, signal) };
 }

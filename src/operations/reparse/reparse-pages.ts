@@ -13,19 +13,6 @@ import { ReparseBatches } from './reparse-batches.ts';
 import { type ReparseSummary, ReparseTally } from './reparse-summary.ts';
 import { type ReparseQuery, selectPages } from './selection.ts';
 
-export interface ReparseRun {
-  readonly signal?: AbortSignal | undefined;
-  /** Called after each page. */
-  readonly onProgress?: ((progress: ReparseProgress) => void) | undefined;
-}
-
-export interface ReparseProgress {
-  readonly done: number;
-  /** Pages selected; those that are not stored any more are never done. */
-  readonly total: number;
-  readonly differing: number;
-}
-
 type ReparsePagesDeps = Omit<CrawlDeps, 'web'>;
 
 const EXAMPLES = 10;
@@ -34,9 +21,10 @@ const EXAMPLES = 10;
 export async function reparsePages(
   deps: ReparsePagesDeps,
   query: ReparseQuery,
-  { signal, onProgress = () => {} }: ReparseRun,
+  signal?: AbortSignal,
 ): Promise<ReparseSummary> {
   const { segments } = deps;
+  const { onWork } = deps.runtime;
   const { db, saveSeenStats } = deps.store();
   const { dryRun = false, examples = EXAMPLES } = query;
   const wasUnjudged = (await db.meta(UNJUDGED_KEY)) === 'yes';
@@ -52,9 +40,7 @@ export async function reparsePages(
     for await (const again of parseAhead(parse, stored)) {
       present[again.page.datum.state === 'gone' ? 'gone' : 'expected']++;
       await batches.add(again);
-      const progress = { done: tally.done, total: selection.expected };
-      onProgress({ ...progress, differing: tally.differing });
-      deps.runtime.onWork({ work: 'parsing stored pages', ...progress });
+      onWork({ work: 'parsing stored pages', done: tally.done, total: selection.expected });
       if (signal?.aborted) break;
     }
     await batches.finish();
@@ -100,7 +86,7 @@ const NONE: ReparseSummary['duplicates'] = { marked: 0, restored: 0 };
 
 /** @param resigned the pages with other signatures; `all`: an earlier run that did not come to it may have left some */
 async function judgeResigned(
-  { config, runtime: { clock }, store }: Pick<ReparsePagesDeps, 'config' | 'runtime' | 'store'>,
+  { config, runtime: { clock, onWork }, store }: Pick<ReparsePagesDeps, 'config' | 'runtime' | 'store'>,
   resigned: UrlSet | 'all',
 ): Promise<ReparseSummary['duplicates']> {
   const { db } = store();
@@ -109,5 +95,5 @@ async function judgeResigned(
   const { maxDistance: distance, mode } = config.dedup;
   const isMeant = (url: string): boolean => resigned === 'all' || resigned.has(url);
   const options = { distance, skipOutlinks: mode === 'skip-outlinks', chunk: config.updatedb.chunk };
-  return rejudge({ db, clock, near }, isMeant, options);
+  return rejudge({ db, clock, near, onWork }, isMeant, options);
 }

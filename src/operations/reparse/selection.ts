@@ -26,10 +26,11 @@ export async function selectPages(
   { runtime, store }: Pick<CrawlDeps, 'runtime' | 'store'>,
   { host, where, since }: ReparseQuery,
 ): Promise<Selection> {
+  const { clock, random, onWork } = runtime;
   const { db } = store();
   const changed = since === undefined ? null : await changedPages(db, since);
   const query = { ...(host === undefined ? {} : { host }), ...(where === undefined ? {} : { where }) };
-  const found = findRecords({ db, now: runtime.clock.now(), domainOf, random: runtime.random }, query);
+  const found = findRecords({ db, now: clock.now(), domainOf, random, onWork }, query);
   const urls = new UrlSet();
   let expected = 0;
   for await (const datum of found) {

@@ -2,7 +2,9 @@ import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { isOwnPage } from '../../domain/crawl/states/duplicate.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
 import { changesOf } from '../facts/change-feed.ts';
+import { counted } from '../work-meter.ts';
 import { judgeAgain, type RepeatDeps } from './repeats.ts';
 
 /** Fact of a crawl db whose records have signatures by which they were not compared so far. */
@@ -12,6 +14,7 @@ export interface RejudgeDeps {
   readonly db: CrawlDb;
   readonly clock: Clock;
   readonly near: Pick<RepeatDeps, 'tables' | 'scopeOf'>;
+  readonly onWork?: OnWork | undefined;
 }
 
 export interface RejudgeOptions {
@@ -32,7 +35,7 @@ export async function rejudge(
   isMeant: (url: string) => boolean,
   options: RejudgeOptions,
 ): Promise<{ readonly marked: number; readonly restored: number }> {
-  const { db } = deps;
+  const { db, onWork } = deps;
   const sum = { marked: 0, restored: 0 };
   let urls: string[] = [];
   const flush = async (): Promise<void> => {
@@ -41,7 +44,7 @@ export async function rejudge(
     sum.restored += judged.restored;
     urls = [];
   };
-  for await (const datum of db.scan()) {
+  for await (const datum of counted(db.scan(), onWork, 'comparing pages')) {
     if (!isComparable(datum) || !isMeant(datum.url)) continue;
     urls.push(datum.url);
     if (urls.length >= options.chunk) await flush();

@@ -1,4 +1,5 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { unpackPlaces } from '../../domain/page/diff/packed-places.ts';
 import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
@@ -34,11 +35,21 @@ export function recordDifferences(before: CrawlDatum, after: CrawlDatum): FieldD
   return [
     ...differing(values, after),
     ...differing(before.metadata, after.metadata, 'metadata.'),
-    ...(isSame(before.blocks, after.blocks) ? [] : [shown('blocks', blocksOf(before), blocksOf(after))]),
+    ...(isSame(before.blocks, after.blocks) ? [] : [partsDifference(before, after)]),
   ];
 }
 
-const blocksOf = ({ blocks }: CrawlDatum): number => blocks?.blocks.length ?? 0;
+/** By their parts later versions of a page are compared: where it changed, and what always does. */
+function partsDifference(before: CrawlDatum, after: CrawlDatum): FieldDifference {
+  const [old, young] = [partsOf(before), partsOf(after)];
+  return { field: 'parts', before: old, after: old === young ? `${young}, read otherwise` : young };
+}
+
+function partsOf({ blocks }: CrawlDatum): number {
+  if (blocks === null) return 0;
+  const places = blocks.places === null ? null : unpackPlaces(blocks.places);
+  return places?.prints.size ?? blocks.blocks.length;
+}
 
 /** Parts of the stored parse output that differ and are in no record; `null`: there was none. */
 export function outputDifferences(before: ParsedRecord | null, after: ParsedRecord): FieldDifference[] {

@@ -2,13 +2,17 @@ import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import {
   asDuplicate,
   asOwnPage,
+  byAge,
   isAlikeInLength,
+  isIncomparable,
+  isOtherKind,
   isOwnPage,
+  isSameText,
+  repeatDistance,
   type SignedText,
   signedText,
 } from '../../domain/crawl/states/duplicate.ts';
 import { FingerprintTables, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
-import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { FingerprintTables as FingerprintTablesPort, NearAnswer } from '../../ports/fingerprint-tables.ts';
 
@@ -41,6 +45,8 @@ export interface JudgedRepeats {
   readonly marked: number;
   readonly restored: number;
 }
+
+const NOTHING_NEAR: NearAnswer = { pages: [], complete: true };
 
 /** Duplicates of one page that get another representative at once; the others are judged at their own next visit. */
 const HEIRS = 1_000;
@@ -140,20 +146,8 @@ class Judging {
     return duplicates.filter((datum) => {
       const target = datum.target === null ? undefined : this.#now.get(datum.target);
       if (target === undefined) return true;
-      return this.#distance(datum, target) === null && !this.#isIncomparable(datum, target);
+      return this.#distance(datum, target) === null && !isIncomparable(datum, target, this.#deps.tables.minChars);
     });
-  }
-
-  /** Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. */
-  #isIncomparable(page: CrawlDatum, representative: CrawlDatum): boolean {
-    const [text, other] = [this.#textOf(page), this.#textOf(representative)];
-    return (
-      isOwnPage(representative) &&
-      text !== null &&
-      other !== null &&
-      isOtherKind(text, other) &&
-      isAlikeInLength(text.textChars, other.textChars)
-    );
   }
 
   async #judgeAll(pages: readonly CrawlDatum[], keep: JudgingOptions['keep']): Promise<void> {
@@ -169,16 +163,24 @@ class Judging {
 
   #judge(page: CrawlDatum, answer: NearAnswer | undefined, keep: JudgingOptions['keep']): void {
     this.#waiting.delete(page.url);
-    const representative = answer === undefined ? null : this.#representativeFor(page, answer);
-    const isKept =
-      representative === null || keep === 'latest' || (keep === 'oldest' && byAge(page, representative) < 0);
-    if (isKept) this.#standAlone(page);
-    if (representative === null) return;
-    if (!isKept) this.#assign(page, representative.url);
-    else {
-      this.#assign(representative, page.url);
-      this.#departed.push(representative);
-    }
+    const near = answer ?? NOTHING_NEAR;
+    // By age, a page repeats the nearest one known longer; without any, all that are near repeat it.
+    const isFit = (datum: CrawlDatum): boolean => keep !== 'oldest' || byAge(datum, page) < 0;
+    const representative = this.#representativeFor(page, near, isFit);
+    if (representative === null || keep === 'latest') this.#standAlone(page);
+    if (keep === 'latest' && representative !== null) this.#takeOver(page, representative);
+    else if (representative !== null) this.#assign(page, representative.url);
+    else if (keep === 'oldest') this.#takeOverAll(page, near);
+  }
+
+  #takeOverAll(page: CrawlDatum, near: NearAnswer): void {
+    const next = (): CrawlDatum | null => this.#representativeFor(page, near, () => true);
+    for (let younger = next(); younger !== null; younger = next()) this.#takeOver(page, younger);
+  }
+
+  #takeOver(page: CrawlDatum, representative: CrawlDatum): void {
+    this.#assign(representative, page.url);
+    this.#departed.push(representative);
   }
 
   #assign(page: CrawlDatum, representative: string): void {
@@ -198,8 +200,9 @@ class Judging {
   }
 
   /** The nearest page that represents itself; among equals the one known longest. */
-  #representativeFor(page: CrawlDatum, answer: NearAnswer): CrawlDatum | null {
-    const text = this.#textOf(page)!;
+  #representativeFor(page: CrawlDatum, answer: NearAnswer, isFit: (datum: CrawlDatum) => boolean): CrawlDatum | null {
+    const text = this.#textOf(page);
+    if (text === null) return null;
     const scope = this.#deps.scopeOf(page.url);
     const fresh =
       this.#freshTables?.near(
@@ -211,7 +214,7 @@ class Judging {
     let best: { readonly datum: CrawlDatum; readonly distance: number } | null = null;
     for (const url of urls) {
       const datum = this.#now.get(url);
-      if (datum === undefined || url === page.url || this.#waiting.has(url)) continue;
+      if (datum === undefined || url === page.url || this.#waiting.has(url) || !isFit(datum)) continue;
       const distance = this.#distance(page, datum);
       if (distance === null) continue;
       if (best === null || distance < best.distance || (distance === best.distance && byAge(datum, best.datum) < 0)) {
@@ -238,21 +241,16 @@ class Judging {
           datum?.state === 'duplicate' &&
           datum.target === url &&
           (target === undefined ||
-            (this.#distance(datum, target) === null && !(this.#isAgain && this.#isIncomparable(datum, target))));
+            (this.#distance(datum, target) === null &&
+              !(this.#isAgain && isIncomparable(datum, target, this.#deps.tables.minChars))));
         return isLost ? [datum] : [];
       });
       await this.#judgeAll(lost.sort(byAge), 'first');
     }
   }
 
-  /** Distance in bits of a page to one that it may repeat; `null` when it may not. */
   #distance(page: CrawlDatum, representative: CrawlDatum): number | null {
-    if (!isOwnPage(representative)) return null;
-    const [text, other] = [this.#textOf(page), this.#textOf(representative)];
-    if (text === null || other === null || isOtherKind(text, other)) return null;
-    if (!isAlikeInLength(text.textChars, other.textChars)) return null;
-    const distance = hammingDistance(text.signature, other.signature);
-    return distance <= this.#options.distance ? distance : null;
+    return repeatDistance(page, representative, this.#deps.tables.minChars, this.#options.distance);
   }
 
   #textOf(datum: CrawlDatum): SignedText | null {
@@ -290,10 +288,3 @@ class Judging {
     return { visited, others, marked, restored };
   }
 }
-
-const isSameText = (a: SignedText, b: SignedText): boolean =>
-  a.signature === b.signature && a.signatureName === b.signatureName && a.textChars === b.textChars;
-
-const isOtherKind = (a: SignedText, b: SignedText): boolean => a.signatureName !== b.signatureName;
-
-const byAge = (a: CrawlDatum, b: CrawlDatum): number => a.discoveredAt - b.discoveredAt || (a.url < b.url ? -1 : 1);

@@ -1,8 +1,8 @@
 import { type BlockMemory, type FoundParts, learnBlocks } from './block-memory.ts';
 
 /**
- * The memory when the body of the last visit was parsed anew: its blocks as they are found now, each with the churn
- * that its place had. No visit happened, so nothing is learnt, and what the last visit found changed stays.
+ * The memory when the body of the last visit was parsed anew: its parts as they are found now, each block with the
+ * churn that its place had. No visit happened, so nothing is learnt, and what the last visit found changed stays.
  */
 export function rereadBlocks(before: BlockMemory | null, found: FoundParts): BlockMemory {
   const fresh = learnBlocks(null, found).memory;

@@ -1,6 +1,6 @@
 // domain/crawl/states/: the crawl datum, its states, and settle, the one transition function.
 import { hammingDistance } from '../../page/near/hamming.ts';
-import { type BlockMemory, type LearntBlocks, learnBlocks } from '../change/block-memory.ts';
+import { type BlockMemory, type FoundParts, learnBlocks } from '../change/block-memory.ts';
 import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts';
 import type { ScheduleVisit } from '../revisit/schedule.ts';
 import type { CrawlDatum } from './datum.ts';
@@ -39,7 +39,8 @@ export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: Fu
   if (isSame) return { outcome: 'unchanged', evidence: 'digest', distance: 0, blocks: datum.blocks };
   // Signatures and blocks of other rules do not compare.
   const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
-  const learnt = parsed === null ? null : learntOf(isResigned ? null : datum.blocks, parsed);
+  const parts = parsed === null ? null : partsOf(parsed);
+  const learnt = parts === null ? null : learnBlocks(isResigned ? null : datum.blocks, parts);
   const blocks = learnt?.memory ?? null;
   if (datum.digest === null) return { outcome: 'new', evidence: 'first', distance: null, blocks };
   const bits = signatureDistance(datum, parsed);
@@ -48,8 +49,9 @@ export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: Fu
   return { outcome: 'modified', evidence, distance, blocks };
 }
 
-function learntOf(before: BlockMemory | null, { blocks, places }: ParseSuccess): LearntBlocks | null {
-  return blocks === undefined && places === undefined ? null : learnBlocks(before, { blocks: blocks ?? [], places });
+/** The parts that a page was cut into; `null`: it was not cut. */
+export function partsOf({ blocks, places }: ParseSuccess): FoundParts | null {
+  return blocks === undefined && places === undefined ? null : { blocks: blocks ?? [], places };
 }
 
 function signatureDistance({ signature, signatureName }: CrawlDatum, parsed: ParseSuccess | null): number | null {

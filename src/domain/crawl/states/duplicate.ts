@@ -1,3 +1,4 @@
+import { hammingDistance } from '../../page/near/hamming.ts';
 import type { CrawlDatum, CrawlState, VisitOutcome } from './datum.ts';
 
 /** Pages that are compared: those of a host, of a registrable domain, or any. */
@@ -40,6 +41,43 @@ const MIN_LENGTH_RATIO = 0.8;
 export function isAlikeInLength(a: number, b: number): boolean {
   return Math.min(a, b) >= MIN_LENGTH_RATIO * Math.max(a, b);
 }
+
+export const isSameText = (a: SignedText, b: SignedText): boolean =>
+  a.signature === b.signature && a.signatureName === b.signatureName && a.textChars === b.textChars;
+
+/** Whether the signatures cannot be compared. */
+export const isOtherKind = (a: SignedText, b: SignedText): boolean => a.signatureName !== b.signatureName;
+
+/** Distance of a page to one that it may repeat, at most `maxBits`; `null` when it may not. */
+export function repeatDistance(
+  page: CrawlDatum,
+  representative: CrawlDatum,
+  minChars: number,
+  maxBits: number,
+): number | null {
+  if (!isOwnPage(representative)) return null;
+  const [text, other] = [signedText(page, minChars), signedText(representative, minChars)];
+  if (text === null || other === null || isOtherKind(text, other)) return null;
+  if (!isAlikeInLength(text.textChars, other.textChars)) return null;
+  const distance = hammingDistance(text.signature, other.signature);
+  return distance <= maxBits ? distance : null;
+}
+
+/** Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. */
+export function isIncomparable(page: CrawlDatum, representative: CrawlDatum, minChars: number): boolean {
+  const [text, other] = [signedText(page, minChars), signedText(representative, minChars)];
+  return (
+    isOwnPage(representative) &&
+    text !== null &&
+    other !== null &&
+    isOtherKind(text, other) &&
+    isAlikeInLength(text.textChars, other.textChars)
+  );
+}
+
+/** Pages known longest first. */
+export const byAge = (a: CrawlDatum, b: CrawlDatum): number =>
+  a.discoveredAt - b.discoveredAt || (a.url < b.url ? -1 : 1);
 
 export function asDuplicate(datum: CrawlDatum, representative: string): CrawlDatum {
   return { ...datum, state: 'duplicate', target: representative };

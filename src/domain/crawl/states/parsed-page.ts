@@ -1,5 +1,5 @@
 import { rereadBlocks } from '../change/reread-blocks.ts';
-import type { ParseSuccess } from './compare-answer.ts';
+import { type ParseSuccess, partsOf } from './compare-answer.ts';
 import type { CrawlDatum } from './datum.ts';
 
 /** Fields of a record that parsing fills, beside its blocks. */
@@ -35,10 +35,8 @@ export interface FormerParse {
  */
 export function reparsed(datum: CrawlDatum, parsed: ParseSuccess, former: FormerParse | null): CrawlDatum {
   const isResigned = datum.signatureName !== parsed.signatureName;
-  const { blocks: found, places } = parsed;
-  const before = isResigned ? null : datum.blocks;
-  const blocks =
-    found === undefined && places === undefined ? null : rereadBlocks(before, { blocks: found ?? [], places });
+  const parts = partsOf(parsed);
+  const blocks = parts === null ? null : rereadBlocks(isResigned ? null : datum.blocks, parts);
   const fields = { ...parsedFields(withoutFormer(datum, former), parsed), blocks };
   if (datum.state !== 'parse_failed') return { ...datum, ...fields };
   // An error of a later visit is not that of parsing.
