@@ -266,6 +266,7 @@ const READING: Readonly<Record<IndexName, string>> = {
   state: 'reading records of a state',
   failing: 'reading failing pages',
   changing: 'reading changing pages',
+  hosts: 'counting the records of hosts',
 };
 
 class Meter implements ReadMeter {
