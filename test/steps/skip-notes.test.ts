@@ -69,6 +69,8 @@ describe('the list of reasons', () => {
       'plugin-broken',
       'segment-missing',
       'segment-corrupt',
+      'package-missing',
+      'install-failed',
       'url-invalid',
       'failure-limit',
       'internal',

@@ -77,6 +77,8 @@ const cases = (): readonly Case[] => [
     says: { nodes: [expect.any(Object), expect.any(Object)] },
   },
   { args: ['segments', 'prune', '--keep-days', '0'], says: { segments: expect.any(Array) } },
+  { args: ['reparse'], says: { selected: expect.any(Number), differing: 0 } },
+  { args: ['packages', 'install', 'jieba'], says: { packages: expect.any(Array) } },
   { args: ['plugins', 'new', 'urlfilter-mine'], says: { files: expect.any(Array) } },
 ];
 
@@ -182,6 +184,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'check sitemap': 'reads',
   'plugins list': 'reads',
   'plugins test': 'reads',
+  'packages list': 'reads',
   config: 'reads',
   completion: 'reads',
   help: 'reads',
