@@ -238,4 +238,25 @@ describe('a segment after an interruption', () => {
     });
     expect((await verifyWarc(file('data-00000.warc.gz'))).faults).not.toEqual([]);
   });
+
+  it('that replaced parse output has the old one, whatever is left of the new', async () => {
+    const { dir, file } = copyOf(original);
+    writeFileSync(file('parsed.bin.fresh'), 'half of a record');
+    writeFileSync(file('parsed.bin.new'), 'half of a file');
+    const mark = JSON.parse(readFileSync(file('segment.json'), 'utf8'));
+    // As between the mark and the new file.
+    writeFileSync(file('segment.json'), JSON.stringify({ ...mark, synced: { ...mark.synced, parsed: 0 } }));
+    const reader = await storeIn(dir).open(ID, 'read');
+    expect((await all(reader.parsed())).map(({ text }) => text)).toHaveLength(URLS);
+    const segment = await storeIn(dir).open(ID, 'write');
+    const replacement = segment.replaceParsed();
+    await replacement.add(2, encodedRecord(2, { text: 'other' }));
+    await replacement.commit();
+    await segment.close();
+    expect((await all((await storeIn(dir).open(ID, 'read')).parsed())).map(({ text }) => text === 'other')).toEqual(
+      Array.from({ length: URLS }, (_, index) => index === 2),
+    );
+    expect(readdirSync(join(dir, ID)).filter((name) => /fresh|new/.test(name))).toEqual([]);
+    await checkRepaired(dir);
+  });
 });
