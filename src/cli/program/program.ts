@@ -63,7 +63,7 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
 
 const AFTER_HELP = `
 Examples:
-  incrawl demo                                          crawl a bundled, changing site on this machine
+  incrawl demo             a bundled, changing site on this machine
   incrawl crawl https://example.org/ --contact me@example.org --rounds 2
   incrawl readdb --stats
 

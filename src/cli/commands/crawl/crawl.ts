@@ -50,7 +50,7 @@ export function addCrawl(program: Command, run: Run): void {
     `
 Examples:
   incrawl crawl https://example.org/ --contact me@example.org --rounds 3
-  incrawl crawl seeds/ --dir /var/lib/incrawl           later again: transfers only due, changed pages
+  incrawl crawl seeds/ --dir crawldb   later again: transfers what is due and changed
   incrawl crawl http://127.0.0.1:8080/ --allow 127.0.0.1 --delay 0
   incrawl crawl seeds/ --dry-run`,
   );
