@@ -182,6 +182,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'check parse': 'reads',
   'check robots': 'reads',
   'check sitemap': 'reads',
+  'packages list': 'reads',
   'plugins list': 'reads',
   'plugins test': 'reads',
   'packages list': 'reads',
