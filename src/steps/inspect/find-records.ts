@@ -266,7 +266,7 @@ const READING: Readonly<Record<IndexName, string>> = {
   state: 'reading records of a state',
   failing: 'reading failing pages',
   changing: 'reading changing pages',
-  hosts: 'counting the records of hosts',
+  hosts: 'reading the counts of hosts',
 };
 
 class Meter implements ReadMeter {
