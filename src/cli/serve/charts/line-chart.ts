@@ -1,7 +1,7 @@
 import { brief } from '../../render/quantities.ts';
 import { type Markup, markup } from '../markup.ts';
 import { CHART_HEIGHT, CHART_WIDTH } from './column-chart.ts';
-import { axisTop } from './scale.ts';
+import { axisLevels, axisTop } from './scale.ts';
 
 /** Curves over time, for the static chart and for the script that redraws it. Times in seconds since the epoch. */
 export interface LineData {
@@ -36,7 +36,7 @@ export function lineChart(title: string, { x, series }: LineData): Markup {
   const paths = series.map(
     (each, i) => markup`<path class="${`line ${strokeOf(each.kind, i)}`}" d="${pathOf(x, each.values, xOf, yOf)}"/>`,
   );
-  const marks = [0, max / 2, max].map(
+  const marks = (most > 1 ? axisLevels(max) : [0, max]).map(
     (value) =>
       markup`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${round(yOf(value))}" y2="${round(yOf(value))}"/><text x="${LEFT - 6}" y="${round(yOf(value) + 4)}" text-anchor="end">${brief(value)}</text>`,
   );
