@@ -37,6 +37,8 @@ export interface Spread {
   /** The due index (without leased URLs) by `hourOf`: known pages, and new URLs. */
   readonly dueKnown: ReadonlyMap<number, number>;
   readonly dueNew: ReadonlyMap<number, number>;
+  /** Visits a day that the intervals of the known pages in the due index require, by `expectedInterval`. */
+  readonly visitsPerDay: number;
 }
 
 /** Larger depths and failure counts are counted as these. */

@@ -149,6 +149,7 @@ export function indexesContract(exam: CrawlDbExam): void {
         [7, 1],
       ]),
       dueNew: new Map(),
+      visitsPerDay: 2,
     });
     await exam.lease('s1', A);
     const previous = await exam.lookedUp(B);
@@ -169,6 +170,7 @@ export function indexesContract(exam: CrawlDbExam): void {
       byInterval: new Map([[day, 2]]),
       dueKnown: new Map([[9, 1]]),
       dueNew: new Map(),
+      visitsPerDay: 1,
     });
     await exam.db.write({ release: { segment: 's1', urls: [A] } });
     expect((await exam.db.spread()).dueKnown).toEqual(
@@ -177,5 +179,6 @@ export function indexesContract(exam: CrawlDbExam): void {
         [9, 1],
       ]),
     );
+    expect((await exam.db.spread()).visitsPerDay).toBe(2);
   });
 }

@@ -1,6 +1,7 @@
-import { isNewUrl } from '../../domain/crawl/revisit/due.ts';
+import { dueFacts, expectedInterval, isNewUrl } from '../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { countedType, hourOf, intervalBucket } from '../../domain/crawl/states/histogram-buckets.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../ports/record-indexes.ts';
 
 /** Counts all records. */
@@ -8,6 +9,7 @@ export function spreadOf(records: Iterable<CrawlDatum>, isLeased: (url: string) 
   const [byDepth, byFailures, byInterval] = [new Map<number, number>(), new Map<number, number>(), new Map()];
   const [dueKnown, dueNew] = [new Map<number, number>(), new Map<number, number>()];
   const byType = new Map<string, number>();
+  let visits = 0;
   for (const datum of records) {
     add(byDepth, Math.min(MAX_COUNTED_DEPTH, datum.depth));
     const type = countedType(datum.contentType);
@@ -15,9 +17,11 @@ export function spreadOf(records: Iterable<CrawlDatum>, isLeased: (url: string) 
     if (datum.failures > 0) add(byFailures, Math.min(MAX_COUNTED_FAILURES, datum.failures));
     if (datum.nextFetchAt === null) continue;
     add(byInterval, intervalBucket(datum.fixedIntervalMs ?? datum.schedule.intervalMs));
-    if (!isLeased(datum.url)) add(isNewUrl(datum) ? dueNew : dueKnown, hourOf(datum.nextFetchAt));
+    if (isLeased(datum.url)) continue;
+    add(isNewUrl(datum) ? dueNew : dueKnown, hourOf(datum.nextFetchAt));
+    if (!isNewUrl(datum)) visits += Math.round((1e6 * DAY_MS) / expectedInterval(dueFacts(datum)));
   }
-  return { byDepth, byType, byFailures, byInterval, dueKnown, dueNew };
+  return { byDepth, byType, byFailures, byInterval, dueKnown, dueNew, visitsPerDay: visits / 1e6 };
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key): void {

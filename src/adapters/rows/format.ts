@@ -9,9 +9,9 @@ import { type Rows, readRange } from './rows.ts';
  * Version of the layout of all rows. A change that older versions cannot read raises it. 2: new URLs have a due index
  * of their own. 3: digests of new URLs are written with their records, which older versions would leave out. 4: so are
  * the rows of further indexes, counts, and the tables of signatures. 5: due rows hold the time of the last failed
- * visit, and the interval that an operator has fixed.
+ * visit, and the interval that an operator has fixed. 6: visits a day that the intervals require are counted.
  */
-export const DB_FORMAT_VERSION = 5;
+export const DB_FORMAT_VERSION = 6;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
@@ -65,7 +65,9 @@ export async function migrate(rows: Rows, version: number, log: Log): Promise<vo
   if (version === DB_FORMAT_VERSION) return;
   log.warn('the crawl db is being migrated to a new format', { from: version, to: DB_FORMAT_VERSION });
   if (version < 5) await (await import('./indexes/rebuild-due-index.ts')).rebuildDueIndex(rows);
-  if (version < 4) await (await import('./indexes/rebuild-indexes.ts')).rebuildIndexes(rows);
+  const { countVisits, rebuildIndexes } = await import('./indexes/rebuild-indexes.ts');
+  if (version < 4) await rebuildIndexes(rows);
+  else if (version < 6) await countVisits(rows);
   await writeFormat(rows);
 }
 

@@ -33,7 +33,7 @@ export function spreadView(spread: Spread): SpreadView {
   };
 }
 
-export const entriesOf = (counts: ReadonlyMap<number, number>): number => {
+export const entriesOf = <Key>(counts: ReadonlyMap<Key, number>): number => {
   let sum = 0;
   for (const count of counts.values()) sum += count;
   return sum;

@@ -137,6 +137,34 @@ describe('the format version', () => {
     await again.close();
   });
 
+  it.each(['4', '5'])('%s is brought up to date: visits a day are counted', async (version) => {
+    const dir = await temporaryDir();
+    const db = await openAt(dir);
+    const data = [
+      visitedDatum(URL_A, { nextFetchAt: 40, failures: 0 }),
+      visitedDatum('https://b.example/', {
+        nextFetchAt: 9,
+        failures: 0,
+        fixedIntervalMs: null,
+        schedule: { intervalMs: 7_000_000, belief: null },
+      }),
+      visitedDatum('https://c.example/', { nextFetchAt: 9, failures: 2 }),
+      newDatum({ url: 'https://d.example/', now: 5, intervalMs: 1 }),
+    ];
+    await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
+    const before = await db.spread();
+    expect(before.visitsPerDay).toBeGreaterThan(12);
+    await db.close();
+    const level = new Level<string, Buffer>(dir, { valueEncoding: 'buffer' });
+    await level.del('tr');
+    await level.put(`m${FORMAT_VERSION_FACT}`, Buffer.from(version));
+    await level.close();
+    const again = await openAt(dir);
+    expect(await again.spread()).toEqual(before);
+    expect(await again.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
+    await again.close();
+  });
+
   it('3 is brought up to date: indexes and counts are made of the records', async () => {
     const dir = await temporaryDir();
     const db = await openAt(dir);

@@ -1,10 +1,9 @@
-import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { urlKey } from '../../../domain/url/canonical/url-key.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import { ROW, rowRange } from '../codecs/keys.ts';
 import { indexRowsOf, parseChangingKey, urlKeyOfMark } from '../indexes/index-rows.ts';
-import { type Cells, cellsOf, decodeCount, dueCell } from '../indexes/spread-cells.ts';
+import { type Cells, cellsOf, countedDue, decodeCount, dueCells } from '../indexes/spread-cells.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
 
@@ -29,8 +28,8 @@ export class IndexChecking {
     }
     for (const [i, datum] of data.entries()) {
       for (const cell of cellsOf(datum)) this.#add(cell);
-      const { nextFetchAt: dueAt, score } = datum;
-      if (dueAt !== null && !leased[i]) this.#add(dueCell({ dueAt, isNew: isNewUrl(datum), score }));
+      const due = leased[i] ? null : countedDue(datum);
+      if (due !== null) for (const [cell, count] of dueCells(due)) this.#add(cell, count);
     }
   }
 
@@ -43,8 +42,8 @@ export class IndexChecking {
     await this.#checkCounts(rows, report);
   }
 
-  #add(cell: string): void {
-    this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + 1);
+  #add(cell: string, count = 1): void {
+    this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + count);
   }
 
   async #checkCounts(rows: Rows, report: Report): Promise<void> {

@@ -1,9 +1,18 @@
-import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
-import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
+import { parseDueKey, ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
+import { decodeDue } from '../codecs/row-codecs.ts';
 import { existMany, type Rows, readRange } from '../rows.ts';
 import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';
-import { type Cells, cellKey, cellsOf, dueCell, encodeCount } from './spread-cells.ts';
+import {
+  type Cells,
+  cellKey,
+  cellsOf,
+  countedDue,
+  countedVisits,
+  dueCells,
+  encodeCount,
+  VISITS_CELL,
+} from './spread-cells.ts';
 
 /**
  * Rebuilds the indexes of rare states, failing and changing pages, and the counts by depth, type and time, from records
@@ -15,8 +24,8 @@ export async function rebuildIndexes(rows: Rows): Promise<void> {
     await rows.clear({ gte: from, lt: to });
   }
   const cells: Cells = new Map();
-  const add = (cell: string): void => {
-    cells.set(cell, (cells.get(cell) ?? 0) + 1);
+  const add = (cell: string, count = 1): void => {
+    cells.set(cell, (cells.get(cell) ?? 0) + count);
   };
   for await (const batch of readRange(rows, rowRange(ROW.record))) {
     const leased = await existMany(
@@ -28,10 +37,23 @@ export async function rebuildIndexes(rows: Rows): Promise<void> {
       const datum = decodeRecord(urlOfRow(recordKey), bytes);
       for (const key of indexRowsOf(datum, recordKey.slice(1))) writes.push({ type: 'put', key, value: EMPTY_VALUE });
       for (const cell of cellsOf(datum)) add(cell);
-      const { nextFetchAt: dueAt, score } = datum;
-      if (dueAt !== null && !leased[i]) add(dueCell({ dueAt, isNew: isNewUrl(datum), score }));
+      const due = leased[i] ? null : countedDue(datum);
+      if (due !== null) for (const [cell, count] of dueCells(due)) add(cell, count);
     }
     await rows.batch(writes);
   }
   await rows.batch([...cells].map(([cell, count]) => ({ type: 'put', key: cellKey(cell), value: encodeCount(count) })));
+}
+
+/** Counts the visits a day that the due index requires, which formats before 6 have not. */
+export async function countVisits(rows: Rows): Promise<void> {
+  let visits = 0;
+  for await (const batch of readRange(rows, rowRange(ROW.due))) {
+    for (const [key, bytes] of batch) {
+      const { url, dueAt } = parseDueKey(key);
+      visits += countedVisits(decodeDue(url, dueAt, bytes));
+    }
+  }
+  const key = cellKey(VISITS_CELL);
+  await rows.batch([visits === 0 ? { type: 'del', key } : { type: 'put', key, value: encodeCount(visits) }]);
 }

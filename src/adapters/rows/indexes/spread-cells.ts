@@ -1,6 +1,8 @@
+import { type DueRate, expectedInterval, isNewUrl } from '../../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { countedType, hourOf, intervalBucket } from '../../../domain/crawl/states/histogram-buckets.ts';
 import { CrawlError } from '../../../domain/errors.ts';
+import { DAY_MS } from '../../../domain/time.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../../ports/record-indexes.ts';
 import { type DuePlace, ROW, rowRange } from '../codecs/keys.ts';
 import { type Rows, readRange } from '../rows.ts';
@@ -11,7 +13,7 @@ import { type Rows, readRange } from '../rows.ts';
  */
 export type Cells = Map<string, number>;
 
-const CELL = { depth: 'd', type: 't', failures: 'f', interval: 'i', dueKnown: 'k', dueNew: 'n' } as const;
+const CELL = { depth: 'd', type: 't', failures: 'f', interval: 'i', dueKnown: 'k', dueNew: 'n', visits: 'r' } as const;
 
 const depthCell = ({ depth }: CrawlDatum): string => CELL.depth + Math.min(MAX_COUNTED_DEPTH, depth);
 
@@ -32,8 +34,32 @@ export function cellsOf(datum: CrawlDatum): string[] {
   return cells.filter((cell) => cell !== null);
 }
 
-/** The cell in which an entry of the due index counts. */
-export const dueCell = ({ isNew, dueAt }: DuePlace): string => (isNew ? CELL.dueNew : CELL.dueKnown) + hourOf(dueAt);
+/** An entry of the due index, as far as it is counted. */
+export type CountedDue = DuePlace & DueRate;
+
+/** `null`: not in the due index, unless leased. */
+export function countedDue(datum: CrawlDatum): CountedDue | null {
+  const { nextFetchAt, score, state, failures, fixedIntervalMs, schedule } = datum;
+  if (nextFetchAt === null) return null;
+  const rate = { state, failures, intervalMs: fixedIntervalMs ?? schedule.intervalMs };
+  return { dueAt: nextFetchAt, isNew: isNewUrl(datum), score, ...rate };
+}
+
+/** Visits a day are summed as whole millionths, which are exact in any order. */
+const VISIT = 1e6;
+
+/** The cell of the visits a day that the due index requires. */
+export const VISITS_CELL = CELL.visits;
+
+export const countedVisits = (entry: DueRate): number => Math.round((VISIT * DAY_MS) / expectedInterval(entry));
+
+/** The cells in which an entry of the due index counts, and by how much. */
+export function dueCells(entry: CountedDue): [cell: string, count: number][] {
+  if (entry.isNew) return [[CELL.dueNew + hourOf(entry.dueAt), 1]];
+  const visits = countedVisits(entry);
+  const hour: [string, number] = [CELL.dueKnown + hourOf(entry.dueAt), 1];
+  return visits === 0 ? [hour] : [hour, [VISITS_CELL, visits]];
+}
 
 /** Changes of the counts in one batch. */
 export class SpreadChange {
@@ -45,8 +71,8 @@ export class SpreadChange {
     if (after !== null) for (const cell of cellsOf(after)) this.#add(cell, 1);
   }
 
-  due(place: DuePlace, count: 1 | -1): void {
-    this.#add(dueCell(place), count);
+  due(entry: CountedDue, sign: 1 | -1): void {
+    for (const [cell, count] of dueCells(entry)) this.#add(cell, sign * count);
   }
 
   /** The changed cells with their counts after the batch. */
@@ -56,7 +82,7 @@ export class SpreadChange {
     return cells;
   }
 
-  #add(cell: string, count: 1 | -1): void {
+  #add(cell: string, count: number): void {
     this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + count);
   }
 }
@@ -106,5 +132,6 @@ export function spreadView(cells: ReadonlyMap<string, number>): Spread {
     byInterval: numbersOf(CELL.interval),
     dueKnown: numbersOf(CELL.dueKnown),
     dueNew: numbersOf(CELL.dueNew),
+    visitsPerDay: (cells.get(CELL.visits) ?? 0) / VISIT,
   };
 }

@@ -1,8 +1,7 @@
-import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { urlKey } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../../ports/crawl-db.ts';
-import { type DuePlace, dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from '../codecs/keys.ts';
+import { dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from '../codecs/keys.ts';
 import { decodeRecord, encodeRecord } from '../codecs/record-codec.ts';
 import type { LeaseRow } from '../codecs/row-codecs.ts';
 import {
@@ -15,7 +14,7 @@ import {
   isSameDue,
 } from '../codecs/row-codecs.ts';
 import { EMPTY_VALUE, indexRowsOf } from '../indexes/index-rows.ts';
-import { SpreadChange } from '../indexes/spread-cells.ts';
+import { type CountedDue, countedDue, SpreadChange } from '../indexes/spread-cells.ts';
 import { TallyChange } from '../indexes/tallies.ts';
 import { type Rows, readMany } from '../rows.ts';
 import type { RecordChange, RowSink } from './row-watchers.ts';
@@ -122,9 +121,9 @@ export class StagedBatch {
     if (lease !== undefined) this.#dropLease(key);
     else if (before !== null) {
       if (isSameDue(before, datum)) return;
-      this.#dropDue(placeOf(before), key);
+      this.#dropDue(countedDue(before), key);
     }
-    const place = placeOf(datum);
+    const place = countedDue(datum);
     if (place !== null) this.#putDue(place, key, encodeDue(datum));
   }
 
@@ -138,7 +137,7 @@ export class StagedBatch {
     this.#sink.del(ROW.record + key);
     this.#sink.del(ROW.links + key);
     if (this.#leases.has(key)) this.#dropLease(key);
-    else this.#dropDue(placeOf(before), key);
+    else this.#dropDue(countedDue(before), key);
     this.#moveIndexes(key, before, null);
     this.tallies.move(url, before.state, null);
   }
@@ -164,7 +163,7 @@ export class StagedBatch {
     const due = staged === undefined ? stored : staged;
     // Leased by another segment, or due at another time by now.
     if (due === undefined || due === null) return;
-    this.#dropDue(entry, key);
+    this.#dropDue(decodeDue(entry.url, entry.dueAt, due), key);
     this.#putLease(key, { segment, dueAt: entry.dueAt, due });
     this.tallies.lease(1);
   }
@@ -198,26 +197,20 @@ export class StagedBatch {
     this.tallies.lease(-1);
   }
 
-  #putDue(place: DuePlace, key: string, due: Buffer): void {
+  #putDue(place: CountedDue, key: string, due: Buffer): void {
     const row = dueKey(place, key);
     this.#due?.set(row, due);
     this.#sink.put(row, due);
     this.spread.due(place, 1);
   }
 
-  #dropDue(place: DuePlace | null, key: string): void {
+  #dropDue(place: CountedDue | null, key: string): void {
     if (place === null) return;
     const row = dueKey(place, key);
     this.#due?.set(row, null);
     this.#sink.del(row);
     this.spread.due(place, -1);
   }
-}
-
-/** `null`: not in the due index. */
-function placeOf(datum: CrawlDatum): DuePlace | null {
-  const { nextFetchAt, score } = datum;
-  return nextFetchAt === null ? null : { dueAt: nextFetchAt, isNew: isNewUrl(datum), score };
 }
 
 function dueOf(datum: CrawlDatum): { dueAt: number | null; due: Buffer } {

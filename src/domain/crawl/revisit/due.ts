@@ -11,6 +11,18 @@ export const isNewUrl = (datum: Pick<CrawlDatum, 'state' | 'visits' | 'discovere
   datum.nextFetchAt !== null &&
   datum.nextFetchAt <= datum.discoveredAt;
 
+/** Shorter intervals count as this, ms. */
+const LEAST_INTERVAL_MS = 1_000;
+
+/**
+ * Time between the visits of a page to come, ms; infinite for one that fails or is gone, and counts once: its next
+ * interval depends on the answer.
+ */
+export const expectedInterval = ({ state, failures, intervalMs }: DueRate): number =>
+  failures === 0 && state !== 'gone' ? Math.max(intervalMs, LEAST_INTERVAL_MS) : Number.POSITIVE_INFINITY;
+
+export type DueRate = Pick<ReturnType<typeof dueFacts>, 'state' | 'failures' | 'intervalMs'>;
+
 /** Fields of a due URL that selection reads, beside its time. */
 export function dueFacts(datum: CrawlDatum) {
   const { url, state, score, depth, schedule, lastFetchAt, failures } = datum;
