@@ -185,7 +185,6 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'packages list': 'reads',
   'plugins list': 'reads',
   'plugins test': 'reads',
-  'packages list': 'reads',
   config: 'reads',
   completion: 'reads',
   help: 'reads',
