@@ -1,4 +1,3 @@
-import type { TextBlock } from '../../src/domain/page/content/text-blocks.ts';
 import { gramsOf, tokensOf } from './labelled-pages.ts';
 
 /** Blocks of fewer tokens are judged by what stands beside them as well: their words may stand anywhere. */
@@ -9,12 +8,12 @@ const SHORT = 5;
  * the gold text has. Short ones: whether it has them in this order, more surely as a line of its own or beside long
  * blocks that belong to it.
  */
-export function blockLabels(blocks: readonly TextBlock[], gold: string): Float32Array {
+export function blockLabels(blocks: readonly string[], gold: string): Float32Array {
   const goldTokens = tokensOf(gold.toLowerCase());
   const known = new Set(gramsOf(goldTokens, 4));
   const whole = ` ${goldTokens.join(' ')} `;
   const lines = new Set(gold.split('\n').map((line) => tokensOf(line.toLowerCase()).join(' ')));
-  const tokens = blocks.map(({ text }) => tokensOf(text.toLowerCase()));
+  const tokens = blocks.map((text) => tokensOf(text.toLowerCase()));
   const labels = new Float32Array(blocks.length);
   for (const [i, own] of tokens.entries()) {
     if (own.length < SHORT) continue;
@@ -43,8 +42,8 @@ export function blockLabels(blocks: readonly TextBlock[], gold: string): Float32
  * Weight of each block: its share of the page's words, so that pages count alike, bounded for pages of few. What one
  * block more or less does to the F1 of a page is less where there is much else. A page without content teaches nothing.
  */
-export function blockWeights(blocks: readonly TextBlock[], gold: string): Float32Array {
-  const counts = blocks.map(({ text }) => tokensOf(text).length);
+export function blockWeights(blocks: readonly string[], gold: string): Float32Array {
+  const counts = blocks.map((text) => tokensOf(text).length);
   const content = tokensOf(gold).length;
   const all = Math.max(
     100,

@@ -4,9 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { buildTree } from '../../plugins/parse-html/tree-builder.ts';
+import { MarkupScanner } from '../../plugins/parse-html/markup/markup-scanner.ts';
 import type { PageNode } from '../../src/domain/page/page-node.ts';
+import { Tape } from '../../src/domain/page/tape/tape.ts';
 import { decodeBody } from '../../src/plugin-host/parsing/decode.ts';
+import { domOfTape } from '../../src/plugin-host/parsing/tape-dom.ts';
 
 export interface LabelledPage {
   readonly file: string;
@@ -30,9 +32,18 @@ export function labelledPages(folder: string): LabelledPage[] {
     });
 }
 
-/** The tree that parse-html builds. */
-export const domOf = ({ content }: Pick<LabelledPage, 'content'>): PageNode =>
-  buildTree(content, { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 }, false).document as unknown as PageNode;
+export const PAGE_LIMITS = { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 };
+const scanner = new MarkupScanner();
+const tape = new Tape();
+
+/** What parse-html reads of a page; valid until the next call. */
+export function tapeOf({ content }: Pick<LabelledPage, 'content'>): Tape {
+  scanner.scan(Buffer.from(content), tape, PAGE_LIMITS, false);
+  return tape;
+}
+
+export const domOf = (page: Pick<LabelledPage, 'content'>): PageNode =>
+  domOfTape(tapeOf(page)).document as unknown as PageNode;
 
 const TOKEN = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|[\p{L}\p{N}_]+/gu;
 export const tokensOf = (text: string): string[] => text.match(TOKEN) ?? [];

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { seeded } from '../seeded.ts';
-import { domOf, ScoreTable } from './labelled-pages.ts';
+import { ScoreTable, tapeOf } from './labelled-pages.ts';
 import { madePages } from './made-pages.ts';
 
 const { values } = parseArgs({
@@ -16,7 +16,7 @@ const mainContent = createMainContent();
 const byLanguage = new ScoreTable();
 const byLayout = new ScoreTable();
 for (const { language, layout, content, gold } of madePages(seeded(Number(values.seed)), Number(values.pages))) {
-  const { text } = mainContent(domOf({ content }));
+  const { text } = mainContent(tapeOf({ content }));
   const [title = ''] = gold.split('\n');
   // The title counts for content on some pages and not on others; records have it anyway.
   const found = text.includes(title) ? text : `${title}\n${text}`;

@@ -7,7 +7,7 @@ import { createMainContent } from '../../src/domain/page/content/main-content.ts
 import { publishedContent } from '../../src/domain/page/published/published-blocks.ts';
 import { createWordCutter } from '../../src/domain/page/text/word-cutter.ts';
 import { createStopWords } from '../../src/plugin-host/api/stop-words.ts';
-import { domOf, labelledPages, type Score, ScoreTable } from './labelled-pages.ts';
+import { domOf, labelledPages, type Score, ScoreTable, tapeOf } from './labelled-pages.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,10 +24,11 @@ const scores: { readonly file: string; readonly type: string; readonly score: Sc
 let cpuUs = 0;
 let chars = 0;
 for (const page of labelledPages(values.pages)) {
-  const dom = domOf(page);
+  const dom = values.mode === 'published' ? domOf(page) : null;
+  const tape = tapeOf(page);
   chars += page.content.length;
   const before = process.cpuUsage();
-  const { text } = values.mode === 'published' ? publishedContent(dom, cut, stopWords) : mainContent(dom);
+  const { text } = dom === null ? mainContent(tape) : publishedContent(dom, cut, stopWords);
   const { user, system } = process.cpuUsage(before);
   cpuUs += user + system;
   scores.push({ file: page.file, type: page.type, score: table.add(page.type, text, page.gold) });

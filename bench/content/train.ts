@@ -6,22 +6,20 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { blockContext } from '../../src/domain/page/content/block-context.ts';
+import { ContextReader } from '../../src/domain/page/content/block-context.ts';
 import { blockFeatures } from '../../src/domain/page/content/block-features.ts';
 import { type BoostedTrees, TREE_LEAVES, TREE_SPLITS } from '../../src/domain/page/content/content-model.ts';
 import { FEATURES } from '../../src/domain/page/content/feature-columns.ts';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
+import { OutlineReader } from '../../src/domain/page/content/outline.ts';
 import { pageShape } from '../../src/domain/page/content/page-shape.ts';
-import { outlineOf } from '../../src/domain/page/content/text-blocks.ts';
-import type { PageNode } from '../../src/domain/page/page-node.ts';
 import { seeded } from '../seeded.ts';
 import { blockLabels, blockWeights } from './block-labels.ts';
 import { BOOSTING, boost, type Samples } from './boosting.ts';
-import { domOf, labelledPages, ScoreTable } from './labelled-pages.ts';
+import { labelledPages, ScoreTable, tapeOf } from './labelled-pages.ts';
 import { madePages } from './made-pages.ts';
 
 interface Example {
-  readonly dom: PageNode;
   readonly rows: Float32Array;
   readonly labels: Float32Array;
   readonly weights: Float32Array;
@@ -38,18 +36,19 @@ const { values } = parseArgs({
 /** Their layouts are few and alike where real pages differ. */
 const MADE = { seed: 77, perLayout: 4, weight: 0.25 };
 
+const outlines = new OutlineReader();
+const contexts = new ContextReader();
+
 function exampleOf<Page extends { readonly content: string; readonly gold: string }>(
   page: Page,
   weight: number,
 ): Example & { readonly page: Page } {
-  const dom = domOf(page);
-  const outline = outlineOf(dom);
-  const { blocks } = outline;
+  const outline = outlines.read(tapeOf(page));
+  const blocks = Array.from({ length: outline.blockCount }, (_, i) => outline.textOf(i));
   const shape = pageShape(outline);
   return {
     page,
-    dom,
-    rows: blockFeatures(outline, shape, blockContext(outline, shape)),
+    rows: blockFeatures(outline, shape, contexts.read(outline, shape)),
     labels: blockLabels(blocks, page.gold),
     weights: blockWeights(blocks, page.gold).map((each) => each * weight),
   };
@@ -105,8 +104,8 @@ if (values.folds !== undefined) {
       });
       const find = createMainContent(trees);
       for (const i of isJudged) {
-        const { page, dom } = examples[i] as (typeof examples)[number];
-        table.add(page.type, find(dom).text, page.gold);
+        const { page } = examples[i] as (typeof examples)[number];
+        table.add(page.type, find(tapeOf(page)).text, page.gold);
       }
     }
   }

@@ -1,12 +1,14 @@
 /** `npm run bench -- --only parse`: CPU of each step from a page's bytes to its record, microseconds. */
-import { buildTree } from '../../plugins/parse-html/tree-builder.ts';
+import { MarkupScanner } from '../../plugins/parse-html/markup/markup-scanner.ts';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { createSimhash } from '../../src/domain/page/near/simhash.ts';
 import type { PageNode } from '../../src/domain/page/page-node.ts';
 import { segmentPage } from '../../src/domain/page/published/block-segmenter.ts';
+import { Tape } from '../../src/domain/page/tape/tape.ts';
 import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
 import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
+import { domOfTape } from '../../src/plugin-host/parsing/tape-dom.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const CALLS = 400;
@@ -58,17 +60,23 @@ export async function benchParse(
   });
   const bare = await parserWith(parsePluginList('plugins:\n  - parse-html\n  - signature-simhash\n', 'bench'));
   const limits = { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 };
-  const texts = bodies.map((each) => Buffer.from(each).toString());
-  const text = (i: number): string => texts[i % texts.length] as string;
-  const doms = texts.map((each) => buildTree(each, limits, false).document as unknown as PageNode);
-  const dom = (i: number): PageNode => doms[i % doms.length] as PageNode;
+  const scanner = new MarkupScanner();
+  const tapes = bodies.map((each) => {
+    const tape = new Tape();
+    scanner.scan(each, tape, limits, false);
+    return tape;
+  });
+  const tape = (i: number): Tape => tapes[i % tapes.length] as Tape;
+  const doms = tapes.map((each) => domOfTape(each).document as unknown as PageNode);
   const mainContent = createMainContent();
-  const contents = doms.map((each) => mainContent(each).text);
+  const contents = tapes.map((each) => mainContent(each).text);
+  const reused = new Tape();
   const simhash = createSimhash();
   const figures = {
-    tree: await cpuUs((i) => buildTree(text(i), limits, false)),
-    'published blocks': await cpuUs((i) => segmentPage(dom(i))),
-    'main content': await cpuUs((i) => mainContent(dom(i))),
+    tape: await cpuUs((i) => scanner.scan(body(i), reused, limits, false)),
+    'its DOM, where asked for': await cpuUs((i) => domOfTape(tape(i))),
+    'published blocks': await cpuUs((i) => segmentPage(doms[i % doms.length] as PageNode)),
+    'main content': await cpuUs((i) => mainContent(tape(i))),
     signature: await cpuUs((i) => simhash([{ text: contents[i % contents.length] as string, weight: 1 }])),
     'parse and signature alone': await cpuUs((i) => bare.live(page(i))),
     'with main content': await cpuUs((i) => unlinked.live(page(i))),

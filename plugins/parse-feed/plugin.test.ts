@@ -32,6 +32,12 @@ async function parse(
     body,
     charset: 'utf-8',
     content: body.toString(),
+    utf8: body,
+    tape: null,
+    newTape: () => {
+      throw new TypeError('no markup');
+    },
+    readTextLater: () => {},
     dom: null,
     linkElements: new Map(),
     get $(): never {

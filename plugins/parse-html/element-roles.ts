@@ -1,3 +1,5 @@
+import { TagTable } from 'incrawl/plugin';
+
 /** Treatment of an element during the walk, as a bit set. */
 export const BLOCK = 1;
 /** Separates words before, inside and after, on the same line. */
@@ -23,11 +25,9 @@ const NAMES: readonly (readonly [number, string])[] = [
   [SPECIAL, 'a area base frame html iframe img link meta title'],
 ];
 
-const ROLES: ReadonlyMap<string, number> = NAMES.reduce((roles, [role, names]) => {
-  for (const name of names.split(' ')) roles.set(name, (roles.get(name) ?? 0) | role);
-  return roles;
-}, new Map<string, number>());
-
-export function rolesOf(name: string): number {
-  return ROLES.get(name) ?? 0;
-}
+export const ROLES = new TagTable(
+  NAMES.reduce((roles, [role, names]) => {
+    for (const name of names.split(' ')) roles.set(name, (roles.get(name) ?? 0) | role);
+    return roles;
+  }, new Map<string, number>()),
+);

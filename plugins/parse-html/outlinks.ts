@@ -1,4 +1,3 @@
-import type { Element } from 'domhandler';
 import type { Outlink } from 'incrawl/plugin';
 import type { LinkResolver } from './link-resolver.ts';
 import type { RawLink } from './page-facts.ts';
@@ -6,13 +5,13 @@ import type { RawLink } from './page-facts.ts';
 /**
  * Resolves the links of a page and merges duplicates, in the order of the page: the first one stays, with the first
  * non-empty anchor text, and is `nofollow` only if all are.
- * @param elements gets the anchors of each URL
+ * @param anchors gets the entries of the anchors of each URL
  */
 export function mergeOutlinks(
   links: Iterable<RawLink>,
   resolve: LinkResolver,
   maxLinks: number,
-  elements: Map<string, Element[]> = new Map(),
+  anchors: Map<string, number[]> = new Map(),
 ): Outlink[] {
   const merged = new Map<string, Outlink>();
   for (const link of links) {
@@ -26,10 +25,10 @@ export function mergeOutlinks(
     } else if ((known.nofollow && !link.nofollow) || (known.anchor === '' && link.anchor !== '')) {
       merged.set(url, { ...known, anchor: known.anchor || link.anchor, nofollow: known.nofollow && link.nofollow });
     }
-    if (link.element === undefined) continue;
-    const anchors = elements.get(url);
-    if (anchors === undefined) elements.set(url, [link.element]);
-    else anchors.push(link.element);
+    if (link.entry === undefined) continue;
+    const entries = anchors.get(url);
+    if (entries === undefined) anchors.set(url, [link.entry]);
+    else entries.push(link.entry);
   }
   return [...merged.values()];
 }

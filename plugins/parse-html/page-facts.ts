@@ -1,4 +1,3 @@
-import type { Element } from 'domhandler';
 import type { Outlink } from 'incrawl/plugin';
 
 /** A link as written, not yet resolved. */
@@ -7,16 +6,14 @@ export interface RawLink {
   readonly rel: Outlink['rel'];
   readonly nofollow: boolean;
   readonly lang: string | undefined;
-  /** Of an anchor. */
-  readonly element?: Element;
+  /** Of an anchor: its entry on the tape. */
+  readonly entry: number | undefined;
   /** Known when the element ends. */
   anchor: string;
 }
 
 /** Facts collected by one walk over a page. */
 export interface PageFacts {
-  /** Visible text in reading order; a line per block. */
-  text: string;
   title: string | null;
   /** `og:title`, for pages without a title. */
   socialTitle: string | null;
@@ -32,7 +29,6 @@ export interface PageFacts {
 
 export function emptyFacts(): PageFacts {
   return {
-    text: '',
     title: null,
     socialTitle: null,
     lang: null,

@@ -1,35 +1,52 @@
-import type { Element } from 'domhandler';
-import { guessLanguage, type Page, robotsDirectives } from 'incrawl/plugin';
+import { guessLanguage, type Page, robotsDirectives, type Tape } from 'incrawl/plugin';
 import { readLinkElement } from './link-element.ts';
 import { parseLinkHeader } from './link-header.ts';
 import { createLinkResolver, type LinkResolver } from './link-resolver.ts';
+import { MarkupScanner } from './markup/markup-scanner.ts';
 import type { Options } from './options.ts';
 import { mergeOutlinks } from './outlinks.ts';
 import type { PageFacts, RawLink } from './page-facts.ts';
-import { walkPage } from './page-walk.ts';
-import { buildTree } from './tree-builder.ts';
+import { PageWalk } from './page-walk.ts';
+import { VisibleText } from './visible-text.ts';
 
-/** Builds the DOM of a page, reads it once, and fills in the result. */
-export function parseHtml(page: Page, options: Options & { readonly agent: string }): void {
-  const { document, truncated } = buildTree(page.content, options, page.contentType === 'application/xhtml+xml');
-  page.dom = document;
-  const { maxText, maxLinks, agent } = options;
-  const facts = walkPage(document, { maxText, maxLinks, agents: new Set(['robots', agent]) });
-
-  const { result } = page;
-  result.title = facts.title ?? facts.socialTitle;
-  result.text = facts.text;
-  result.description = facts.description ?? facts.socialDescription;
-  result.keywords = facts.keywords;
-  result.lang = language(facts.lang) ?? language(page.headers['content-language']) ?? guessLanguage(result.text);
-  const { noindex, nofollow } = robotsDirectives(facts.robots, page.headers['x-robots-tag'], agent);
-  result.noindex ||= noindex;
-  result.nofollow ||= nofollow;
-  if (truncated) result.metadata['parse-html.truncated'] = true;
-  addLinks(page, facts, maxLinks);
+export interface ReaderOptions extends Options {
+  /** Product token, lower case. */
+  readonly agent: string;
 }
 
-function addLinks(page: Page, facts: PageFacts, maxLinks: number): void {
+/** Writes the nodes of pages on tapes, reads each once, and fills in the result. */
+export class HtmlReader {
+  private readonly options: ReaderOptions;
+  private readonly agents: ReadonlySet<string>;
+  private readonly scanner = new MarkupScanner();
+  private readonly walk = new PageWalk();
+  private readonly visibleText = new VisibleText();
+
+  constructor(options: ReaderOptions) {
+    this.options = options;
+    this.agents = new Set(['robots', options.agent]);
+  }
+
+  read(page: Page): void {
+    const { result, headers } = page;
+    const { maxText, maxLinks, agent } = this.options;
+    const tape = page.newTape();
+    this.scanner.scan(page.utf8, tape, this.options, page.contentType === 'application/xhtml+xml');
+    const facts = this.walk.read(tape, { maxLinks, agents: this.agents });
+    page.readTextLater(() => this.visibleText.read(tape, maxText));
+    result.title = facts.title ?? facts.socialTitle;
+    result.description = facts.description ?? facts.socialDescription;
+    result.keywords = facts.keywords;
+    result.lang = language(facts.lang) ?? language(headers['content-language']) ?? guessLanguage(result.text);
+    const { noindex, nofollow } = robotsDirectives(facts.robots, headers['x-robots-tag'], agent);
+    result.noindex ||= noindex;
+    result.nofollow ||= nofollow;
+    if (tape.isTruncated) result.metadata['parse-html.truncated'] = true;
+    addLinks(page, tape, facts, maxLinks);
+  }
+}
+
+function addLinks(page: Page, tape: Tape, facts: PageFacts, maxLinks: number): void {
   const { result } = page;
   const fromPage = createLinkResolver(page.url, page.charset);
   result.base = facts.baseHref === null ? null : fromPage(facts.baseHref);
@@ -37,9 +54,9 @@ function addLinks(page: Page, facts: PageFacts, maxLinks: number): void {
   // The document takes precedence over the server's headers.
   const links = facts.links.concat(headerLinks(page.headers.link, page.url));
   result.canonical = firstCanonical(links, resolve);
-  const elements = new Map<string, Element[]>();
-  result.outlinks = mergeOutlinks(links, resolve, maxLinks, elements);
-  page.linkElements = elements;
+  const anchors = new Map<string, number[]>();
+  result.outlinks = mergeOutlinks(links, resolve, maxLinks, anchors);
+  tape.links = anchors;
 }
 
 function firstCanonical(links: readonly RawLink[], resolve: LinkResolver): string | null {
@@ -60,7 +77,9 @@ function headerLinks(header: string | undefined, pageUrl: string): RawLink[] {
   for (const { href: written, attributes } of parseLinkHeader(header)) {
     const href = resolve(written);
     if (href === null) continue;
-    readLinkElement(attributes, (rel, lang) => found.push({ href, rel, lang, nofollow: false, anchor: '' }));
+    readLinkElement(attributes, (rel, lang) =>
+      found.push({ href, rel, lang, nofollow: false, anchor: '', entry: undefined }),
+    );
   }
   return found;
 }

@@ -1,17 +1,17 @@
 import { definePlugin } from 'incrawl/plugin';
 import { type Options, optionsSchema } from './options.ts';
-import { parseHtml } from './parse-html.ts';
+import { HtmlReader } from './parse-html.ts';
 
 export default definePlugin<'parse', Options>({
   name: 'parse-html',
   api: 1,
   options: optionsSchema,
   setup: (host, options) => {
-    const agent = (options.agent ?? host.agent).toLowerCase();
+    const reader = new HtmlReader({ ...options, agent: (options.agent ?? host.agent).toLowerCase() });
     return {
       types: ['text/html', 'application/xhtml+xml'],
       content: 'html1',
-      parse: (page) => parseHtml(page, { ...options, agent }),
+      parse: (page) => reader.read(page),
     };
   },
 });

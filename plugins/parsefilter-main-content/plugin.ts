@@ -4,6 +4,7 @@ import {
   createStopWords,
   createWordCutter,
   definePlugin,
+  type Page,
   type PageBlock,
   type PageNode,
   pageBlocks,
@@ -37,9 +38,11 @@ export default definePlugin({
     return {
       content: mode === 'published' ? 'published1' : `main${CONTENT_VERSION}`,
       filter: (page) => {
-        if (page.dom === null || isOtherXml(page.contentType)) return;
+        if (isOtherXml(page.contentType)) return;
+        const found = find(page, maxBlocks);
+        if (found === null) return;
         const { result } = page;
-        const { text, blocks } = find(page.dom as unknown as PageNode, result.lang, maxBlocks);
+        const { text, blocks } = found;
         result.blocks = [...blocks];
         if (text.length >= minChars) result.mainText = text;
       },
@@ -47,16 +50,17 @@ export default definePlugin({
   },
 });
 
+/** `null`: the page has no nodes. */
 type Finder = (
-  dom: PageNode,
-  lang: string | null,
+  page: Page,
   maxBlocks: number,
-) => { readonly text: string; readonly blocks: readonly PageBlock[] };
+) => { readonly text: string; readonly blocks: readonly PageBlock[] } | null;
 
 function improvedFinder(): Finder {
   const mainContent = createMainContent();
-  return (dom, _lang, maxBlocks) => {
-    const found = mainContent(dom);
+  return ({ tape }, maxBlocks) => {
+    if (tape === null) return null;
+    const found = mainContent(tape);
     return { text: found.text, blocks: pageBlocks(found, maxBlocks) };
   };
 }
@@ -64,8 +68,9 @@ function improvedFinder(): Finder {
 function publishedFinder(): Finder {
   const cut = createWordCutter();
   const stopWords = createStopWords();
-  return (dom, lang, maxBlocks) => {
-    const { text, blocks } = publishedContent(dom, cut, stopWords(lang));
+  return ({ dom, result }, maxBlocks) => {
+    if (dom === null) return null;
+    const { text, blocks } = publishedContent(dom as unknown as PageNode, cut, stopWords(result.lang));
     return { text, blocks: blocks.slice(0, maxBlocks) };
   };
 }

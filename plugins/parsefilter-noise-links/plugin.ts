@@ -6,11 +6,10 @@ import {
   type NoiseReason,
   noiseLinks,
   type Outlink,
-  type Page,
-  type PageNode,
   type PlacedLink,
   PUBLISHED_CUTS,
   publishedNoiseLinks,
+  type Tape,
   TODAYS_CUTS,
 } from 'incrawl/plugin';
 import { z } from 'zod';
@@ -33,10 +32,9 @@ export default definePlugin({
     return {
       content: '',
       filter: (page) => {
-        const { result, linkElements } = page;
-        if (page.dom === null || linkElements.size === 0) return;
-        const places = linkPlaces(page.dom as unknown as PageNode, cuts, classOf);
-        const links = placedLinks(page, places);
+        const { result, tape } = page;
+        if (tape === null || tape.links.size === 0) return;
+        const links = placedLinks(result.outlinks, tape.links, linkPlaces(tape, cuts, classOf));
         const noise = isPublished ? publishedNoise(links, page.url) : noiseLinks(links, result.mainText);
         if (noise.size === 0) return;
         result.outlinks = result.outlinks.map((outlink) => {
@@ -59,12 +57,16 @@ function marked(outlink: Outlink, noise: NoiseReason): Outlink {
 }
 
 /** The outlinks with at least one located anchor. */
-function placedLinks({ result, linkElements }: Page, placeOf: ReadonlyMap<PageNode, LinkPlace>): PlacedLink[] {
+function placedLinks(
+  outlinks: readonly Outlink[],
+  anchors: Tape['links'],
+  placeOf: ReadonlyMap<number, LinkPlace>,
+): PlacedLink[] {
   const links: PlacedLink[] = [];
-  for (const { url, anchor } of result.outlinks) {
+  for (const { url, anchor } of outlinks) {
     const places: LinkPlace[] = [];
-    for (const element of linkElements.get(url) ?? []) {
-      const place = placeOf.get(element as unknown as PageNode);
+    for (const entry of anchors.get(url) ?? []) {
+      const place = placeOf.get(entry);
       if (place !== undefined) places.push(place);
     }
     if (places.length > 0) links.push({ url, anchor, places });

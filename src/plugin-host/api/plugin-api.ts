@@ -8,6 +8,7 @@ import type { ZodType } from 'zod';
 import type { FetchSchedule } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
 import type { PageBlock } from '../../domain/page/page-block.ts';
+import type { Tape } from '../../domain/page/tape/tape.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Outlink } from '../../ports/segment-store.ts';
@@ -112,9 +113,20 @@ export interface Page {
   readonly charset: string;
   /** The body decoded by {@link charset}, on first use. */
   readonly content: string;
-  /** The DOM, set by the HTML and XML parsers; `null` for plain text. */
+  /** {@link content} in UTF-8: the body itself, as a rule. */
+  readonly utf8: Uint8Array;
+  /**
+   * The nodes of the page as numbers, which the bundled filters read; `null` for plain text. Made anew from {@link dom}
+   * at each use once that was asked for or set, so changes of the DOM are seen.
+   */
+  readonly tape: Tape | null;
+  /** An empty tape for a parser to fill: it becomes {@link tape}. Its arrays belong to the host, so none is kept. */
+  newTape(): Tape;
+  /** Sets the text of the result to what `read` answers when somebody asks for it. */
+  readTextLater(read: () => string): void;
+  /** The DOM, made from {@link tape} on first use, or set by a parser; `null` for plain text. */
   dom: Document | null;
-  /** The `<a>` elements of each outlink, by its URL; set by the HTML parser. */
+  /** The `<a>` elements of each outlink, by its URL. */
   linkElements: ReadonlyMap<string, readonly Element[]>;
   /** cheerio over {@link dom}, loaded on first use. Throws a `TypeError` without a DOM. */
   readonly $: CheerioAPI;

@@ -22,6 +22,7 @@ export { csvRow } from '../../domain/export/csv-row.ts';
 export { filePathOf } from '../../domain/export/file-path.ts';
 // Main content, blocks and noise links: parsefilter-*.
 export { type Classifier, createClassifier } from '../../domain/page/content/boilerplate.ts';
+export { HIDING_STYLE } from '../../domain/page/content/element-signs.ts';
 export { CONTENT_VERSION, createMainContent, type MainContent } from '../../domain/page/content/main-content.ts';
 export { pageBlocks } from '../../domain/page/content/page-blocks.ts';
 export { type LinkPlace, linkPlaces, PUBLISHED_CUTS, TODAYS_CUTS } from '../../domain/page/links/link-regions.ts';
@@ -46,6 +47,16 @@ export { shingles } from '../../domain/page/near/shingles.ts';
 export { createSimhash, type SimhashOptions, type TextDimension } from '../../domain/page/near/simhash.ts';
 export type { PageNode } from '../../domain/page/page-node.ts';
 export { type PublishedContent, publishedContent } from '../../domain/page/published/published-blocks.ts';
+export {
+  ATTRIBUTE,
+  ATTRIBUTE_NAMES,
+  type AttributeName,
+  attributeNumber,
+} from '../../domain/page/tape/attribute-names.ts';
+export { TextMeanings } from '../../domain/page/tape/interned-texts.ts';
+export { hashed, lowered, NameTable } from '../../domain/page/tape/name-table.ts';
+export { KNOWN_TAGS, knownTag, TAG_NAMES, TagTable, tagNumber } from '../../domain/page/tape/tag-names.ts';
+export { CLOSE, COMMENT, INSTRUCTION, SECTION, Tape, TEXT, VISIBLE, WIDE } from '../../domain/page/tape/tape.ts';
 export { cutText } from '../../domain/page/text/cut-text.ts';
 export { guessLanguage } from '../../domain/page/text/guess-language.ts';
 export { statedTime } from '../../domain/page/text/stated-time.ts';

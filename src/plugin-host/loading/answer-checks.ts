@@ -2,6 +2,7 @@
 /** Checks of a plugin's answers at run time: it may be JavaScript, so its types promise nothing. */
 import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { ParseResult } from '../api/plugin-api.ts';
+import { LiveResult } from '../parsing/live-result.ts';
 
 /**
  * The answer of a method that must not be asynchronous. A promise throws a `TypeError` here: no caller awaits it, and
@@ -66,6 +67,7 @@ const PROMISED: { readonly [Key in keyof ParseResult]: readonly [keeps: (value: 
  */
 export function resultFault(result: ParseResult): string | null {
   for (const [key, [keeps, what]] of Object.entries(PROMISED)) {
+    if (key === 'text' && result instanceof LiveResult && result.isTextWaiting) continue;
     const value: unknown = result[key as keyof ParseResult];
     if (keeps(value)) continue;
     const found = typeof value === 'object' && value !== null ? '' : `, not ${String(value).slice(0, 60)}`;

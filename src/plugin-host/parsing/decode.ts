@@ -32,9 +32,23 @@ const FALLBACK = 'windows-1252';
  * one of a late declaration, else the one detected by script and letter frequency, else windows-1252.
  */
 export function decodeBody(body: Uint8Array, hints: DecodeHints): DecodedBody {
+  const charset = encodingOf(body, hints);
+  return { text: decodedAs(charset, body), charset };
+}
+
+/** The encoding by which {@link decodeBody} decodes. */
+export function encodingOf(body: Uint8Array, hints: DecodeHints): string {
   const declared = declaredOutside(body, hints) ?? declaredInside(body, hints.kind, PRESCAN_BYTES);
-  const charset = declared === null ? guess(body, hints) : corrected(body, declared);
-  return { text: charset === 'utf-8' ? decodeUtf8(body) : new TextDecoder(charset).decode(body), charset };
+  return declared === null ? guess(body, hints) : corrected(body, declared);
+}
+
+export const decodedAs = (charset: string, body: Uint8Array): string =>
+  charset === 'utf-8' ? decodeUtf8(body) : new TextDecoder(charset).decode(body);
+
+/** The text that {@link decodedAs} gives, in UTF-8: mostly the body itself. */
+export function utf8Of(charset: string, body: Uint8Array): Uint8Array {
+  if (charset !== 'utf-8' || !isUtf8(body)) return Buffer.from(decodedAs(charset, body));
+  return hasMark(body) ? body.subarray(3) : body;
 }
 
 /**
@@ -121,6 +135,7 @@ function decodeUtf8(body: Uint8Array): string {
   const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   // A string of one byte a character is half the size and faster to scan.
   if (isAscii(buffer)) return buffer.toString('latin1');
-  const hasMark = buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf;
-  return buffer.toString('utf8', hasMark ? 3 : 0);
+  return buffer.toString('utf8', hasMark(buffer) ? 3 : 0);
 }
+
+const hasMark = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;

@@ -10,6 +10,7 @@ import type { LoadedPlugins } from '../loading/load-plugins.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { failedRecord } from './failed-record.ts';
 import { LivePage } from './live-page.ts';
+import type { TapePool } from './tape-pool.ts';
 
 export interface ParseLimits {
   readonly maxTextChars: number;
@@ -28,8 +29,14 @@ export async function parsePage(
   plugins: LoadedPlugins,
   signature: Signature,
   limits: ParseLimits,
+  tapes?: TapePool,
 ): Promise<ParsedRecord> {
-  return (await parseLive(page, plugins, signature, limits)).record;
+  const live = new LivePage(page, tapes);
+  try {
+    return await parsed(page, live, plugins, signature, limits);
+  } finally {
+    live.release();
+  }
 }
 
 /** As {@link parsePage}, with the whole result: the record keeps only a part of it. */
@@ -38,18 +45,36 @@ export async function parseLive(
   plugins: LoadedPlugins,
   signature: Signature,
   limits: ParseLimits,
+  tapes?: TapePool,
 ): Promise<{ readonly record: ParsedRecord; readonly result: ParseResult }> {
-  const live = new LivePage(page);
+  const live = new LivePage(page, tapes);
   const { result } = live;
+  try {
+    const record = await parsed(page, live, plugins, signature, limits);
+    // Read before the tapes are given back.
+    void result.text;
+    return { record, result };
+  } finally {
+    live.release();
+  }
+}
+
+async function parsed(
+  page: PageToParse,
+  live: LivePage,
+  plugins: LoadedPlugins,
+  signature: Signature,
+  limits: ParseLimits,
+): Promise<ParsedRecord> {
   try {
     const parser = plugins.parserFor(live.contentType);
     if (parser === undefined) throw new CrawlError('parse-unsupported', `no parser for ${live.contentType}`);
     await guarded(parser.name, () => parser.extension.parse(live));
     for (const filter of plugins.parseFilters) await guarded(filter.name, () => filter.extension.filter(live));
-    return { record: recordOf(page, live, sign(live, signature), nameOf(signature, parser.content), limits), result };
+    return recordOf(page, live, sign(live, signature), nameOf(signature, parser.content), limits);
   } catch (error) {
     const code = error instanceof CrawlError ? error.code : 'parse-failed';
-    return { record: failedRecord(page, live.contentType, code, textOf(error)), result };
+    return failedRecord(page, live.contentType, code, textOf(error));
   }
 }
 

@@ -7,6 +7,7 @@ import { encodeParsed } from './encode-parsed.ts';
 import { loadParsing, type ParsingOptions } from './load-parsing.ts';
 import { parsePage } from './parse-page.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
+import { TapePool } from './tape-pool.ts';
 
 const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing, {
   debug: () => {},
@@ -14,6 +15,8 @@ const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing,
   warn: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
   error: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
 });
+
+const tapes = new TapePool();
 
 export interface PageBatch {
   /** Posted to the main thread when parsing begins: the time-out counts from then, not from the start of the thread. */
@@ -28,7 +31,7 @@ export default async function parse({ batch, pages }: PageBatch): Promise<unknow
   });
   parentPort?.postMessage(batch);
   const answers: ParsedPage[] = [];
-  for (const page of pages) answers.push(encodeParsed(await parsePage(page, plugins, signature, limits)));
+  for (const page of pages) answers.push(encodeParsed(await parsePage(page, plugins, signature, limits, tapes)));
   const transfer = answers.map(({ encoded }) => encoded.buffer);
   return move({ [transferableSymbol]: transfer, [valueSymbol]: answers } as never);
 }

@@ -1,19 +1,26 @@
 import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import { blockContext } from '../../../src/domain/page/content/block-context.ts';
+import { ContextReader } from '../../../src/domain/page/content/block-context.ts';
 import { blockFeatures } from '../../../src/domain/page/content/block-features.ts';
 import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/content/class-words.ts';
 import { contentTrees, logitsOf, readTrees } from '../../../src/domain/page/content/content-model.ts';
 import { FEATURES } from '../../../src/domain/page/content/feature-columns.ts';
 import { createMainContent } from '../../../src/domain/page/content/main-content.ts';
+import { type Outline, OutlineReader } from '../../../src/domain/page/content/outline.ts';
 import { pageBlocks } from '../../../src/domain/page/content/page-blocks.ts';
 import { pageShape } from '../../../src/domain/page/content/page-shape.ts';
-import { outlineOf } from '../../../src/domain/page/content/text-blocks.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
-import { textShape } from '../../../src/domain/page/text/text-shape.ts';
+import { flatten } from '../../../src/domain/page/tape/flatten.ts';
+import { Tape } from '../../../src/domain/page/tape/tape.ts';
 
-const dom = (html: string): PageNode => parseDocument(html) as unknown as PageNode;
+const tapeOf = (html: string): Tape => {
+  const tape = new Tape();
+  flatten(parseDocument(html) as unknown as PageNode, tape);
+  return tape;
+};
+const outlineOf = (html: string): Outline => new OutlineReader().read(tapeOf(html));
+const textsOf = (outline: Outline): string[] => Array.from({ length: outline.blockCount }, (_, i) => outline.textOf(i));
 const mainContent = createMainContent();
 
 describe('trees', () => {
@@ -34,13 +41,13 @@ describe('trees', () => {
 
 it('every block has a value in every column', () => {
   const html = `<title>A b</title><body><h1>A b</h1><div class="post card"><p>Text <a href="/">link</a>.</p></div><ul><li>1<li>2<li>3</ul><noscript>no</noscript></body>`;
-  const outline = outlineOf(dom(html));
+  const outline = outlineOf(html);
   const shape = pageShape(outline);
-  const rows = blockFeatures(outline, shape, blockContext(outline, shape));
-  expect(rows).toHaveLength(outline.blocks.length * FEATURES.length);
+  const rows = blockFeatures(outline, shape, new ContextReader().read(outline, shape));
+  expect(rows).toHaveLength(outline.blockCount * FEATURES.length);
   expect(rows.every(Number.isFinite)).toBe(true);
   const column = (name: string): number[] =>
-    outline.blocks.map((_, i) => rows[i * FEATURES.length + FEATURES.indexOf(name)] ?? Number.NaN);
+    textsOf(outline).map((_, i) => rows[i * FEATURES.length + FEATURES.indexOf(name)] ?? Number.NaN);
   expect(column('heading')).toEqual([1, 0, 0, 0, 0, 0]);
   expect(column('in:list')).toEqual([0, 0, 1, 1, 1, 0]);
   expect(column('at:card')).toEqual([0, 1, 0, 0, 0, 0]);
@@ -52,12 +59,10 @@ it('every block has a value in every column', () => {
 
 it('reads the metadata in the head, and shows none of it', () => {
   const outline = outlineOf(
-    dom(
-      '<html><head><title>T</title><script type="application/ld+json">{"@type":"NewsArticle"}</script><meta property="og:type" content="product"><style>p{}</style></head><body><p>Text.</p></body></html>',
-    ),
+    '<html><head><title>T</title><script type="application/ld+json">{"@type":"NewsArticle"}</script><meta property="og:type" content="product"><style>p{}</style></head><body><p>Text.</p></body></html>',
   );
   expect(outline.kinds).toEqual({ article: true, product: true, forum: false, list: false });
-  expect(outline.blocks.map(({ text }) => text)).toEqual(['Text.']);
+  expect(textsOf(outline)).toEqual(['Text.']);
 });
 
 it('finds repeated elements, labels of links to other pages, and the distance to the text', () => {
@@ -66,11 +71,13 @@ it('finds repeated elements, labels of links to other pages, and the distance to
       2,
     );
   const html = `<body><p>${long}</p><p>Also read: <a href="/2">Another mill</a></p><p>${long}</p><div><p>Buy now</p></div><div><p>Buy now</p></div></body>`;
-  const outline = outlineOf(dom(html));
+  const outline = outlineOf(html);
   const shape = pageShape(outline);
-  const rows = blockFeatures(outline, shape, blockContext(outline, shape));
+  const rows = blockFeatures(outline, shape, new ContextReader().read(outline, shape));
   const column = (name: string): number[] =>
-    outline.blocks.map((_, i) => Number((rows[i * FEATURES.length + FEATURES.indexOf(name)] ?? Number.NaN).toFixed(2)));
+    textsOf(outline).map((_, i) =>
+      Number((rows[i * FEATURES.length + FEATURES.indexOf(name)] ?? Number.NaN).toFixed(2)),
+    );
   expect(column('copies')).toEqual([1.58, 1, 1.58, 1.58, 1.58]);
   expect(column('says:tail')).toEqual([0, 1, 0, 0, 0]);
   expect(column('says:action')).toEqual([0, 0, 0, 1, 1]);
@@ -89,7 +96,7 @@ it('leaves out lines that lead to other pages between paragraphs', () => {
   const line = (text: string): string =>
     `<p>${text}: <a href="/2">The other mill, which the people of the town had forgotten</a></p>`;
   const html = `<body><article><h1>The mill</h1><p>${long}</p>${line('Also read')}<p>${long}</p>${line('延伸阅读')}<p>${long}</p>${line('They wrote of it at length in')}<p>${long}</p></article></body>`;
-  const { text } = mainContent(dom(html));
+  const { text } = mainContent(tapeOf(html));
   expect(text).toContain('They wrote');
   expect(text).not.toMatch(/Also read|延伸阅读/);
 });
@@ -109,7 +116,15 @@ it.each([
   ['太阳，2 个', { width: 12, digits: 1, marks: 1, lines: 1, endsSentence: false }],
   ['a\nb', { width: 3, digits: 0, marks: 0, lines: 2, endsSentence: false }],
 ])('shape of %j', (text, shape) => {
-  expect(textShape(text)).toEqual(shape);
+  const { blockCount, blocks } = outlineOf(`<p>${text.replace('\n', '<br>')}`);
+  expect(blockCount).toBe(1);
+  expect({
+    width: blocks.width[0],
+    digits: blocks.digits[0],
+    marks: blocks.marks[0],
+    lines: blocks.lines[0],
+    endsSentence: blocks.endsSentence[0] === 1,
+  }).toEqual(shape);
 });
 
 it('is made of the blocks of the page, in their order, whatever the page is', () => {
@@ -132,11 +147,11 @@ it('is made of the blocks of the page, in their order, whatever the page is', ()
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
-      const { text, outline, isMain } = mainContent(dom(pieces.join('')));
-      expect(isMain).toHaveLength(outline.blocks.length);
-      const kept = outline.blocks.filter((_, i) => isMain[i]);
-      expect(text).toBe(kept.map((block) => block.text).join('\n'));
-      if (outline.blocks.length > 0) expect(kept.length).toBeGreaterThan(0);
+      const { text, outline, isMain } = mainContent(tapeOf(pieces.join('')));
+      expect(isMain).toHaveLength(outline.blockCount);
+      const kept = textsOf(outline).filter((_, i) => isMain[i]);
+      expect(text).toBe(kept.join('\n'));
+      if (outline.blockCount > 0) expect(kept.length).toBeGreaterThan(0);
     }),
     { numRuns: 200 },
   );
@@ -149,15 +164,15 @@ it('judges elements that repeat each other alike', () => {
       `<div class="card"><h3><a href="/p/${i}">Lamp number ${i}</a></h3><p>${'A lamp of glass and brass. '.repeat(1 + (i % 3))}</p><span>${10 + i} EUR</span></div>`,
   ).join('');
   const { outline, isMain } = mainContent(
-    dom(`<body><main><h1>Lamps</h1><div class="grid">${cards}</div></main></body>`),
+    tapeOf(`<body><main><h1>Lamps</h1><div class="grid">${cards}</div></main></body>`),
   );
-  const kept = outline.blocks.filter(({ text }, i) => isMain[i] && text.startsWith('Lamp number'));
+  const kept = textsOf(outline).filter((text, i) => isMain[i] && text.startsWith('Lamp number'));
   expect([0, 12]).toContain(kept.length);
 });
 
 it('names blocks by their path, runs of one element as a count', () => {
   const text = 'The mill beside the river is to run again in a year, said the people of the valley.';
   const html = `<body><div><div><div><p>${text}</p><p>${text}</p><div class="box"><p>${text}</p></div></div></div></div></body>`;
-  const paths = pageBlocks(mainContent(dom(html)), 10).map(({ path }) => path);
+  const paths = pageBlocks(mainContent(tapeOf(html)), 10).map(({ path }) => path);
   expect(paths).toEqual(['body>div*3>p:1', 'body>div*3>p:2', 'body>div*4>p:1']);
 });

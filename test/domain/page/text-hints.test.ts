@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { BlockText } from '../../../src/domain/page/content/block-text.ts';
 import { ACTION, CREDIT, IMPRINT, PRICE, TAIL, textHints } from '../../../src/domain/page/text/text-hints.ts';
-import { textShape } from '../../../src/domain/page/text/text-shape.ts';
 
-const hintsOf = (text: string): number => textHints(text, textShape(text));
+function hintsOf(text: string): number {
+  const bytes = Buffer.from(text);
+  const shape = new BlockText();
+  shape.begin(bytes.length);
+  shape.addWide(bytes, 0, bytes.length);
+  return textHints(text, shape);
+}
 
 describe('hints of a text', () => {
   it.each([

@@ -1,7 +1,9 @@
 // domain/page/content/: main content, found by decision trees over blocks of text.
-import { TAIL, textHints } from '../text/text-hints.ts';
+import { InternedTexts } from '../tape/interned-texts.ts';
+import { IMPRINT_WIDTH, mayHint, TAIL, textHints } from '../text/text-hints.ts';
+import { lengthFromLead } from '../text/utf8.ts';
+import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
-import type { Outline } from './text-blocks.ts';
 
 /** Context of a block beyond its neighbours, for the features. */
 export interface BlockContext {
@@ -29,62 +31,92 @@ const LONG = 120;
 /** Texts with an equal beginning of this length count as equal. */
 const BEGIN = 80;
 
-export function blockContext({ blocks }: Outline, { shapes, isShown }: PageShape): BlockContext {
-  const { length } = blocks;
-  const hints = new Uint8Array(length);
-  const copies = new Float64Array(length);
-  const sinceTail = new Float64Array(length);
-  const sinceLong = new Float64Array(length);
-  const untilLong = new Float64Array(length);
-  const longBefore = new Float64Array(length);
-  const longAfter = new Float64Array(length);
-  const section = new Float64Array(length);
-  /** Where each beginning was first met, the same of each block, and how many there are. */
-  const places = new Map<string, number>();
-  const first = new Int32Array(length);
-  const counts = new Int32Array(length);
-  let lastTail = -FAR;
-  let lastLong = -FAR;
-  let long = 0;
-  let sectionStart = 0;
-  let sectionWidth = 0;
-  for (let i = 0; i < length; i++) {
-    const { text, linkChars, heading } = blocks[i]!;
-    const shape = shapes[i]!;
-    const { width } = shape;
-    hints[i] = textHints(text, shape);
-    const begin = text.length > BEGIN ? text.slice(0, BEGIN) : text;
-    const known = places.get(begin);
-    first[i] = known ?? i;
-    if (known === undefined) places.set(begin, i);
-    counts[first[i]!]!++;
-    if ((hints[i]! & TAIL) !== 0) lastTail = i;
-    sinceTail[i] = Math.min(FAR, i - lastTail);
-    sinceLong[i] = Math.min(FAR, i - lastLong);
-    longBefore[i] = long;
-    const isLong = width > LONG && linkChars < 0.3 * text.length && isShown[i] === 1;
-    if (isLong) {
-      lastLong = i;
-      long += width;
+/** Reads contexts; reusable for any number of pages. */
+export class ContextReader {
+  /** The beginnings of the blocks, by number. */
+  private readonly beginnings = new InternedTexts();
+
+  read(outline: Outline, { isShown }: PageShape): BlockContext {
+    const { blockCount: count, blocks } = outline;
+    const hints = new Uint8Array(count);
+    const copies = this.countCopies(outline);
+    const sinceTail = new Float64Array(count);
+    const sinceLong = new Float64Array(count);
+    const untilLong = new Float64Array(count);
+    const longBefore = new Float64Array(count);
+    const longAfter = new Float64Array(count);
+    const section = new Float64Array(count);
+    const isLong = new Uint8Array(count);
+    let lastTail = -FAR;
+    let lastLong = -FAR;
+    let long = 0;
+    let sectionStart = 0;
+    let sectionWidth = 0;
+    for (let i = 0; i < count; i++) {
+      const width = blocks.width[i]!;
+      hints[i] = hintsOf(outline, i);
+      if ((hints[i]! & TAIL) !== 0) lastTail = i;
+      sinceTail[i] = Math.min(FAR, i - lastTail);
+      sinceLong[i] = Math.min(FAR, i - lastLong);
+      longBefore[i] = long;
+      isLong[i] = Number(width > LONG && blocks.linkChars[i]! < 0.3 * blocks.chars[i]! && isShown[i] === 1);
+      if (isLong[i] === 1) {
+        lastLong = i;
+        long += width;
+      }
+      if (blocks.heading[i]! > 0 && (i === 0 || blocks.heading[i - 1] === 0)) {
+        section.fill(sectionWidth, sectionStart, i);
+        sectionStart = i;
+        sectionWidth = 0;
+      }
+      sectionWidth += width * (1 - blocks.linkChars[i]! / blocks.chars[i]!);
     }
-    if (heading > 0 && (i === 0 || blocks[i - 1]!.heading === 0)) {
-      section.fill(sectionWidth, sectionStart, i);
-      sectionStart = i;
-      sectionWidth = 0;
+    section.fill(sectionWidth, sectionStart, count);
+    lastLong = count + FAR;
+    for (let i = count - 1; i >= 0; i--) {
+      untilLong[i] = Math.min(FAR, lastLong - i);
+      if (isLong[i] === 1) lastLong = i;
+      longAfter[i] = Math.max(0, long - longBefore[i]! - (isLong[i] === 1 ? blocks.width[i]! : 0)) / (long + 1);
+      longBefore[i]! /= long + 1;
     }
-    sectionWidth += width * (1 - linkChars / text.length);
+    return { hints, copies, sinceTail, sinceLong, untilLong, longBefore, longAfter, section };
   }
-  section.fill(sectionWidth, sectionStart, length);
-  lastLong = length + FAR;
-  for (let i = length - 1; i >= 0; i--) {
-    const { text, linkChars } = blocks[i]!;
-    const { width } = shapes[i]!;
-    copies[i] = counts[first[i]!]!;
-    untilLong[i] = Math.min(FAR, lastLong - i);
-    const isLong = width > LONG && linkChars < 0.3 * text.length && isShown[i] === 1;
-    if (isLong) lastLong = i;
-    longAfter[i] = Math.max(0, long - longBefore[i]! - (isLong ? width : 0)) / (long + 1);
-    longBefore[i]! /= long + 1;
+
+  private countCopies({ blockCount, blocks, bytes }: Outline): Float64Array {
+    const { beginnings } = this;
+    beginnings.trim(0);
+    const numbers = new Int32Array(blockCount);
+    const counts = new Int32Array(blockCount + 1);
+    for (let i = 0; i < blockCount; i++) {
+      const from = blocks.from[i]!;
+      const to = blocks.chars[i]! > BEGIN ? endOfBeginning(bytes, from, blocks.to[i]!) : blocks.to[i]!;
+      numbers[i] = beginnings.number(bytes, from, to);
+      counts[numbers[i]!]!++;
+    }
+    return Float64Array.from(numbers, (number) => counts[number]!);
   }
-  return { hints, copies, sinceTail, sinceLong, untilLong, longBefore, longAfter, section };
+}
+
+/** The end of the first {@link BEGIN} UTF-16 units of a longer text. */
+function endOfBeginning(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  let units = 0;
+  while (units < BEGIN && at < to) {
+    const length = lengthFromLead(bytes[at]!);
+    units += length === 4 ? 2 : 1;
+    at += length;
+  }
+  return at;
+}
+
+/** Most blocks can have no hints, which their length and first bytes tell. */
+function hintsOf(outline: Outline, block: number): number {
+  const { blocks, bytes } = outline;
+  const width = blocks.width[block]!;
+  const digits = blocks.digits[block]!;
+  if (width > IMPRINT_WIDTH) return 0;
+  const from = blocks.from[block]!;
+  const isWide = blocks.isWide[block] === 1;
+  if (!isWide && !mayHint(bytes[from]!, bytes[from + 1]!, width, digits)) return 0;
+  return textHints(outline.textOf(block), { width, digits });
 }

@@ -1,7 +1,7 @@
 import { TAIL, textHints } from '../text/text-hints.ts';
 import type { BlockContext } from './block-context.ts';
 import { CONTENT } from './element-signs.ts';
-import { type ElementsAround, elementsAround } from './elements-around.ts';
+import { type ElementsAround, elementsAround, LEAST_ALIKE } from './elements-around.ts';
 import {
   AROUND_COLUMNS,
   CLOSE_COLUMNS,
@@ -11,12 +11,13 @@ import {
   type SignColumns,
   TAGS,
 } from './feature-columns.ts';
+import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
-import type { Outline, TextBlock } from './text-blocks.ts';
 
 /** Whether a heading announces what belongs to other pages. */
-export const announcesTail = ({ heading, text }: TextBlock): boolean =>
-  heading > 0 && (textHints(text, { width: text.length, digits: 0 }) & TAIL) !== 0;
+export const announcesTail = (outline: Outline, block: number): boolean =>
+  outline.blocks.heading[block]! > 0 &&
+  (textHints(outline.textOf(block), { width: outline.blocks.chars[block]!, digits: 0 }) & TAIL) !== 0;
 
 /** Number of neighbours on either side, and the bound of each one's width. */
 const NEAR = 5;
@@ -35,12 +36,15 @@ export function blockFeatures(
   context: BlockContext,
   allocate: (values: number) => Float32Array = (values) => new Float32Array(values),
 ): Float32Array {
-  const { blocks } = outline;
-  const rows = allocate(blocks.length * FEATURES.length);
+  const { blockCount } = outline;
+  const rows = allocate(blockCount * FEATURES.length);
   const writer = new FeatureWriter(outline, page, context, rows);
-  for (let i = 0; i < blocks.length; i++) writer.write(i);
+  for (let i = 0; i < blockCount; i++) writer.write(i);
   return rows;
 }
+
+/** Rows on either side of those of the blocks, so that neighbours of the first and the last block are 0. */
+const MARGIN = 2;
 
 class FeatureWriter {
   private readonly outline: Outline;
@@ -48,9 +52,10 @@ class FeatureWriter {
   private readonly rows: Float32Array;
   private readonly around: ElementsAround;
   private readonly context: BlockContext;
-  /** Of each block. */
+  /** Of each block, with a margin. */
   private readonly widths: Float64Array;
   private readonly densities: Float64Array;
+  private readonly headings: Int32Array;
   private readonly whole: readonly number[];
   private readonly firstH1: number;
   private column = 0;
@@ -59,81 +64,90 @@ class FeatureWriter {
   private tailLevel = 0;
 
   constructor(outline: Outline, page: PageShape, context: BlockContext, rows: Float32Array) {
-    const { blocks } = outline;
+    const { blockCount, blocks } = outline;
     this.outline = outline;
     this.page = page;
     this.rows = rows;
     this.around = elementsAround(outline, page);
     this.context = context;
-    this.widths = Float64Array.from(page.shapes, ({ width }) => log(width));
-    this.densities = Float64Array.from(blocks, ({ linkChars, text }) => linkChars / text.length);
+    this.widths = new Float64Array(blockCount + 2 * MARGIN);
+    this.densities = new Float64Array(blockCount + 2 * MARGIN);
+    this.headings = new Int32Array(blockCount + 2 * MARGIN);
+    let firstH1 = -1;
+    for (let i = 0; i < blockCount; i++) {
+      this.widths[i + MARGIN] = log(blocks.width[i]!);
+      this.densities[i + MARGIN] = blocks.linkChars[i]! / blocks.chars[i]!;
+      this.headings[i + MARGIN] = blocks.heading[i]!;
+      if (firstH1 < 0 && blocks.heading[i] === 1 && page.isShown[i] === 1) firstH1 = i;
+    }
+    this.firstH1 = firstH1;
     this.whole = wholePage(outline, page);
-    this.firstH1 = blocks.findIndex(({ heading }, i) => heading === 1 && page.isShown[i] === 1);
   }
 
   /** Rows are to be written in order. */
   write(i: number): void {
-    const block = this.outline.blocks[i] as TextBlock;
+    const parent = this.outline.blocks.holder[i]!;
+    const grand = parent < 0 ? -1 : this.outline.elements.parent[parent]!;
     this.column = i * FEATURES.length;
-    this.own(i, block);
+    this.own(i, parent);
     this.beside(i, -1);
     this.beside(i, 1);
-    this.place(i, block);
-    this.containing(i, block.path);
+    this.place(i);
+    this.containing(i, parent, grand);
     for (const value of this.whole) this.put(value);
-    this.signs(block.path);
-    this.wider(i, block.path);
+    this.signs(parent, grand);
+    this.wider(i, parent);
   }
 
   private put(value: number): void {
     this.rows[this.column++] = value;
   }
 
-  private own(i: number, { text, tag, links, heading, path }: TextBlock): void {
-    const shape = this.page.shapes[i];
-    if (shape === undefined) return;
-    this.put(this.widths[i]!);
-    this.put(this.densities[i]!);
-    this.put(log(links));
-    this.put(heading);
-    this.put(log(shape.marks));
-    this.put(Number(shape.endsSentence));
-    this.put(shape.digits / text.length);
-    this.put(log(shape.lines - 1));
-    const column = COLUMN_OF_TAG.get(tag);
-    if (column !== undefined) this.rows[this.column + column] = 1;
+  private own(i: number, parent: number): void {
+    const { blocks, elements } = this.outline;
+    this.put(this.widths[i + MARGIN]!);
+    this.put(this.densities[i + MARGIN]!);
+    this.put(log(blocks.links[i]!));
+    this.put(blocks.heading[i]!);
+    this.put(log(blocks.marks[i]!));
+    this.put(blocks.endsSentence[i]!);
+    this.put(blocks.digits[i]! / blocks.chars[i]!);
+    this.put(log(blocks.lines[i]! - 1));
+    const column = parent < 0 ? -1 : COLUMN_OF_TAG.at(elements.tag[parent]!);
+    if (column >= 0) this.rows[this.column + column] = 1;
     this.column += TAGS.length;
-    const parent = path.length === 0 ? -1 : path[path.length - 1]!;
     this.put(parent < 0 ? 0 : this.around.items[parent]!);
     this.put(parent < 0 ? 0 : this.around.quotes[parent]!);
   }
 
   private beside(i: number, by: number): void {
-    this.put(this.widths[i + by] ?? 0);
-    this.put(this.densities[i + by] ?? 0);
-    this.put(this.outline.blocks[i + by]?.heading ?? 0);
-    this.put(this.widths[i + 2 * by] ?? 0);
-    this.put(this.densities[i + 2 * by] ?? 0);
+    const at = i + MARGIN;
+    this.put(this.widths[at + by]!);
+    this.put(this.densities[at + by]!);
+    this.put(this.headings[at + by]!);
+    this.put(this.widths[at + 2 * by]!);
+    this.put(this.densities[at + 2 * by]!);
   }
 
-  private place(i: number, { heading }: TextBlock): void {
-    const { shapes, isShown, plain, linked } = this.page;
+  private place(i: number): void {
+    const { blockCount, blocks } = this.outline;
+    const { isShown, plain, linked } = this.page;
     let near = 0;
     let nearDensity = 0;
-    const last = Math.min(shapes.length - 1, i + NEAR);
+    const last = Math.min(blockCount - 1, i + NEAR);
     for (let j = Math.max(0, i - NEAR); j <= last; j++) {
-      near += Math.min(NEAR_WIDTH, shapes[j]!.width);
-      nearDensity += this.densities[j]!;
+      near += Math.min(NEAR_WIDTH, blocks.width[j]!);
+      nearDensity += this.densities[j + MARGIN]!;
     }
     this.put(log(near));
     this.put(nearDensity);
-    this.put(i / this.outline.blocks.length);
+    this.put(i / blockCount);
     this.put(this.widthBefore / (plain + linked + 1));
-    const width = shapes[i]?.width ?? 0;
-    if (isShown[i] === 1) this.widthBefore += width;
+    if (isShown[i] === 1) this.widthBefore += blocks.width[i]!;
     const since = this.firstH1 < 0 ? 0 : i - this.firstH1;
     this.put(Math.max(-30, Math.min(30, since)));
     this.put(this.firstH1 < 0 ? 0 : since > 0 ? 1 : since === 0 ? 2 : -1);
+    const heading = blocks.heading[i]!;
     this.sinceHeading = heading > 0 ? 0 : this.sinceHeading + 1;
     if (heading > 0) {
       if ((this.context.hints[i]! & TAIL) !== 0) this.tailLevel = heading;
@@ -143,41 +157,37 @@ class FeatureWriter {
     this.put(this.tailLevel);
   }
 
-  private containing(i: number, path: readonly number[]): void {
+  private containing(i: number, parent: number, grand: number): void {
     const { elements } = this.outline;
-    const { shares, densities, parts, isInside } = this.around;
-    const { plainOf, repeatedOf, container, containerFirst, containerLast } = this.page;
-    const parent = path.length === 0 ? -1 : path[path.length - 1]!;
-    const grand = path.length < 2 ? -1 : path[path.length - 2]!;
+    const { shares, densities, parts } = this.around;
+    const { plainOf, repeatedOf, container, isInside, containerFirst, containerLast } = this.page;
     const part = parent < 0 ? -1 : parts[parent]!;
     this.put(parent < 0 ? 1 : shares[parent]!);
     this.put(parent < 0 ? 0 : densities[parent]!);
-    this.put(parent < 0 ? 0 : log(elements[parent]!.blocks));
+    this.put(parent < 0 ? 0 : log(elements.blocks[parent]!));
     this.put(grand < 0 ? 1 : shares[grand]!);
     this.put(grand < 0 ? 0 : densities[grand]!);
     this.put(part < 0 ? 1 : shares[part]!);
     this.put(part < 0 ? 0 : densities[part]!);
-    this.put(part < 0 ? 0 : elements[part]!.depth);
-    this.put(path.length);
+    this.put(part < 0 ? 0 : elements.depth[part]!);
+    this.put(parent < 0 ? 0 : elements.depth[parent]! + 1);
     const alike = parent < 0 ? -1 : repeatedOf[parent]!;
-    this.put(alike < 0 ? 0 : log(elements[alike]!.alike));
+    this.put(alike < 0 ? 0 : log(elements.alike[alike]!));
     this.put(alike < 0 ? 0 : log(plainOf[alike]!));
     this.put(alike < 0 ? 0 : densities[alike]!);
     this.put(container < 0 || (parent >= 0 && isInside[parent] === 1) ? 1 : 0);
     this.put(container < 0 ? 1 : shares[container]!);
-    this.put(container < 0 ? 0 : Number((elements[container]!.signs & CONTENT) !== 0));
+    this.put(container < 0 ? 0 : Number((elements.signs[container]! & CONTENT) !== 0));
     this.put(i < containerFirst ? i - containerFirst : i > containerLast ? i - containerLast : 0);
   }
 
-  private signs(path: readonly number[]): void {
-    const { elements } = this.outline;
-    const parent = path.length === 0 ? -1 : path[path.length - 1]!;
-    const grand = path.length < 2 ? -1 : path[path.length - 2]!;
+  private signs(parent: number, grand: number): void {
+    const { signs } = this.outline.elements;
     this.putSigns(parent < 0 ? 0 : this.page.signsOf[parent]!, AROUND_COLUMNS);
-    this.putSigns((parent < 0 ? 0 : elements[parent]!.signs) | (grand < 0 ? 0 : elements[grand]!.signs), CLOSE_COLUMNS);
+    this.putSigns((parent < 0 ? 0 : signs[parent]!) | (grand < 0 ? 0 : signs[grand]!), CLOSE_COLUMNS);
   }
 
-  private wider(i: number, path: readonly number[]): void {
+  private wider(i: number, parent: number): void {
     const { hints, copies, sinceTail, sinceLong, untilLong, longBefore, longAfter, section } = this.context;
     const { plain, repeatedOf } = this.page;
     this.putSigns(hints[i]!, HINT_COLUMNS);
@@ -189,16 +199,24 @@ class FeatureWriter {
     this.put(longAfter[i]!);
     this.put(log(section[i]!));
     this.put(section[i]! / (plain + 1));
-    const parent = path.length === 0 ? -1 : path[path.length - 1]!;
-    const alike = parent < 0 ? -1 : repeatedOf[parent]!;
-    const { groups, groupAt, trunk } = this.around;
-    const group = alike < 0 ? undefined : groups[alike];
-    this.put(group === undefined ? 0 : group.plain / (plain + 1));
-    this.put(group === undefined ? 0 : log(group.plain));
-    this.put(group === undefined ? 0 : group.linkChars / (group.chars + 1));
-    this.put(group === undefined ? 0 : groupAt[alike]!);
-    this.put(group === undefined ? 0 : log(group.blocks / group.count));
-    this.put(parent < 0 ? 0 : trunk[parent]!);
+    this.grouped(parent < 0 ? -1 : repeatedOf[parent]!);
+    this.put(parent < 0 ? 0 : this.around.trunk[parent]!);
+  }
+
+  /** @param alike the element repeated most around the block; -1: none */
+  private grouped(alike: number): void {
+    const { elements } = this.outline;
+    if (alike < 0 || elements.alike[alike]! < LEAST_ALIKE) {
+      this.column += 5;
+      return;
+    }
+    const { groups, groupAt } = this.around;
+    const group = elements.group[alike]!;
+    this.put(groups.plain[group]! / (this.page.plain + 1));
+    this.put(log(groups.plain[group]!));
+    this.put(groups.linkChars[group]! / (groups.chars[group]! + 1));
+    this.put(groupAt[alike]!);
+    this.put(log(groups.blocks[group]! / groups.count[group]!));
   }
 
   private putSigns(bits: number, { byBit, count }: SignColumns): void {
@@ -210,10 +228,10 @@ class FeatureWriter {
   }
 }
 
-function wholePage({ blocks, kinds }: Outline, { plain, linked, longBlocks, inParagraphs }: PageShape): number[] {
+function wholePage({ blockCount, kinds }: Outline, { plain, linked, longBlocks, inParagraphs }: PageShape): number[] {
   return [
     log(plain),
-    log(blocks.length),
+    log(blockCount),
     linked / (plain + linked + 1),
     log(longBlocks),
     inParagraphs / (plain + 1),

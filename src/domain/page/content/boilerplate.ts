@@ -1,9 +1,11 @@
-import { memoized } from '../../memoized.ts';
-import type { PageNode } from '../page-node.ts';
+import { ATTRIBUTE } from '../tape/attribute-names.ts';
+import { TextMeanings } from '../tape/interned-texts.ts';
+import { TagTable, tagNumber } from '../tape/tag-names.ts';
+import type { Tape } from '../tape/tape.ts';
 import { HIDING_STYLE } from './element-signs.ts';
 
 /** Nothing inside is text of the page. */
-const SILENT = new Set(
+const SILENT_TAGS = TagTable.of(
   'script style template svg iframe object embed audio video canvas select option datalist textarea input button map math head link meta title dialog'.split(
     ' ',
   ),
@@ -19,79 +21,94 @@ const SURROUND =
 const CONTENT =
   /(?:^|[-_ ])(?:article-?body|articlebody|post-?body|entry-?content|post-?content|article-?content|story-?body|main-?content|maincontent|content-?body|markdown-?body|prose|mw-?parser-?output)(?:$|[-_ ])/;
 
-/** Judgement of an element by its name and attributes alone. */
-export type ElementClass = 'silent' | 'surround' | 'content' | 'plain' | 'perhaps-surround';
+/** Judgements of an element by its name and attributes alone. */
+export const PLAIN = 0;
+export const SILENT = 1;
+export const SURROUNDING = 2;
+/** By class or id. */
+export const PERHAPS_SURROUNDING = 3;
+export const MAIN_CONTENT = 4;
 
-export type Classifier = (node: PageNode) => ElementClass;
+export type Classifier = (tape: Tape, element: number) => number;
 
-/** Class and id attributes cached: those of many pages of a few sites. */
-const MAX_MEANINGS = 20_000;
+/** Characters of class and id that are read. */
+const MAX_WORDS = 300;
+const NOSCRIPT = tagNumber('noscript');
+/** Elements whose name says what they are, whatever their class. */
+const BY_NAME = new TagTable([
+  ...['nav', 'footer', 'aside'].map((name) => [name, SURROUNDING] as const),
+  ...['main', 'article'].map((name) => [name, MAIN_CONTENT] as const),
+]);
+const WHOLE_PAGE = TagTable.of(['body', 'html']);
 
 /**
- * Reusable for any number of pages. The meaning of a class name is cached, since the pages of a site use few of them
+ * Reusable for any number of pages. The meaning of a class name is kept, since the pages of a site use few of them
  * often.
  * @param concealed whether content shown only without scripts counts: the whole content of some applications
  */
 export function createClassifier(concealed: boolean): Classifier {
-  const meaning = memoized(meaningOf, MAX_MEANINGS);
-  return ({ name = '', attribs }) => {
-    if (name === 'noscript' && !concealed) return 'silent';
-    if (SILENT.has(name)) return 'silent';
-    if (attribs === undefined) return classOfName(name);
-    let role: string | undefined;
-    let classes = '';
-    let id = '';
-    let isBody = false;
-    // Most elements have one or two attributes, or none: going through them is quicker than asking for seven.
-    for (const key in attribs) {
-      switch (key) {
-        case 'class':
-          classes = attribs.class as string;
+  const ofWords = new TextMeanings(meaningOf);
+  const ofRole = new TextMeanings((role) =>
+    ROLES.has(role.toLowerCase()) ? SURROUNDING : role === 'main' || role === 'article' ? MAIN_CONTENT : PLAIN,
+  );
+  const ofStyle = new TextMeanings((style) => (HIDING_STYLE.test(style) ? SILENT : PLAIN));
+  const ofState = new TextMeanings((value) => (value === 'true' ? SILENT : PLAIN));
+  const ofProperty = new TextMeanings((property) => (property === 'articleBody' ? MAIN_CONTENT : PLAIN));
+  return (tape, element) => {
+    const tag = tape.kindAt(element);
+    if (SILENT_TAGS.has(tag) || (tag === NOSCRIPT && !concealed)) return SILENT;
+    const { interned } = tape;
+    let classes = 0;
+    let id = 0;
+    let role = PLAIN;
+    let property = PLAIN;
+    for (let at = tape.firstAttribute(element); at < tape.endOfAttributes(element); at++) {
+      switch (tape.attributeAt(at)) {
+        case ATTRIBUTE.class:
+          classes = tape.internedAt(at);
           break;
-        case 'id':
-          id = attribs.id as string;
+        case ATTRIBUTE.id:
+          id = tape.internedAt(at);
           break;
-        case 'hidden':
-          return 'silent';
-        case 'aria-hidden':
-          if (attribs['aria-hidden'] === 'true') return 'silent';
+        case ATTRIBUTE.hidden:
+          return SILENT;
+        case ATTRIBUTE['aria-hidden']:
+          if (ofState.of(interned, tape.internedAt(at)) === SILENT) return SILENT;
           break;
-        case 'style':
-          if (HIDING_STYLE.test(attribs.style as string)) return 'silent';
+        case ATTRIBUTE.style:
+          if (ofStyle.of(interned, tape.internedAt(at)) === SILENT) return SILENT;
           break;
-        case 'role':
-          role = attribs.role as string;
+        case ATTRIBUTE.role:
+          role = ofRole.of(interned, tape.internedAt(at));
           break;
-        case 'itemprop':
-          isBody = attribs.itemprop === 'articleBody';
+        case ATTRIBUTE.itemprop:
+          property = ofProperty.of(interned, tape.internedAt(at));
           break;
       }
     }
-    if (name === 'nav' || name === 'footer' || name === 'aside') return 'surround';
-    if (role !== undefined && ROLES.has(role.toLowerCase())) return 'surround';
-    if (role === 'main' || role === 'article' || isBody) return 'content';
-    if (name === 'main' || name === 'article') return 'content';
-    if (name === 'body' || name === 'html' || (classes === '' && id === '')) return 'plain';
-    return meaning(id === '' ? classes : `${classes} ${id}`);
+    const byName = BY_NAME.at(tag);
+    if (byName === SURROUNDING || role === SURROUNDING) return SURROUNDING;
+    if (role + property + byName > PLAIN) return MAIN_CONTENT;
+    if (classes + id === 0 || WHOLE_PAGE.has(tag)) return PLAIN;
+    if (classes > 0 && id > 0 && interned.size(classes) + interned.size(id) >= MAX_WORDS) {
+      return meaningOf(`${interned.text(classes)} ${interned.text(id)}`);
+    }
+    // Content wins over surroundings, and these over nothing.
+    return Math.max(ofWords.of(interned, classes), ofWords.of(interned, id));
   };
 }
 
-function classOfName(name: string): ElementClass {
-  if (name === 'nav' || name === 'footer' || name === 'aside') return 'surround';
-  return name === 'main' || name === 'article' ? 'content' : 'plain';
-}
-
-function meaningOf(words: string): ElementClass {
+function meaningOf(words: string): number {
   const folded = foldedWords(words);
-  if (folded === '') return 'plain';
-  if (CONTENT.test(folded)) return 'content';
-  return SURROUND.test(folded) ? 'perhaps-surround' : 'plain';
+  if (folded === '') return PLAIN;
+  if (CONTENT.test(folded)) return MAIN_CONTENT;
+  return SURROUND.test(folded) ? PERHAPS_SURROUNDING : PLAIN;
 }
 
 /** In lower case, humps as hyphens: `SideBar` is `side-bar`. */
 function foldedWords(words: string): string {
   return words
-    .slice(0, 300)
+    .slice(0, MAX_WORDS)
     .trim()
     .replace(/([a-z])([A-Z])/g, '$1-$2')
     .toLowerCase()

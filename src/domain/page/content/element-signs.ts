@@ -1,5 +1,7 @@
-import { memoized } from '../../memoized.ts';
-import type { PageNode } from '../page-node.ts';
+import { ATTRIBUTE } from '../tape/attribute-names.ts';
+import { TextMeanings } from '../tape/interned-texts.ts';
+import { TagTable, tagNumber } from '../tape/tag-names.ts';
+import type { Tape } from '../tape/tape.ts';
 import { BODY, bitsOfClassWords, COMMENT, FOOT, NAVIGATION, POST, PRODUCT, SIDE } from './class-words.ts';
 
 /** Signs of an element beside those of its class words. */
@@ -20,7 +22,7 @@ export const BODY_SIGNS = BODY | POST | PRODUCT;
 /** Its text is not text of the page. */
 export const SILENT = 1 << 30;
 
-const SIGNS_OF_NAME: ReadonlyMap<string, number> = new Map([
+const SIGNS_OF_TAG = new TagTable([
   ...'script style template svg iframe object embed audio video canvas select option datalist textarea input button map math link meta title'
     .split(' ')
     .map((name) => [name, SILENT] as const),
@@ -60,50 +62,57 @@ const SIGNS_OF_PROPERTY: ReadonlyMap<string, number> = new Map([
 export const HIDING_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
 /** Signs of an element, from its name and attributes alone. */
-export type SignReader = (node: PageNode) => number;
+export type SignReader = (tape: Tape, element: number) => number;
 
-/** Class and id attributes cached: those of many pages of a few sites. */
-const MAX_MEANINGS = 20_000;
 /** Characters of class and id that are read. */
 const MAX_WORDS = 300;
+const BODY_TAG = tagNumber('body');
+const HTML_TAG = tagNumber('html');
 
-/** The meaning of a class name is cached: the pages of a site use few of them often. */
+/** The meaning of a class name is kept: the pages of a site use few of them often. */
 export function createSignReader(): SignReader {
-  const meaningOf = memoized(bitsOfClassWords, MAX_MEANINGS);
-  return ({ name = '', attribs }) => {
-    let signs = SIGNS_OF_NAME.get(name) ?? 0;
-    if (attribs === undefined || signs === SILENT) return signs;
-    let classes = '';
-    let id = '';
-    // Most elements have one or two attributes, or none: going through them is quicker than asking for seven.
-    for (const key in attribs) {
-      switch (key) {
-        case 'class':
-          classes = attribs.class as string;
+  const ofWords = new TextMeanings(bitsOfClassWords);
+  const ofStyle = new TextMeanings((style) => (HIDING_STYLE.test(style) ? HIDDEN : 0));
+  const ofRole = new TextMeanings((role) => SIGNS_OF_ROLE.get(role.toLowerCase()) ?? 0);
+  const ofProperty = new TextMeanings((property) => SIGNS_OF_PROPERTY.get(property.toLowerCase()) ?? 0);
+  const ofState = new TextMeanings((value) => (value === 'true' ? HIDDEN : 0));
+  return (tape, element) => {
+    const tag = tape.kindAt(element);
+    let signs = SIGNS_OF_TAG.at(tag);
+    if (signs === SILENT) return signs;
+    const { interned } = tape;
+    let classes = 0;
+    let id = 0;
+    for (let at = tape.firstAttribute(element); at < tape.endOfAttributes(element); at++) {
+      switch (tape.attributeAt(at)) {
+        case ATTRIBUTE.class:
+          classes = tape.internedAt(at);
           break;
-        case 'id':
-          id = attribs.id as string;
+        case ATTRIBUTE.id:
+          id = tape.internedAt(at);
           break;
-        case 'hidden':
+        case ATTRIBUTE.hidden:
           signs |= HIDDEN;
           break;
-        case 'aria-hidden':
-          if (attribs['aria-hidden'] === 'true') signs |= HIDDEN;
+        case ATTRIBUTE['aria-hidden']:
+          signs |= ofState.of(interned, tape.internedAt(at));
           break;
-        case 'style':
-          if (HIDING_STYLE.test(attribs.style as string)) signs |= HIDDEN;
+        case ATTRIBUTE.style:
+          signs |= ofStyle.of(interned, tape.internedAt(at));
           break;
-        case 'role':
-          signs |= SIGNS_OF_ROLE.get((attribs.role as string).toLowerCase()) ?? 0;
+        case ATTRIBUTE.role:
+          signs |= ofRole.of(interned, tape.internedAt(at));
           break;
-        case 'itemprop':
-          signs |= SIGNS_OF_PROPERTY.get((attribs.itemprop as string).toLowerCase()) ?? 0;
+        case ATTRIBUTE.itemprop:
+          signs |= ofProperty.of(interned, tape.internedAt(at));
           break;
       }
     }
     // Classes of the whole page describe its layout.
-    if ((classes === '' && id === '') || name === 'body' || name === 'html') return signs;
-    if (classes.length + id.length >= MAX_WORDS) return signs | meaningOf(`${classes} ${id}`.slice(0, MAX_WORDS));
-    return signs | (classes === '' ? 0 : meaningOf(classes)) | (id === '' ? 0 : meaningOf(id));
+    if (classes + id === 0 || tag === BODY_TAG || tag === HTML_TAG) return signs;
+    if (classes > 0 && id > 0 && interned.size(classes) + interned.size(id) >= MAX_WORDS) {
+      return signs | bitsOfClassWords(`${interned.text(classes)} ${interned.text(id)}`.slice(0, MAX_WORDS));
+    }
+    return signs | ofWords.of(interned, classes) | ofWords.of(interned, id);
   };
 }

@@ -1,5 +1,9 @@
+import { tagNumber } from '../tape/tag-names.ts';
+import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
-import type { Outline } from './text-blocks.ts';
+
+/** Fewer siblings that look alike are no group. */
+export const LEAST_ALIKE = 3;
 
 /** Context of an element, for the features. */
 export interface ElementsAround {
@@ -11,66 +15,62 @@ export interface ElementsAround {
   readonly quotes: Int32Array;
   /** The widest element around its content that is not most of the page; -1: none. */
   readonly parts: Int32Array;
-  /** Whether it is the container or in it. */
-  readonly isInside: Uint8Array;
-  /** Together, the siblings that look like it, and its position among them. */
-  readonly groups: readonly (Group | undefined)[];
+  /** Sums of the siblings that look alike, by group, and the position of each element among its siblings. */
+  readonly groups: Groups;
   readonly groupAt: Int32Array;
   /** Number of elements from it up to the nearest with half of the page's text. */
   readonly trunk: Int32Array;
 }
 
-export interface Group {
-  plain: number;
-  chars: number;
-  linkChars: number;
-  blocks: number;
-  count: number;
+export interface Groups {
+  readonly plain: Float64Array;
+  readonly chars: Int32Array;
+  readonly linkChars: Int32Array;
+  readonly blocks: Int32Array;
+  readonly count: Int32Array;
 }
 
+const LI = tagNumber('li');
+const BLOCKQUOTE = tagNumber('blockquote');
+
 export function elementsAround(
-  { elements, blocks }: Outline,
-  { plain, plainOf, container }: PageShape,
+  { elementCount: count, elements, blockCount }: Outline,
+  { plain, plainOf }: PageShape,
 ): ElementsAround {
-  const { length } = elements;
-  const shares = new Float64Array(length);
-  const densities = new Float64Array(length);
-  const items = new Int32Array(length);
-  const quotes = new Int32Array(length);
-  const parts = new Int32Array(length);
-  const isInside = new Uint8Array(length);
-  const groups: (Group | undefined)[] = new Array(length).fill(undefined);
-  const groupAt = new Int32Array(length);
-  const trunk = new Int32Array(length);
-  const known = new Map<number, Group>();
+  const { tag, parent, alike, group, chars, linkChars, blocks } = elements;
+  const shares = new Float64Array(count);
+  const densities = new Float64Array(count);
+  const items = new Int32Array(count);
+  const quotes = new Int32Array(count);
+  const parts = new Int32Array(count);
+  const trunk = new Int32Array(count);
+  const groupAt = new Int32Array(count);
+  const groups: Groups = {
+    plain: new Float64Array(count),
+    chars: new Int32Array(count),
+    linkChars: new Int32Array(count),
+    blocks: new Int32Array(count),
+    count: new Int32Array(count),
+  };
   // Elements come after their ancestors.
-  for (let at = 0; at < length; at++) {
-    const element = elements[at]!;
-    const { parent, name } = element;
+  for (let at = 0; at < count; at++) {
+    const outer = parent[at]!;
     const share = plainOf[at]! / (plain + 1);
     shares[at] = share;
-    densities[at] = element.linkChars / (element.chars + 1);
-    items[at] = (parent < 0 ? 0 : items[parent]!) + Number(name === 'li');
-    quotes[at] = (parent < 0 ? 0 : quotes[parent]!) + Number(name === 'blockquote');
-    const isMost = share >= 0.5 || element.blocks >= 0.5 * blocks.length;
-    const around = parent < 0 ? -1 : parts[parent]!;
+    densities[at] = linkChars[at]! / (chars[at]! + 1);
+    items[at] = (outer < 0 ? 0 : items[outer]!) + Number(tag[at] === LI);
+    quotes[at] = (outer < 0 ? 0 : quotes[outer]!) + Number(tag[at] === BLOCKQUOTE);
+    const isMost = share >= 0.5 || blocks[at]! >= 0.5 * blockCount;
+    const around = outer < 0 ? -1 : parts[outer]!;
     parts[at] = isMost ? -1 : around < 0 ? at : around;
-    trunk[at] = share >= 0.5 ? 0 : (parent < 0 ? 0 : trunk[parent]!) + 1;
-    if (element.alike >= 3) {
-      const key = (parent + 1) * 0x10_0000 + element.looks;
-      let group = known.get(key);
-      if (group === undefined) {
-        group = { plain: 0, chars: 0, linkChars: 0, blocks: 0, count: 0 };
-        known.set(key, group);
-      }
-      group.plain += plainOf[at]!;
-      group.chars += element.chars;
-      group.linkChars += element.linkChars;
-      group.blocks += element.blocks;
-      groupAt[at] = group.count++;
-      groups[at] = group;
-    }
-    isInside[at] = at === container || (parent >= 0 && isInside[parent] === 1) ? 1 : 0;
+    trunk[at] = share >= 0.5 ? 0 : (outer < 0 ? 0 : trunk[outer]!) + 1;
+    if (alike[at]! < LEAST_ALIKE) continue;
+    const its = group[at]!;
+    groups.plain[its]! += plainOf[at]!;
+    groups.chars[its]! += chars[at]!;
+    groups.linkChars[its]! += linkChars[at]!;
+    groups.blocks[its]! += blocks[at]!;
+    groupAt[at] = groups.count[its]!++;
   }
-  return { shares, densities, items, quotes, parts, isInside, groups, groupAt, trunk };
+  return { shares, densities, items, quotes, parts, groups, groupAt, trunk };
 }

@@ -1,3 +1,4 @@
+import { TagTable } from '../tape/tag-names.ts';
 import { ACTION, CREDIT, IMPRINT, PRICE, TAIL } from '../text/text-hints.ts';
 import {
   ADVERT,
@@ -94,8 +95,10 @@ export const FEATURES: readonly string[] = [
   ),
 ];
 
-export const COLUMN_OF_TAG: ReadonlyMap<string, number> = new Map(
-  TAGS.flatMap((names, column) => names.map((name) => [name, column])),
+/** Among the columns of {@link TAGS}; -1: none. */
+export const COLUMN_OF_TAG = new TagTable(
+  TAGS.flatMap((names, column) => names.map((name) => [name, column] as const)),
+  -1,
 );
 export const AROUND_COLUMNS = columnsOf(AROUND);
 export const HINT_COLUMNS = columnsOf(HINTS);

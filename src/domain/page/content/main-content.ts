@@ -1,13 +1,14 @@
-import type { PageNode } from '../page-node.ts';
+import { tagNumber } from '../tape/tag-names.ts';
+import type { Tape } from '../tape/tape.ts';
 import { TAIL } from '../text/text-hints.ts';
-import { type BlockContext, blockContext } from './block-context.ts';
+import { type BlockContext, ContextReader } from './block-context.ts';
 import { announcesTail, blockFeatures } from './block-features.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './content-model.ts';
-import { ASIDE, createSignReader, SURROUND } from './element-signs.ts';
+import { ASIDE, SURROUND } from './element-signs.ts';
 import { FEATURES } from './feature-columns.ts';
+import { type Outline, OutlineReader } from './outline.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
-import { type Outline, type OutlineElement, outlineOf } from './text-blocks.ts';
 
 /**
  * Version of the extraction; part of the name of every signature made from it, so it changes with every change of the
@@ -18,9 +19,10 @@ export const CONTENT_VERSION = 3;
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
   readonly text: string;
+  /** Valid until the next page. */
   readonly outline: Outline;
-  /** Whether each block belongs to it. */
-  readonly isMain: readonly boolean[];
+  /** 1 for each block that belongs to it. */
+  readonly isMain: Uint8Array;
   /**
    * Probability of each block to belong to it, 0 to 1, lowered inside elements marked as an advert, an aside or the
    * like.
@@ -38,27 +40,41 @@ const LEAST_FELLOWS = 3;
  * the page ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`). Blocks that repeat
  * each other are judged together. Then the blocks are taken that maximise the expected F1 of the page's words.
  */
-export function createMainContent(trees: BoostedTrees = contentTrees()): (root: PageNode) => MainContent {
-  const signsOf = createSignReader();
+export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: Tape) => MainContent {
+  const outlines = new OutlineReader();
+  const contexts = new ContextReader();
   const allocate = scratchRows();
-  return (root) => {
-    const outline = outlineOf(root, signsOf);
+  return (tape) => {
+    const outline = outlines.read(tape);
     const page = pageShape(outline);
-    const context = blockContext(outline, page);
+    const context = contexts.read(outline, page);
     const rows = blockFeatures(outline, page, context, allocate);
-    const likely = blockChances(outline, page, rows, trees);
-    const chances = withoutComments(outline, page, withoutOthers(outline, context, likely));
-    const isMain = mostLikely(page, chances);
-    for (const [i, block] of outline.blocks.entries()) {
+    const chances = blockChances(outline, page, rows, trees);
+    lowerOthers(outline, context, chances);
+    dropComments(outline, chances);
+    const isMain = mostLikely(outline, chances);
+    for (let i = 0; i + 1 < isMain.length; i++) {
       // A heading goes with the part that it announces.
-      if (isMain[i] && isMain[i + 1] === false && announcesTail(block)) isMain[i] = false;
+      if (isMain[i] === 1 && isMain[i + 1] === 0 && announcesTail(outline, i)) isMain[i] = 0;
     }
-    const text = outline.blocks
-      .filter((_, i) => isMain[i])
-      .map((block) => block.text)
-      .join('\n');
-    return { text, outline, isMain, certainty: certaintyOf(outline, page, chances) };
+    return { text: textOf(outline, isMain), outline, isMain, certainty: certaintyOf(outline, page, chances) };
   };
+}
+
+/** The text of the chosen blocks, a line each. */
+function textOf({ blockCount, blocks, bytes }: Outline, isChosen: Uint8Array): string {
+  const lines: string[] = [];
+  for (let i = 0; i < blockCount; ) {
+    if (isChosen[i] === 0) {
+      i++;
+      continue;
+    }
+    let wide = 0;
+    const first = i;
+    for (; i < blockCount && isChosen[i] === 1; i++) wide |= blocks.isWide[i]!;
+    lines.push(bytes.toString(wide === 1 ? 'utf8' : 'latin1', blocks.from[first], blocks.to[i - 1]));
+  }
+  return lines.join('\n');
 }
 
 /** Size limit of the reused rows: the values of some hundred blocks. */
@@ -110,45 +126,40 @@ const MOSTLY_LINK = 0.6;
  * Links that the page announces as links to other pages: a line between paragraphs ("Also read: ..."), and the part
  * under a heading such as "Related news". Both are too rare among labelled pages to be learnt.
  */
-function withoutOthers({ blocks }: Outline, { hints }: BlockContext, chances: Float64Array): Float64Array {
-  const left = chances.slice();
+function lowerOthers({ blocks }: Outline, { hints }: BlockContext, chances: Float64Array): void {
   /** Level of the announcing heading; 0: none. */
   let tail = 0;
-  for (let i = 0; i < left.length; i++) {
-    const { text, linkChars, heading } = blocks[i]!;
-    const isLink = linkChars > MOSTLY_LINK * text.length;
-    if (heading === 0 && (!isLink || left[i]! <= ELSEWHERE)) continue;
+  for (let i = 0; i < chances.length; i++) {
+    const heading = blocks.heading[i]!;
+    const isLink = blocks.linkChars[i]! > MOSTLY_LINK * blocks.chars[i]!;
+    if (heading === 0 && (!isLink || chances[i]! <= ELSEWHERE)) continue;
     const isTail = (tail > 0 && heading === 0) || (hints[i]! & TAIL) !== 0;
     if (heading > 0) tail = isTail ? heading : heading <= tail ? 0 : tail;
-    if (isLink && (heading === 0 ? isTail : tail > 0)) left[i] = Math.min(left[i]!, ELSEWHERE);
+    if (isLink && (heading === 0 ? isTail : tail > 0)) chances[i] = Math.min(chances[i]!, ELSEWHERE);
   }
-  return left;
 }
 
 /** Least width of the text of an article. */
 const LEAST_ARTICLE = 300;
+const MAIN = tagNumber('main');
 
 /**
  * Comments below an article are not its content; on forums they are. The trees know too few long discussions. So a page
  * that declares itself an article, is no forum and has a text beside its comments loses these.
  */
-function withoutComments(
-  { blocks, elements, kinds }: Outline,
-  { shapes }: PageShape,
-  chances: Float64Array,
-): Float64Array {
-  if (!kinds.article || kinds.forum) return chances;
-  const isComment = blocks.map(({ path }) =>
-    path.some((at) => {
-      const { signs, name } = elements[at] as OutlineElement;
-      return (signs & COMMENT) !== 0 && name !== 'main';
-    }),
-  );
-  let beside = 0;
-  for (const [i, { width }] of shapes.entries()) {
-    if (!isComment[i] && (chances[i] as number) > 0.5) beside += width;
+function dropComments({ blocks, elementCount, elements, kinds }: Outline, chances: Float64Array): void {
+  if (!kinds.article || kinds.forum) return;
+  const inComment = new Uint8Array(elementCount);
+  for (let at = 0; at < elementCount; at++) {
+    const parent = elements.parent[at]!;
+    const isComment = (elements.signs[at]! & COMMENT) !== 0 && elements.tag[at] !== MAIN;
+    inComment[at] = Number(isComment || (parent >= 0 && inComment[parent] === 1));
   }
-  return beside < LEAST_ARTICLE ? chances : chances.map((chance, i) => (isComment[i] ? 0 : chance));
+  const isComment = (block: number): boolean => blocks.holder[block]! >= 0 && inComment[blocks.holder[block]!] === 1;
+  let beside = 0;
+  for (let i = 0; i < chances.length; i++) if (!isComment(i) && chances[i]! > 0.5) beside += blocks.width[i]!;
+  if (beside < LEAST_ARTICLE) return;
+  for (let i = 0; i < chances.length; i++) if (isComment(i)) chances[i] = 0;
 }
 
 const SURROUNDINGS = ADVERT | OVERLAY | RELATED | SURROUND | ASIDE;
@@ -156,24 +167,20 @@ const SURROUNDINGS = ADVERT | OVERLAY | RELATED | SURROUND | ASIDE;
 /** The trees mostly keep an advert within an article, as readers of text do: a little noise in much content. */
 const certaintyOf = ({ blocks }: Outline, { signsOf }: PageShape, chances: Float64Array): Float64Array =>
   chances.map((chance, i) => {
-    const around = signsOf[blocks[i]?.path.at(-1) ?? -1] ?? 0;
+    const around = blocks.holder[i]! < 0 ? 0 : signsOf[blocks.holder[i]!]!;
     return (around & SURROUNDINGS) === 0 ? chance : chance / 2;
   });
 
 /** Group of each block, as a hash: blocks at the same place of elements that repeat each other; -1: none. */
-function fellowsOf({ blocks, elements }: Outline, { repeatedOf }: PageShape): Int32Array {
-  const fellows = new Int32Array(blocks.length);
-  for (let i = 0; i < blocks.length; i++) {
-    const { path, linkChars, text } = blocks[i]!;
-    const repeated = path.length === 0 ? -1 : repeatedOf[path[path.length - 1]!]!;
-    if (repeated < 0) {
-      fellows[i] = -1;
-      continue;
-    }
-    let hash = mixed(linkChars > text.length / 2 ? 1 : 2, elements[repeated]!.parent);
-    for (let k = path.length - 1; k >= 0; k--) {
-      const at = path[k]!;
-      hash = mixed(hash, elements[at]!.looks);
+function fellowsOf({ blockCount, blocks, elements }: Outline, { repeatedOf }: PageShape): Int32Array {
+  const fellows = new Int32Array(blockCount).fill(-1);
+  for (let i = 0; i < blockCount; i++) {
+    const holder = blocks.holder[i]!;
+    const repeated = holder < 0 ? -1 : repeatedOf[holder]!;
+    if (repeated < 0) continue;
+    let hash = mixed(blocks.linkChars[i]! > blocks.chars[i]! / 2 ? 1 : 2, elements.parent[repeated]!);
+    for (let at = holder; at >= 0; at = elements.parent[at]!) {
+      hash = mixed(hash, elements.looks[at]!);
       if (at === repeated) break;
     }
     fellows[i] = hash >>> 1;
@@ -188,23 +195,23 @@ const mixed = (hash: number, value: number): number => Math.imul(hash ^ value, 0
  * expected words of the content). On a clear page that takes the blocks above one half, and more where much is in
  * doubt.
  */
-function mostLikely({ shapes }: PageShape, chances: Float64Array): boolean[] {
-  const order = [...chances.keys()].sort((a, b) => (chances[b] as number) - (chances[a] as number));
+function mostLikely({ blocks }: Outline, chances: Float64Array): Uint8Array {
+  const { width } = blocks;
+  const order = [...chances.keys()].sort((a, b) => chances[b]! - chances[a]!);
   let content = 0;
-  for (const [i, { width }] of shapes.entries()) content += width * (chances[i] as number);
+  for (let i = 0; i < chances.length; i++) content += width[i]! * chances[i]!;
   let found = 0;
   let taken = 0;
   let best = 0;
   let least = 1;
   for (const i of order) {
-    const width = shapes[i]?.width ?? 0;
-    found += width * (chances[i] as number);
-    taken += width;
+    found += width[i]! * chances[i]!;
+    taken += width[i]!;
     const f1 = (2 * found) / (taken + content);
     if (f1 > best) {
       best = f1;
-      least = chances[i] as number;
+      least = chances[i]!;
     }
   }
-  return Array.from(chances, (chance) => chance >= least);
+  return Uint8Array.from(chances, (chance) => Number(chance >= least));
 }

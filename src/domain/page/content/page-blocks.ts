@@ -1,24 +1,25 @@
 import type { PageBlock } from '../page-block.ts';
+import { TAG_NAMES } from '../tape/tag-names.ts';
 import { HIDDEN, NOSCRIPT } from './element-signs.ts';
 import type { MainContent } from './main-content.ts';
-import type { OutlineElement } from './text-blocks.ts';
+import type { Outline } from './outline.ts';
+import type { ElementColumns } from './outline-columns.ts';
 
 /** The blocks of a page for reports and signatures; hidden blocks are left out unless they are content. */
 export function pageBlocks({ outline, isMain, certainty }: MainContent, max: number): PageBlock[] {
-  const { blocks, elements } = outline;
-  const isHidden = hiddenElements(elements);
-  const places = new Places(elements);
+  const { blockCount, blocks } = outline;
+  const isHidden = hiddenElements(outline);
+  const places = new Places(outline);
   const listed: PageBlock[] = [];
-  for (let i = 0; i < blocks.length && listed.length < max; i++) {
-    const { path, text, links, linkChars } = blocks[i]!;
-    const holder = path.length === 0 ? -1 : path[path.length - 1]!;
-    if (holder >= 0 && isHidden[holder] === 1 && !isMain[i]) continue;
+  for (let i = 0; i < blockCount && listed.length < max; i++) {
+    const holder = blocks.holder[i]!;
+    if (holder >= 0 && isHidden[holder] === 1 && isMain[i] === 0) continue;
     listed.push({
-      type: isMain[i] ? 'main' : 'noise',
+      type: isMain[i] === 1 ? 'main' : 'noise',
       path: places.next(holder),
-      text,
-      links,
-      anchorChars: linkChars,
+      text: outline.textOf(i),
+      links: blocks.links[i]!,
+      anchorChars: blocks.linkChars[i]!,
       certainty: certainty[i]!,
     });
   }
@@ -26,11 +27,12 @@ export function pageBlocks({ outline, isMain, certainty }: MainContent, max: num
 }
 
 /** Whether each element or an ancestor hides its content. */
-function hiddenElements(elements: readonly OutlineElement[]): Uint8Array {
-  const isHidden = new Uint8Array(elements.length);
-  for (let at = 0; at < elements.length; at++) {
-    const { signs, parent } = elements[at]!;
-    isHidden[at] = (signs & (HIDDEN | NOSCRIPT)) !== 0 || (parent >= 0 && isHidden[parent] === 1) ? 1 : 0;
+export function hiddenElements({ elementCount, elements }: Outline): Uint8Array {
+  const isHidden = new Uint8Array(elementCount);
+  for (let at = 0; at < elementCount; at++) {
+    const parent = elements.parent[at]!;
+    const hides = (elements.signs[at]! & (HIDDEN | NOSCRIPT)) !== 0;
+    isHidden[at] = Number(hides || (parent >= 0 && isHidden[parent] === 1));
   }
   return isHidden;
 }
@@ -40,19 +42,19 @@ interface Place {
   readonly path: string;
   /** The path without its last run of one name, and the length of that run. */
   readonly before: string;
-  readonly name: string;
+  readonly tag: number;
   readonly row: number;
   /** Position among the places of the page. */
   readonly position: number;
-  readonly inside: Map<string, Place>;
+  readonly inside: Map<number, Place>;
   /** Number of blocks so far. */
   blocks: number;
 }
 
-const placeIn = (before: string, name: string, row: number, position = 0): Place => ({
+const placeIn = (before: string, tag: number, name: string, row: number, position = 0): Place => ({
   path: `${before}${name}${row > 1 ? `*${row}` : ''}`,
   before,
-  name,
+  tag,
   row,
   position,
   inside: new Map(),
@@ -61,15 +63,15 @@ const placeIn = (before: string, name: string, row: number, position = 0): Place
 
 /** Names the blocks of a page by their ancestors. Elements with the same names of ancestors are one place. */
 class Places {
-  private readonly elements: readonly OutlineElement[];
-  private readonly root = placeIn('', '', 0);
+  private readonly elements: ElementColumns;
+  private readonly root = placeIn('', -1, '', 0);
   private readonly places: Place[] = [this.root];
   /** Position of each element's place; 0: not looked up yet. */
   private readonly placeOf: Int32Array;
 
-  constructor(elements: readonly OutlineElement[]) {
+  constructor({ elements, elementCount }: Outline) {
     this.elements = elements;
-    this.placeOf = new Int32Array(elements.length);
+    this.placeOf = new Int32Array(elementCount);
   }
 
   /**
@@ -87,25 +89,27 @@ class Places {
     let at = holder;
     while (at >= 0 && this.placeOf[at] === 0) {
       way.push(at);
-      at = this.elements[at]!.parent;
+      at = this.elements.parent[at]!;
     }
     let place = at < 0 ? this.root : this.places[this.placeOf[at]!]!;
     for (let k = way.length - 1; k >= 0; k--) {
-      place = this.inside(place, this.elements[way[k]!]!.name);
+      place = this.inside(place, this.elements.tag[way[k]!]!);
       this.placeOf[way[k]!] = place.position;
     }
     return place;
   }
 
-  private inside(place: Place, name: string): Place {
-    const known = place.inside.get(name);
+  private inside(place: Place, tag: number): Place {
+    const known = place.inside.get(tag);
     if (known !== undefined) return known;
+    // All that begin a block are known.
+    const name = TAG_NAMES[tag]!;
     const before = place === this.root ? '' : `${place.path}>`;
     const inner =
-      place.name === name
-        ? placeIn(place.before, name, place.row + 1, this.places.length)
-        : placeIn(before, name, 1, this.places.length);
-    place.inside.set(name, inner);
+      place.tag === tag
+        ? placeIn(place.before, tag, name, place.row + 1, this.places.length)
+        : placeIn(before, tag, name, 1, this.places.length);
+    place.inside.set(tag, inner);
     this.places.push(inner);
     return inner;
   }

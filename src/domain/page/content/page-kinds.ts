@@ -1,4 +1,5 @@
-import type { PageNode } from '../page-node.ts';
+import { tagNumber } from '../tape/tag-names.ts';
+import { type Tape, TEXT } from '../tape/tape.ts';
 
 /** Kinds that pages declare (JSON-LD, Open Graph). */
 export interface PageKinds {
@@ -9,7 +10,7 @@ export interface PageKinds {
 }
 
 export interface KindReader {
-  (node: PageNode): void;
+  (tape: Tape, element: number): void;
   kinds(): PageKinds;
 }
 
@@ -20,26 +21,49 @@ const FORUM =
   /\b(?:discourse|phpbb|xenforo|vbulletin|nodebb|mybb|flarum|lemmy|invision community|ips community|simple machines|smf|vanilla|forums?|message board|xf|forum-\w+|viewtopic|showthread|论坛|社区|フォーラム)\b|论坛|掲示板/i;
 const POST = /\b(?:single-post|single-article|article-page|post-template)\b/i;
 
+const KINDS_OF_META = new Set(['og:type', 'generator', 'og:site_name', 'application-name']);
+const HTML = tagNumber('html');
+const BODY = tagNumber('body');
+const META = tagNumber('meta');
+const SCRIPT = tagNumber('script');
+
+/** The text that an element begins with, bounded. */
+function firstText(tape: Tape, element: number): string {
+  const at = element + 1;
+  if (tape.kindAt(at) !== TEXT) return '';
+  const start = tape.textStart(at);
+  return tape.string(start, Math.min(tape.textEnd(at), start + 3 * MAX_JSON_CHARS)).slice(0, MAX_JSON_CHARS);
+}
+
 /** Reads the elements without visible text (scripts with JSON-LD, `meta`), and `html` and `body`. */
 export function createKindReader(): KindReader {
   const types = new Set<string>();
   let isForum = false;
   let isPost = false;
-  const read = ({ name, attribs = {}, children = [] }: PageNode): void => {
-    const [first] = children;
-    if (name === 'html' || name === 'body') {
-      const words = `${attribs.id ?? ''} ${attribs.class ?? ''}`.slice(0, 1_000);
-      isForum ||= FORUM.test(words);
-      isPost ||= POST.test(words);
-    } else if (name === 'meta') {
-      const key = (attribs.property ?? attribs.name)?.toLowerCase();
-      if (key === 'og:type') types.add((attribs.content ?? '').toLowerCase());
-      if (key === 'generator' || key === 'og:site_name' || key === 'application-name') {
-        isForum ||= FORUM.test((attribs.content ?? '').slice(0, 200));
+  const read = (tape: Tape, element: number): void => {
+    switch (tape.kindAt(element)) {
+      case HTML:
+      case BODY: {
+        const words = `${tape.attribute(element, 'id') ?? ''} ${tape.attribute(element, 'class') ?? ''}`.slice(
+          0,
+          1_000,
+        );
+        isForum ||= FORUM.test(words);
+        isPost ||= POST.test(words);
+        break;
       }
-    } else if (name === 'script' && attribs.type?.toLowerCase() === 'application/ld+json') {
-      for (const [, type = ''] of (first?.data ?? '').slice(0, MAX_JSON_CHARS).matchAll(TYPE))
-        types.add(type.toLowerCase());
+      case META: {
+        const key = (tape.attribute(element, 'property') ?? tape.attribute(element, 'name'))?.toLowerCase();
+        if (key === undefined || !KINDS_OF_META.has(key)) break;
+        const content = tape.attribute(element, 'content') ?? '';
+        if (key === 'og:type') types.add(content.toLowerCase());
+        else isForum ||= FORUM.test(content.slice(0, 200));
+        break;
+      }
+      case SCRIPT: {
+        if (tape.attribute(element, 'type')?.toLowerCase() !== 'application/ld+json') break;
+        for (const [, type = ''] of firstText(tape, element).matchAll(TYPE)) types.add(type.toLowerCase());
+      }
     }
   };
   const has = (pattern: RegExp): boolean => [...types].some((type) => pattern.test(type));

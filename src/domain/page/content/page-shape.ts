@@ -1,10 +1,10 @@
-import { type TextShape, textShape } from '../text/text-shape.ts';
+import { TagTable, tagNumber } from '../tape/tag-names.ts';
 import { ARTICLE, BODY_SIGNS, CONTENT, HIDDEN, NOSCRIPT, SURROUND } from './element-signs.ts';
-import type { Outline, OutlineElement, TextBlock } from './text-blocks.ts';
+import type { Outline } from './outline.ts';
+import type { ElementColumns } from './outline-columns.ts';
 
 /** Sums of the blocks of a page, by element. */
 export interface PageShape {
-  readonly shapes: readonly TextShape[];
   readonly isShown: Uint8Array;
   /** Width of the visible text outside links, of the page and below each element. */
   readonly plain: number;
@@ -22,6 +22,8 @@ export interface PageShape {
   readonly repeatedOf: Int32Array;
   /** The container of the content: a marked one, else the deepest with most plain text. -1: the whole page. */
   readonly container: number;
+  /** Whether each element is the container or in it. */
+  readonly isInside: Uint8Array;
   /** The first and the last block in it. */
   readonly containerFirst: number;
   readonly containerLast: number;
@@ -31,52 +33,56 @@ const LONG = 120;
 /** A menu by name with this share of the page's text is none. */
 const MOST_OF_A_SURROUND = 0.4;
 const LASTING = HIDDEN | NOSCRIPT | CONTENT | ARTICLE | BODY_SIGNS;
-const CONTAINER = new Set('main article section div td body form center'.split(' '));
+const CONTAINER = TagTable.of('main article section div td body form center'.split(' '));
+const P = tagNumber('p');
 const DECLARED_SHARE = 0.35;
 const CONTAINER_SHARE = 0.75;
 
-export function pageShape({ blocks, elements }: Outline): PageShape {
-  const shapes = blocks.map(({ text }) => textShape(text));
-  const inherited = new Int32Array(elements.length);
-  for (let at = 0; at < elements.length; at++) {
-    const { signs, parent } = elements[at] as OutlineElement;
-    inherited[at] = signs | (parent < 0 ? 0 : (inherited[parent] as number));
+export function pageShape({ blockCount, blocks, elementCount, elements }: Outline): PageShape {
+  const inherited = new Int32Array(elementCount);
+  for (let at = 0; at < elementCount; at++) {
+    const parent = elements.parent[at]!;
+    inherited[at] = elements.signs[at]! | (parent < 0 ? 0 : inherited[parent]!);
   }
-  const plainOf = new Float64Array(elements.length);
-  const isShown = new Uint8Array(blocks.length);
+  const plainOf = new Float64Array(elementCount);
+  const isShown = new Uint8Array(blockCount);
   let plain = 0;
   let linked = 0;
   let inParagraphs = 0;
   let longBlocks = 0;
-  for (let i = 0; i < blocks.length; i++) {
-    const { path, text, linkChars, tag } = blocks[i] as TextBlock;
-    const width = shapes[i]?.width ?? 0;
-    if (width > LONG && linkChars < 0.3 * text.length) longBlocks++;
-    if (((path.length === 0 ? 0 : (inherited[path[path.length - 1] as number] as number)) & (HIDDEN | NOSCRIPT)) !== 0)
-      continue;
+  for (let i = 0; i < blockCount; i++) {
+    const width = blocks.width[i]!;
+    const chars = blocks.chars[i]!;
+    const linkChars = blocks.linkChars[i]!;
+    const holder = blocks.holder[i]!;
+    if (width > LONG && linkChars < 0.3 * chars) longBlocks++;
+    if (holder >= 0 && (inherited[holder]! & (HIDDEN | NOSCRIPT)) !== 0) continue;
     isShown[i] = 1;
-    const own = ((text.length - linkChars) / text.length) * width;
+    const own = ((chars - linkChars) / chars) * width;
     plain += own;
     linked += width - own;
-    if (tag === 'p') inParagraphs += own;
-    for (const at of path) plainOf[at] = (plainOf[at] as number) + own;
+    if (holder >= 0 && elements.tag[holder] === P) inParagraphs += own;
+    for (let at = holder; at >= 0; at = elements.parent[at]!) plainOf[at]! += own;
   }
-  const signsOf = new Int32Array(elements.length);
-  for (let at = 0; at < elements.length; at++) {
-    const { signs, parent } = elements[at] as OutlineElement;
-    const kept = (plainOf[at] as number) > MOST_OF_A_SURROUND * plain ? signs & LASTING : signs;
-    signsOf[at] = kept | (parent < 0 ? 0 : (signsOf[parent] as number));
+  const signsOf = new Int32Array(elementCount);
+  for (let at = 0; at < elementCount; at++) {
+    const parent = elements.parent[at]!;
+    const signs = elements.signs[at]!;
+    const kept = plainOf[at]! > MOST_OF_A_SURROUND * plain ? signs & LASTING : signs;
+    signsOf[at] = kept | (parent < 0 ? 0 : signsOf[parent]!);
   }
-  const container = containerOf(elements, plainOf, inherited, plain);
+  const container = containerOf(elementCount, elements, plainOf, inherited, plain);
+  const isInside = insideOf(elementCount, elements, container);
   let containerFirst = container < 0 ? 0 : -1;
-  let containerLast = blocks.length - 1;
-  for (let i = 0; container >= 0 && i < blocks.length; i++) {
-    if (blocks[i]?.path.includes(container) !== true) continue;
+  let containerLast = blockCount - 1;
+  for (let i = 0; container >= 0 && i < blockCount; i++) {
+    const holder = blocks.holder[i]!;
+    if (holder < 0 || isInside[holder] === 0) continue;
     if (containerFirst < 0) containerFirst = i;
     containerLast = i;
   }
+  const repeatedOf = repeatedOfEach(elementCount, elements);
   return {
-    shapes,
     isShown,
     plain,
     plainOf,
@@ -84,44 +90,53 @@ export function pageShape({ blocks, elements }: Outline): PageShape {
     inParagraphs,
     longBlocks,
     signsOf,
-    repeatedOf: repeatedOf(elements),
+    repeatedOf,
     container,
+    isInside,
     containerFirst,
     containerLast,
   };
 }
 
+/** Whether each element is the container or in it. */
+function insideOf(count: number, { parent }: ElementColumns, container: number): Uint8Array {
+  const isInside = new Uint8Array(count);
+  for (let at = Math.max(0, container); container >= 0 && at < count; at++) {
+    isInside[at] = Number(at === container || (parent[at]! >= 0 && isInside[parent[at]!] === 1));
+  }
+  return isInside;
+}
+
 /** Lines, rows and cells are repeated in any text. */
-const NO_ENTRY = new Set(['p', 'tr', 'td']);
+const NO_ENTRY = TagTable.of(['p', 'tr', 'td']);
 const LEAST_ALIKE = 3;
 
-function repeatedOf(elements: readonly OutlineElement[]): Int32Array {
-  const found = new Int32Array(elements.length);
-  const extent = (at: number): number => (elements[at]?.alike ?? 0) * (elements[at]?.blocks ?? 0);
-  for (let at = 0; at < elements.length; at++) {
-    const { parent, alike, name } = elements[at] as OutlineElement;
-    const around = parent < 0 ? -1 : (found[parent] as number);
-    const counts = alike >= LEAST_ALIKE && !NO_ENTRY.has(name);
-    found[at] = counts && (around < 0 || extent(at) >= extent(around)) ? at : around;
+function repeatedOfEach(count: number, { parent, alike, blocks, tag }: ElementColumns): Int32Array {
+  const found = new Int32Array(count);
+  for (let at = 0; at < count; at++) {
+    const around = parent[at]! < 0 ? -1 : found[parent[at]!]!;
+    const counts = alike[at]! >= LEAST_ALIKE && !NO_ENTRY.has(tag[at]!);
+    const isMore = around < 0 || alike[at]! * blocks[at]! >= alike[around]! * blocks[around]!;
+    found[at] = counts && isMore ? at : around;
   }
   return found;
 }
 
 function containerOf(
-  elements: readonly OutlineElement[],
+  count: number,
+  { tag, signs, depth }: ElementColumns,
   plainOf: Float64Array,
   inherited: Int32Array,
   plain: number,
 ): number {
   let best = -1;
   let bestRank = -1;
-  for (let at = 0; at < elements.length; at++) {
-    const { name, signs, depth } = elements[at] as OutlineElement;
-    if (!CONTAINER.has(name) || ((inherited[at] ?? 0) & (SURROUND | HIDDEN | NOSCRIPT)) !== 0) continue;
-    const isDeclared = (signs & CONTENT) !== 0;
-    if ((plainOf[at] ?? 0) < (isDeclared ? DECLARED_SHARE : CONTAINER_SHARE) * plain) continue;
+  for (let at = 0; at < count; at++) {
+    if (!CONTAINER.has(tag[at]!) || (inherited[at]! & (SURROUND | HIDDEN | NOSCRIPT)) !== 0) continue;
+    const isDeclared = (signs[at]! & CONTENT) !== 0;
+    if (plainOf[at]! < (isDeclared ? DECLARED_SHARE : CONTAINER_SHARE) * plain) continue;
     // A declared container wins over a large one; of either kind, the deepest.
-    const rank = depth + (isDeclared ? 1_000 : 0);
+    const rank = depth[at]! + (isDeclared ? 1_000 : 0);
     if (rank > bestRank) {
       best = at;
       bestRank = rank;

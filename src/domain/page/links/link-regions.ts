@@ -1,6 +1,16 @@
 // domain/page/links/: links that are noise, and robots directives of a page.
-import { type Classifier, createClassifier, type ElementClass } from '../content/boilerplate.ts';
-import { isElement, type PageNode } from '../page-node.ts';
+import {
+  type Classifier,
+  createClassifier,
+  MAIN_CONTENT,
+  PERHAPS_SURROUNDING,
+  PLAIN,
+  SILENT,
+  SURROUNDING,
+} from '../content/boilerplate.ts';
+import { ATTRIBUTE } from '../tape/attribute-names.ts';
+import { TagTable, tagNumber } from '../tape/tag-names.ts';
+import { CLOSE, type Tape, TEXT } from '../tape/tape.ts';
 
 /** Place of an anchor, and the share of anchors around it. */
 export interface LinkPlace {
@@ -26,15 +36,15 @@ export function linkRatio({ textChars, anchorChars, links }: PagePart): number {
 }
 
 /** Elements at which the published system cuts a page. */
-export const PUBLISHED_CUTS: ReadonlySet<string> = new Set(['td', 'p', 'div']);
+export const PUBLISHED_CUTS = TagTable.of(['td', 'p', 'div']);
 /** Their counterparts in current pages. */
-export const TODAYS_CUTS: ReadonlySet<string> = new Set(
+export const TODAYS_CUTS = TagTable.of(
   'td p div ul ol dl table nav aside footer header main article section form blockquote figure'.split(' '),
 );
 
 /** The mark of an element for all its content; which range of the page's texts that is. */
 interface Mark {
-  readonly kind: 'surround' | 'perhaps' | 'content';
+  readonly kind: number;
   /** Positions of its first text, and of the first one behind it. */
   readonly from: number;
   to: number;
@@ -46,135 +56,148 @@ const MAX_DEPTH = 2_000;
 /** A larger share of the text is the page itself, whatever the class (`class="has-sidebar"`). */
 const MAX_SURROUND_SHARE = 0.4;
 
-/** An anchor with the part of its place that is known before the end of the page. */
-interface FoundAnchor {
-  readonly anchor: PageNode;
-  readonly mark: Mark | null;
-  readonly part: PagePart;
-}
-
-/** A text of the page with its length. Counting is expensive and most lengths are never needed, so it is lazy. */
-interface FoundText {
-  readonly data: string;
-  readonly part: PagePart;
-  readonly isInAnchor: boolean;
-}
+const UNREAD = TagTable.of('script style template svg math head noscript'.split(' '));
+const A = tagNumber('a');
 
 /**
- * Every anchor of a page with its place, in one pass without recursion. Text of scripts, styles and the like is
- * ignored.
- * @param cuts names of the elements that begin a region
- * @param classOf caches class names; to be shared by many pages
+ * The place of every anchor of a page, by its entry on the tape, in one pass without recursion. Text of scripts, styles
+ * and the like is ignored.
+ * @param cuts elements that begin a region
+ * @param classOf keeps the meaning of class names; to be shared by many pages
  */
 export function linkPlaces(
-  root: PageNode,
-  cuts: ReadonlySet<string>,
+  tape: Tape,
+  cuts: TagTable,
   classOf: Classifier = createClassifier(false),
-): Map<PageNode, LinkPlace> {
-  const found: FoundAnchor[] = [];
-  const texts: FoundText[] = [];
-  // Of the open elements, by depth: the node, its next child, its mark and part, whether it is in an anchor.
-  const nodes: PageNode[] = [root];
-  const nexts: number[] = [0];
-  const marks: (Mark | null)[] = [null];
-  const parts: PagePart[] = [{ textChars: 0, anchorChars: 0, links: 0 }];
-  const inAnchor: boolean[] = [false];
-  let depth = 0;
-  while (depth >= 0) {
-    const child = nodes[depth]!.children?.[nexts[depth]!++];
-    if (child === undefined) {
-      const mark = marks[depth]!;
-      if (mark !== null && (depth === 0 || mark !== marks[depth - 1])) mark.to = texts.length;
-      depth--;
-      continue;
-    }
-    const part = parts[depth]!;
-    if (!isElement(child)) {
-      const { type, data } = child;
-      if (type === 'text' && data !== undefined && !isShortSpace(data)) {
-        texts.push({ data, part, isInAnchor: inAnchor[depth]! });
+): Map<number, LinkPlace> {
+  const places = new PlaceWalk(tape, cuts, classOf);
+  places.walk();
+  return places.found();
+}
+
+class PlaceWalk {
+  private readonly tape: Tape;
+  private readonly cuts: TagTable;
+  private readonly classOf: Classifier;
+  /** Entries of the anchors, with the part of their places that is known before the end of the page. */
+  private readonly anchors: { readonly at: number; readonly mark: Mark | null; readonly part: PagePart }[] = [];
+  /** Entries of the texts, the part of each, and whether it is in an anchor. */
+  private readonly texts: number[] = [];
+  private readonly textParts: PagePart[] = [];
+  private readonly isInAnchor: boolean[] = [];
+  /** Of the open elements, by depth. */
+  private readonly marks: (Mark | null)[] = [null];
+  private readonly parts: PagePart[] = [emptyPart()];
+  private readonly inAnchor: boolean[] = [false];
+  private depth = 0;
+
+  constructor(tape: Tape, cuts: TagTable, classOf: Classifier) {
+    this.tape = tape;
+    this.cuts = cuts;
+    this.classOf = classOf;
+  }
+
+  walk(): void {
+    const { tape } = this;
+    for (let at = 0; at < tape.length; at++) {
+      const kind = tape.kindAt(at);
+      if (kind === TEXT) this.addText(at);
+      else if (kind === CLOSE) this.leave();
+      else if (kind >= 0) {
+        if (UNREAD.has(kind) || this.depth >= MAX_DEPTH) at = tape.closeOf(at);
+        else this.enter(at, kind);
       }
-      continue;
     }
-    const { name = '' } = child;
-    if (UNREAD.has(name) || depth >= MAX_DEPTH) continue;
-    const mark = markOf(classOf(child), marks[depth]!, texts.length);
-    const ownPart = cuts.has(name) ? { textChars: 0, anchorChars: 0, links: 0 } : part;
-    const isAnchor = name === 'a' && child.attribs?.href !== undefined;
+  }
+
+  private addText(at: number): void {
+    if (!this.tape.isVisible(at) || this.tape.isSection(at)) return;
+    this.texts.push(at);
+    this.textParts.push(this.parts[this.depth]!);
+    this.isInAnchor.push(this.inAnchor[this.depth]!);
+  }
+
+  private enter(at: number, tag: number): void {
+    const { tape, depth } = this;
+    const mark = this.markOf(at);
+    const part = this.cuts.has(tag) ? emptyPart() : this.parts[depth]!;
+    const isAnchor = tag === A && tape.find(at, ATTRIBUTE.href) >= 0;
     if (isAnchor) {
-      ownPart.links++;
-      found.push({ anchor: child, mark, part: ownPart });
+      part.links++;
+      this.anchors.push({ at, mark, part });
     }
-    // Without text, and its mark is not needed.
-    if (child.children!.length === 0) continue;
-    const isInAnchor = inAnchor[depth]! || isAnchor;
-    depth++;
-    nodes[depth] = child;
-    nexts[depth] = 0;
-    marks[depth] = mark;
-    parts[depth] = ownPart;
-    inAnchor[depth] = isInAnchor;
+    this.depth = depth + 1;
+    this.marks[depth + 1] = mark;
+    this.parts[depth + 1] = part;
+    this.inAnchor[depth + 1] = isAnchor || this.inAnchor[depth]!;
   }
-  for (const { data, part, isInAnchor } of texts) {
-    if (part.links === 0) continue;
-    const chars = visibleChars(data);
-    part.textChars += chars;
-    if (isInAnchor) part.anchorChars += chars;
+
+  private leave(): void {
+    const mark = this.marks[this.depth]!;
+    if (mark !== null && mark !== this.marks[this.depth - 1]) mark.to = this.texts.length;
+    this.depth--;
   }
-  const isPage = pageTeller(texts);
-  const places = new Map<PageNode, LinkPlace>();
-  for (const { anchor, mark, part } of found) places.set(anchor, { region: regionOf(mark, isPage), part });
-  return places;
-}
 
-const UNREAD = new Set('script style template svg math head noscript'.split(' '));
-
-function markOf(found: ElementClass, outer: Mark | null, from: number): Mark | null {
-  switch (found) {
-    case 'surround':
-    case 'silent':
-      return { kind: 'surround', from, to: from, outer };
-    case 'perhaps-surround':
-      return { kind: 'perhaps', from, to: from, outer };
-    case 'content':
-      return { kind: 'content', from, to: from, outer };
-    case 'plain':
-      return outer;
+  private markOf(at: number): Mark | null {
+    const outer = this.marks[this.depth]!;
+    const found = this.classOf(this.tape, at);
+    if (found === PLAIN) return outer;
+    const from = this.texts.length;
+    return { kind: found === SILENT ? SURROUNDING : found, from, to: from, outer };
   }
-}
 
-/** A surrounding mark holds for all inside. Within a doubtful mark, a mark of content wins. */
-function regionOf(mark: Mark | null, isPage: (mark: Mark) => boolean): LinkPlace['region'] {
-  for (let each = mark; each !== null; each = each.outer) if (each.kind === 'surround') return 'surround';
-  for (let each = mark; each !== null; each = each.outer) {
-    if (each.kind === 'content' || !isPage(each)) return each.kind;
+  found(): Map<number, LinkPlace> {
+    const { tape, texts, textParts, isInAnchor } = this;
+    for (let i = 0; i < texts.length; i++) {
+      const part = textParts[i]!;
+      if (part.links === 0) continue;
+      const chars = visibleChars(tape, texts[i]!);
+      part.textChars += chars;
+      if (isInAnchor[i]) part.anchorChars += chars;
+    }
+    const places = new Map<number, LinkPlace>();
+    for (const { at, mark, part } of this.anchors) places.set(at, { region: this.regionOf(mark), part });
+    return places;
   }
-  return 'plain';
-}
 
-/** Whether a mark covers so much of the text that it is the page itself. */
-function pageTeller(texts: readonly FoundText[]): (mark: Mark) => boolean {
-  /** Characters before each text, and of all. */
-  let before: Float64Array | null = null;
-  return ({ from, to }) => {
-    before ??= countBefore(texts);
+  /** A surrounding mark holds for all inside. Within a doubtful mark, a mark of content wins. */
+  private regionOf(mark: Mark | null): LinkPlace['region'] {
+    for (let each = mark; each !== null; each = each.outer) if (each.kind === SURROUNDING) return 'surround';
+    for (let each = mark; each !== null; each = each.outer) {
+      if (each.kind === MAIN_CONTENT) return 'content';
+      if (each.kind === PERHAPS_SURROUNDING && !this.isPage(each)) return 'perhaps';
+    }
+    return 'plain';
+  }
+
+  /** Characters before each text, and of all; most pages need none of them. */
+  private charsBefore: Float64Array | null = null;
+
+  /** Whether a mark covers so much of the text that it is the page itself. */
+  private isPage({ from, to }: Mark): boolean {
+    const { tape, texts } = this;
+    if (this.charsBefore === null) {
+      this.charsBefore = new Float64Array(texts.length + 1);
+      for (let i = 0; i < texts.length; i++) {
+        this.charsBefore[i + 1] = this.charsBefore[i]! + visibleChars(tape, texts[i]!);
+      }
+    }
+    const before = this.charsBefore;
     return before[to]! - before[from]! > MAX_SURROUND_SHARE * before[texts.length]!;
-  };
+  }
 }
 
-function countBefore(texts: readonly FoundText[]): Float64Array {
-  const before = new Float64Array(texts.length + 1);
-  for (const [i, { data }] of texts.entries()) before[i + 1] = before[i]! + visibleChars(data);
-  return before;
-}
+const emptyPart = (): PagePart => ({ textChars: 0, anchorChars: 0, links: 0 });
 
-/** The indentation between two tags, mostly. */
-const SHORT = 16;
-const isShortSpace = (data: string): boolean => data.length <= SHORT && visibleChars(data) === 0;
-
-function visibleChars(data: string): number {
-  const { length } = data;
+/** UTF-16 units of a text beyond spaces and control characters. */
+function visibleChars(tape: Tape, at: number): number {
+  const { bytes } = tape;
+  const end = tape.textEnd(at);
   let chars = 0;
-  for (let i = 0; i < length; i++) if (data.charCodeAt(i) > 0x20) chars++;
+  for (let i = tape.textStart(at); i < end; i++) {
+    const byte = bytes[i]!;
+    if (byte < 0x80) chars += Number(byte > 0x20);
+    else if (byte >= 0xc0) chars += byte < 0xf0 ? 1 : 2;
+  }
   return chars;
 }

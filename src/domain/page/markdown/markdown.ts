@@ -1,7 +1,9 @@
-import { createSignReader, HIDDEN, NOSCRIPT } from '../content/element-signs.ts';
 import { createMainContent } from '../content/main-content.ts';
-import { OUTLINE_LIMITS, type Outline, outlineOf } from '../content/text-blocks.ts';
+import { type Outline, OutlineReader } from '../content/outline.ts';
+import { hiddenElements } from '../content/page-blocks.ts';
 import { isElement, type PageNode } from '../page-node.ts';
+import { flatten } from '../tape/flatten.ts';
+import { Tape } from '../tape/tape.ts';
 import { type LinkResolver, MarkdownText } from './markdown-text.ts';
 
 /** Main content shorter than this, characters, is distrusted: all text of the page is written. */
@@ -14,22 +16,28 @@ const LEAST_CONTENT = 80;
  */
 export function createMarkdown(): (root: PageNode, resolve: LinkResolver) => string {
   const mainContent = createMainContent();
-  const signsOf = createSignReader();
+  const outlines = new OutlineReader();
+  const tape = new Tape();
   return (root, resolve) => {
-    const found = mainContent(root);
+    const nodes = flatten(root, tape);
+    const found = mainContent(tape);
     const isAll = found.text.length < LEAST_CONTENT;
     const isShown = isAll ? shownBlocks(found.outline) : found.isMain;
     const texts = new Set<PageNode>();
-    outlineOf(root, signsOf, OUTLINE_LIMITS, (text, block) => {
-      if (isShown[block]) texts.add(text);
+    outlines.read(tape, (text, block) => {
+      if (isShown[block] === 1) texts.add(nodes[text]!);
     });
     return write(root, texts, resolve);
   };
 }
 
-/** All blocks that the page shows. */
-function shownBlocks({ blocks, elements }: Outline): boolean[] {
-  return blocks.map(({ path }) => path.every((at) => ((elements[at]?.signs ?? 0) & (HIDDEN | NOSCRIPT)) === 0));
+/** 1 for each block that the page shows. */
+function shownBlocks(outline: Outline): Uint8Array {
+  const isHidden = hiddenElements(outline);
+  const { holder } = outline.blocks;
+  return Uint8Array.from({ length: outline.blockCount }, (_, i) =>
+    Number(holder[i]! < 0 || isHidden[holder[i]!] === 0),
+  );
 }
 
 /** Walks the page without recursion, as it may nest to any depth. */

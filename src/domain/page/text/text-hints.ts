@@ -1,5 +1,3 @@
-import type { TextShape } from './text-shape.ts';
-
 /**
  * Hints of short texts that belong to the page and not to its content: labels in the languages of many pages. Most
  * texts, and all in other languages, give no hint.
@@ -50,7 +48,8 @@ const PRICES = /[$€£¥￥₹₽₩]\s?\d|\d\s?(?:€|zł|kr\b|руб|₽|元|
 
 const LABEL_WIDTH = 40;
 const CREDIT_WIDTH = 120;
-const IMPRINT_WIDTH = 400;
+/** No wider text has hints. */
+export const IMPRINT_WIDTH = 400;
 const LONGEST = 30;
 
 interface Beginning {
@@ -85,7 +84,17 @@ function startOf(text: string): number {
 
 const LETTER = /\p{L}/u;
 
-export function textHints(text: string, { width, digits }: Pick<TextShape, 'width' | 'digits'>): number {
+/** Whether an ASCII text with these first two characters may have hints. */
+export const mayHint = (first: number, second: number, width: number, digits: number): boolean =>
+  width <= CREDIT_WIDTH && (BY_START.has((first << 16) | second) || (width <= LABEL_WIDTH && digits > 0));
+
+export interface TextSize {
+  /** Visual width: a Chinese or Japanese character counts as three letters. */
+  readonly width: number;
+  readonly digits: number;
+}
+
+export function textHints(text: string, { width, digits }: TextSize): number {
   if (width > IMPRINT_WIDTH) return 0;
   let hints = text.includes('©') ? IMPRINT : 0;
   if (width > CREDIT_WIDTH || text.length < 2) return hints;

@@ -1,12 +1,19 @@
 import type { ChildNode, Document } from 'domhandler';
 import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
+import { samplePage } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
-import { buildTree, type TreeLimits } from './tree-builder.ts';
+import { HtmlReader } from '../parse-html.ts';
+import type { TreeLimits } from './nesting.ts';
 
 const LIMITS: TreeLimits = { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 };
-const build = (html: string, limits: Partial<TreeLimits> = {}, isXhtml = false) =>
-  buildTree(html, { ...LIMITS, ...limits }, isXhtml);
+
+/** The DOM that a plugin gets. */
+function build(html: string, limits: Partial<TreeLimits> = {}, isXhtml = false) {
+  const page = samplePage(html, { contentType: isXhtml ? 'application/xhtml+xml' : 'text/html; charset=utf-8' });
+  new HtmlReader({ ...LIMITS, ...limits, maxLinks: 1_000, maxText: 1_000_000, agent: 'incrawl' }).read(page);
+  return { document: page.dom as Document, truncated: page.result.metadata['parse-html.truncated'] === true };
+}
 
 /** The tree as indented lines; checks its links on the way. */
 function outline(document: Document): string {
@@ -101,7 +108,9 @@ describe('the tree is that of htmlparser2', () => {
       fc.property(fc.array(bits, { maxLength: 25 }), (pieces) => {
         // Here browsers end a comment, and so do we.
         const html = pieces.join('').replaceAll('--!>', '-->');
-        expect(outline(build(html).document)).toBe(outline(parseDocument(html)));
+        // The last character of an unfinished tag is text; htmlparser2 takes half of one that is a pair.
+        const expected = outline(parseDocument(html)).replaceAll('\\ude00', '\ud83d\ude00');
+        expect(outline(build(html).document)).toBe(expected);
       }),
       { numRuns: 3000 },
     );

@@ -1,0 +1,103 @@
+import type { Tape } from 'incrawl/plugin';
+import { BYTE_CLASSES, LETTER } from './byte-classes.ts';
+import { EntityReader } from './entity-reader.ts';
+
+/** Where a reference stands decides what it is. */
+export const IN_TEXT = 0;
+export const IN_TITLE = 1;
+export const IN_VALUE = 2;
+
+const AMPERSAND = 0x26;
+const SEMICOLON = 0x3b;
+const HASH = 0x23;
+const LESS = 0x3c;
+const EQUALS = 0x3d;
+/** Longest reference that is looked up, bytes. */
+const MAX_NAME = 12;
+/** Decoded references kept; a hostile page has millions. */
+const MAX_KNOWN = 5_000;
+
+const encoder = new TextEncoder();
+
+/**
+ * Decodes character references to the end of a tape. Those with their semicolon are looked up; a text with any other is
+ * read by htmlparser2's tokenizer, which knows all exceptions.
+ */
+export class References {
+  /** Where the text decoded last begins. */
+  start = 0;
+  private readonly reader = new EntityReader();
+  private readonly known: readonly Map<string, Uint8Array>[] = [new Map(), new Map(), new Map()];
+
+  /**
+   * Decodes a range of the tape to its end, from {@link start} on.
+   * @param isEnded whether markup follows a text
+   * @param quote around a value; empty: none
+   * @returns its end
+   */
+  decode(tape: Tape, from: number, to: number, where: number, isEnded: boolean, quote = ''): number {
+    const start = tape.reserve(3 * (to - from) + 16);
+    this.start = start;
+    const end = this.lookUp(tape.bytes, from, to, start, where);
+    if (end >= 0) {
+      tape.commit(end);
+      return end;
+    }
+    const source = tape.string(from, to);
+    if (where === IN_TEXT) return tape.append(this.reader.text(source, isEnded));
+    return tape.append(where === IN_TITLE ? this.reader.title(source) : this.reader.attribute(source, quote));
+  }
+
+  /** Writes the range from `out` on; returns the end, -1 where a reference needs the tokenizer. */
+  private lookUp(bytes: Buffer, from: number, to: number, start: number, where: number): number {
+    let out = start;
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at]!;
+      if (byte !== AMPERSAND) {
+        // The tokenizer takes a reference right behind it for text.
+        if (byte === LESS && where === IN_TITLE) return -1;
+        bytes[out++] = byte;
+        continue;
+      }
+      const end = endOfName(bytes, at + 1, to);
+      if (end === at + 1 && isPlainAmpersand(bytes[end]!, end < to, where)) bytes[out++] = byte;
+      else if (end < to && end > at + 1 && bytes[end] === SEMICOLON) {
+        for (const decoded of this.meaningOf(bytes.toString('latin1', at, end + 1), where)) bytes[out++] = decoded;
+        at = end;
+      } else return -1;
+    }
+    return out;
+  }
+
+  private meaningOf(name: string, where: number): Uint8Array {
+    const known = this.known[where]!;
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const { reader } = this;
+    const text =
+      where === IN_TEXT
+        ? reader.text(name, true)
+        : where === IN_TITLE
+          ? reader.title(name)
+          : reader.attribute(name, '"');
+    const decoded = encoder.encode(text);
+    if (known.size < MAX_KNOWN) known.set(name, decoded);
+    return decoded;
+  }
+}
+
+/** An ampersand before a space, another ampersand, or a sign of a query is one in every place. */
+function isPlainAmpersand(next: number, isInside: boolean, where: number): boolean {
+  return isInside && (next === 0x20 || next === 0x0a || next === AMPERSAND || (next === EQUALS && where === IN_VALUE));
+}
+
+function endOfName(bytes: Uint8Array, from: number, to: number): number {
+  const last = Math.min(to, from + MAX_NAME);
+  let at = from;
+  while (at < last) {
+    const byte = bytes[at]!;
+    if ((BYTE_CLASSES[byte]! & LETTER) === 0 && !(byte >= 0x30 && byte <= 0x39) && byte !== HASH) break;
+    at++;
+  }
+  return at;
+}

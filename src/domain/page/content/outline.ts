@@ -1,0 +1,293 @@
+import { ATTRIBUTE } from '../tape/attribute-names.ts';
+import { KNOWN_TAGS, TagTable, tagNumber } from '../tape/tag-names.ts';
+import { CLOSE, type Tape, TEXT } from '../tape/tape.ts';
+import { BlockText } from './block-text.ts';
+import { createSignReader, HIDDEN, NOSCRIPT, SILENT, type SignReader } from './element-signs.ts';
+import { BlockColumns, ElementColumns, extend, isTooLong } from './outline-columns.ts';
+import { createKindReader, type PageKinds } from './page-kinds.ts';
+
+/** The block elements of a page and the runs of text between two block boundaries. Valid until the next page. */
+export interface Outline {
+  readonly blockCount: number;
+  readonly blocks: BlockColumns;
+  readonly elementCount: number;
+  readonly elements: ElementColumns;
+  readonly kinds: PageKinds;
+  /** The texts of the blocks. */
+  readonly bytes: Buffer;
+  textOf(block: number): string;
+}
+
+export interface OutlineLimits {
+  readonly maxBlocks: number;
+  readonly maxChars: number;
+}
+
+export const OUTLINE_LIMITS: OutlineLimits = Object.freeze({ maxBlocks: 20_000, maxChars: 2_000_000 });
+
+const PLAIN = 0;
+const ANCHOR = 1;
+const BLOCK = 2;
+/** Elements that begin a block: the level of a heading plus one, 1 for others. */
+const LEVELS = new TagTable(
+  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav noscript ol p pre section summary table tbody tfoot thead tr td th ul'
+    .split(' ')
+    .map((name) => [name, /^h[1-6]$/.test(name) ? Number(name[1]) + 1 : 1]),
+);
+const A = tagNumber('a');
+const BR = tagNumber('br');
+const BODY = tagNumber('body');
+const HTML = tagNumber('html');
+const META = tagNumber('meta');
+const SCRIPT = tagNumber('script');
+
+/** Reads outlines; reusable for any number of pages, one at a time. */
+export class OutlineReader implements Outline {
+  elements = new ElementColumns();
+  blocks = new BlockColumns();
+  elementCount = 0;
+  blockCount = 0;
+  kinds: PageKinds = { article: false, product: false, forum: false, list: false };
+  private readonly limits: OutlineLimits;
+  private readonly signsOf: SignReader;
+  private readonly text = new BlockText();
+  private readKind = createKindReader();
+  /** Numbers of the pairs of class and tag. */
+  private readonly looks = new Map<number, number>();
+  /** Of the open elements: what they are, by depth; the level of a heading around, by depth of block elements. */
+  private open = new Uint8Array(1_024);
+  private headings = new Uint8Array(1_024);
+  private depth = 0;
+  /** The current block element; -1: none. */
+  private holder = -1;
+  /** Number of open elements that hide their content, and of open anchors. */
+  private hiding = 0;
+  private anchors = 0;
+  private linkChars = 0;
+  private links = 0;
+  private total = 0;
+
+  constructor(signsOf: SignReader = createSignReader(), limits: OutlineLimits = OUTLINE_LIMITS) {
+    this.limits = limits;
+    this.signsOf = signsOf;
+  }
+
+  get bytes(): Buffer {
+    return this.text.bytes;
+  }
+
+  textOf(block: number): string {
+    return this.bytes.toString(
+      this.blocks.isWide[block] === 1 ? 'utf8' : 'latin1',
+      this.blocks.from[block],
+      this.blocks.to[block],
+    );
+  }
+
+  /** @param onText receives each text and its block */
+  read(tape: Tape, onText?: (text: number, block: number) => void): Outline {
+    this.begin(tape);
+    for (let at = 0; at < tape.length; at++) {
+      const kind = tape.kindAt(at);
+      if (kind === TEXT) {
+        this.addText(tape, at);
+        onText?.(at, this.blockCount);
+      } else if (kind === CLOSE) this.leave();
+      else if (kind >= 0) at = this.enter(tape, at, kind);
+    }
+    this.flush();
+    this.addUp();
+    this.countAlike();
+    this.kinds = this.readKind.kinds();
+    return this;
+  }
+
+  private begin(tape: Tape): void {
+    this.text.begin(tape.size + 2 * tape.length);
+    if (isTooLong(this.elements)) this.elements = new ElementColumns();
+    if (isTooLong(this.blocks)) this.blocks = new BlockColumns();
+    this.elementCount = 0;
+    this.blockCount = 0;
+    this.readKind = createKindReader();
+    this.looks.clear();
+    this.depth = 0;
+    this.holder = -1;
+    this.hiding = 0;
+    this.anchors = 0;
+    this.total = 0;
+  }
+
+  private addText(tape: Tape, at: number): void {
+    const from = tape.textStart(at);
+    let to = tape.textEnd(at);
+    const left = this.limits.maxChars - this.total;
+    if (to - from > left) {
+      if (left <= 0) return;
+      to = endOfUnits(tape.bytes, from, to, left);
+    }
+    if (this.blockCount >= this.limits.maxBlocks) return;
+    const { text } = this;
+    if (!tape.isVisible(at)) {
+      if (to > from) text.space();
+      return;
+    }
+    const chars = tape.isWide(at) ? text.addWide(tape.bytes, from, to) : text.addAscii(tape.bytes, from, to);
+    this.total += chars;
+    if (this.anchors > 0) this.linkChars += chars;
+  }
+
+  /** Where the walk goes on: at the element, or at its end if its content is skipped. */
+  private enter(tape: Tape, at: number, tag: number): number {
+    const signs = this.signsOf(tape, at);
+    if ((signs & SILENT) !== 0) {
+      if (tag === META || tag === SCRIPT) this.readKind(tape, at);
+      return tape.closeOf(at);
+    }
+    if (tag === HTML || tag === BODY) this.readKind(tape, at);
+    if (tag === BR) {
+      this.text.breakLine();
+      return tape.closeOf(at);
+    }
+    const level = LEVELS.at(tag);
+    if (level > 0) this.startElement(tape, at, signs, level - 1);
+    else if ((signs & HIDDEN) !== 0) return tape.closeOf(at);
+    else this.startInline(tag === A);
+    return at;
+  }
+
+  private startInline(isAnchor: boolean): void {
+    this.openAs(isAnchor ? ANCHOR : PLAIN);
+    if (!isAnchor) return;
+    this.anchors++;
+    this.links++;
+  }
+
+  private startElement(tape: Tape, at: number, signs: number, level: number): void {
+    this.flush();
+    const { elements, holder: parent } = this;
+    const element = this.elementCount++;
+    extend(elements, element);
+    const depth = parent < 0 ? 0 : elements.depth[parent]! + 1;
+    elements.tag[element] = tape.kindAt(at);
+    elements.signs[element] = signs;
+    elements.parent[element] = parent;
+    elements.depth[element] = depth;
+    elements.looks[element] = this.looksOf(tape, at);
+    elements.chars[element] = 0;
+    elements.linkChars[element] = 0;
+    elements.blocks[element] = 0;
+    if (depth === this.headings.length) this.headings = longer(this.headings);
+    this.headings[depth] = level === 0 && depth > 0 ? this.headings[depth - 1]! : level;
+    if ((signs & (HIDDEN | NOSCRIPT)) !== 0) this.hiding++;
+    this.holder = element;
+    this.openAs(BLOCK);
+  }
+
+  private openAs(kind: number): void {
+    if (this.depth === this.open.length) this.open = longer(this.open);
+    this.open[this.depth++] = kind;
+  }
+
+  private leave(): void {
+    const kind = this.open[--this.depth];
+    if (kind === ANCHOR) this.anchors--;
+    else if (kind === BLOCK) {
+      this.flush();
+      const { elements, holder } = this;
+      if ((elements.signs[holder]! & (HIDDEN | NOSCRIPT)) !== 0) this.hiding--;
+      this.holder = elements.parent[holder]!;
+    }
+  }
+
+  private looksOf(tape: Tape, at: number): number {
+    const classes = tape.find(at, ATTRIBUTE.class);
+    const key = (classes < 0 ? 0 : tape.internedAt(classes) + 1) * KNOWN_TAGS + tape.kindAt(at);
+    const known = this.looks.get(key);
+    if (known !== undefined) return known;
+    const looks = this.looks.size;
+    this.looks.set(key, looks);
+    return looks;
+  }
+
+  /** Ends the current block. */
+  private flush(): void {
+    const { text, blocks, elements, holder } = this;
+    if (!text.isEmpty) {
+      text.trim();
+      const block = this.blockCount++;
+      extend(blocks, block);
+      const { chars } = text;
+      const linkChars = Math.min(this.linkChars, chars);
+      blocks.from[block] = text.start;
+      blocks.to[block] = text.end;
+      blocks.chars[block] = chars;
+      blocks.isWide[block] = Number(text.isWide);
+      blocks.linkChars[block] = linkChars;
+      blocks.links[block] = this.links;
+      blocks.heading[block] = holder < 0 ? 0 : this.headings[elements.depth[holder]!]!;
+      blocks.holder[block] = holder;
+      blocks.width[block] = text.width;
+      blocks.digits[block] = text.digits;
+      blocks.marks[block] = text.marks;
+      blocks.lines[block] = text.lines;
+      blocks.endsSentence[block] = Number(text.endsSentence);
+      if (this.hiding === 0 && holder >= 0) {
+        elements.chars[holder]! += chars;
+        elements.linkChars[holder]! += linkChars;
+        elements.blocks[holder]!++;
+      }
+    }
+    text.startBlock();
+    this.linkChars = 0;
+    this.links = 0;
+  }
+
+  /** Text was counted for the innermost element; ancestors come before it. */
+  private addUp(): void {
+    const { parent, chars, linkChars, blocks } = this.elements;
+    for (let at = this.elementCount - 1; at >= 0; at--) {
+      const around = parent[at]!;
+      if (around < 0) continue;
+      chars[around]! += chars[at]!;
+      linkChars[around]! += linkChars[at]!;
+      blocks[around]! += blocks[at]!;
+    }
+  }
+
+  /** Counts the siblings that look like each element. */
+  private countAlike(): void {
+    const { parent, looks, group, alike } = this.elements;
+    const groups = new Map<number, number>();
+    const counts = new Int32Array(this.elementCount);
+    for (let at = 0; at < this.elementCount; at++) {
+      const key = (parent[at]! + 1) * 0x10_0000 + looks[at]!;
+      let found = groups.get(key);
+      if (found === undefined) {
+        found = groups.size;
+        groups.set(key, found);
+      }
+      counts[found]!++;
+      group[at] = found;
+    }
+    for (let at = 0; at < this.elementCount; at++) alike[at] = counts[group[at]!]!;
+  }
+}
+
+function longer(before: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const numbers = new Uint8Array(2 * before.length);
+  numbers.set(before);
+  return numbers;
+}
+
+/** Where so many UTF-16 units of a range end, one less where that would split a pair. */
+function endOfUnits(bytes: Uint8Array, from: number, to: number, units: number): number {
+  let left = units;
+  let at = from;
+  while (at < to) {
+    const lead = bytes[at]!;
+    left -= lead < 0xf0 ? 1 : 2;
+    if (left < 0) break;
+    at += lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  }
+  return at;
+}
