@@ -41,6 +41,12 @@ function textKinds(): Uint8Array {
   return kinds;
 }
 
+/** The byte ends an attribute value. */
+const ENDS = 16;
+const QUOTED = TEXT_KINDS.with(QUOTE, ENDS);
+const SINGLY_QUOTED = TEXT_KINDS.with(APOSTROPHE, ENDS);
+const UNQUOTED = TEXT_KINDS.map((kinds, byte) => ((BYTE_CLASSES[byte]! & ENDS_VALUE) === 0 ? kinds : ENDS));
+
 /**
  * Reads HTML in UTF-8 in time proportional to its length and writes its nodes on a tape. The tokens are those of
  * htmlparser2, which runs every character through a state machine; only texts with unusual references go to it.
@@ -190,14 +196,12 @@ export class MarkupScanner {
     at = this.skipWhite(at + 1);
     const quote = at < length && (bytes[at] === QUOTE || bytes[at] === APOSTROPHE) ? bytes[at]! : 0;
     const from = quote === 0 ? at : at + 1;
+    const valueKinds = quote === QUOTE ? QUOTED : quote === APOSTROPHE ? SINGLY_QUOTED : UNQUOTED;
     let kinds = 0;
     let to = from;
-    for (; to < length; to++) {
-      const byte = bytes[to]!;
-      if (quote === 0 ? (BYTE_CLASSES[byte]! & ENDS_VALUE) !== 0 : byte === quote) break;
-      kinds |= TEXT_KINDS[byte]!;
-    }
-    if (to === length) return length;
+    for (; to < length && kinds < ENDS; to++) kinds |= valueKinds[bytes[to]!]!;
+    if (kinds < ENDS) return length;
+    to--;
     if ((kinds & REFERRING) === 0) nesting.attribute(name, from, to);
     else nesting.attributeWithReferences(name, from, to, quote === 0 ? '' : String.fromCharCode(quote));
     return quote === 0 ? to : to + 1;

@@ -1,5 +1,5 @@
 // domain/page/content/: main content, found by decision trees over blocks of text.
-import { InternedTexts } from '../tape/interned-texts.ts';
+import { hashOfRange } from '../tape/interned-texts.ts';
 import { IMPRINT_WIDTH, mayHint, TAIL, textHints } from '../text/text-hints.ts';
 import { lengthFromLead } from '../text/utf8.ts';
 import type { Outline } from './outline.ts';
@@ -33,8 +33,7 @@ const BEGIN = 80;
 
 /** Reads contexts; reusable for any number of pages. */
 export class ContextReader {
-  /** The beginnings of the blocks, by number. */
-  private readonly beginnings = new InternedTexts();
+  private slots = new Int32Array(0);
 
   read(outline: Outline, { isShown }: PageShape): BlockContext {
     const { blockCount: count, blocks } = outline;
@@ -82,19 +81,66 @@ export class ContextReader {
     return { hints, copies, sinceTail, sinceLong, untilLong, longBefore, longAfter, section };
   }
 
-  private countCopies({ blockCount, blocks, bytes }: Outline): Float64Array {
-    const { beginnings } = this;
-    beginnings.trim(0);
-    const numbers = new Int32Array(blockCount);
-    const counts = new Int32Array(blockCount + 1);
+  private countCopies(outline: Outline): Float64Array {
+    const { blockCount, blocks, bytes } = outline;
+    const size = 2 ** Math.ceil(Math.log2(2 * blockCount + 2));
+    if (this.slots.length < size) this.slots = new Int32Array(size);
+    else this.slots.fill(0, 0, size);
+    const beginnings: Beginnings = {
+      ends: new Int32Array(blockCount),
+      hashes: new Int32Array(blockCount),
+      slots: this.slots,
+      mask: size - 1,
+    };
+    const firsts = new Int32Array(blockCount);
+    const counts = new Int32Array(blockCount);
     for (let i = 0; i < blockCount; i++) {
       const from = blocks.from[i]!;
-      const to = blocks.chars[i]! > BEGIN ? endOfBeginning(bytes, from, blocks.to[i]!) : blocks.to[i]!;
-      numbers[i] = beginnings.number(bytes, from, to);
-      counts[numbers[i]!]!++;
+      const to = blocks.to[i]!;
+      beginnings.ends[i] = blocks.chars[i]! > BEGIN ? endOfBeginning(bytes, from, to) : to;
+      firsts[i] = firstAlike(outline, beginnings, i);
+      counts[firsts[i]!]!++;
     }
-    return Float64Array.from(numbers, (number) => counts[number]!);
+    const copies = new Float64Array(blockCount);
+    for (let i = 0; i < blockCount; i++) copies[i] = counts[firsts[i]!]!;
+    return copies;
   }
+}
+
+/** The beginnings of the blocks: their ends, hashes, and a table of the blocks by hash (open addressing). */
+interface Beginnings {
+  readonly ends: Int32Array;
+  readonly hashes: Int32Array;
+  /** Position of a block plus one, 0 for an empty slot. */
+  readonly slots: Int32Array;
+  readonly mask: number;
+}
+
+/** Longest search: the texts of a page may have been made so that all have one hash. */
+const MOST_PROBES = 64;
+
+/** The first block with the same beginning; itself, where it is the first or the search takes too long. */
+function firstAlike({ blocks, bytes }: Outline, { ends, hashes, slots, mask }: Beginnings, block: number): number {
+  const from = blocks.from[block]!;
+  const to = ends[block]!;
+  const hash = hashOfRange(bytes, from, to);
+  hashes[block] = hash;
+  let slot = hash & mask;
+  for (let probe = 0; probe < MOST_PROBES; probe++) {
+    const found = slots[slot]! - 1;
+    if (found < 0) {
+      slots[slot] = block + 1;
+      return block;
+    }
+    const start = blocks.from[found]!;
+    if (hashes[found] === hash && ends[found]! - start === to - from) {
+      let at = 0;
+      while (at < to - from && bytes[start + at] === bytes[from + at]) at++;
+      if (at === to - from) return found;
+    }
+    slot = (slot + 1) & mask;
+  }
+  return block;
 }
 
 /** The end of the first {@link BEGIN} UTF-16 units of a longer text. */

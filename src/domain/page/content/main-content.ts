@@ -1,3 +1,4 @@
+import { asciiSlice, utf8Slice } from '../tape/slices.ts';
 import { tagNumber } from '../tape/tag-names.ts';
 import type { Tape } from '../tape/tape.ts';
 import { TAIL } from '../text/text-hints.ts';
@@ -72,7 +73,8 @@ function textOf({ blockCount, blocks, bytes }: Outline, isChosen: Uint8Array): s
     let wide = 0;
     const first = i;
     for (; i < blockCount && isChosen[i] === 1; i++) wide |= blocks.isWide[i]!;
-    lines.push(bytes.toString(wide === 1 ? 'utf8' : 'latin1', blocks.from[first], blocks.to[i - 1]));
+    const slice = wide === 1 ? utf8Slice : asciiSlice;
+    lines.push(slice(bytes, blocks.from[first]!, blocks.to[i - 1]!));
   }
   return lines.join('\n');
 }
@@ -197,7 +199,9 @@ const mixed = (hash: number, value: number): number => Math.imul(hash ^ value, 0
  */
 function mostLikely({ blocks }: Outline, chances: Float64Array): Uint8Array {
   const { width } = blocks;
-  const order = [...chances.keys()].sort((a, b) => chances[b]! - chances[a]!);
+  const order = new Uint32Array(chances.length);
+  for (let i = 0; i < order.length; i++) order[i] = i;
+  order.sort((a, b) => chances[b]! - chances[a]!);
   let content = 0;
   for (let i = 0; i < chances.length; i++) content += width[i]! * chances[i]!;
   let found = 0;
@@ -213,5 +217,7 @@ function mostLikely({ blocks }: Outline, chances: Float64Array): Uint8Array {
       least = chances[i]!;
     }
   }
-  return Uint8Array.from(chances, (chance) => Number(chance >= least));
+  const isTaken = new Uint8Array(chances.length);
+  for (let i = 0; i < chances.length; i++) isTaken[i] = Number(chances[i]! >= least);
+  return isTaken;
 }

@@ -1,4 +1,5 @@
 import { ATTRIBUTE } from '../tape/attribute-names.ts';
+import { asciiSlice, utf8Slice } from '../tape/slices.ts';
 import { KNOWN_TAGS, TagTable, tagNumber } from '../tape/tag-names.ts';
 import { CLOSE, type Tape, TEXT } from '../tape/tape.ts';
 import { BlockText } from './block-text.ts';
@@ -77,11 +78,9 @@ export class OutlineReader implements Outline {
   }
 
   textOf(block: number): string {
-    return this.bytes.toString(
-      this.blocks.isWide[block] === 1 ? 'utf8' : 'latin1',
-      this.blocks.from[block],
-      this.blocks.to[block],
-    );
+    const { isWide, from, to } = this.blocks;
+    const slice = isWide[block] === 1 ? utf8Slice : asciiSlice;
+    return slice(this.bytes, from[block]!, to[block]!);
   }
 
   /** @param onText receives each text and its block */

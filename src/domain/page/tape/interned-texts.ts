@@ -1,12 +1,27 @@
-import { hashed } from './name-table.ts';
+import { utf8Slice } from './slices.ts';
 
 /** Texts kept for the pages to come, those of many pages of a few sites, and the most bytes of them. */
 const KEPT_TEXTS = 20_000;
-const KEPT_BYTES = 1 << 20;
+const KEPT_BYTES = 1 << 21;
 const FIRST_TEXTS = 4_096;
 const FIRST_BYTES = 1 << 14;
 /** Longest search in the table: a page may have been made so that all its texts have one hash. */
 const MOST_PROBES = 64;
+
+const PRIME = 0x01000193;
+
+/** A hash of some bytes, after FNV-1a (Fowler, Noll, Vo) over four bytes a step. */
+export function hashOfRange(bytes: Uint8Array, from: number, to: number): number {
+  let hash = to - from;
+  let at = from;
+  for (; at + 3 < to; at += 4) {
+    hash ^= bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    hash = Math.imul(hash, PRIME);
+    hash ^= hash >>> 15;
+  }
+  for (; at < to; at++) hash = Math.imul(hash ^ bytes[at]!, PRIME);
+  return hash ^ (hash >>> 15);
+}
 
 /**
  * Texts by number: equal bytes have one number, without a string for each. Kept from page to page, since the pages of a
@@ -31,7 +46,7 @@ export class InternedTexts {
   text(number: number): string {
     const known = this.strings[number];
     if (known !== undefined) return known;
-    const text = this.bytes.toString('utf8', this.starts[number], this.starts[number + 1]);
+    const text = utf8Slice(this.bytes, this.starts[number]!, this.starts[number + 1]!);
     this.strings[number] = text;
     return text;
   }
@@ -42,8 +57,8 @@ export class InternedTexts {
   }
 
   /** To be called between pages: one page may have any number of texts. */
-  trim(kept = KEPT_TEXTS): void {
-    if (this.count <= kept && this.bytes.length <= KEPT_BYTES) return;
+  trim(): void {
+    if (this.count <= KEPT_TEXTS && this.bytes.length <= KEPT_BYTES) return;
     this.generation++;
     this.count = 1;
     this.strings = [''];
@@ -59,18 +74,17 @@ export class InternedTexts {
   /** The number of the text in a range of UTF-8. */
   number(source: Buffer, from: number, to: number): number {
     if (from === to) return 0;
-    let hash = 0;
-    for (let at = from; at < to; at++) hash = hashed(hash, source[at]!);
+    const hash = hashOfRange(source, from, to);
     const { slots, hashes } = this;
     const mask = slots.length - 1;
-    let slot = (hash ^ (hash >>> 15)) & mask;
+    let slot = hash & mask;
     for (let probe = 0; probe < MOST_PROBES; probe++) {
       const found = slots[slot]!;
       if (found === 0) return this.add(source, from, to, hash);
       if (hashes[found] === hash && this.isAt(found, source, from, to)) return found;
       slot = (slot + 1) & mask;
     }
-    return this.crowded.get(source.toString('utf8', from, to)) ?? this.add(source, from, to, hash);
+    return this.crowded.get(utf8Slice(source, from, to)) ?? this.add(source, from, to, hash);
   }
 
   private isAt(number: number, source: Uint8Array, from: number, to: number): boolean {
@@ -91,7 +105,8 @@ export class InternedTexts {
       longer.set(this.bytes);
       this.bytes = longer;
     }
-    source.copy(this.bytes, start, from, to);
+    const { bytes } = this;
+    for (let at = from, own = start; at < to; at++) bytes[own++] = source[at]!;
     this.starts[number + 1] = end;
     this.hashes[number] = hash;
     this.enter(number);
@@ -101,7 +116,7 @@ export class InternedTexts {
   private enter(number: number): void {
     const hash = this.hashes[number]!;
     const mask = this.slots.length - 1;
-    let slot = (hash ^ (hash >>> 15)) & mask;
+    let slot = hash & mask;
     for (let probe = 0; probe < MOST_PROBES; probe++) {
       if (this.slots[slot] === 0) {
         this.slots[slot] = number;

@@ -1,10 +1,12 @@
 const SLOTS = 1024;
 
-/** The hash of a name, byte by byte in lower case; it begins with 0. */
-export const hashed = (hash: number, byte: number): number => (Math.imul(hash, 31) + byte) | 0;
+/** FNV-1a (Fowler, Noll, Vo), byte by byte, names in lower case; it begins with 0. */
+export const hashed = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
 
-/** The bytes of a name in lower case, ASCII only. */
-export const lowered = (byte: number): number => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte);
+const LOWER = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte));
+
+/** A byte of a name in lower case, ASCII only. */
+export const lowered = (byte: number): number => LOWER[byte]!;
 
 const slotOf = (hash: number): number => (hash ^ (hash >>> 10)) & (SLOTS - 1);
 

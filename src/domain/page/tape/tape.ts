@@ -1,6 +1,7 @@
 import { ATTRIBUTE, type AttributeName, LAST_INTERNED } from './attribute-names.ts';
 import { InternedTexts } from './interned-texts.ts';
 import { resized } from './resized.ts';
+import { utf8Slice } from './slices.ts';
 import { KNOWN_TAGS, TAG_NAMES } from './tag-names.ts';
 
 /** Kinds of entries. Numbers from 0 on are tags: the start of an element. */
@@ -115,7 +116,7 @@ export class Tape {
   }
 
   string(from: number, to: number): string {
-    return this.bytes.toString('utf8', from, to);
+    return utf8Slice(this.bytes, from, to);
   }
 
   /** Text of a text, comment or instruction. */
