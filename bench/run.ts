@@ -30,6 +30,7 @@ import { benchUrlRules } from './urls/url-rules.ts';
 const { values } = parseArgs({
   options: {
     pages: { type: 'string', default: '5000' },
+    real: { type: 'boolean', default: false },
     only: { type: 'string' },
     protocol: { type: 'string', default: 'http' },
     without: { type: 'string', default: '' },
@@ -85,7 +86,7 @@ interface ServerLog {
 }
 
 async function startSite(): Promise<{ process: ChildProcess; origins: string[] }> {
-  const child = spawn(process.execPath, [own('./crawl/site.js'), String(pages)], {
+  const child = spawn(process.execPath, [own('./crawl/site.js'), String(pages), '5', values.real ? 'real' : 'small'], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const line = await new Promise<string>((resolve) => child.stdout?.once('data', (chunk) => resolve(String(chunk))));

@@ -6,9 +6,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { seeded } from '../seeded.ts';
+import { realPage } from './real-page.ts';
 
 const PAGES = Number(process.argv[2] ?? 5_000);
 const HOSTS = Number(process.argv[3] ?? 5);
+/** Pages of the size and make of real ones. */
+const IS_REAL = process.argv[4] === 'real';
 const LINKS = 60;
 const PAGE_BYTES = 36_000;
 
@@ -40,6 +43,7 @@ function html(page: number): string {
   const targets: number[] = [];
   for (let i = 1; i <= 8; i++) if (8 * page + i < PAGES) targets.push(8 * page + i);
   while (targets.length < LINKS) targets.push(Math.floor(next() * PAGES));
+  if (IS_REAL) return realPage(page + 1, { urls: targets.map(urlOf) }, edit);
   const link = (target: number): string => `<a class="link" href="${urlOf(target)}">${text(3, next)}</a>`;
   const nav = targets
     .slice(0, 20)

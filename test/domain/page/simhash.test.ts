@@ -254,3 +254,19 @@ describe('words', () => {
     );
   });
 });
+
+it('an ASCII text has the same shingles in one pass as by its list of words', () => {
+  const [listed, direct] = [createShingler(), createShingler()];
+  const scanner = createWordScanner();
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'abZ09 .-\n\0\t'), maxLength: 60 }), fc.nat(3), (text, tfCap) => {
+      const bytes = Buffer.from(text);
+      const one = listed.shingle(scanner.scan(text), 2, tfCap);
+      const other = direct.shingleAscii(bytes, bytes.length, 2, tfCap);
+      expect(other.count).toBe(one.count);
+      for (const lane of ['high', 'low', 'weight'] as const) {
+        expect([...other[lane].subarray(0, one.count)]).toEqual([...one[lane].subarray(0, one.count)]);
+      }
+    }),
+  );
+});

@@ -1,4 +1,5 @@
 import type { WordList } from '../text/word-scan.ts';
+import { fingerprintAscii, mostWords } from './fingerprint-ascii.ts';
 import { RABIN_EMPTY_HIGH, RABIN_EMPTY_LOW, RABIN_HIGH, RABIN_LOW } from './rabin.ts';
 
 /** Words in a shingle. Part of the name of every signature made from them. */
@@ -19,6 +20,8 @@ export interface Shingler {
    * call.
    */
   shingle(words: WordList, featureWeight: number, tfCap?: number): WeightedShingles;
+  /** As {@link shingle}, of the words of the first bytes of an ASCII text: no list of them is made. */
+  shingleAscii(text: Uint8Array, length: number, featureWeight: number, tfCap?: number): WeightedShingles;
 }
 
 const SPACE = 0x20;
@@ -31,17 +34,26 @@ const KEPT_WORDS = 1 << 17;
  */
 export function createShingler(): Shingler {
   let kept = buffersFor(4096);
+  const buffersOf = (words: number): Buffers => {
+    if (words <= kept.capacity) return kept;
+    const buffers = buffersFor(words);
+    if (buffers.capacity <= KEPT_WORDS) kept = buffers;
+    return buffers;
+  };
+  const weighed = (words: number, buffers: Buffers, featureWeight: number, tfCap: number): WeightedShingles => {
+    countTerms(words, buffers);
+    const count = weigh(words, buffers, featureWeight, tfCap);
+    return { high: buffers.high, low: buffers.low, weight: buffers.weight, count };
+  };
   return {
     shingle: (words, featureWeight, tfCap = Number.POSITIVE_INFINITY) => {
-      let buffers = kept;
-      if (words.count > buffers.capacity) {
-        buffers = buffersFor(words.count);
-        if (buffers.capacity <= KEPT_WORDS) kept = buffers;
-      }
+      const buffers = buffersOf(words.count);
       fingerprint(words, buffers);
-      countTerms(words.count, buffers);
-      const count = weigh(words.count, buffers, featureWeight, tfCap);
-      return { high: buffers.high, low: buffers.low, weight: buffers.weight, count };
+      return weighed(words.count, buffers, featureWeight, tfCap);
+    },
+    shingleAscii: (text, length, featureWeight, tfCap = Number.POSITIVE_INFINITY) => {
+      const buffers = buffersOf(mostWords(length));
+      return weighed(fingerprintAscii(text, length, buffers), buffers, featureWeight, tfCap);
     },
   };
 }

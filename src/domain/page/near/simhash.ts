@@ -1,6 +1,6 @@
 import { createWordScanner, type TextCutter } from '../text/word-scan.ts';
 import { hexOfLanes } from './rabin.ts';
-import { createShingler } from './shingler.ts';
+import { createShingler, type WeightedShingles } from './shingler.ts';
 
 /** One kind of text of a page with the weight of its shingles. */
 export interface TextDimension {
@@ -15,6 +15,9 @@ export interface SimhashOptions {
   readonly cut?: TextCutter;
 }
 
+/** Longer texts take the way of those that are not all ASCII. */
+const KEPT_BYTES = 1 << 17;
+
 /**
  * Signs texts with the weighted-shingle Simhash of 64 bits (M. Charikar 2002; weights as in CN101645082A): every
  * distinct shingle votes on each bit with its weight, by the bits of its Rabin fingerprint; a tie is 0. Texts alike in
@@ -26,15 +29,22 @@ export interface SimhashOptions {
 export function createSimhash(options: SimhashOptions = {}): (dimensions: readonly TextDimension[]) => string | null {
   const scanner = createWordScanner(options.cut);
   const shingler = createShingler();
+  const encoder = new TextEncoder();
+  const bytes = new Uint8Array(KEPT_BYTES);
+  const shinglesOf = ({ text, weight }: TextDimension): WeightedShingles => {
+    if (text.length > bytes.length) return shingler.shingle(scanner.scan(text), weight, options.tfCap);
+    const { read, written } = encoder.encodeInto(text, bytes);
+    return read === text.length && written === read
+      ? shingler.shingleAscii(bytes, written, weight, options.tfCap)
+      : shingler.shingle(scanner.scan(text), weight, options.tfCap);
+  };
   // A vote per value of each byte of the fingerprint: 8 additions a shingle instead of 64.
   const votes = new Float64Array(8 * 256);
   return (dimensions) => {
     votes.fill(0);
     let total = 0;
     for (const dimension of dimensions) {
-      const words = scanner.scan(dimension.text);
-      if (words.count === 0) continue;
-      const { high, low, weight, count } = shingler.shingle(words, dimension.weight, options.tfCap);
+      const { high, low, weight, count } = shinglesOf(dimension);
       for (let index = 0; index < count; index++) {
         const itsHigh = high[index]!;
         const itsLow = low[index]!;

@@ -110,7 +110,6 @@ export class Tape {
     return this.places[at]!;
   }
 
-  /** Name of a tag, in lower case. */
   tagName(tag: number): string {
     return this.tagNames[tag] ?? '';
   }

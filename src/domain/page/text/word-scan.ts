@@ -149,7 +149,7 @@ function buffersFor(length: number): Buffers {
 }
 
 /** Lower case of each byte that is an ASCII word character, 0 for all others. */
-function lowerCaseOfAsciiWords(): Uint8Array {
+export function lowerCaseOfAsciiWords(): Uint8Array {
   const table = new Uint8Array(256);
   for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789') {
     table[character.charCodeAt(0)] = character.charCodeAt(0);
