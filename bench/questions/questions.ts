@@ -1,12 +1,14 @@
 /** CPU of read commands on a crawl db of a million URLs, from start to exit of the process. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
 import { DB_FORMAT_VERSION } from '../../src/adapters/rows/format.ts';
+import { defaultConfig } from '../../src/config/load.ts';
+import { openCrawler } from '../../src/crawler.ts';
 import { type CrawlDatum, newDatum, type Visit } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { seeded } from '../seeded.ts';
@@ -83,6 +85,8 @@ export async function stateFolder(say: (text: string) => void): Promise<string> 
     await db.write({ puts });
   }
   await db.close();
+  // Makes the filter of seen URLs and the tables of signatures, which commands that write would make.
+  await (await openCrawler({ config: defaultConfig(), dir, log })).close();
   const { user, system } = process.cpuUsage(startedAt);
   say(`built ${URLS} records, ${((user + system) / URLS).toFixed(1)} us CPU a record`);
   writeFileSync(done, '');
@@ -93,16 +97,18 @@ interface Answer {
   /** CPU of the whole process, ms. */
   readonly cpuMs: number;
   readonly wallMs: number;
+  /** MB. */
+  readonly peakRss: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A module that writes the CPU of its process to stderr at exit. */
+/** A module that writes the CPU and the peak RSS of its process to stderr at exit. */
 const METER = `data:text/javascript,${encodeURIComponent(`
   import { writeSync } from 'node:fs';
   process.on('exit', () => {
     const { user, system } = process.cpuUsage();
-    writeSync(2, '\\ncpu-us ' + (user + system));
+    writeSync(2, '\\ncpu-us ' + (user + system) + ' ' + process.resourceUsage().maxRSS);
   });`)}`;
 
 function timed(args: readonly string[]): Answer {
@@ -112,9 +118,10 @@ function timed(args: readonly string[]): Answer {
     maxBuffer: 1 << 28,
   });
   const wallMs = performance.now() - startedAt;
-  const [text = '', cpu] = stderr.split('\ncpu-us ');
-  if (status !== 0 || cpu === undefined) throw new Error(`${args.join(' ')}: exit code ${status}\n${stderr}`);
-  return { cpuMs: Number(cpu) / 1_000, wallMs, stdout, stderr: text };
+  const [text = '', used] = stderr.split('\ncpu-us ');
+  if (status !== 0 || used === undefined) throw new Error(`${args.join(' ')}: exit code ${status}\n${stderr}`);
+  const [cpu, rss] = used.split(' ').map(Number);
+  return { cpuMs: (cpu ?? 0) / 1_000, wallMs, peakRss: (rss ?? 0) / 1_024, stdout, stderr: text };
 }
 
 /** The cheapest of four runs: on a shared machine, other processes evict the CPU's caches. */
@@ -159,4 +166,46 @@ export async function benchQuestions(
     verdict(cpuMs <= AIM_MS, `${what}: ${text}; aim ${AIM_MS} ms`);
   }
   for (const [what, args] of others) say(`      ${what}: ${measure(args).text}`);
+  benchCommands(dir, some, verdict);
+  benchInject(verdict);
+}
+
+/** Hosts of the injected seeds, which come in an order without system, as from a web archive. */
+const SEED_HOSTS = 3_000;
+const INJECT_AIM = { cpuS: 40, rssMb: 300 };
+
+/** CPU of whole processes, with the start of Node. */
+function benchCommands(dir: string, url: string, verdict: (isGood: boolean, text: string) => void): void {
+  const commands: readonly (readonly [aimMs: number, args: readonly string[]])[] = [
+    [500, ['readdb', '--top-n', '20']],
+    [500, ['readdb', '--sample', '10']],
+    [500, ['plan']],
+    [2_000, ['generate', '--dry-run']],
+  ];
+  for (const [aimMs, args] of commands) {
+    const { cpuMs } = best([cli, ...args, '--dir', dir]);
+    verdict(cpuMs <= aimMs, `${args.join(' ')}: ${cpuMs.toFixed(0)} ms CPU <= ${aimMs} ms`);
+  }
+  const [record, explained] = [['readdb', '--url'], ['explain']].map(
+    (command) => best([cli, ...command, url, '--dir', dir]).cpuMs,
+  ) as [number, number];
+  verdict(explained <= 1.5 * record, `explain: ${(explained / record).toFixed(2)} x readdb --url <= 1.5 x`);
+}
+
+function benchInject(verdict: (isGood: boolean, text: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'incrawl-bench-inject-'));
+  try {
+    const seeds = join(folder, 'seeds.txt');
+    const lines = Array.from({ length: URLS }, (_, i) => {
+      const n = (i * 7_919) % URLS;
+      return `https://www.site${n % SEED_HOSTS}.example.com/section/${n % 97}/page-${n}.html\n`;
+    });
+    writeFileSync(seeds, lines.join(''));
+    const { cpuMs, peakRss } = timed([cli, 'inject', seeds, '--dir', join(folder, 'state')]);
+    const { cpuS, rssMb } = INJECT_AIM;
+    verdict(cpuMs <= cpuS * 1_000, `inject of ${URLS} seeds: ${(cpuMs / 1_000).toFixed(1)} s CPU <= ${cpuS} s`);
+    verdict(peakRss <= rssMb, `inject of ${URLS} seeds: peak RSS ${peakRss.toFixed(0)} MB <= ${rssMb} MB`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -34,6 +34,8 @@ export interface Spread {
   readonly byFailures: ReadonlyMap<number, number>;
   /** By `intervalBucket`: records with a next visit. */
   readonly byInterval: ReadonlyMap<number, number>;
+  /** By `scoreStep`. */
+  readonly byScore: ReadonlyMap<number, number>;
   /** The due index (without leased URLs) by `hourOf`: known pages, and new URLs. */
   readonly dueKnown: ReadonlyMap<number, number>;
   readonly dueNew: ReadonlyMap<number, number>;

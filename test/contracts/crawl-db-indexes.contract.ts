@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
-import { hourOf, intervalBucket } from '../../src/domain/crawl/states/histogram-buckets.ts';
+import { hourOf, intervalBucket, scoreStep } from '../../src/domain/crawl/states/histogram-buckets.ts';
 import type { ChangingQuery, IndexName, ReadMeter } from '../../src/ports/record-indexes.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, visitedDatum } from './crawl-db-exam.ts';
 
@@ -144,6 +144,7 @@ export function indexesContract(exam: CrawlDbExam): void {
       ]),
       byFailures: new Map([[2, 1]]),
       byInterval: new Map([[day, 3]]),
+      byScore: new Map([[scoreStep(1.5), 4]]),
       dueKnown: new Map([
         [3, 2],
         [7, 1],
@@ -154,7 +155,7 @@ export function indexesContract(exam: CrawlDbExam): void {
     await exam.lease('s1', A);
     const previous = await exam.lookedUp(B);
     await exam.db.write({
-      puts: [{ datum: { ...previous, failures: 0, nextFetchAt: 9 * HOUR }, previous }],
+      puts: [{ datum: { ...previous, failures: 0, score: 0.3, nextFetchAt: 9 * HOUR }, previous }],
       deletes: await exam.present([C]),
     });
     expect(await exam.db.spread()).toEqual({
@@ -168,6 +169,10 @@ export function indexesContract(exam: CrawlDbExam): void {
       ]),
       byFailures: new Map(),
       byInterval: new Map([[day, 2]]),
+      byScore: new Map([
+        [scoreStep(1.5), 2],
+        [scoreStep(0.3), 1],
+      ]),
       dueKnown: new Map([[9, 1]]),
       dueNew: new Map(),
       visitsPerDay: 1,

@@ -226,6 +226,49 @@ describe('records by conditions', () => {
   });
 });
 
+describe('the highest scores', () => {
+  const scores = [0, -1, 0.1, 0.2, 0.25, 1, 1 + 2 ** -50, 1.01, 8];
+  const changes = fc.array(
+    fc.tuple(fc.nat({ max: 40 }), fc.option(fc.constantFrom(...scores), { nil: null }), fc.constantFrom('a', 'b.c')),
+    { maxLength: 80 },
+  );
+
+  it('are those of a pass over all records, whatever was written', async () => {
+    await fc.assert(
+      fc.asyncProperty(changes, fc.integer({ min: 1, max: 12 }), async (all, limit) => {
+        for (const db of [createMemoryCrawlDb(), await openAt(await temporaryDir())]) {
+          for (const [page, score, host] of all) {
+            const url = `https://${host}.example/${page}`;
+            const previous = (await db.get(url)) ?? null;
+            if (score !== null) await db.write({ puts: [{ datum: visitedDatum(url, { score }), previous }] });
+            else if (previous !== null) await db.write({ deletes: [previous] });
+          }
+          const data: CrawlDatum[] = [];
+          for await (const datum of db.scan()) data.push(datum);
+          const sorted = data.sort((a, b) => b.score - a.score).slice(0, limit);
+          const found = await ask({ sort: 'score:desc', limit }, db);
+          expect(found.urls).toEqual(sorted.map(({ url }) => url));
+          await db.close();
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('end the pass once no record that is left can have a higher one', async () => {
+    const db = await openAt(await temporaryDir());
+    const puts = Array.from({ length: 6_000 }, (_, i) => {
+      const score = i === 700 ? 4 : 1 / (1 + (i % 10));
+      return { datum: visitedDatum(`https://a.example/${String(i).padStart(5, '0')}`, { score }), previous: null };
+    });
+    await db.write({ puts });
+    const { report, data } = await ask({ sort: 'score:desc', limit: 3 }, db);
+    expect(data.map(({ score }) => score)).toEqual([4, 1, 1]);
+    expect(report.rowsRead).toBeLessThanOrEqual(2_000);
+    await db.close();
+  });
+});
+
 describe('groups and statistics', () => {
   it('URLs by host, domain and top-level domain', async () => {
     const names = async (by: 'host' | 'domain' | 'tld') =>

@@ -1,6 +1,6 @@
 import { dueFacts, expectedInterval, isNewUrl } from '../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { countedType, hourOf, intervalBucket } from '../../domain/crawl/states/histogram-buckets.ts';
+import { countedType, hourOf, intervalBucket, scoreStep } from '../../domain/crawl/states/histogram-buckets.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../ports/record-indexes.ts';
 
@@ -9,11 +9,13 @@ export function spreadOf(records: Iterable<CrawlDatum>, isLeased: (url: string) 
   const [byDepth, byFailures, byInterval] = [new Map<number, number>(), new Map<number, number>(), new Map()];
   const [dueKnown, dueNew] = [new Map<number, number>(), new Map<number, number>()];
   const byType = new Map<string, number>();
+  const byScore = new Map<number, number>();
   let visits = 0;
   for (const datum of records) {
     add(byDepth, Math.min(MAX_COUNTED_DEPTH, datum.depth));
     const type = countedType(datum.contentType);
     if (type !== null) add(byType, type);
+    add(byScore, scoreStep(datum.score));
     if (datum.failures > 0) add(byFailures, Math.min(MAX_COUNTED_FAILURES, datum.failures));
     if (datum.nextFetchAt === null) continue;
     add(byInterval, intervalBucket(datum.fixedIntervalMs ?? datum.schedule.intervalMs));
@@ -21,7 +23,7 @@ export function spreadOf(records: Iterable<CrawlDatum>, isLeased: (url: string) 
     add(isNewUrl(datum) ? dueNew : dueKnown, hourOf(datum.nextFetchAt));
     if (!isNewUrl(datum)) visits += Math.round((1e6 * DAY_MS) / expectedInterval(dueFacts(datum)));
   }
-  return { byDepth, byType, byFailures, byInterval, dueKnown, dueNew, visitsPerDay: visits / 1e6 };
+  return { byDepth, byType, byFailures, byInterval, byScore, dueKnown, dueNew, visitsPerDay: visits / 1e6 };
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key): void {

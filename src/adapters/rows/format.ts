@@ -10,8 +10,9 @@ import { type Rows, readRange } from './rows.ts';
  * of their own. 3: digests of new URLs are written with their records, which older versions would leave out. 4: so are
  * the rows of further indexes, counts, and the tables of signatures. 5: due rows hold the time of the last failed
  * visit, and the interval that an operator has fixed. 6: visits a day that the intervals require are counted.
+ * 7: so are records by score.
  */
-export const DB_FORMAT_VERSION = 6;
+export const DB_FORMAT_VERSION = 7;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
@@ -65,9 +66,9 @@ export async function migrate(rows: Rows, version: number, log: Log): Promise<vo
   if (version === DB_FORMAT_VERSION) return;
   log.warn('the crawl db is being migrated to a new format', { from: version, to: DB_FORMAT_VERSION });
   if (version < 5) await (await import('./indexes/rebuild-due-index.ts')).rebuildDueIndex(rows);
-  const { countVisits, rebuildIndexes } = await import('./indexes/rebuild-indexes.ts');
+  const { countVisitsAndScores, rebuildIndexes } = await import('./indexes/rebuild-indexes.ts');
   if (version < 4) await rebuildIndexes(rows);
-  else if (version < 6) await countVisits(rows);
+  else if (version < 7) await countVisitsAndScores(rows);
   await writeFormat(rows);
 }
 

@@ -12,7 +12,7 @@ import type { IndexName, ReadMeter } from '../../ports/record-indexes.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { READING_DUE, READING_RECORDS } from '../work-meter.ts';
 import { sampled, sampleOfHosts } from './sample.ts';
-import { type Order, sortedHead } from './sorted-head.ts';
+import { highestScores, type Order, sortedHead } from './sorted-head.ts';
 
 /** Conditions on records; a record must meet all of them. */
 export interface RecordQuery {
@@ -52,7 +52,7 @@ export interface QueryReport {
 export interface FindDeps extends QueryEnvironment {
   readonly db: Pick<
     CrawlDb,
-    'scan' | 'due' | 'getMany' | 'changing' | 'counters' | 'hosts' | 'hostRows' | 'recordsAtPlaces'
+    'scan' | 'spread' | 'due' | 'getMany' | 'changing' | 'counters' | 'hosts' | 'hostRows' | 'recordsAtPlaces'
   >;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -137,6 +137,9 @@ function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
   if (sample !== undefined && isOfHosts(query, expression)) {
     return { data: sampleOfHosts(deps, hostsOf(scan), Math.min(sample, limit), meter), index: 'hosts', range };
   }
+  if (order?.field.name === 'score' && order.isDescending && isOfAll(query, expression) && Number.isFinite(limit)) {
+    return { data: highestScores(deps.db, limit, meter), index: 'records', range };
+  }
   const isExact = expression === null && (query.failures ?? 0) <= 1;
   const isCut = isExact && order === null && sample === undefined && Number.isFinite(limit);
   const data = matching(deps.db.scan(isCut ? { ...scan, limit } : scan), matches);
@@ -173,6 +176,9 @@ function isOfHosts(query: RecordQuery, expression: Expression | null): boolean {
   const { status, prefix, failures = 0 } = query;
   return expression === null && status === undefined && prefix === undefined && failures === 0;
 }
+
+const isOfAll = (query: RecordQuery, expression: Expression | null): boolean =>
+  isOfHosts(query, expression) && query.host === undefined && query.domain === undefined;
 
 function hostsOf({ host, domain }: ScanQuery): { host?: string; domain?: string } {
   return { ...(host === undefined ? {} : { host }), ...(domain === undefined ? {} : { domain }) };

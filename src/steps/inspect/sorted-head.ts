@@ -1,11 +1,68 @@
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
+import { isOneScore, scoreStep } from '../../domain/crawl/states/histogram-buckets.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { QueryEnvironment, QueryField } from '../../domain/query/fields.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { ReadMeter } from '../../ports/record-indexes.ts';
 
 export interface Order {
   readonly field: QueryField;
   readonly isDescending: boolean;
   readonly env: QueryEnvironment;
+}
+
+/**
+ * The records with the highest scores, equal ones in key order: as {@link sortedHead} of a scan, which ends once the
+ * counts by score say that no record that is left has a higher score than those found.
+ */
+export async function* highestScores(
+  db: Pick<CrawlDb, 'scan' | 'spread'>,
+  limit: number,
+  meter: ReadMeter,
+): AsyncGenerator<CrawlDatum> {
+  const left = new Map((await db.spread()).byScore);
+  // Highest first; of equal scores the first by key, so that a later one never takes its place.
+  const best: CrawlDatum[] = [];
+  let worst: number | null = null;
+  // Records left that may have a higher score than the worst.
+  let higher = limit > 0 ? 1 : 0;
+  for await (const datum of higher > 0 ? db.scan({ meter }) : []) {
+    const step = scoreStep(datum.score);
+    left.set(step, (left.get(step) ?? 0) - 1);
+    if (worst === null || datum.score > worst) {
+      best.splice(placeOf(best, datum.score), 0, datum);
+      if (best.length > limit) best.pop();
+      if (best.length === limit) {
+        worst = best[limit - 1]!.score;
+        higher = countFrom(left, stepAbove(worst));
+      }
+    } else if (step >= stepAbove(worst)) higher--;
+    if (higher <= 0) break;
+  }
+  yield* best;
+}
+
+/** The first step with scores above a score. */
+function stepAbove(score: number): number {
+  const own = scoreStep(score);
+  return isOneScore(own) ? own + 1 : own;
+}
+
+function countFrom(left: ReadonlyMap<number, number>, least: number): number {
+  let sum = 0;
+  for (const [step, count] of left) if (step >= least) sum += count;
+  return sum;
+}
+
+/** Where a score belongs in a falling order: after equal ones. */
+function placeOf(best: readonly CrawlDatum[], score: number): number {
+  let [low, high] = [0, best.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (best[middle]!.score >= score) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Records that are sorted in memory where the query has no limit. */

@@ -137,7 +137,7 @@ describe('the format version', () => {
     await again.close();
   });
 
-  it.each(['4', '5'])('%s is brought up to date: visits a day are counted', async (version) => {
+  it.each(['4', '5', '6'])('%s is brought up to date: visits a day and scores are counted', async (version) => {
     const dir = await temporaryDir();
     const db = await openAt(dir);
     const data = [
@@ -157,6 +157,7 @@ describe('the format version', () => {
     await db.close();
     const level = new Level<string, Buffer>(dir, { valueEncoding: 'buffer' });
     await level.del('tr');
+    await level.clear({ gte: 'ts', lt: 'tt' });
     await level.put(`m${FORMAT_VERSION_FACT}`, Buffer.from(version));
     await level.close();
     const again = await openAt(dir);

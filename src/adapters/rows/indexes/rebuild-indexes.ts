@@ -11,6 +11,7 @@ import {
   countedVisits,
   dueCells,
   encodeCount,
+  scoreCell,
   VISITS_CELL,
 } from './spread-cells.ts';
 
@@ -45,15 +46,20 @@ export async function rebuildIndexes(rows: Rows): Promise<void> {
   await rows.batch([...cells].map(([cell, count]) => ({ type: 'put', key: cellKey(cell), value: encodeCount(count) })));
 }
 
-/** Counts the visits a day that the due index requires, which formats before 6 have not. */
-export async function countVisits(rows: Rows): Promise<void> {
-  let visits = 0;
+/** Counts what formats before 7 have not: visits a day that the due index requires, and records by score. */
+export async function countVisitsAndScores(rows: Rows): Promise<void> {
+  const cells: Cells = new Map();
+  const add = (cell: string, count: number): void => {
+    if (count > 0) cells.set(cell, (cells.get(cell) ?? 0) + count);
+  };
   for await (const batch of readRange(rows, rowRange(ROW.due))) {
     for (const [key, bytes] of batch) {
       const { url, dueAt } = parseDueKey(key);
-      visits += countedVisits(decodeDue(url, dueAt, bytes));
+      add(VISITS_CELL, countedVisits(decodeDue(url, dueAt, bytes)));
     }
   }
-  const key = cellKey(VISITS_CELL);
-  await rows.batch([visits === 0 ? { type: 'del', key } : { type: 'put', key, value: encodeCount(visits) }]);
+  for await (const batch of readRange(rows, rowRange(ROW.record))) {
+    for (const [key, bytes] of batch) add(scoreCell(decodeRecord(urlOfRow(key), bytes)), 1);
+  }
+  await rows.batch([...cells].map(([cell, count]) => ({ type: 'put', key: cellKey(cell), value: encodeCount(count) })));
 }

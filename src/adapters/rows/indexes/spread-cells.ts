@@ -1,6 +1,6 @@
 import { type DueRate, expectedInterval, isNewUrl } from '../../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
-import { countedType, hourOf, intervalBucket } from '../../../domain/crawl/states/histogram-buckets.ts';
+import { countedType, hourOf, intervalBucket, scoreStep } from '../../../domain/crawl/states/histogram-buckets.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../../ports/record-indexes.ts';
@@ -13,7 +13,18 @@ import { type Rows, readRange } from '../rows.ts';
  */
 export type Cells = Map<string, number>;
 
-const CELL = { depth: 'd', type: 't', failures: 'f', interval: 'i', dueKnown: 'k', dueNew: 'n', visits: 'r' } as const;
+const CELL = {
+  depth: 'd',
+  type: 't',
+  failures: 'f',
+  interval: 'i',
+  dueKnown: 'k',
+  dueNew: 'n',
+  visits: 'r',
+  score: 's',
+} as const;
+
+export const scoreCell = ({ score }: CrawlDatum): string => CELL.score + scoreStep(score);
 
 const depthCell = ({ depth }: CrawlDatum): string => CELL.depth + Math.min(MAX_COUNTED_DEPTH, depth);
 
@@ -30,7 +41,7 @@ const intervalCell = ({ nextFetchAt, fixedIntervalMs, schedule }: CrawlDatum): s
 
 /** The cells in which a record counts. */
 export function cellsOf(datum: CrawlDatum): string[] {
-  const cells = [depthCell(datum), typeCell(datum), failuresCell(datum), intervalCell(datum)];
+  const cells = [scoreCell(datum), depthCell(datum), typeCell(datum), failuresCell(datum), intervalCell(datum)];
   return cells.filter((cell) => cell !== null);
 }
 
@@ -91,6 +102,7 @@ export class SpreadChange {
 function isSameCells(a: CrawlDatum, b: CrawlDatum): boolean {
   return (
     a.depth === b.depth &&
+    a.score === b.score &&
     a.contentType === b.contentType &&
     a.failures === b.failures &&
     a.fixedIntervalMs === b.fixedIntervalMs &&
@@ -130,6 +142,7 @@ export function spreadView(cells: ReadonlyMap<string, number>): Spread {
     byType: textsOf(CELL.type),
     byFailures: numbersOf(CELL.failures),
     byInterval: numbersOf(CELL.interval),
+    byScore: numbersOf(CELL.score),
     dueKnown: numbersOf(CELL.dueKnown),
     dueNew: numbersOf(CELL.dueNew),
     visitsPerDay: (cells.get(CELL.visits) ?? 0) / VISIT,

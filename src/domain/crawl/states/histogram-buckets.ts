@@ -69,3 +69,19 @@ export function countedType(contentType: string | null): string | null {
   const family = type.slice(0, Math.max(0, type.indexOf('/')));
   return FAMILIES.has(family) ? `${family}/*` : 'other';
 }
+
+const float = new DataView(new ArrayBuffer(8));
+
+/**
+ * Step of a score; steps sort like scores. An even one above 0 stands for one score (1, 0.5 and other numbers of few
+ * bits, which most scores are), an odd one for the scores up to the next, a sixteenth of an octave. 0: none above 0.
+ */
+export function scoreStep(score: number): number {
+  if (!(score > 0)) return 0;
+  float.setFloat64(0, score);
+  const isBetween = float.getUint16(2) !== 0 || float.getUint32(4) !== 0;
+  return 2 * float.getUint16(0) + Number(isBetween);
+}
+
+/** Whether all scores of a step are the same. */
+export const isOneScore = (step: number): boolean => step > 0 && step % 2 === 0;
