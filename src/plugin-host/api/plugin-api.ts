@@ -115,10 +115,7 @@ export interface Page {
   readonly content: string;
   /** {@link content} in UTF-8: the body itself, as a rule. */
   readonly utf8: Uint8Array;
-  /**
-   * The nodes of the page as numbers, which the bundled filters read; `null` for plain text. Made anew from {@link dom}
-   * at each use once that was asked for or set, so changes of the DOM are seen.
-   */
+  /** Its nodes as numbers, made anew from {@link dom} at each use once that was asked for; `null` for plain text. */
   readonly tape: Tape | null;
   /** An empty tape for a parser to fill: it becomes {@link tape}. Its arrays belong to the host, so none is kept. */
   newTape(): Tape;

@@ -4,6 +4,7 @@ export const TAG_NAMES: readonly string[] =
     ' ',
   );
 
+/** Tags from this number on are names of one page. */
 export const KNOWN_TAGS = TAG_NAMES.length;
 
 const NUMBERS: ReadonlyMap<string, number> = new Map(TAG_NAMES.map((name, number) => [name, number]));

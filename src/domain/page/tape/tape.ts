@@ -4,16 +4,18 @@ import { resized } from './resized.ts';
 import { utf8Slice } from './slices.ts';
 import { KNOWN_TAGS, TAG_NAMES } from './tag-names.ts';
 
-/** Kinds of entries. Numbers from 0 on are tags: the start of an element. */
+/** Kinds of entries; numbers from 0 on are tags, the start of an element. A text. */
 export const TEXT = -1;
 /** The end of an element; every element has one. */
 export const CLOSE = -2;
+/** A comment. */
 export const COMMENT = -3;
 /** A processing instruction or a declaration. */
 export const INSTRUCTION = -4;
 
-/** What is known of a text. */
+/** A text may have characters beyond ASCII. */
 export const WIDE = 1;
+/** A text may have bytes that are no ASCII white space. */
 export const VISIBLE = 2;
 /** A CDATA section, which is a node of its own. */
 export const SECTION = 4;
@@ -91,12 +93,10 @@ export class Tape {
     return this.seconds[at]!;
   }
 
-  /** Whether a text has characters beyond ASCII; it may say so of one that has none. */
   isWide(at: number): boolean {
     return (this.thirds[at]! & WIDE) !== 0;
   }
 
-  /** Whether a text has a byte that is no ASCII white space; it may say so of one that has none. */
   isVisible(at: number): boolean {
     return (this.thirds[at]! & VISIBLE) !== 0;
   }
@@ -245,7 +245,6 @@ export class Tape {
       attribute > 0 && attribute <= LAST_INTERNED ? this.interned.number(this.bytes, from, to) : 0;
   }
 
-  /** Number of bytes in use. */
   get size(): number {
     return this.bytesEnd;
   }
