@@ -3,7 +3,7 @@
 //
 //   npm run day -- FOLDER          FOLDER: HTML files, such as those of the Debian package sqlite3-doc
 //
-// Needs git, npm with its registry, and for the exports python3, jq and sqlite3.
+// Needs git, npm with its registry, and for the exports jq and sqlite3.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
