@@ -23,7 +23,7 @@ const INLINED_BYTES_EACH = 150;
 const YOUNG_GENERATION_BYTES = 16 * 2 ** 20;
 
 /** Initial semi-space (half the young generation) of a worker, MiB: the limit of a parser thread (`page-parser.ts`). */
-const WORKER_SEMI_SPACE_MIB = 8;
+const WORKER_SEMI_SPACE_MIB = 4;
 
 /**
  * Sets the flags of V8 for a crawl. They hold for the whole process and must be set before its workers start: the

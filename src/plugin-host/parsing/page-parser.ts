@@ -103,7 +103,7 @@ function startPool(filename: string, { threads, parsing }: PageParserOptions): P
     maxThreads: threads,
     idleTimeout: 5_000,
     workerData: { parsing },
-    resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 16 },
+    resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 12 },
     recordTiming: false,
   });
   // A broken worker rejects the task that it was working on.

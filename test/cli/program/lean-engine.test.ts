@@ -14,5 +14,5 @@ it('keeps the young generation of the main thread small with any Node, and gives
   const { main, half } = JSON.parse(stdout) as { main: number; half: number };
   expect(main).toBeGreaterThanOrEqual(8);
   expect(main).toBeLessThanOrEqual(40);
-  expect(half).toBeCloseTo(8, 0);
+  expect(half).toBeCloseTo(4, 0);
 });

@@ -27,7 +27,7 @@ async function largestWhileChurning() {
 if (isMainThread) {
   keepEngineLean();
   const main = await largestWhileChurning();
-  const worker = new Worker(new URL(import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 16 } });
+  const worker = new Worker(new URL(import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 12 } });
   worker.once('message', (half) => console.log(JSON.stringify({ main: main / MIB, half: half / MIB })));
 } else {
   const { space_used_size, space_available_size } = youngGeneration();
