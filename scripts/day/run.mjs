@@ -38,6 +38,7 @@ const env = {
   ...process.env,
   HOME: home,
   COLUMNS: '100',
+  INCRAWL: root,
   npm_config_prefix: prefix,
   npm_config_cache:
     process.env.npm_config_cache ?? execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim(),
@@ -80,7 +81,7 @@ addresses of this machine. Long outputs are shortened; what a line in brackets s
 
 async function install() {
   title('Install');
-  await run(`git clone --quiet ${root} incrawl && cd incrawl && npm start`, {
+  await run('git clone --quiet "$INCRAWL" incrawl && cd incrawl && npm start', {
     says: [/After the first visit: \d+ KiB transferred/],
     head: 6,
     tail: 24,
