@@ -34,6 +34,10 @@ it.each([
   for (const number of [...always, ...unchanged]) expect(text).toMatch(new RegExp(`(?:^|\\s)${number}(?:\\s|$)`, 'm'));
 });
 
+it('a resumed round, which selected no URLs, does not say that it had none', () => {
+  expect(roundLines({ ...round, generated: 0, followed: 3 }, 102).join('\n')).toMatch(/^ +12 +- +45,678 /);
+});
+
 it('rounds are cards without a heading where the table does not fit', () => {
   expect([roundHeading(76), roundHeading(77)]).toEqual([null, expect.stringMatching(/^round .*unchanged.* time$/)]);
 });

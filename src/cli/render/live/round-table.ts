@@ -5,7 +5,8 @@ type Counts = Omit<RoundCounts, 'round' | 'segment' | 'meanDistance'>;
 
 type Column = readonly [title: string, width: number, cell: (round: Counts) => string];
 
-const URLS: Column = ['urls', 7, (round) => count(round.generated + round.followed)];
+/** A resumed round selects nothing: its list is that of the run that was cut short. */
+const URLS: Column = ['urls', 7, (round) => (round.generated === 0 ? '-' : count(round.generated + round.followed))];
 const NEW: Column = ['new', 7, (round) => count(round.new)];
 const CHANGED: Column = ['changed', 8, (round) => count(round.modified)];
 const GONE: Column = ['gone', 6, (round) => count(round.gone)];
