@@ -33,17 +33,10 @@ export function chosenSpan(asked: string | undefined, firstAt: number | undefine
 }
 
 /** Sums of the rounds within a stretch of time. */
-export interface Sums {
+export interface Sums extends Omit<PastRound, 'at' | 'ms' | 'sample'> {
   /** Ms since the epoch. */
   readonly from: number;
   readonly to: number;
-  readonly new: number;
-  readonly modified: number;
-  readonly unchanged: number;
-  readonly gone: number;
-  readonly redirected: number;
-  readonly failed: number;
-  readonly bytesReceived: number;
 }
 
 const FIELDS = ['new', 'modified', 'unchanged', 'gone', 'redirected', 'failed', 'bytesReceived'] as const;
