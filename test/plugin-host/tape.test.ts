@@ -21,7 +21,7 @@ const filters = [
 ] as ParseFilter[];
 const pool = new TapePool();
 
-const livePage = (body: string | Uint8Array, contentType = 'text/html; charset=utf-8') =>
+const livePage = (body: string | Uint8Array, contentType = 'text/html; charset=utf-8', tapes = pool) =>
   new LivePage(
     {
       index: 0,
@@ -31,7 +31,7 @@ const livePage = (body: string | Uint8Array, contentType = 'text/html; charset=u
       metadata: {},
       body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
     },
-    pool,
+    tapes,
   );
 
 /** The result of the bundled plugins; `between` is done with the page behind the parser, and behind each filter. */
@@ -260,3 +260,16 @@ it.skipIf(!existsSync(join(folder, 'pages.jsonl.gz')))(
   },
   600_000,
 );
+
+it('an element whose end is the first entry of a longer tape ends there', async () => {
+  for (let before = 0; before < 4; before++) {
+    const page = livePage(`${'<!-- c -->'.repeat(before)}${'<link><br>x'.repeat(4_000)}`, undefined, new TapePool());
+    await parser.parse(page);
+    const { tape } = page;
+    if (tape === null) throw new Error('the parser writes a tape');
+    for (let at = 0; at < tape.length; at++) {
+      if (tape.kindAt(at) >= 0) expect(tape.openOf(tape.closeOf(at))).toBe(at);
+    }
+    page.release();
+  }
+});

@@ -65,7 +65,6 @@ export class Tape {
   private values = new Int32Array(FIRST_ATTRIBUTES);
 
   // Entries.
-
   /** Tag of an element, or one of the kinds that are no elements. */
   kindAt(at: number): number {
     return this.kinds[at]!;
@@ -171,7 +170,6 @@ export class Tape {
   }
 
   // Writing.
-
   /** Empties the tape for a page of so many bytes, which are copied with a byte behind them that ends every search. */
   begin(page: Uint8Array, sentinel: number): void {
     this.length = 0;
@@ -228,7 +226,9 @@ export class Tape {
   }
 
   close(element: number, place: number): void {
-    this.firsts[element] = this.put(CLOSE, element, this.kinds[element]!, 0, place);
+    // First of all: it may put longer arrays in place of these.
+    const end = this.put(CLOSE, element, this.kinds[element]!, 0, place);
+    this.firsts[element] = end;
   }
 
   get nextAttribute(): number {
