@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { linePlot, plotFile } from '../plots/line-plot.ts';
 import { type PaperPage, type PaperResult, paperExperiment, settledAt } from './paper-experiment.ts';
 
 const { values } = parseArgs({
@@ -58,21 +59,26 @@ if (values.svg !== undefined) {
 
 /** Interval against visit, one line a page, on a logarithmic scale; dashed: the true periods. */
 function drawing(result: PaperResult): string {
-  const width = 760;
   const visits = 60;
-  const x = (visit: number): number => 60 + (visit * (width - 180)) / visits;
-  const y = (interval: number): number => 300 - 60 * Math.log2(Math.min(Math.max(interval, 0.25), 32) / 0.5);
   const colours = ['#06c', '#0a7', '#c50', '#a3a'];
-  const lines = result.pages.map((page, i) => {
-    const points = page.intervals
-      .slice(0, visits)
-      .map((interval, visit) => `${x(visit).toFixed(1)},${y(interval).toFixed(1)}`);
-    const dash = page.isRegular ? '' : ' stroke-opacity="0.4"';
-    return `<polyline points="${points.join(' ')}" fill="none" stroke="${colours[i % 4]}" stroke-width="1.5"${dash}/>`;
+  const [least, most] = [0.25, 32];
+  const plot = linePlot({
+    caption: `Interval after each visit (log scale), schedule ${result.schedule}; faint: pages that change at random`,
+    x: { ticks: [0, 20, 40, 60].map((at) => ({ at, label: at === 0 ? 'visit 0' : String(at) })) },
+    y: {
+      isLog: true,
+      ticks: [
+        { at: least, label: `${least} d` },
+        ...PERIODS.map((at, i) => ({ at, label: `T = ${at} d`, colour: colours[i] as string })),
+        { at: most, label: `${most} d` },
+      ],
+    },
+    curves: result.pages.map(({ path, isRegular, intervals }, i) => ({
+      label: path,
+      colour: colours[i % 4] as string,
+      isFaint: !isRegular,
+      points: intervals.slice(0, visits).map((interval, visit) => [visit, Math.min(Math.max(interval, least), most)]),
+    })),
   });
-  const periods = PERIODS.map(
-    (period, i) =>
-      `<line x1="60" x2="${width - 110}" y1="${y(period)}" y2="${y(period)}" stroke="${colours[i]}" stroke-dasharray="4 4"/><text x="${width - 100}" y="${y(period) + 4}" fill="${colours[i]}">T = ${period} d</text>`,
-  );
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="360" font-family="sans-serif" font-size="13"><title>Interval after each visit</title><rect width="${width}" height="360" fill="#fff"/><text x="20" y="20">Interval after each visit (log scale), schedule ${result.schedule}; faint: pages that change at random</text>${periods.join('')}${lines.join('')}<text x="60" y="345">visit 0</text><text x="${x(visits) - 40}" y="345">visit ${visits}</text></svg>\n`;
+  return plotFile('Interval after each visit', [plot]);
 }

@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { linePlot, plotFile } from '../plots/line-plot.ts';
 import { halving, ofSchedule, oracle, type Policy, uniform } from './policies.ts';
 import { type Outcome, simulate } from './simulate.ts';
 import { mixedWorld, poissonWorld, recordedWorld, type World } from './worlds.ts';
@@ -100,19 +101,18 @@ function report(world: World, outcomes: readonly Outcome[], i: number): void {
 
 /** Freshness against budget, one line a policy. */
 function drawing(world: string): string {
-  const own = curves.filter((curve) => curve.world === world);
-  const x = (i: number): number => 80 + i * 220;
-  const y = (share: number): number => 330 - share * 300;
   const colours = ['#111', '#0a7', '#06c', '#c50', '#a3a', '#888'];
-  const lines = own.map(({ policy, points }, i) => {
-    const path = points.map((point, at) => `${x(at)},${y(point).toFixed(1)}`).join(' ');
-    const colour = colours[i] ?? '#000';
-    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/><text x="560" y="${60 + i * 20}" fill="${colour}">${policy}</text>`;
+  const plot = linePlot({
+    caption: `Share of fresh pages by budget (fetches / major changes), ${world} world`,
+    x: { isLog: true, ticks: BUDGETS.map((at) => ({ at, label: `${at} x` })) },
+    y: { ticks: [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, label: `${100 * at} %` })) },
+    curves: curves
+      .filter((curve) => curve.world === world)
+      .map(({ policy, points }, i) => ({
+        label: policy,
+        colour: colours[i] ?? '#000',
+        points: points.map((share, at) => [BUDGETS[at] as number, share]),
+      })),
   });
-  const grid = [0, 0.25, 0.5, 0.75, 1].map(
-    (share) =>
-      `<line x1="70" x2="530" y1="${y(share)}" y2="${y(share)}" stroke="#ddd"/><text x="20" y="${y(share) + 4}">${100 * share} %</text>`,
-  );
-  const ticks = BUDGETS.map((budget, i) => `<text x="${x(i) - 12}" y="355">${budget} x</text>`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="760" height="380" font-family="sans-serif" font-size="13"><title>Share of fresh pages by budget</title><rect width="760" height="380" fill="#fff"/><text x="20" y="20">Share of fresh pages by budget (fetches / major changes), ${world} world</text>${grid.join('')}${ticks.join('')}${lines.join('')}</svg>\n`;
+  return plotFile('Share of fresh pages by budget', [plot]);
 }

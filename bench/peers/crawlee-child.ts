@@ -1,7 +1,6 @@
 /**
  * One crawl by Crawlee's CheerioCrawler in a process of its own, nothing persisted: arguments are a folder in which
- * `@crawlee/cheerio` is installed, and the seeds. Prints JSON. Crawlee is no dependency of the project: install
- * it in a folder of its own to run the comparison.
+ * `@crawlee/cheerio` is installed, and the seeds. Prints the pages and the length of their text.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 interface Crawlee {
   readonly CheerioCrawler: new (options: object, config: object) => { run(seeds: readonly string[]): Promise<unknown> };
   readonly Configuration: new (options: object) => object;
-  readonly log: { setLevel(level: number): void; readonly LEVELS: { readonly OFF: number } };
+  readonly log: { setLevel(level: number): void; readonly LEVELS: { readonly ERROR: number } };
 }
 
 interface Handled {
@@ -19,19 +18,20 @@ interface Handled {
   readonly enqueueLinks: (options: object) => Promise<unknown>;
 }
 
-const [folder = '.', seeds = ''] = process.argv.slice(2);
+const [folder = '.', ...seeds] = process.argv.slice(2);
 const require = createRequire(join(folder, 'package.json'));
 const { CheerioCrawler, Configuration, log } = (await import(
   pathToFileURL(require.resolve('@crawlee/cheerio')).href
 )) as Crawlee;
-log.setLevel(log.LEVELS.OFF);
+log.setLevel(log.LEVELS.ERROR);
 
 let pages = 0;
 let textLength = 0;
-const startedAt = performance.now();
 const crawler = new CheerioCrawler(
   {
-    maxConcurrency: 25,
+    minConcurrency: seeds.length,
+    maxConcurrency: seeds.length,
+    respectRobotsTxtFile: true,
     useSessionPool: false,
     requestHandler: async ({ $, enqueueLinks }: Handled) => {
       pages++;
@@ -41,15 +41,5 @@ const crawler = new CheerioCrawler(
   },
   new Configuration({ persistStorage: false }),
 );
-await crawler.run(seeds.split(','));
-const cpu = process.cpuUsage();
-process.stdout.write(
-  `${JSON.stringify({
-    pages,
-    textLength,
-    ms: performance.now() - startedAt,
-    cpuMs: (cpu.user + cpu.system) / 1_000,
-    peakRssMb: process.resourceUsage().maxRSS / 1_024,
-  })}\n`,
-);
-process.exit(0);
+await crawler.run(seeds);
+process.stdout.write(`${pages} pages, ${textLength} characters\n`, () => process.exit(0));

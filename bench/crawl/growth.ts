@@ -1,0 +1,81 @@
+/** `npm run bench -- --growth 1000,10000,.. [--svg FILE]`: how the cost of a page grows with the size of the site. */
+import { writeFileSync } from 'node:fs';
+import { type Curve, linePlot, plotFile } from '../plots/line-plot.ts';
+import { type TwoCrawls, twoCrawls } from './crawls.ts';
+import { byThread, type CrawlPlan } from './measured-crawl.ts';
+import type { Site } from './site-process.ts';
+
+interface Growth extends TwoCrawls {
+  readonly pages: number;
+}
+
+/** Crawls a site of each size twice. The plot is written after each size, so that a run may be cut short. */
+export async function benchGrowth(
+  say: (text: string) => void,
+  sizes: readonly number[],
+  site: Omit<Site, 'pages'>,
+  how: Pick<CrawlPlan, 'protocol' | 'without'>,
+  svg: string | undefined,
+): Promise<void> {
+  const grown: Growth[] = [];
+  for (const pages of sizes) {
+    const crawls = await twoCrawls({ ...site, pages }, how);
+    grown.push({ pages, ...crawls });
+    const { full, second, fullLog, secondLog, change } = crawls;
+    const isWhole = fullLog.pages === pages && fullLog.twice === 0;
+    const isFound = second.summary.totals.modified === change.changed && second.summary.totals.gone === change.removed;
+    say(
+      `growth          ${pages} pages of ${(fullLog.bodyBytes / fullLog.pages / 1_000).toFixed(1)} KB as sent${isWhole ? '' : `, fetched ${fullLog.pages}, ${fullLog.twice} twice`}${isFound ? '' : `, of the change ${second.summary.totals.modified} of ${change.changed} and ${second.summary.totals.gone} of ${change.removed} found`}`,
+    );
+    for (const [name, crawl] of [
+      ['full', full],
+      ['second', second],
+    ] as const)
+      say(
+        `  ${name.padEnd(13)} ${(crawl.cpuMs / pages).toFixed(3)} ms CPU a page  ${crawl.peakRssMb.toFixed(0)} MB peak RSS  ${((1_000 * pages) / crawl.ms).toFixed(0)} pages/s${byThread(crawl)}`,
+      );
+    say(
+      `  second/full   ${(second.cpuMs / full.cpuMs).toFixed(2)} x CPU  ${secondLog.requests} requests  ${(secondLog.bodyBytes / change.bytes).toFixed(2)} x the bytes of the changed pages`,
+    );
+    if (svg !== undefined) writeFileSync(svg, drawing(grown, site));
+  }
+}
+
+function drawing(grown: readonly Growth[], { make }: Omit<Site, 'pages'>): string {
+  const curve = (label: string, colour: string, value: (growth: Growth) => number): Curve => ({
+    label,
+    colour,
+    points: grown.map((each) => [each.pages, value(each)]),
+  });
+  const cpu = [
+    curve('full crawl', '#06c', ({ full, pages }) => full.cpuMs / pages),
+    curve('second crawl, 5 % changed', '#0a7', ({ second, pages }) => second.cpuMs / pages),
+  ];
+  const memory = [
+    curve('full crawl', '#06c', ({ full }) => full.peakRssMb),
+    curve('second crawl', '#0a7', ({ second }) => second.peakRssMb),
+  ];
+  const x = { isLog: true, ticks: grown.map(({ pages }) => ({ at: pages, label: brief(pages) })) };
+  const plots = [
+    linePlot({ caption: `CPU a page, ms, by number of pages (${make} pages)`, x, y: yAxis(cpu), curves: cpu }),
+    linePlot({ caption: 'Peak memory, MB, by number of pages', x, y: yAxis(memory), curves: memory }),
+  ];
+  return plotFile('Cost of a crawl by number of pages', plots);
+}
+
+const brief = (pages: number): string =>
+  pages >= 1e6 ? `${pages / 1e6} M` : pages >= 1_000 ? `${pages / 1_000} k` : String(pages);
+
+/** From zero in about five steps of 1, 2 or 5 times a power of ten. */
+function yAxis(curves: readonly Curve[]) {
+  const most = Math.max(...curves.flatMap(({ points }) => points.map(([, y]) => y)));
+  const least = most / 5;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= least) as number);
+  return {
+    ticks: Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => ({
+      at: i * step,
+      label: String(Number((i * step).toPrecision(3))),
+    })),
+  };
+}

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Encoding } from './coded-bodies.ts';
+
+/** What the benchmark's site serves. */
+export interface Site {
+  readonly pages: number;
+  readonly hosts: number;
+  /** `small` pages have 36 KB and 60 links, `real` ones are shaped like labelled pages, `light` ones have 6 KB. */
+  readonly make: 'small' | 'real' | 'light';
+  readonly encoding: Encoding;
+}
+
+/** What the site answered since the log was last taken; bodies are those of GETs. */
+export interface SiteLog {
+  readonly requests: number;
+  /** Body bytes as sent, compressed. */
+  readonly bodyBytes: number;
+  /** Pages whose body was sent, and those of them whose body was sent more than once. */
+  readonly pages: number;
+  readonly twice: number;
+  /** Bodies sent of pages that answer 304 and were not in the last change. */
+  readonly needless: number;
+}
+
+export interface SiteChange {
+  readonly changed: number;
+  readonly removed: number;
+  /** Bytes of the changed bodies as sent to a client that accepts gzip and br. */
+  readonly bytes: number;
+}
+
+export interface RunningSite {
+  readonly origins: readonly string[];
+  /** One page a host, from which all others can be reached. */
+  readonly seeds: readonly string[];
+  /** The log since the last call. */
+  log(): Promise<SiteLog>;
+  change(): Promise<SiteChange>;
+  close(): void;
+}
+
+export async function startSite(site: Site): Promise<RunningSite> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./site.js', import.meta.url)), JSON.stringify(site)], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const line = await new Promise<string>((resolve) => child.stdout?.once('data', (chunk) => resolve(String(chunk))));
+  const origins = JSON.parse(line) as string[];
+  const control = async <Value>(path: string): Promise<Value> =>
+    (await fetch(`${origins[0]}/control/${path}`)).json() as Promise<Value>;
+  return {
+    origins,
+    seeds: origins.map((origin, host) => `${origin}/page/${host}.html`),
+    log: () => control('log'),
+    change: () => control('change'),
+    close: () => child.disconnect(),
+  };
+}

@@ -1,0 +1,64 @@
+/** A scale from its least to its largest tick. */
+export interface Axis {
+  readonly isLog?: boolean;
+  readonly ticks: readonly Tick[];
+}
+
+export interface Tick {
+  readonly at: number;
+  readonly label: string;
+  /** Colour of the label and of the dashed line across the plot; grey and solid by default. */
+  readonly colour?: string;
+}
+
+export interface Curve {
+  /** Named beside the plot; nothing if empty. */
+  readonly label: string;
+  readonly colour: string;
+  readonly isFaint?: boolean;
+  readonly points: readonly (readonly [number, number])[];
+}
+
+export interface LinePlot {
+  readonly caption: string;
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly curves: readonly Curve[];
+}
+
+const WIDTH = 760;
+const HEIGHT = 380;
+const LEFT = 80;
+const RIGHT = 530;
+const TOP = 40;
+const BOTTOM = 335;
+
+/** Place of a value between two others. */
+function placer({ ticks, isLog = false }: Axis, from: number, to: number): (value: number) => string {
+  const scaled = (value: number): number => (isLog ? Math.log(value) : value);
+  const at = ticks.map((tick) => scaled(tick.at));
+  const [least, most] = [Math.min(...at), Math.max(...at)];
+  return (value) => (from + ((scaled(value) - least) / (most - least || 1)) * (to - from)).toFixed(1);
+}
+
+/** Curves with their names at the right, as SVG without its outer element. */
+export function linePlot({ caption, x, y, curves }: LinePlot): string {
+  const [xOf, yOf] = [placer(x, LEFT, RIGHT), placer(y, BOTTOM, TOP)];
+  const grid = y.ticks.map(
+    ({ at, label, colour }) =>
+      `<line x1="${LEFT - 10}" x2="${RIGHT}" y1="${yOf(at)}" y2="${yOf(at)}" stroke="${colour ?? '#ddd'}"${colour === undefined ? '' : ' stroke-dasharray="4 4"'}/><text x="${LEFT - 16}" y="${yOf(at)}" dy="4" text-anchor="end" fill="${colour ?? '#000'}">${label}</text>`,
+  );
+  const ticks = x.ticks.map(({ at, label }) => `<text x="${xOf(at)}" y="360" text-anchor="middle">${label}</text>`);
+  const lines = curves.map(({ label, colour, isFaint, points }, i) => {
+    const path = points.map(([at, value]) => `${xOf(at)},${yOf(value)}`).join(' ');
+    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"${isFaint === true ? ' stroke-opacity="0.4"' : ''}/><text x="${RIGHT + 30}" y="${60 + i * 20}" fill="${colour}">${label}</text>`;
+  });
+  return `<text x="20" y="20">${caption}</text>${grid.join('')}${ticks.join('')}${lines.join('')}`;
+}
+
+/** The SVG of plots below each other. */
+export function plotFile(title: string, plots: readonly string[]): string {
+  const height = HEIGHT * plots.length;
+  const placed = plots.map((plot, i) => (i === 0 ? plot : `<g transform="translate(0 ${i * HEIGHT})">${plot}</g>`));
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="sans-serif" font-size="13"><title>${title}</title><rect width="${WIDTH}" height="${height}" fill="#fff"/>${placed.join('')}</svg>\n`;
+}
