@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- [--only crawl|encodings|requests|generate|parts|..] [--pages N] [--real] [--encoding mixed|identity|
- * gzip|br] [--protocol http|undici] [--without PLUGIN,..] [--json]`: measures the built crawler and prints PASS or FAIL
- * for each bound. `--peers [--rounds N] [--crawlee FOLDER] [--python PROGRAM]` crawls the same site by other crawlers,
- * `--growth N,N,.. [--svg FILE]` crawls sites of several sizes.
+ * `npm run bench -- [--only crawl|encodings|requests|generate|parts|..] [--pages N] [--real] [--protocol http|undici]
+ * [--encoding mixed|identity|gzip|br] [--without PLUGIN,..] [--json]`: measures the built crawler and prints PASS or
+ * FAIL for each bound. `--peers [--rounds N] [--crawlee FOLDER] [--python PROGRAM]` crawls the same site by other
+ * crawlers, `--growth N,N,.. [--svg FILE]` crawls sites of several sizes.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

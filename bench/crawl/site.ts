@@ -1,6 +1,6 @@
 /**
- * The benchmark's site, in a process of its own so that its CPU is not counted. The argument is a `Site` as JSON. Prints
- * its origins as one line of JSON.
+ * The benchmark's site, in a process of its own so that its CPU is not counted. The argument is a `Site` as JSON. It
+ * prints its origins as one line of JSON.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

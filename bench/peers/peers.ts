@@ -36,6 +36,9 @@ export async function benchPeers(
       for (const program of present) {
         const run = await crawlBy(program, running, site.pages);
         runs.get(program)?.push(run);
+        process.stderr.write(
+          `round ${round + 1} of ${rounds}: ${program.name} ${(run.cpuMs / site.pages).toFixed(2)} ms ${run.fault}\n`,
+        );
         pageBytes ||= run.bytes / site.pages;
       }
   } finally {
