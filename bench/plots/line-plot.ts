@@ -33,6 +33,8 @@ const RIGHT = 530;
 const TOP = 40;
 const BOTTOM = 335;
 
+const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
+
 /** Place of a value between two others. */
 function placer({ ticks, isLog = false }: Axis, from: number, to: number): (value: number) => string {
   const scaled = (value: number): number => (isLog ? Math.log(value) : value);
@@ -46,19 +48,21 @@ export function linePlot({ caption, x, y, curves }: LinePlot): string {
   const [xOf, yOf] = [placer(x, LEFT, RIGHT), placer(y, BOTTOM, TOP)];
   const grid = y.ticks.map(
     ({ at, label, colour }) =>
-      `<line x1="${LEFT - 10}" x2="${RIGHT}" y1="${yOf(at)}" y2="${yOf(at)}" stroke="${colour ?? '#ddd'}"${colour === undefined ? '' : ' stroke-dasharray="4 4"'}/><text x="${LEFT - 16}" y="${yOf(at)}" dy="4" text-anchor="end" fill="${colour ?? '#000'}">${label}</text>`,
+      `<line x1="${LEFT - 10}" x2="${RIGHT}" y1="${yOf(at)}" y2="${yOf(at)}" stroke="${colour ?? '#ddd'}"${colour === undefined ? '' : ' stroke-dasharray="4 4"'}/><text x="${LEFT - 16}" y="${yOf(at)}" dy="4" text-anchor="end" fill="${colour ?? '#000'}">${escaped(label)}</text>`,
   );
-  const ticks = x.ticks.map(({ at, label }) => `<text x="${xOf(at)}" y="360" text-anchor="middle">${label}</text>`);
+  const ticks = x.ticks.map(
+    ({ at, label }) => `<text x="${xOf(at)}" y="360" text-anchor="middle">${escaped(label)}</text>`,
+  );
   const lines = curves.map(({ label, colour, isFaint, points }, i) => {
     const path = points.map(([at, value]) => `${xOf(at)},${yOf(value)}`).join(' ');
-    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"${isFaint === true ? ' stroke-opacity="0.4"' : ''}/><text x="${RIGHT + 30}" y="${60 + i * 20}" fill="${colour}">${label}</text>`;
+    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"${isFaint === true ? ' stroke-opacity="0.4"' : ''}/><text x="${RIGHT + 30}" y="${60 + i * 20}" fill="${colour}">${escaped(label)}</text>`;
   });
-  return `<text x="20" y="20">${caption}</text>${grid.join('')}${ticks.join('')}${lines.join('')}`;
+  return `<text x="20" y="20">${escaped(caption)}</text>${grid.join('')}${ticks.join('')}${lines.join('')}`;
 }
 
 /** The SVG of plots below each other. */
 export function plotFile(title: string, plots: readonly string[]): string {
   const height = HEIGHT * plots.length;
   const placed = plots.map((plot, i) => (i === 0 ? plot : `<g transform="translate(0 ${i * HEIGHT})">${plot}</g>`));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="sans-serif" font-size="13"><title>${title}</title><rect width="${WIDTH}" height="${height}" fill="#fff"/>${placed.join('')}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="sans-serif" font-size="13"><title>${escaped(title)}</title><rect width="${WIDTH}" height="${height}" fill="#fff"/>${placed.join('')}</svg>\n`;
 }
