@@ -95,7 +95,7 @@ if (values.peers)
   await benchPeers(say, verdict, site, { rounds, crawleeFolder: values.crawlee, python: values.python });
 if (values.growth !== undefined) {
   const sizes = values.growth.split(',').map(Number);
-  await benchGrowth(say, sizes, { hosts: site.hosts, make: 'light', encoding: site.encoding }, how, values.svg);
+  await benchGrowth(say, sizes, site, how, values.svg);
 }
 if (values.only === 'encodings') await benchEncodings(say, site, how, rounds);
 if (isAsked('requests')) await withSite((origins) => benchRequests(say, origins));
