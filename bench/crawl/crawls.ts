@@ -36,11 +36,16 @@ async function withState<Value>(
   }
 }
 
-/** Crawls the site, changes it, and crawls it again. */
-export const twoCrawls = (site: Site, how: HowToCrawl): Promise<TwoCrawls> =>
+/** Crawls the site, changes it, and crawls it again; `onFull` is called between the two. */
+export const twoCrawls = (
+  site: Site,
+  how: HowToCrawl,
+  onFull: (full: MeasuredCrawl, log: SiteLog) => void = () => {},
+): Promise<TwoCrawls> =>
   withState(site, async (running, dir) => {
     const full = measuredCrawl({ ...how, dir, seeds: running.seeds });
     const fullLog = await running.log();
+    onFull(full, fullLog);
     const change = await running.change();
     const second = measuredCrawl({ ...how, dir, offsetDays: SECOND_DAYS, auditShare: AUDIT_SHARE });
     return { full, fullLog, change, second, secondLog: await running.log() };

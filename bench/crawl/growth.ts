@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Curve, linePlot, plotFile } from '../plots/line-plot.ts';
 import { type TwoCrawls, twoCrawls } from './crawls.ts';
-import { byThread, type CrawlPlan } from './measured-crawl.ts';
+import { byThread, type CrawlPlan, type MeasuredCrawl } from './measured-crawl.ts';
 import type { Site } from './site-process.ts';
 
 interface Growth extends TwoCrawls {
@@ -19,23 +19,21 @@ export async function benchGrowth(
 ): Promise<void> {
   const grown: Growth[] = [];
   for (const pages of sizes) {
-    const crawls = await twoCrawls({ ...site, pages, make: 'light' }, how);
-    grown.push({ pages, ...crawls });
-    const { full, second, fullLog, secondLog, change } = crawls;
-    const isWhole = fullLog.pages === pages && fullLog.twice === 0;
-    const isFound = second.summary.totals.modified === change.changed && second.summary.totals.gone === change.removed;
-    say(
-      `growth          ${pages} pages of ${(fullLog.bodyBytes / fullLog.pages / 1_000).toFixed(1)} KB as sent${isWhole ? '' : `, fetched ${fullLog.pages}, ${fullLog.twice} twice`}${isFound ? '' : `, of the change ${second.summary.totals.modified} of ${change.changed} and ${second.summary.totals.gone} of ${change.removed} found`}`,
-    );
-    for (const [name, crawl] of [
-      ['full', full],
-      ['second', second],
-    ] as const)
+    const sayCrawl = (name: string, crawl: MeasuredCrawl): void =>
       say(
         `  ${name.padEnd(13)} ${(crawl.cpuMs / pages).toFixed(3)} ms CPU a page  ${crawl.peakRssMb.toFixed(0)} MB peak RSS  ${((1_000 * pages) / crawl.ms).toFixed(0)} pages/s${byThread(crawl)}`,
       );
+    const crawls = await twoCrawls({ ...site, pages, make: 'light' }, how, (full, log) => {
+      const faults = log.pages === pages && log.twice === 0 ? '' : `, ${log.pages} FETCHED, ${log.twice} TWICE`;
+      say(`growth          ${pages} pages of ${(log.bodyBytes / log.pages / 1_000).toFixed(1)} KB as sent${faults}`);
+      sayCrawl('full', full);
+    });
+    grown.push({ pages, ...crawls });
+    const { full, second, secondLog, change } = crawls;
+    const { modified, gone } = second.summary.totals;
+    sayCrawl('second', second);
     say(
-      `  second/full   ${(second.cpuMs / full.cpuMs).toFixed(2)} x CPU  ${secondLog.requests} requests  ${(secondLog.bodyBytes / change.bytes).toFixed(2)} x the bytes of the changed pages`,
+      `  second/full   ${(second.cpuMs / full.cpuMs).toFixed(2)} x CPU  found ${modified} of ${change.changed} changed, ${gone} of ${change.removed} removed  ${secondLog.requests} requests  ${(secondLog.bodyBytes / change.bytes).toFixed(2)} x the bytes of the changed pages`,
     );
     if (svg !== undefined) writeFileSync(svg, drawing(grown));
   }

@@ -80,7 +80,9 @@ function answer(request: IncomingMessage, response: ServerResponse): ServerRespo
 }
 
 function control(path: string, response: ServerResponse): ServerResponse {
-  const reply = (value: unknown): ServerResponse => response.writeHead(200).end(JSON.stringify(value));
+  // The next call may come an hour later, when this connection would long have timed out.
+  const reply = (value: unknown): ServerResponse =>
+    response.writeHead(200, { connection: 'close' }).end(JSON.stringify(value));
   if (path === '/control/log') return reply(takenLog());
   if (path === '/control/change') return reply(change());
   return response.writeHead(404).end();
