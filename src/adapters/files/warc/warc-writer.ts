@@ -43,7 +43,7 @@ export function warcMember(response: WireResponse, gzipLevel: number): Buffer | 
   if (record.length <= STORED_BYTES) return storedMember(record);
   const isCoded = response.rawHeaders.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-encoding');
   const isWrappedOnly = isCoded && response.body !== null && response.revisit === null;
-  const options = isWrappedOnly ? { level: 0, memLevel: 1, windowBits: 9 } : { level: gzipLevel };
+  const options = isWrappedOnly ? { level: 0, memLevel: 1, windowBits: 9 } : { level: gzipLevel, memLevel: 9 };
   return record.length < LARGE_BYTES ? gzipSync(record, options) : gzipLater(record, options);
 }
 
