@@ -66,6 +66,22 @@ export function answersContract(create: CreateProtocol): void {
     });
 
     it.each([
+      ['HTTP/1.1 100 Continue\r\n\r\n'],
+      ['HTTP/1.1 100\r\n\r\n'],
+      ['HTTP/1.1 100 Continue\r\nX-Interim: 1\r\n\r\n'],
+      ['HTTP/1.1 102 Processing\r\n\r\n'],
+    ])('passes over %j, which nothing asked for, and keeps the connection', async (interim) => {
+      const server = await startRawServer(() => `${interim}${FINE}`);
+      const protocol = open();
+      for (let i = 0; i < 3; i++) {
+        const { head, body } = await ask(`${server.origin}/`, {}, protocol);
+        expect([head.status, head.statusText, textOf(body)]).toEqual([200, 'OK', 'fine']);
+      }
+      expect(server.connections).toBe(1);
+      await server.close();
+    });
+
+    it.each([
       ['/early-hints', 'OK', 'after hints'],
       ['/many-hints', 'OK', 'ok'],
     ])('%s: the reason is that of the final answer', async (path, reason, expected) => {
@@ -140,6 +156,22 @@ export function answersContract(create: CreateProtocol): void {
       }
       await server.close();
     });
+
+    it.each([[''], ['Content-Length: 5000\r\n'], ['Content-Length: 0\r\n'], ['Transfer-Encoding: chunked\r\n']])(
+      'a 304 with the field %j leaves the connection to the next exchange',
+      async (field) => {
+        const server = await startRawServer((path) =>
+          path === '/' ? `HTTP/1.1 304 Not Modified\r\n${field}ETag: "a"\r\n\r\n` : FINE,
+        );
+        const protocol = open();
+        for (let i = 0; i < 3; i++) {
+          expect((await ask(`${server.origin}/`, {}, protocol)).head.status).toBe(304);
+          expect(textOf((await ask(`${server.origin}/next`, {}, protocol)).body)).toBe('fine');
+        }
+        expect(server.connections).toBe(1);
+        await server.close();
+      },
+    );
 
     it('a 304 renews validators', async () => {
       const { head } = await ask('/conditional', { headers: { 'if-none-match': ETAG } });

@@ -118,11 +118,14 @@ const content = fc.constantFrom(
     'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx',
   ],
 );
-const interim = fc.constantFrom('', '', '', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', 'HTTP/1.1 102 \r\n\r\n');
+const interim = fc.constantFrom(
+  ...['', '', '', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 102 \r\n\r\n'],
+  'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n',
+);
 const text = fc
   .tuple(interim, line, fc.array(field, { maxLength: 5 }), fc.constantFrom('\r\n', '\r\n', '\r\n', '\n'), content)
   .map(([before, first, fields, end, body]) => {
-    // What differs behind a hint, see the README of protocol-undici.
+    // What differs behind a hint, see the README of protocol-http.
     const hint = /^HTTP\/1\.1[ -~]*$/.test(first) ? before : '';
     return `${hint}${[first, ...fields, '', ''].join(end)}${body}`;
   });

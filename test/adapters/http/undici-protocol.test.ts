@@ -6,7 +6,7 @@ import { type RawServer, startRawServer } from '../../site/raw-server.ts';
 
 fetchProtocolContract('undici', createUndiciProtocol);
 
-/** What the README of protocol-undici says; should undici change its mind, that table changes with these tests. */
+/** What the README of protocol-http says; should undici change its mind, that table changes with these tests. */
 describe('where undici differs from got', () => {
   const FINE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine';
   let site: RawServer;
@@ -20,23 +20,6 @@ describe('where undici differs from got', () => {
   afterEach(async () => {
     await protocol.close();
     await site.close();
-  });
-
-  it('an unrequested 100 Continue is a fault of that exchange alone', async () => {
-    await start(`HTTP/1.1 100 Continue\r\n\r\n${FINE}`);
-    for (let i = 0; i < 2; i++) {
-      await expect(ask()).rejects.toMatchObject({ code: 'protocol-error' });
-      expect((await ask('/next')).bodyBytes).toBe(4);
-    }
-  });
-
-  it.each([
-    ['no Content-Length', '', 1],
-    ['a Content-Length', 'Content-Length: 5000\r\n', 3],
-  ])('304 with %s: connections made for three exchanges', async (_name, field, connections) => {
-    await start(`HTTP/1.1 304 Not Modified\r\n${field}ETag: "a"\r\n\r\n`);
-    for (let i = 0; i < 3; i++) expect((await ask()).head.status).toBe(304);
-    expect(site.connections).toBe(connections);
   });
 
   it('behind an early hint the version is that of the hint, and a reason beyond ASCII is read as UTF-8', async () => {

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { SocketMaker } from '../guard/guarded-socket.ts';
-import type { UndiciClient, UndiciClientClass } from './undici.ts';
+import type { Undici, UndiciClient } from './undici.ts';
 
 export interface UndiciConnectionOptions {
-  readonly client: UndiciClientClass;
+  readonly undici: Undici;
   readonly makeSocket: SocketMaker;
   readonly maxHeaderBytes: number;
   readonly idleTimeoutMs: number;
@@ -19,6 +19,7 @@ export class UndiciConnection {
   remoteAddress: string | null = null;
   /** Exchanges that its socket has served. */
   served = 0;
+  private readonly parserKey: symbol;
   private socket: Socket | null = null;
   /** The first bytes received since {@link expectResponse}. */
   private start = '';
@@ -26,6 +27,7 @@ export class UndiciConnection {
   /** `url` is any URL of the origin. `onLost` is called when the socket is gone, for any reason but {@link destroy}. */
   constructor(origin: string, url: URL, isNamed: boolean, options: UndiciConnectionOptions, onLost: () => void) {
     this.origin = origin;
+    this.parserKey = options.undici.parserKey;
     const { idleTimeoutMs } = options;
     const isSecure = url.protocol === 'https:';
     const target = {
@@ -34,7 +36,7 @@ export class UndiciConnection {
       port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
       isNamed,
     };
-    this.client = new options.client(origin, {
+    this.client = new options.undici.Client(origin, {
       pipelining: 1,
       maxHeaderSize: options.maxHeaderBytes,
       // The exchange has timeouts of its own.
@@ -97,6 +99,15 @@ export class UndiciConnection {
     return Number(code) === status ? (reason ?? '') : null;
   }
 
+  /**
+   * The Content-Length of a 304 is that of the page (RFC 9110 section 8.6). undici waits for so many bytes and closes
+   * the connection when none come, unless its parser forgets the field.
+   */
+  expectNoBody(): void {
+    const parser = (this.socket as Record<symbol, { contentLength: string } | null> | null)?.[this.parserKey];
+    if (parser) parser.contentLength = '';
+  }
+
   destroy(): void {
     this.client.removeAllListeners('disconnect');
     if (!this.client.destroyed) void this.client.destroy();
@@ -108,8 +119,21 @@ export class UndiciConnection {
     const { read } = socket;
     socket.read = (size?: number) => {
       const chunk: Buffer | null = read.call(socket, size);
-      if (chunk !== null && this.start.length < START_BYTES) this.start += chunk.toString('latin1', 0, START_BYTES);
+      if (chunk !== null && this.start.length < START_BYTES) {
+        if (this.start === '') passOverContinue(chunk);
+        this.start += chunk.toString('latin1', 0, START_BYTES);
+      }
       return chunk;
     };
   }
+}
+
+const CONTINUE = /^HTTP\/1\.[01] 100[ \r\n]/;
+
+/**
+ * undici ends the exchange at a 100 that it did not ask for, where a client has to pass over it (RFC 9110 section
+ * 15.2). It is given the number of another interim answer, 102, in place.
+ */
+function passOverContinue(start: Buffer): void {
+  if (start[9] === 0x31 && CONTINUE.test(start.toString('latin1', 0, 13))) start[11] = 0x32;
 }

@@ -74,6 +74,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
         new CrawlError('protocol-error', 'the server changed to another protocol without being asked'),
       );
     } else if (status >= 200) {
+      if (status === 304) connection.expectNoBody();
       const rawHeaders = textsOf(fields);
       const { httpVersion, remoteAddress } = connection;
       // Without a reason phrase the usual one is reported, as with got.

@@ -20,7 +20,7 @@ export async function createUndiciProtocol(options: HttpProtocolOptions): Promis
   const connections = new UndiciConnections({
     ...settings,
     guard,
-    client: await loadUndici(),
+    undici: await loadUndici(),
     makeSocket: createSocketMaker(guard, settings.connectTimeoutMs, settings.attemptTimeoutMs),
   });
   return {

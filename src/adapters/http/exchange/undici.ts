@@ -2,15 +2,22 @@ import type { Client } from 'undici';
 
 /** A client of undici: one origin, one connection. */
 export type UndiciClient = Client;
-export type UndiciClientClass = new (origin: string, options: Client.Options) => UndiciClient;
+
+export interface Undici {
+  readonly Client: new (origin: string, options: Client.Options) => UndiciClient;
+  /** The property of a socket under which undici keeps the parser of its responses. */
+  readonly parserKey: symbol;
+}
 
 /**
- * The only module of undici in use. The package's own entry also loads fetch, caches and mocks, which takes five times
- * as long, and installs a dispatcher beneath the `fetch` of Node. The version is pinned, so the path holds.
+ * The only modules of undici in use. The package's own entry also loads fetch, caches and mocks, which takes five times
+ * as long, and installs a dispatcher beneath the `fetch` of Node. The version is pinned, so the paths hold.
  */
-const MODULE = 'undici/lib/dispatcher/client.js';
+const CLIENT = 'undici/lib/dispatcher/client.js';
+const SYMBOLS = 'undici/lib/core/symbols.js';
 
-export async function loadUndici(): Promise<UndiciClientClass> {
-  const { default: client } = (await import(MODULE)) as { readonly default: UndiciClientClass };
-  return client;
+export async function loadUndici(): Promise<Undici> {
+  const { default: client } = (await import(CLIENT)) as { readonly default: Undici['Client'] };
+  const { default: symbols } = (await import(SYMBOLS)) as { readonly default: { readonly kParser: symbol } };
+  return { Client: client, parserKey: symbols.kParser };
 }
