@@ -20,9 +20,10 @@ export interface TwoCrawls {
   readonly secondLog: SiteLog;
 }
 
-type HowToCrawl = Pick<CrawlPlan, 'protocol' | 'without'>;
+export type HowToCrawl = Pick<CrawlPlan, 'protocol' | 'without'>;
 
-async function withState<Value>(
+/** Runs a site, and has an empty state directory, as long as `use` takes. */
+export async function withState<Value>(
   site: Site,
   use: (running: RunningSite, dir: string) => Promise<Value>,
 ): Promise<Value> {
@@ -106,29 +107,3 @@ export const benchReadmit = (
     );
     verdict(judged === site.pages, `links of all stored pages judged: ${judged} of ${site.pages}`);
   });
-
-/** CPU of a full crawl by content coding, in turn; medians. */
-export async function benchEncodings(
-  say: (text: string) => void,
-  site: Site,
-  how: HowToCrawl,
-  rounds: number,
-): Promise<void> {
-  const codings = ['identity', 'gzip', 'br'] as const;
-  const costs = codings.map((): number[] => []);
-  const bytes = codings.map(() => 0);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, encoding] of codings.entries())
-      await withState({ ...site, encoding }, async ({ seeds, log }, dir) => {
-        costs[i]?.push(measuredCrawl({ ...how, dir, seeds }).cpuMs / site.pages);
-        bytes[i] = (await log()).bodyBytes / site.pages;
-      });
-  }
-  const medians = costs.map((each) => each.sort((a, b) => a - b)[rounds >> 1] as number);
-  for (const [i, coding] of codings.entries()) {
-    const more = (medians[i] as number) - (medians[0] as number);
-    say(
-      `full crawl      answers ${coding.padEnd(8)}  ${((bytes[i] as number) / 1_000).toFixed(1)} KB a page sent  ${(medians[i] as number).toFixed(2)} ms CPU a page${i === 0 ? '' : `, ${more.toFixed(2)} ms more`}  (median of ${rounds})`,
-    );
-  }
-}
