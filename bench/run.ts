@@ -17,6 +17,7 @@ import { benchParse } from './crawl/parse.ts';
 import { benchParts } from './crawl/parts.ts';
 import { benchRequests } from './crawl/requests.ts';
 import { type Site, startSite } from './crawl/site-process.ts';
+import { benchLarge } from './crawldb/large.ts';
 import { benchExport } from './export/export.ts';
 import { benchDedup } from './near/dedup.ts';
 import { benchNear } from './near/near-groups.ts';
@@ -47,6 +48,8 @@ const { values } = parseArgs({
     growth: { type: 'string' },
     svg: { type: 'string' },
     fingerprints: { type: 'string', default: '10000000' },
+    sizes: { type: 'string', default: '1000000,10000000' },
+    state: { type: 'string' },
   },
 });
 const pages = Number(values.pages);
@@ -115,4 +118,14 @@ if (isAsked('live-view')) await benchLiveView(say, verdict);
 if (isAsked('near-tables')) await benchNearTables(say, verdict);
 if (isAsked('url-rules')) benchUrlRules(say, verdict);
 if (isAsked('export')) await benchExport(say, verdict);
+if (values.only === undefined || values.only === 'changes') await benchChanges(say, verdict);
+if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);
+if (values.only === undefined || values.only === 'live-view') await benchLiveView(say, verdict);
+if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);
+if (values.only === undefined || values.only === 'url-rules') benchUrlRules(say, verdict);
+if (values.only === undefined || values.only === 'export') await benchExport(say, verdict);
+if (values.only === 'large') {
+  const sizes = values.sizes.split(',').map(Number);
+  benchLarge(say, { sizes, state: values.state, svg: values.svg });
+}
 if (values.json) process.stdout.write(`${JSON.stringify({ node: process.version, ...reported })}\n`);

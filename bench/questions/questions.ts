@@ -111,7 +111,7 @@ const METER = `data:text/javascript,${encodeURIComponent(`
     writeSync(2, '\\ncpu-us ' + (user + system) + ' ' + process.resourceUsage().maxRSS);
   });`)}`;
 
-function timed(args: readonly string[]): Answer {
+export function timed(args: readonly string[]): Answer {
   const startedAt = performance.now();
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', METER, ...args], {
     encoding: 'utf8',

@@ -1,16 +1,25 @@
-import { describe, expect, it } from 'vitest';
+import { readdirSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { openFileLinkedUrls } from '../../src/adapters/files/sorting/linked-urls.ts';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemoryFingerprintTables } from '../../src/adapters/memory/fingerprint-tables.ts';
+import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
-import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
+import { hostOf, urlKey } from '../../src/domain/url/canonical/url-key.ts';
+import type { LinkedUrls } from '../../src/ports/linked-urls.ts';
 import type { SeenUrls } from '../../src/ports/seen-urls.ts';
 import { sweepOrphans } from '../../src/steps/update/orphans.ts';
+import { temporaryFolders } from '../adapters/files/temporary-folder.ts';
 import { A, HOST_PLAN, signed } from '../contracts/fingerprint-tables.contract.ts';
 
 const HOME = 'https://a.org/';
 const FIRST = 'https://a.org/first';
 const REPEAT = 'https://a.org/repeat';
 const OTHER = '027ae506f43db69d';
+
+const newFolder = temporaryFolders();
+const openInMemory = (): Promise<LinkedUrls> => openFileLinkedUrls({ dir: 'unused', bounds: [] });
 
 /** A home page, and a page that repeats another, to which nothing links yet. */
 async function swept() {
@@ -21,7 +30,7 @@ async function swept() {
   await db.write({ puts: puts.map((datum) => ({ datum, previous: null })) });
   // "orphaned" and "linked" ask the policy nothing.
   const seen = { remove: () => {} } as unknown as SeenUrls;
-  const deps = { db, seen, policy: {} as SettlePolicy };
+  const deps = { db, seen, policy: {} as SettlePolicy, openLinkedUrls: openInMemory };
   const options = { mode: 'mark', repeats: { distance: 3 }, now: 50 } as const;
   const sweep = async (links: readonly string[], near: Parameters<typeof sweepOrphans>[0]['near']) => {
     await db.write({ links: [{ url: HOME, targets: links }] });
@@ -52,4 +61,54 @@ describe('the sweep for orphans', () => {
     expect(await db.get(REPEAT)).toMatchObject({ state: 'fetched', target: null, nextFetchAt: 50 });
     expect(await reported()).toEqual([`back ${REPEAT}`]);
   });
+
+  it('in parts finds the orphans of one part, whatever the sizes of the hosts, and reads the links once', async () => {
+    const site = fc.record({ pages: fc.integer({ min: 1, max: 12 }), linked: fc.array(fc.nat(11)) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(site, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 8 }), sweptInParts),
+      { numRuns: 60 },
+    );
+  });
 });
+
+async function sweptInParts(
+  sites: readonly { readonly pages: number; readonly linked: readonly number[] }[],
+  urlsPerPart: number,
+): Promise<void> {
+  const folder = newFolder();
+  const urlOf = (site: number, page: number): string => `https://s${site}.org/${page}`;
+  const db = createMemoryCrawlDb();
+  const all = sites.flatMap(({ pages }, site) => Array.from({ length: pages }, (_, page) => urlOf(site, page)));
+  const targets = sites.flatMap(({ linked }, site) => linked.map((page) => urlOf(site, page)));
+  const home = newDatum({ url: HOME, now: 1, intervalMs: 1, seed: true });
+  const datums = [home, ...all.map((url) => newDatum({ url, now: 1, intervalMs: 1 }))];
+  await db.write({
+    puts: datums.map((datum) => ({ datum, previous: null })),
+    links: [{ url: HOME, targets }],
+  });
+  const scanLinks = vi.spyOn(db, 'scanLinks');
+  let largest = 0;
+  const openLinkedUrls = (bounds: readonly string[]): Promise<LinkedUrls> => {
+    expect(bounds).toEqual([...bounds].sort());
+    const keys = datums.map(({ url }) => urlKey(url)).sort();
+    for (const [i, from] of ['', ...bounds].entries()) {
+      largest = Math.max(
+        largest,
+        keys.filter((key) => key >= from && (bounds[i] === undefined || key < bounds[i])).length,
+      );
+    }
+    return openFileLinkedUrls({ dir: folder, bounds, remembered: 3 });
+  };
+  const seen = { remove: () => {} } as unknown as SeenUrls;
+  const summary = await sweepOrphans(
+    { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls },
+    { mode: 'mark', repeats: { distance: 3 }, now: 50, urlsPerPart },
+  );
+  const orphans: string[] = [];
+  for await (const { url } of db.scan({ state: 'orphan' })) orphans.push(url);
+  expect(orphans.sort()).toEqual(all.filter((url) => !targets.includes(url)).sort());
+  expect(summary).toEqual({ orphaned: orphans.length, revived: 0, purged: 0 });
+  expect(scanLinks).toHaveBeenCalledTimes(1);
+  expect(largest).toBeLessThanOrEqual(urlsPerPart);
+  expect(readdirSync(folder)).toEqual([]);
+}

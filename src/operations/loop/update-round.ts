@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { openFileLinkedUrls } from '../../adapters/files/sorting/linked-urls.ts';
 import { isWithinLast } from '../../domain/time.ts';
 import { SkipNotes } from '../../steps/counters/skip-notes.ts';
 import { applySegment, type UpdateSteps } from '../../steps/crawl.ts';
@@ -80,7 +82,7 @@ const SWEPT_KEY = 'orphanSweptAt';
 
 /** Sweeps orphans every `updatedb.orphanSweepEvery`; at once when the caller names a mode. */
 export async function sweepWhenDue(
-  deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'store'>,
+  deps: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'store'>,
   asked: UpdateStepOptions['orphans'],
 ): Promise<{ readonly orphans: number }> {
   const { config, runtime, plugins } = deps;
@@ -98,7 +100,9 @@ export async function sweepWhenDue(
   const near = repeatDeps(config, db);
   const repeats = repeatOptions(config);
   const options = { mode, repeats, now };
-  const { orphaned, purged } = await sweepOrphans({ db, seen, policy: plugins.policy, near }, options);
+  const openLinkedUrls = (bounds: readonly string[]) => openFileLinkedUrls({ dir: join(deps.dir, 'tmp'), bounds });
+  const sweepDeps = { db, seen, policy: plugins.policy, near, openLinkedUrls };
+  const { orphaned, purged } = await sweepOrphans(sweepDeps, options);
   await db.write({ meta: { [SWEPT_KEY]: String(now) } });
   return { orphans: orphaned + purged };
 }

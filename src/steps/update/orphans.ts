@@ -1,10 +1,9 @@
 import { pageChange, pageDropped } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle } from '../../domain/crawl/states/settle.ts';
-import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { partitionOf } from '../../domain/url/hash/partition.ts';
-import { UrlSet } from '../../domain/url/hash/url-set.ts';
-import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
+import { urlKey } from '../../domain/url/canonical/url-key.ts';
+import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
+import type { LinkedUrls, OpenLinkedUrls } from '../../ports/linked-urls.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import { noted } from '../facts/change-feed.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions, type VisitedPage } from './repeats.ts';
@@ -15,6 +14,7 @@ export interface SweepDeps {
   readonly policy: SettlePolicy;
   /** The tables of signatures; `null` where none are kept. */
   readonly near: Pick<RepeatDeps, 'tables' | 'scopeOf'> | null;
+  readonly openLinkedUrls: OpenLinkedUrls;
 }
 
 export interface OrphanSummary {
@@ -23,15 +23,15 @@ export interface OrphanSummary {
   readonly purged: number;
 }
 
-/** Link targets held at a time, at 12 to 23 bytes each; a crawl with more URLs takes more passes. */
-const TARGETS_PER_PASS = 2_000_000;
+/** URLs whose links are held in memory at a time, at 12 to 23 bytes each. */
+const URLS_PER_PART = 2_000_000;
 const WRITE_WINDOW = 1_000;
 
 /**
  * Marks the URLs to which no live page links any more, and revives orphans that are linked again. The outlinks of every
- * page are stored, so the pages it links to stay, however seldom it is visited. Targets are kept as 64 bits of their
- * digests: no linked URL is ever taken for an orphan, and one orphan in some 10^12 is overlooked. It costs one pass
- * over links and records per two million URLs, so it runs at intervals, not with every update.
+ * page are stored, so the pages it links to stay, however seldom it is visited. No linked URL is ever taken for an
+ * orphan, and one orphan in some 10^12 is overlooked. It costs one pass over links and one over records, in memory that
+ * does not grow with them, so it runs at intervals, not with every update.
  */
 export async function sweepOrphans(
   deps: SweepDeps,
@@ -39,56 +39,83 @@ export async function sweepOrphans(
     readonly mode: 'mark' | 'purge';
     readonly repeats: Pick<RepeatOptions, 'distance'>;
     readonly now: number;
+    /** Default: two million. */
+    readonly urlsPerPart?: number;
   },
 ): Promise<OrphanSummary> {
   const { db } = deps;
-  const { urls } = await db.counters();
-  const passes = Math.min(256, Math.ceil(urls / TARGETS_PER_PASS));
-  const summary = { orphaned: 0, revived: 0, purged: 0 };
-  for (let pass = 0; pass < passes; pass++) {
-    const isOfPass = (url: string): boolean => passes === 1 || partitionOf(hostOf(url)) % passes === pass;
-    const linked = await linkedTargets(db, isOfPass);
-    let puts: CrawlDbPut[] = [];
-    let revived: VisitedPage[] = [];
-    let deletes: CrawlDatum[] = [];
-    const flush = async (): Promise<void> => {
-      if (puts.length + revived.length + deletes.length === 0) return;
-      const dropped = deletes.flatMap((datum) => pageDropped(datum, options.now) ?? []);
-      const links = deletes.map(({ url }) => ({ url, targets: [] }));
-      const alive = await withDuplicates(deps, revived, options.repeats);
-      const changed = alive.flatMap((datum, i) => pageChange(revived[i]!.previous, datum, options.now) ?? []);
-      const revivedPuts = alive.map((datum, i) => ({ datum, previous: revived[i]!.previous }));
-      await db.write({
-        puts: [...puts, ...revivedPuts],
-        deletes,
-        links,
-        ...noted([...dropped, ...changed], options.now),
-      });
-      deps.seen.remove(deletes.map(({ url }) => url));
-      puts = [];
-      revived = [];
-      deletes = [];
-    };
-    for await (const datum of db.scan()) {
-      if (datum.seed || !isOfPass(datum.url)) continue;
-      if (linked.has(datum.url)) {
-        if (datum.state !== 'orphan') continue;
-        const { datum: alive } = settle(datum, { kind: 'linked', depth: datum.depth }, deps.policy, options.now);
-        revived.push({ previous: datum, datum: alive });
-        summary.revived++;
-      } else if (options.mode === 'purge') {
-        deletes.push(datum);
-        summary.purged++;
-      } else {
-        const { datum: orphan } = settle(datum, { kind: 'orphaned' }, deps.policy, options.now);
-        if (orphan === datum) continue;
-        puts.push({ datum: orphan, previous: datum });
-        summary.orphaned++;
-      }
-      if (puts.length + revived.length + deletes.length >= WRITE_WINDOW) await flush();
-    }
-    await flush();
+  const linked = await deps.openLinkedUrls(await partBounds(db, options.urlsPerPart ?? URLS_PER_PART));
+  try {
+    await addTargets(db, linked);
+    return await sweepRecords(deps, linked, options);
+  } finally {
+    await linked.close();
   }
+}
+
+/** URL keys that cut the records into parts of about the same size, at hosts or within a large one. */
+async function partBounds(db: CrawlDb, urlsPerPart: number): Promise<string[]> {
+  const bounds: string[] = [];
+  if ((await db.counters()).urls <= urlsPerPart) return bounds;
+  /** URLs since the last bound. */
+  let passed = 0;
+  for await (const { host, urls } of db.hosts()) {
+    const places: number[] = [];
+    for (let place = urlsPerPart - passed; place < urls; place += urlsPerPart) places.push(place);
+    if (places.length > 0) for (const { url } of await db.recordsAtPlaces(host, places)) bounds.push(urlKey(url));
+    passed = urls - (places.at(-1) ?? -passed);
+  }
+  return bounds;
+}
+
+async function sweepRecords(
+  deps: SweepDeps,
+  linked: LinkedUrls,
+  options: Parameters<typeof sweepOrphans>[1],
+): Promise<OrphanSummary> {
+  const { db } = deps;
+  const summary = { orphaned: 0, revived: 0, purged: 0 };
+  let puts: CrawlDbPut[] = [];
+  let revived: VisitedPage[] = [];
+  let deletes: CrawlDatum[] = [];
+  const flush = async (): Promise<void> => {
+    if (puts.length + revived.length + deletes.length === 0) return;
+    const dropped = deletes.flatMap((datum) => pageDropped(datum, options.now) ?? []);
+    const links = deletes.map(({ url }) => ({ url, targets: [] }));
+    const alive = await withDuplicates(deps, revived, options.repeats);
+    const changed = alive.flatMap((datum, i) => pageChange(revived[i]!.previous, datum, options.now) ?? []);
+    const revivedPuts = alive.map((datum, i) => ({ datum, previous: revived[i]!.previous }));
+    await db.write({
+      puts: [...puts, ...revivedPuts],
+      deletes,
+      links,
+      ...noted([...dropped, ...changed], options.now),
+    });
+    deps.seen.remove(deletes.map(({ url }) => url));
+    puts = [];
+    revived = [];
+    deletes = [];
+  };
+  for await (const datum of db.scan()) {
+    if (datum.seed) continue;
+    const answer = linked.has(datum.url);
+    if (typeof answer === 'boolean' ? answer : await answer) {
+      if (datum.state !== 'orphan') continue;
+      const { datum: alive } = settle(datum, { kind: 'linked', depth: datum.depth }, deps.policy, options.now);
+      revived.push({ previous: datum, datum: alive });
+      summary.revived++;
+    } else if (options.mode === 'purge') {
+      deletes.push(datum);
+      summary.purged++;
+    } else {
+      const { datum: orphan } = settle(datum, { kind: 'orphaned' }, deps.policy, options.now);
+      if (orphan === datum) continue;
+      puts.push({ datum: orphan, previous: datum });
+      summary.orphaned++;
+    }
+    if (puts.length + revived.length + deletes.length >= WRITE_WINDOW) await flush();
+  }
+  await flush();
   return summary;
 }
 
@@ -106,18 +133,22 @@ async function withDuplicates(
 }
 
 /**
- * Targets of links and redirects of live pages, and URLs that sitemaps list: a sitemap has links but no record. Links
- * of a page that is gone or an orphan do not count.
+ * Adds the targets of links and redirects of live pages, and URLs that sitemaps list: a sitemap has links but no
+ * record. Links of a page that is gone or an orphan do not count.
  */
-async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): Promise<UrlSet> {
-  const linked = new UrlSet();
-  let batch: { url: string; targets: readonly string[] }[] = [];
+async function addTargets(db: CrawlDb, linked: LinkedUrls): Promise<void> {
+  const add = async (targets: readonly string[]): Promise<void> => {
+    for (const target of targets) {
+      const added = linked.add(target);
+      if (added !== undefined) await added;
+    }
+  };
+  let batch: StoredLinks[] = [];
   const flush = async (): Promise<void> => {
     const records = await db.getMany(batch.map(({ url }) => url));
     for (const [i, { targets }] of batch.entries()) {
       const state = records[i]?.state;
-      if (state === 'gone' || state === 'orphan') continue;
-      for (const target of targets) if (isOfPass(target)) linked.add(target);
+      if (state !== 'gone' && state !== 'orphan') await add(targets);
     }
     batch = [];
   };
@@ -127,8 +158,6 @@ async function linkedTargets(db: CrawlDb, isOfPass: (url: string) => boolean): P
   }
   await flush();
   for (const state of ['redir_perm', 'redir_temp'] as const) {
-    for await (const datum of db.scan({ state }))
-      if (datum.target !== null && isOfPass(datum.target)) linked.add(datum.target);
+    for await (const { target } of db.scan({ state })) if (target !== null) await add([target]);
   }
-  return linked;
 }

@@ -1,4 +1,18 @@
-import { digestUrl } from './url-digest.ts';
+import { DIGEST_WORDS, digestUrl } from './url-digest.ts';
+
+/** Words of a mark. */
+export const URL_MARK_WORDS = 2;
+
+const digest = new Uint32Array(DIGEST_WORDS);
+
+/** The 64 bits by which a URL is known in a {@link UrlSet}, written to `out`. */
+export function markUrl(url: string, out: Uint32Array): Uint32Array {
+  digestUrl(url, digest, 0);
+  // A pair that begins with zero marks a free slot.
+  out[0] = (digest[0] as number) | 1;
+  out[1] = digest[1] as number;
+  return out;
+}
 
 /** Largest share of used slots; beyond it the set is rehashed at twice the size. */
 const MOST_FULL = 0.7;
@@ -10,7 +24,7 @@ const MOST_FULL = 0.7;
 export class UrlSet {
   size = 0;
   private slots: Uint32Array;
-  private readonly digest = new Uint32Array(4);
+  private readonly mark = new Uint32Array(URL_MARK_WORDS);
 
   constructor(capacity = 512) {
     let slots = 16;
@@ -20,24 +34,21 @@ export class UrlSet {
 
   /** Whether it was new. */
   add(url: string): boolean {
-    digestUrl(url, this.digest, 0);
-    const [low, high] = this.key();
-    if (!put(this.slots, low, high)) return false;
-    this.size++;
-    if (this.size > (this.slots.length / 2) * MOST_FULL) this.grow();
-    return true;
+    return this.addMark(markUrl(url, this.mark));
   }
 
   has(url: string): boolean {
-    digestUrl(url, this.digest, 0);
-    const [low, high] = this.key();
     const { slots } = this;
-    return slots[2 * slotOf(slots, low, high)] !== 0;
+    const mark = markUrl(url, this.mark);
+    return slots[2 * slotOf(slots, mark[0] as number, mark[1] as number)] !== 0;
   }
 
-  private key(): readonly [low: number, high: number] {
-    // A pair that begins with zero marks a free slot.
-    return [((this.digest[0] as number) | 1) >>> 0, this.digest[1] as number];
+  /** As {@link add}, with the result of {@link markUrl}, from position `at` on. */
+  addMark(mark: Uint32Array, at = 0): boolean {
+    if (!put(this.slots, mark[at] as number, mark[at + 1] as number)) return false;
+    this.size++;
+    if (this.size > (this.slots.length / 2) * MOST_FULL) this.grow();
+    return true;
   }
 
   private grow(): void {
