@@ -40,7 +40,13 @@ function datumOf({ kind, host, score, hours }: Made, i: number): CrawlDatum {
 const rank = ({ score, dueAt }: DueEntry): number => score * (1 + Math.max(0, NOW - dueAt) / DAY);
 const isAdmitted = ({ entry }: Candidate): boolean => !entry.url.endsWith('3');
 
-async function selected(db: CrawlDb, caps: readonly [number, number], isInOrder: boolean, touched: DueEntry[]) {
+async function selected(
+  db: CrawlDb,
+  caps: readonly [number, number],
+  isInOrder: boolean,
+  touched: DueEntry[],
+  rankOf = rank,
+) {
   const read = { entries: 0 };
   const due: CrawlDb['due'] = async function* (query) {
     for await (const entry of db.due(query)) {
@@ -52,8 +58,8 @@ async function selected(db: CrawlDb, caps: readonly [number, number], isInOrder:
     {
       db: { due, spread: () => db.spread() },
       ...{ domainOf: (host) => host, onReject: () => {}, onUnread: () => {} },
-      ...{ rank, isAdmitted, ranksNewByScoreAndTime: isInOrder },
-      candidate: (entry, rankOf) => ({ entry, host: hostOf(entry.url), rank: rankOf }),
+      ...{ rank: rankOf, isAdmitted, ranksNewByScoreAndTime: isInOrder },
+      candidate: (entry, own) => ({ entry, host: hostOf(entry.url), rank: own }),
     },
     { until: NOW, caps: { topN: caps[0], maxPerHost: caps[1], maxPerDomain: 0 }, touched },
   );
@@ -105,6 +111,21 @@ it('stops reading where nothing better can come', async () => {
   expect(read).toBeLessThan(1_500);
   expect(due).toBe(5_000);
   expect(rejected.topN).toBeGreaterThan(3_000);
+});
+
+it('reads only the first due of URLs of equal rank, as in breadth-first order', async () => {
+  const db = createMemoryCrawlDb();
+  const puts = Array.from({ length: 6_000 }, (_, i) => ({
+    datum: newDatum({ url: `https://h${i % 9}.example/${i}`, now: NOW - 6_000 + i, intervalMs: DAY, score: 0.5 }),
+    previous: null,
+  }));
+  await db.write({ puts });
+  const byScore = ({ score }: DueEntry): number => score;
+  const expected = await selected(db, [10, 0], false, [], byScore);
+  const found = await selected(db, [10, 0], true, [], byScore);
+  expect(urlsOf(found)).toEqual(urlsOf(expected));
+  expect(found.read).toBeLessThan(1_500);
+  expect(found.due).toBe(6_000);
 });
 
 it('asks filters only about URLs that would be selected', async () => {

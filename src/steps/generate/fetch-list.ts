@@ -59,10 +59,10 @@ export class Selection {
     if (this.#candidates.length >= this.#limit) this.#cut();
   }
 
-  /** The lowest rank that the last cut chose; `null` while there are free places. */
-  get leastRank(): number | null {
+  /** The last candidate that the last cut chose; `null` while there are free places. */
+  get least(): Candidate | null {
     const { topN } = this.#caps;
-    return this.#admitted.size < topN ? null : (this.#candidates[topN - 1]?.rank ?? null);
+    return this.#admitted.size < topN ? null : (this.#candidates[topN - 1] ?? null);
   }
 
   /** Ends the selection: best first. */

@@ -84,13 +84,13 @@ async function addInOrder(
     for await (const entry of entries({ until, only: 'new', ...(belowScore !== null && { belowScore }) })) {
       const rankOf = rank(entry);
       // The index does not order scores below 0.
-      if (entry.score <= 0 || !isBelow(rankOf, selection.leastRank)) {
+      if (entry.score <= 0 || !isAfter(entry, rankOf, selection.least)) {
         add(entry, rankOf);
         continue;
       }
       isWhole = false;
       // The best that a URL of this or a lower score could have.
-      if (isBelow(rank({ ...entry, dueAt: oldest }), selection.leastRank)) return false;
+      if (isBelow(rank({ ...entry, dueAt: oldest }), selection.least)) return false;
       left = entry.score;
       break;
     }
@@ -102,8 +102,15 @@ async function addInOrder(
 /** Relative difference below which ranks count as equal: the index orders scores by 36 bits of their fraction. */
 const RANK_PRECISION = 1e-9;
 
-const isBelow = (rank: number, least: number | null): boolean =>
-  least !== null && rank < least - RANK_PRECISION * Math.abs(least);
+const isBelow = (rank: number, least: Candidate | null): boolean =>
+  least !== null && rank < least.rank - RANK_PRECISION * Math.abs(least.rank);
+
+/**
+ * Whether neither this new URL nor one of its score that is due later can be selected. Of equal ranks the one due first
+ * goes first: in breadth-first order all URLs of a depth have the same.
+ */
+const isAfter = (entry: DueEntry, rank: number, least: Candidate | null): boolean =>
+  isBelow(rank, least) || (least !== null && rank <= least.rank && entry.dueAt > least.entry.dueAt);
 
 const oldestOf = (counts: ReadonlyMap<number, number>): number => startOfHour(Math.min(...counts.keys()));
 
