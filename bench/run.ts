@@ -18,6 +18,7 @@ import { benchParts } from './crawl/parts.ts';
 import { benchRequests } from './crawl/requests.ts';
 import { type Site, startSite } from './crawl/site-process.ts';
 import { benchLarge } from './crawldb/large.ts';
+import { benchStore } from './crawldb/store-options.ts';
 import { benchExport } from './export/export.ts';
 import { benchDedup } from './near/dedup.ts';
 import { benchNear } from './near/near-groups.ts';
@@ -128,4 +129,5 @@ if (values.only === 'large') {
   const sizes = values.sizes.split(',').map(Number);
   benchLarge(say, { sizes, state: values.state, svg: values.svg });
 }
+if (values.only === 'store') benchStore(say, values.state ?? '');
 if (values.json) process.stdout.write(`${JSON.stringify({ node: process.version, ...reported })}\n`);
