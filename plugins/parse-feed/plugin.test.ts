@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Page, ParseResult, PluginHost } from 'incrawl/plugin';
+import { BlockTable, type Page, type ParseResult, type PluginHost } from 'incrawl/plugin';
 import { describe, expect, it } from 'vitest';
 import plugin from './plugin.ts';
 
@@ -38,6 +38,8 @@ async function parse(
       throw new TypeError('no markup');
     },
     readTextLater: () => {},
+    blocks: new BlockTable(),
+    newBlocks: () => new BlockTable(),
     dom: null,
     linkElements: new Map(),
     get $(): never {

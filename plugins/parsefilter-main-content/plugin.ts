@@ -5,7 +5,6 @@ import {
   createWordCutter,
   definePlugin,
   type Page,
-  type PageBlock,
   type PageNode,
   pageBlocks,
   publishedContent,
@@ -39,29 +38,24 @@ export default definePlugin({
       content: mode === 'published' ? 'published1' : `main${CONTENT_VERSION}`,
       filter: (page) => {
         if (isOtherXml(page.contentType)) return;
-        const found = find(page, maxBlocks);
-        if (found === null) return;
-        const { result } = page;
-        const { text, blocks } = found;
-        result.blocks = [...blocks];
-        if (text.length >= minChars) result.mainText = text;
+        const text = find(page, maxBlocks);
+        if (text !== null && text.length >= minChars) page.result.mainText = text;
       },
     };
   },
 });
 
-/** `null`: the page has no nodes. */
-type Finder = (
-  page: Page,
-  maxBlocks: number,
-) => { readonly text: string; readonly blocks: readonly PageBlock[] } | null;
+/** Finds the main content and reports the blocks; `null`: the page has no nodes. */
+type Finder = (page: Page, maxBlocks: number) => string | null;
 
 function improvedFinder(): Finder {
   const mainContent = createMainContent();
-  return ({ tape }, maxBlocks) => {
+  return (page, maxBlocks) => {
+    const { tape } = page;
     if (tape === null) return null;
     const found = mainContent(tape);
-    return { text: found.text, blocks: pageBlocks(found, maxBlocks) };
+    pageBlocks(found, maxBlocks, page.newBlocks());
+    return found.text;
   };
 }
 
@@ -71,6 +65,7 @@ function publishedFinder(): Finder {
   return ({ dom, result }, maxBlocks) => {
     if (dom === null) return null;
     const { text, blocks } = publishedContent(dom as unknown as PageNode, cut, stopWords(result.lang));
-    return { text, blocks: blocks.slice(0, maxBlocks) };
+    result.blocks = blocks.slice(0, maxBlocks);
+    return text;
   };
 }

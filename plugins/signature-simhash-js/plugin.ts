@@ -1,4 +1,4 @@
-import { DIMENSIONS_VERSION, definePlugin, pageDimensions, SHINGLE_SIZE } from 'incrawl/plugin';
+import { DIMENSION_WEIGHTS, DIMENSIONS_VERSION, definePlugin, pageDimensions, SHINGLE_SIZE } from 'incrawl/plugin';
 import { createSimhashJsSigner } from './simhash-js-signer.ts';
 
 export default definePlugin({
@@ -9,7 +9,7 @@ export default definePlugin({
     return {
       // ICU segments the words of unspaced scripts.
       id: `simhash-js64-w${SHINGLE_SIZE}-d3.2.1.1-v${DIMENSIONS_VERSION}-icu${process.versions.icu?.split('.')[0] ?? '0'}`,
-      sign: (page) => sign(pageDimensions(page.result)),
+      sign: (page) => sign(pageDimensions(page.result, DIMENSION_WEIGHTS, page.blocks)),
     };
   },
 });

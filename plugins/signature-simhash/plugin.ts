@@ -50,7 +50,7 @@ export default definePlugin<'signature', Options>({
     const id = signatureId(weights, tfCap, process.versions.icu);
     return {
       id: jieba === null ? id : id.replace(/-icu\d+$/, `-jieba${jieba.version.split('.').slice(0, 2).join('.')}`),
-      sign: (page) => simhash(pageDimensions(page.result, weights)),
+      sign: (page) => simhash(pageDimensions(page.result, weights, page.blocks)),
     };
   },
 });

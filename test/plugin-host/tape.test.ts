@@ -12,16 +12,16 @@ import { OutlineReader } from '../../src/domain/page/content/outline.ts';
 import type { Page, ParseFilter, ParseResult, Parser } from '../../src/plugin-host/api/plugin-api.ts';
 import { testHost } from '../../src/plugin-host/api/plugin-testing.ts';
 import { LivePage } from '../../src/plugin-host/parsing/live-page.ts';
-import { TapePool } from '../../src/plugin-host/parsing/tape-pool.ts';
+import { PageMemory } from '../../src/plugin-host/parsing/page-memory.ts';
 
 const parser = (await parseHtml.setup(testHost, parseHtml.options!.parse({}))) as Parser;
 const filters = [
   await mainContent.setup(testHost, mainContent.options!.parse({})),
   await noiseLinks.setup(testHost, noiseLinks.options!.parse({})),
 ] as ParseFilter[];
-const pool = new TapePool();
+const shared = new PageMemory();
 
-const livePage = (body: string | Uint8Array, contentType = 'text/html; charset=utf-8', tapes = pool) =>
+const livePage = (body: string | Uint8Array, contentType = 'text/html; charset=utf-8', memory = shared) =>
   new LivePage(
     {
       index: 0,
@@ -31,7 +31,7 @@ const livePage = (body: string | Uint8Array, contentType = 'text/html; charset=u
       metadata: {},
       body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
     },
-    tapes,
+    memory,
   );
 
 /** The result of the bundled plugins; `between` is done with the page behind the parser, and behind each filter. */
@@ -263,7 +263,7 @@ it.skipIf(!existsSync(join(folder, 'pages.jsonl.gz')))(
 
 it('an element whose end is the first entry of a longer tape ends there', async () => {
   for (let before = 0; before < 4; before++) {
-    const page = livePage(`${'<!-- c -->'.repeat(before)}${'<link><br>x'.repeat(4_000)}`, undefined, new TapePool());
+    const page = livePage(`${'<!-- c -->'.repeat(before)}${'<link><br>x'.repeat(4_000)}`, undefined, new PageMemory());
     await parser.parse(page);
     const { tape } = page;
     if (tape === null) throw new Error('the parser writes a tape');

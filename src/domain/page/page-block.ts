@@ -1,4 +1,3 @@
-// domain/page/: pages: their nodes and blocks, and the folders that read them.
 /**
  * Role of a block in its page. `title`: title or heading, where these are blocks of their own; `main`: the content;
  * `topic`: links on the page's theme; `noise`: everything around.
@@ -27,4 +26,14 @@ export interface PageBlock {
   readonly anchorText?: string;
   /** Range of its HTML in the decoded page, UTF-16 units, end exclusive; absent where the parser gives no positions. */
   readonly span?: readonly [start: number, end: number];
+}
+
+/** Cuts a path from its beginning: the end says most. */
+const MAX_PATH_CHARS = 120;
+
+/** The place of a path: it without the count. */
+export function placeOf(path: string): string {
+  const colon = path.lastIndexOf(':');
+  const to = colon < 0 ? path.length : colon;
+  return path.slice(Math.max(0, to - MAX_PATH_CHARS), to);
 }

@@ -7,6 +7,7 @@ import type { Document, Element } from 'domhandler';
 import type { ZodType } from 'zod';
 import type { FetchSchedule } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
+import type { BlockTable } from '../../domain/page/block-table.ts';
 import type { PageBlock } from '../../domain/page/page-block.ts';
 import type { Tape } from '../../domain/page/tape/tape.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
@@ -119,6 +120,10 @@ export interface Page {
   readonly tape: Tape | null;
   /** An empty tape for a parser to fill: it becomes {@link tape}. Its arrays belong to the host, so none is kept. */
   newTape(): Tape;
+  /** Blocks of the result as a table, made anew at each use once `result.blocks` was read or set. */
+  readonly blocks: BlockTable;
+  /** An empty table for a filter to fill: it becomes {@link blocks}. It belongs to the host, so none is kept. */
+  newBlocks(): BlockTable;
   /** Sets the text of the result to what `read` answers when somebody asks for it. */
   readTextLater(read: () => string): void;
   /** The DOM, made from {@link tape} on first use, or set by a parser; `null` for plain text. */
@@ -263,17 +268,9 @@ export interface PluginDefinition<Kind extends PluginKind = PluginKind, Options 
   setup(host: PluginHost, options: Options): ExtensionByKind[Kind] | Promise<ExtensionByKind[Kind]>;
 }
 
-const KINDS: readonly PluginKind[] = [
-  'protocol',
-  'urlnormalizer',
-  'urlfilter',
-  'parse',
-  'parsefilter',
-  'signature',
-  'schedule',
-  'scoring',
-  'exporter',
-];
+const KINDS = 'protocol urlnormalizer urlfilter parse parsefilter signature schedule scoring exporter'.split(
+  ' ',
+) as readonly PluginKind[];
 
 /** The kind at the beginning of a plugin's name. Throws a `TypeError` that lists the kinds if there is none. */
 export function kindOfPlugin(name: string): PluginKind {

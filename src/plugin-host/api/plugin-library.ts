@@ -21,6 +21,7 @@ export {
 export { csvRow } from '../../domain/export/csv-row.ts';
 export { filePathOf } from '../../domain/export/file-path.ts';
 // Main content, blocks and noise links: parsefilter-*.
+export { BlockTable } from '../../domain/page/block-table.ts';
 export { type Classifier, createClassifier } from '../../domain/page/content/boilerplate.ts';
 export { HIDING_STYLE } from '../../domain/page/content/element-signs.ts';
 export { CONTENT_VERSION, createMainContent, type MainContent } from '../../domain/page/content/main-content.ts';
@@ -62,10 +63,14 @@ export { guessLanguage } from '../../domain/page/text/guess-language.ts';
 export { statedTime } from '../../domain/page/text/stated-time.ts';
 export { createWordCutter, type WordCutter } from '../../domain/page/text/word-cutter.ts';
 export {
+  createWordFinder,
   createWordScanner,
+  lowerCaseOfAsciiWords,
   type TextCutter,
+  type WordFinder,
   type WordList,
   type WordScanner,
+  type WordSink,
 } from '../../domain/page/text/word-scan.ts';
 // URLs: urlnormalizer-*, urlfilter-*.
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';

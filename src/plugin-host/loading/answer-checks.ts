@@ -67,7 +67,7 @@ const PROMISED: { readonly [Key in keyof ParseResult]: readonly [keeps: (value: 
  */
 export function resultFault(result: ParseResult): string | null {
   for (const [key, [keeps, what]] of Object.entries(PROMISED)) {
-    if (key === 'text' && result instanceof LiveResult && result.isTextWaiting) continue;
+    if (result instanceof LiveResult && result.isWaiting(key)) continue;
     const value: unknown = result[key as keyof ParseResult];
     if (keeps(value)) continue;
     const found = typeof value === 'object' && value !== null ? '' : `, not ${String(value).slice(0, 60)}`;

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { CheerioAPI } from 'cheerio';
 import type { Document, Element } from 'domhandler';
+import type { BlockTable } from '../../domain/page/block-table.ts';
 import type { PageNode } from '../../domain/page/page-node.ts';
 import { flatten } from '../../domain/page/tape/flatten.ts';
 import type { Tape } from '../../domain/page/tape/tape.ts';
@@ -8,9 +9,9 @@ import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Page } from '../api/plugin-api.ts';
 import { decodedAs, encodingOf, utf8Of } from './decode.ts';
 import { LiveResult } from './live-result.ts';
+import { PageMemory } from './page-memory.ts';
 import { markupOf, pageType } from './page-type.ts';
 import { domOfTape } from './tape-dom.ts';
-import { TapePool } from './tape-pool.ts';
 
 const require = createRequire(import.meta.url);
 let cheerio: typeof import('cheerio') | null = null;
@@ -29,18 +30,19 @@ export class LivePage implements Page {
   readonly metadata: Page['metadata'];
   readonly result = new LiveResult();
   private readonly declared: string | null;
-  private readonly tapes: TapePool;
+  private readonly memory: PageMemory;
   private encoding: string | null = null;
   private decoded: string | null = null;
   /** Of the parser, and of the DOM. */
   private ownTape: Tape | null = null;
   private domTape: Tape | null = null;
+  private table: BlockTable | null = null;
   private document: Document | null = null;
   private elements: Page['linkElements'] = NO_ELEMENTS;
   private query: CheerioAPI | null = null;
 
-  constructor(page: PageToParse, tapes = new TapePool()) {
-    this.tapes = tapes;
+  constructor(page: PageToParse, memory = new PageMemory()) {
+    this.memory = memory;
     this.url = page.url;
     this.contentType = pageType(page.contentType, page.body);
     this.headers = page.headers;
@@ -64,7 +66,7 @@ export class LivePage implements Page {
   }
 
   newTape(): Tape {
-    this.ownTape ??= this.tapes.take();
+    this.ownTape ??= this.memory.tapes.take();
     this.document = null;
     this.elements = NO_ELEMENTS;
     this.query = null;
@@ -73,10 +75,23 @@ export class LivePage implements Page {
 
   get tape(): Tape | null {
     if (this.document === null) return this.ownTape;
-    this.domTape ??= this.tapes.take();
+    this.domTape ??= this.memory.tapes.take();
     const nodes = flatten(this.document as unknown as PageNode, this.domTape);
     this.domTape.links = entriesOf(this.elements, nodes);
     return this.domTape;
+  }
+
+  get blocks(): BlockTable {
+    this.table ??= this.memory.tables.take();
+    return this.result.isWaiting('blocks') ? this.table : this.table.fill(this.result.blocks);
+  }
+
+  newBlocks(): BlockTable {
+    const table = this.table ?? this.memory.tables.take();
+    table.clear();
+    this.table = table;
+    this.result.readBlocksLater(() => table.list());
+    return table;
   }
 
   readTextLater(read: () => string): void {
@@ -93,7 +108,7 @@ export class LivePage implements Page {
 
   set dom(document: Document | null) {
     void this.result.text;
-    this.release();
+    this.releaseTapes();
     this.document = document;
     this.query = null;
   }
@@ -117,10 +132,16 @@ export class LivePage implements Page {
     return this.query;
   }
 
-  /** Gives the tapes back for the next page; a text that was not read from them until then is lost. */
+  /** Gives its memory back for the next page; what was not read from it until then is lost. */
   release(): void {
-    this.result.forgetText();
-    for (const tape of [this.ownTape, this.domTape]) if (tape !== null) this.tapes.giveBack(tape);
+    this.result.forget();
+    this.releaseTapes();
+    if (this.table !== null) this.memory.tables.giveBack(this.table);
+    this.table = null;
+  }
+
+  private releaseTapes(): void {
+    for (const tape of [this.ownTape, this.domTape]) if (tape !== null) this.memory.tapes.giveBack(tape);
     this.ownTape = null;
     this.domTape = null;
   }

@@ -3,8 +3,8 @@ import type { Outlink } from '../../ports/segment-store.ts';
 import type { ParseResult } from '../api/plugin-api.ts';
 
 /**
- * A result while parser and filters work on it. Its text may wait until it is read: most pages have a main one, and
- * need no other.
+ * A result while parser and filters work on it. Its text and its blocks may wait until they are read: most pages have a
+ * main text and need no other, and bundled stages read the blocks as a table.
  */
 export class LiveResult implements ParseResult {
   title: string | null = null;
@@ -12,7 +12,6 @@ export class LiveResult implements ParseResult {
   lang: string | null = null;
   description: string | null = null;
   keywords: string[] = [];
-  blocks: PageBlock[] = [];
   canonical: string | null = null;
   base: string | null = null;
   noindex = false;
@@ -20,36 +19,60 @@ export class LiveResult implements ParseResult {
   outlinks: Outlink[] = [];
   metadata: ParseResult['metadata'] = {};
   declare text: string;
-  #text = '';
-  #waiting: (() => string) | null = null;
+  declare blocks: PageBlock[];
+  readonly #text: Waiting<string>;
+  readonly #blocks: Waiting<PageBlock[]>;
 
   constructor() {
-    // A property of its own, which a copy of the result has too.
-    Object.defineProperty(this, 'text', {
-      enumerable: true,
-      get: () => this.#read(),
-      set: (text: string) => {
-        this.#waiting = null;
-        this.#text = text;
-      },
-    });
-  }
-
-  #read(): string {
-    if (this.#waiting !== null) this.text = this.#waiting();
-    return this.#text;
+    this.#text = waiting(this, 'text', '');
+    this.#blocks = waiting<PageBlock[]>(this, 'blocks', []);
   }
 
   /** @param read is called at the first use, if there is one */
   readTextLater(read: () => string): void {
-    this.#waiting = read;
+    this.#text.read = read;
   }
 
-  get isTextWaiting(): boolean {
-    return this.#waiting !== null;
+  /** @param read is called at the first use, if there is one */
+  readBlocksLater(read: () => PageBlock[]): void {
+    this.#blocks.read = read;
   }
 
-  forgetText(): void {
-    this.#waiting = null;
+  /** Whether a field waits to be read. */
+  isWaiting(field: string): boolean {
+    return (field === 'text' && this.#text.read !== null) || (field === 'blocks' && this.#blocks.read !== null);
   }
+
+  /** Reads what waits. */
+  settle(): void {
+    void this.text;
+    void this.blocks;
+  }
+
+  /** Gives up what waits. */
+  forget(): void {
+    this.#text.read = null;
+    this.#blocks.read = null;
+  }
+}
+
+interface Waiting<Value> {
+  value: Value;
+  /** `null`: the value is known. */
+  read: (() => Value) | null;
+}
+
+/** Makes a member a property of its own, which a copy of the result has too. */
+function waiting<Value>(result: LiveResult, name: 'text' | 'blocks', value: Value): Waiting<Value> {
+  const state: Waiting<Value> = { value, read: null };
+  const set = (known: Value): void => {
+    state.read = null;
+    state.value = known;
+  };
+  const get = (): Value => {
+    if (state.read !== null) set(state.read());
+    return state.value;
+  };
+  Object.defineProperty(result, name, { enumerable: true, get, set });
+  return state;
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../ports/log.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import { LivePage } from './live-page.ts';
 import { loadParsing, type ParsingOptions } from './load-parsing.ts';
-import { TapePool } from './tape-pool.ts';
+import { PageMemory } from './page-memory.ts';
 
 /**
  * Markdown of a page, by the parsers of the plugin list. `null`: no parser claims its type, or it has no text. Never
@@ -15,9 +15,9 @@ export type PageMarkdown = (page: PageToParse) => Promise<string | null>;
 export async function createPageMarkdown(parsing: ParsingOptions, log: Log): Promise<PageMarkdown> {
   const { plugins } = await loadParsing(parsing, log);
   const markdown = createMarkdown();
-  const tapes = new TapePool();
+  const memory = new PageMemory();
   return async (page) => {
-    const live = new LivePage(page, tapes);
+    const live = new LivePage(page, memory);
     const parser = plugins.parserFor(live.contentType);
     if (parser === undefined) return null;
     try {

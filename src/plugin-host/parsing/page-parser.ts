@@ -9,9 +9,9 @@ import { encodeParsed } from './encode-parsed.ts';
 import { failedRecord } from './failed-record.ts';
 import type { ParsingOptions } from './load-parsing.ts';
 import { PageBatches, type RunBatch } from './page-batches.ts';
+import { PageMemory } from './page-memory.ts';
 import type { parseLive } from './parse-page.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
-import { TapePool } from './tape-pool.ts';
 import type { PageBatch } from './worker.ts';
 
 export interface PageParserOptions {
@@ -126,8 +126,8 @@ export async function createInlinePageParser(
     import('./parse-page.ts'),
   ]);
   const { plugins, signature, limits } = await loadParsing(parsing, log);
-  const tapes = new TapePool();
-  const live = (page: PageToParse): ReturnType<typeof parseLive> => parse(page, plugins, signature, limits, tapes);
+  const memory = new PageMemory();
+  const live = (page: PageToParse): ReturnType<typeof parseLive> => parse(page, plugins, signature, limits, memory);
   return { pending: 0, live, parse: async (page) => encodeParsed((await live(page)).record), close: async () => {} };
 }
 

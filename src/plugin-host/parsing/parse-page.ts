@@ -1,7 +1,7 @@
 import type { ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { blockPrints } from '../../domain/page/diff/block-prints.ts';
-import { placeOf, placePrints } from '../../domain/page/diff/page-places.ts';
+import { placePrints } from '../../domain/page/diff/page-places.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
@@ -10,7 +10,7 @@ import type { LoadedPlugins } from '../loading/load-plugins.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { failedRecord } from './failed-record.ts';
 import { LivePage } from './live-page.ts';
-import type { TapePool } from './tape-pool.ts';
+import type { PageMemory } from './page-memory.ts';
 
 export interface ParseLimits {
   readonly maxTextChars: number;
@@ -29,9 +29,9 @@ export async function parsePage(
   plugins: LoadedPlugins,
   signature: Signature,
   limits: ParseLimits,
-  tapes?: TapePool,
+  memory?: PageMemory,
 ): Promise<ParsedRecord> {
-  const live = new LivePage(page, tapes);
+  const live = new LivePage(page, memory);
   try {
     return await parsed(page, live, plugins, signature, limits);
   } finally {
@@ -45,14 +45,14 @@ export async function parseLive(
   plugins: LoadedPlugins,
   signature: Signature,
   limits: ParseLimits,
-  tapes?: TapePool,
+  memory?: PageMemory,
 ): Promise<{ readonly record: ParsedRecord; readonly result: ParseResult }> {
-  const live = new LivePage(page, tapes);
+  const live = new LivePage(page, memory);
   const { result } = live;
   try {
     const record = await parsed(page, live, plugins, signature, limits);
-    // Read before the tapes are given back.
-    void result.text;
+    // Before its memory is given back.
+    result.settle();
     return { record, result };
   } finally {
     live.release();
@@ -105,16 +105,15 @@ function recordOf(
   signatureName: string,
   limits: ParseLimits,
 ): ParsedRecord {
-  const { result } = live;
-  const places = result.blocks.map(({ path }) => placeOf(path));
+  const { result, blocks } = live;
   const outcome: ParseOutcome = {
     kind: 'parsed',
     signature,
     signatureName,
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
-    ...(result.blocks.length === 0 ? {} : { blocks: blockPrints(result.blocks, places) }),
-    places: placePrints(result, places),
+    ...(blocks.count === 0 ? {} : { blocks: blockPrints(blocks) }),
+    places: placePrints(result, blocks),
     noindex: result.noindex,
     metadata: boundedMetadata({ ...result.metadata, ...(result.noindex ? { noindex: true } : {}) }),
   };

@@ -5,9 +5,9 @@ import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
 import { loadParsing, type ParsingOptions } from './load-parsing.ts';
+import { PageMemory } from './page-memory.ts';
 import { parsePage } from './parse-page.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
-import { TapePool } from './tape-pool.ts';
 
 const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing, {
   debug: () => {},
@@ -16,7 +16,7 @@ const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing,
   error: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
 });
 
-const tapes = new TapePool();
+const memory = new PageMemory();
 
 export interface PageBatch {
   /** Posted to the main thread when parsing begins: the time-out counts from then, not from the start of the thread. */
@@ -31,7 +31,7 @@ export default async function parse({ batch, pages }: PageBatch): Promise<unknow
   });
   parentPort?.postMessage(batch);
   const answers: ParsedPage[] = [];
-  for (const page of pages) answers.push(encodeParsed(await parsePage(page, plugins, signature, limits, tapes)));
+  for (const page of pages) answers.push(encodeParsed(await parsePage(page, plugins, signature, limits, memory)));
   const transfer = answers.map(({ encoded }) => encoded.buffer);
   return move({ [transferableSymbol]: transfer, [valueSymbol]: answers } as never);
 }

@@ -173,6 +173,8 @@ it('judges elements that repeat each other alike', () => {
 it('names blocks by their path, runs of one element as a count', () => {
   const text = 'The mill beside the river is to run again in a year, said the people of the valley.';
   const html = `<body><div><div><div><p>${text}</p><p>${text}</p><div class="box"><p>${text}</p></div></div></div></div></body>`;
-  const paths = pageBlocks(mainContent(tapeOf(html)), 10).map(({ path }) => path);
+  const paths = pageBlocks(mainContent(tapeOf(html)), 10)
+    .list()
+    .map(({ path }) => path);
   expect(paths).toEqual(['body>div*3>p:1', 'body>div*3>p:2', 'body>div*4>p:1']);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signedText } from '../../../src/domain/page/content/signed-text.ts';
+import { BlockTable } from '../../../src/domain/page/block-table.ts';
+import { signedText as signedUtf8 } from '../../../src/domain/page/content/signed-text.ts';
 import { hammingDistance } from '../../../src/domain/page/near/hamming.ts';
 import { pageDimensions } from '../../../src/domain/page/near/page-dimensions.ts';
 import { createSimhash } from '../../../src/domain/page/near/simhash.ts';
@@ -22,6 +23,8 @@ const page = (blocks: readonly PageBlock[]) => ({
     .join('\n'),
   text: 'menu\nall of it',
 });
+const signedText = (page: { mainText: string | null; text: string; blocks: readonly PageBlock[] }): string =>
+  Buffer.from(signedUtf8(page, new BlockTable().fill(page.blocks))).toString();
 const PARAGRAPH =
   'The company said on Monday that it will build a plant beside the river, with work for two hundred people.';
 const SECOND = 'Work begins in spring; the first machines are to run a year later, it said in a statement.';
@@ -94,7 +97,8 @@ describe('dimensions', () => {
   it('anchors of topic blocks are a dimension of their own', () => {
     const topic: PageBlock = { ...block('See more lamps and links', 1, 'topic'), anchorText: 'more lamps' };
     const found = page([block(PARAGRAPH, 1), topic]);
-    expect(pageDimensions({ ...result, ...found })).toEqual([
+    const dimensions = pageDimensions({ ...result, ...found });
+    expect(dimensions.map(({ text, weight }) => ({ text: String(text), weight }))).toEqual([
       { text: PARAGRAPH, weight: 1 },
       { text: 'more lamps', weight: 1 },
     ]);

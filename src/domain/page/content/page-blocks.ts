@@ -1,29 +1,44 @@
-import type { PageBlock } from '../page-block.ts';
+import { BlockTable, MAIN_BLOCK, NOISE_BLOCK } from '../block-table.ts';
 import { TAG_NAMES } from '../tape/tag-names.ts';
 import { HIDDEN, NOSCRIPT } from './element-signs.ts';
 import type { MainContent } from './main-content.ts';
 import type { Outline } from './outline.ts';
 import type { ElementColumns } from './outline-columns.ts';
 
-/** The blocks of a page for reports and signatures; hidden blocks are left out unless they are content. */
-export function pageBlocks({ outline, isMain, certainty }: MainContent, max: number): PageBlock[] {
+/**
+ * Lists the blocks of a page, at most `max`, for reports and signatures; hidden ones are left out unless they are
+ * content. `table` is emptied before.
+ */
+export function pageBlocks(
+  { outline, isMain, certainty }: MainContent,
+  max: number,
+  table = new BlockTable(),
+): BlockTable {
   const { blockCount, blocks } = outline;
   const isHidden = hiddenElements(outline);
-  const places = new Places(outline);
-  const listed: PageBlock[] = [];
-  for (let i = 0; i < blockCount && listed.length < max; i++) {
+  const places = new Places(outline, table);
+  table.clear();
+  const last = blockCount - 1;
+  if (last >= 0) table.setBytes(outline.bytes, blocks.to[last]!);
+  for (let i = 0; i < blockCount && table.count < max; i++) {
     const holder = blocks.holder[i]!;
     if (holder >= 0 && isHidden[holder] === 1 && isMain[i] === 0) continue;
-    listed.push({
-      type: isMain[i] === 1 ? 'main' : 'noise',
-      path: places.next(holder),
-      text: outline.textOf(i),
+    const place = places.of(holder);
+    table.add({
+      type: isMain[i] === 1 ? MAIN_BLOCK : NOISE_BLOCK,
+      path: place.number,
+      nth: ++place.blocks,
+      from: blocks.from[i]!,
+      to: blocks.to[i]!,
+      chars: blocks.chars[i]!,
+      isWide: blocks.isWide[i]!,
+      isFolded: Number(blocks.lines[i] === 1),
       links: blocks.links[i]!,
       anchorChars: blocks.linkChars[i]!,
       certainty: certainty[i]!,
     });
   }
-  return listed;
+  return table;
 }
 
 /** Whether each element or an ancestor hides its content. */
@@ -47,7 +62,8 @@ interface Place {
   /** Position among the places of the page. */
   readonly position: number;
   readonly inside: Map<number, Place>;
-  /** Number of blocks so far. */
+  /** Number of its path in the table, and of its blocks so far. */
+  number: number;
   blocks: number;
 }
 
@@ -58,29 +74,30 @@ const placeIn = (before: string, tag: number, name: string, row: number, positio
   row,
   position,
   inside: new Map(),
+  number: -1,
   blocks: 0,
 });
 
-/** Names the blocks of a page by their ancestors. Elements with the same names of ancestors are one place. */
+/** The blocks of a page by their ancestors. Elements with the same names of ancestors are one place. */
 class Places {
   private readonly elements: ElementColumns;
+  private readonly table: BlockTable;
   private readonly root = placeIn('', -1, '', 0);
   private readonly places: Place[] = [this.root];
   /** Position of each element's place; 0: not looked up yet. */
   private readonly placeOf: Int32Array;
 
-  constructor({ elements, elementCount }: Outline) {
+  constructor({ elements, elementCount }: Outline, table: BlockTable) {
     this.elements = elements;
+    this.table = table;
     this.placeOf = new Int32Array(elementCount);
   }
 
-  /**
-   * The path of the next block in an element, its number among those of the place behind a colon. @param holder -1:
-   * none
-   */
-  next(holder: number): string {
+  /** The place of the blocks in an element. @param holder -1: none */
+  of(holder: number): Place {
     const place = holder < 0 ? this.root : this.find(holder);
-    return `${place.path}:${++place.blocks}`;
+    if (place.number < 0) place.number = this.table.addPath(place.path);
+    return place;
   }
 
   private find(holder: number): Place {

@@ -1,12 +1,18 @@
-import type { PageBlock } from '../page-block.ts';
-import { wordsPrint } from './text-print.ts';
+import { BlockTable, MAIN_BLOCK } from '../block-table.ts';
+import { type PageBlock, placeOf } from '../page-block.ts';
+import { trimmed, Utf8Text } from '../text/utf8-text.ts';
+import { shortPrintOf } from './text-print.ts';
 
-/** What can be read of a page, as parsing found it. */
-export interface ReadPage {
+/** What can be read of a page beside its blocks. */
+export interface PageTexts {
   readonly title: string | null;
   /** All its text; counts where it was not cut into blocks and has no main content. */
   readonly text: string;
   readonly mainText: string | null;
+}
+
+/** What can be read of a page, as parsing found it. */
+export interface ReadPage extends PageTexts {
   readonly blocks: readonly PageBlock[];
 }
 
@@ -25,74 +31,95 @@ export type PlacePrint = readonly [place: string, print: number];
 export const TITLE_PLACE = 'title';
 export const TEXT_PLACE = 'text';
 
-/** Cuts a path from its beginning: the end says most. */
-const MAX_PATH_CHARS = 120;
-
-/** The place of a path: it without the count. */
-export function placeOf(path: string): string {
-  const colon = path.lastIndexOf(':');
-  const to = colon < 0 ? path.length : colon;
-  return path.slice(Math.max(0, to - MAX_PATH_CHARS), to);
-}
-
 /** All texts of a page in reading order: each is in one place, whatever class it has. */
 export function placedTexts(page: ReadPage): PlacedText[] {
-  const texts: PlacedText[] = [];
-  eachText(page, page.blocks.map(blockPlace), (place, text, isMain) => texts.push({ place, text, isMain }));
-  return texts;
-}
-
-const blockPlace = ({ path }: PageBlock): string => placeOf(path);
-
-function eachText(
-  page: ReadPage,
-  places: readonly string[],
-  take: (place: string, text: string, isMain: boolean) => void,
-): void {
   const { title, blocks } = page;
-  if (title !== null && isText(title)) take(TITLE_PLACE, title, false);
-  for (let i = 0; i < blocks.length; i++) {
-    const { text, type } = blocks[i]!;
-    if (isText(text)) take(places[i]!, text, type === 'main');
-  }
-  const beside = textBeside(page);
-  if (isText(beside)) take(TEXT_PLACE, beside, true);
+  const beside = textBeside(page, new BlockTable().fill(blocks));
+  return [
+    { place: TITLE_PLACE, text: title ?? '', isMain: false },
+    ...blocks.map(({ path, text, type }) => ({ place: placeOf(path), text, isMain: type === 'main' })),
+    { place: TEXT_PLACE, text: beside, isMain: true },
+  ].filter(({ text }) => text.trim() !== '');
 }
-
-/** Most texts begin with a character above the controls and the space. */
-const isText = (text: string): boolean =>
-  (text.charCodeAt(0) > 0x20 && text.charCodeAt(0) < 0x80) || text.trim() !== '';
 
 /** The text that is in no block: all of it without blocks; with them what the main content has beyond the last one. */
-function textBeside({ text, mainText, blocks }: ReadPage): string {
-  if (blocks.length === 0) return mainText ?? text;
+function textBeside(page: PageTexts, blocks: BlockTable): string {
+  const { mainText } = page;
+  if (blocks.count === 0) return mainText ?? page.text;
   if (mainText === null) return '';
-  let chars = -1;
-  for (const { type, text: listed } of blocks) if (type === 'main') chars += listed.length + 1;
-  if (mainText.length <= Math.max(0, chars)) return '';
-  const main = blocks.filter(({ type }) => type === 'main').map((block) => block.text);
-  return mainText.startsWith(main.join('\n')) ? mainText.slice(Math.max(0, chars)) : '';
+  let listed = -1;
+  for (let at = 0; at < blocks.count; at++) if (blocks.types[at] === MAIN_BLOCK) listed += blocks.chars[at]! + 1;
+  const chars = Math.max(0, listed);
+  return mainText.length > chars && mainText.startsWith(blocks.mainText()) ? mainText.slice(chars) : '';
 }
 
-/**
- * A print for each place of a page, content first, larger places first. `places`: that of each block, where known
- * already.
- */
-export function placePrints(page: ReadPage, places: readonly string[] = page.blocks.map(blockPlace)): PlacePrint[] {
-  const found = new Map<string, { isMain: boolean; chars: number; readonly texts: string[] }>();
-  eachText(page, places, (place, text, isMain) => {
-    const known = found.get(place);
-    if (known === undefined) {
-      found.set(place, { isMain, chars: text.length, texts: [text] });
-      return;
+interface Place {
+  readonly name: string;
+  isMain: boolean;
+  chars: number;
+  /** Its blocks, and other text before and behind them. */
+  readonly blocks: number[];
+  before: string;
+  behind: string;
+}
+
+const source = new Utf8Text();
+const words = new Utf8Text();
+
+/** A print for each place of a page, content first, larger places first. */
+export function placePrints(page: PageTexts, blocks: BlockTable): PlacePrint[] {
+  return [...placesOf(page, blocks).values()]
+    .sort((a, b) => Number(b.isMain) - Number(a.isMain) || b.chars - a.chars || (a.name < b.name ? -1 : 1))
+    .map((place) => [place.name, printOfPlace(place, blocks)]);
+}
+
+function placesOf(page: PageTexts, blocks: BlockTable): Map<string, Place> {
+  const places = new Map<string, Place>();
+  const add = (name: string, chars: number, isMain: boolean): Place => {
+    let place = places.get(name);
+    if (place === undefined) {
+      place = { name, isMain, chars: 0, blocks: [], before: '', behind: '' };
+      places.set(name, place);
     }
-    known.isMain ||= isMain;
-    known.chars += text.length;
-    known.texts.push(text);
-  });
-  return [...found]
-    .sort(([a, one], [b, other]) => {
-      return Number(other.isMain) - Number(one.isMain) || other.chars - one.chars || (a < b ? -1 : 1);
-    })
-    .map(([place, { texts }]) => [place, wordsPrint(texts)]);
+    place.isMain ||= isMain;
+    place.chars += chars;
+    return place;
+  };
+  const { title } = page;
+  if (title !== null && title.trim() !== '') add(TITLE_PLACE, title.length, false).before = title;
+  for (let at = 0; at < blocks.count; at++) {
+    if (isBlank(blocks, at)) continue;
+    const name = blocks.placeNames[blocks.places[at]!]!;
+    add(name, blocks.chars[at]!, blocks.types[at] === MAIN_BLOCK).blocks.push(at);
+  }
+  const beside = textBeside(page, blocks);
+  if (beside.trim() !== '') add(TEXT_PLACE, beside.length, true).behind = beside;
+  return places;
+}
+
+function isBlank({ bytes, starts, ends }: BlockTable, at: number): boolean {
+  // Nearly all begin with what is no white space.
+  const [from, to] = [starts[at]!, ends[at]!];
+  if (from < to && bytes[from]! > 0x20 && bytes[from]! < 0x80) return false;
+  const [first, end] = trimmed(bytes, from, to);
+  return first === end;
+}
+
+function printOfPlace({ blocks: rows, before, behind }: Place, blocks: BlockTable): number {
+  const { bytes, starts, ends, chars, isFolded } = blocks;
+  words.clear();
+  addWords(before);
+  for (const at of rows) {
+    if (isFolded[at] === 1) words.addWords(bytes, starts[at]!, ends[at]!, chars[at]!);
+    else words.addFolded(bytes, starts[at]!, ends[at]!);
+  }
+  addWords(behind);
+  return shortPrintOf(words);
+}
+
+function addWords(text: string): void {
+  if (text === '') return;
+  source.clear();
+  source.addString(text);
+  words.addFolded(source.bytes, 0, source.end);
 }

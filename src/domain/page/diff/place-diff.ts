@@ -1,5 +1,6 @@
+import { BlockTable } from '../block-table.ts';
 import { changedPlaces, namedPlaces, rememberPlaces } from './changed-places.ts';
-import { type PlacedText, placedTexts, placePrints, type ReadPage } from './page-places.ts';
+import { type PlacedText, type PlacePrint, placedTexts, placePrints, type ReadPage } from './page-places.ts';
 import { spacingDiff, type WordDiff, type WordEdit, wordDiff } from './word-diff.ts';
 
 /** The edits of a place whose words differ. */
@@ -26,7 +27,7 @@ export function placeDiff(before: ReadPage, after: ReadPage): PlaceDiff {
   for (const place of new Set([...youngTexts.keys(), ...oldTexts.keys()])) {
     diffs.set(place, textDiff(oldTexts.get(place) ?? '', youngTexts.get(place) ?? ''));
   }
-  const changed = changedPlaces(rememberPlaces(placePrints(before)), placePrints(after));
+  const changed = changedPlaces(rememberPlaces(printsOf(before)), printsOf(after));
   const all = [...diffs.values()];
   return {
     where: namedPlaces(changed),
@@ -37,6 +38,8 @@ export function placeDiff(before: ReadPage, after: ReadPage): PlaceDiff {
     inserted: all.reduce((sum, { inserted }) => sum + inserted, 0),
   };
 }
+
+const printsOf = (page: ReadPage): PlacePrint[] => placePrints(page, new BlockTable().fill(page.blocks));
 
 /** By words; where no word differs, by what stands between white space: `foo (x)` is not `foo(x)`. */
 function textDiff(before: string, after: string): WordDiff {

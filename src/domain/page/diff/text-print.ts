@@ -1,41 +1,48 @@
+import { utf8Slice } from '../tape/slices.ts';
+import type { Utf8Text } from '../text/utf8-text.ts';
+
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;
+/** UTF-16 units hashed at a time; the last word of each part ends in zeros. */
+const PART = 8_192;
 const encoder = new TextEncoder();
-/** UTF-16 units hashed at a time. */
-const CHUNK = 8_192;
-const bytes = new Uint8Array(4 * CHUNK);
-const words = new Int32Array(bytes.buffer);
 
 /**
  * Fingerprint of a text, 32 bits: FNV-1a (Fowler, Noll, Vo) over UTF-8, four bytes a step, which is several times as
  * fast as over the characters of a string.
  */
-export function printOf(text: string): number {
-  let hash = SEED ^ text.length;
-  for (let from = 0; from < text.length; from += CHUNK) {
-    const { written } = encoder.encodeInto(text.slice(from, from + CHUNK), bytes);
-    bytes.fill(0, written, written + 3);
-    const count = (written + 3) >> 2;
-    for (let i = 0; i < count; i++) {
-      hash = Math.imul(hash ^ (words[i] as number), PRIME);
-      hash ^= hash >>> 15;
-    }
+export function printOf(text: Utf8Text): number {
+  const { bytes, end, units } = text;
+  if (text.isAscii || units <= PART) return hashed(SEED ^ units, bytes, end) >>> 0;
+  // Parts of a text with wide characters end where its string would be cut.
+  const string = utf8Slice(bytes, 0, end);
+  let hash = SEED ^ units;
+  for (let from = 0; from < units; from += PART) {
+    const part = encoder.encode(string.slice(from, from + PART));
+    hash = hashed(hash, part, part.length);
   }
   return hash >>> 0;
+}
+
+function hashed(before: number, bytes: Uint8Array, end: number): number {
+  let hash = before;
+  let at = 0;
+  for (; at + 3 < end; at += 4) {
+    hash = stepped(hash, bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
+  }
+  if (at === end) return hash;
+  let last = 0;
+  for (let shift = 0; at < end; at++, shift += 8) last |= bytes[at]! << shift;
+  return stepped(hash, last);
+}
+
+function stepped(hash: number, word: number): number {
+  const next = Math.imul(hash ^ word, PRIME);
+  return next ^ (next >>> 15);
 }
 
 /** Bits of a print of words. */
 export const PRINT_BITS = 24;
 
-/** White space other than spaces. */
-const UNFOLDED = /[\t-\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
-
-/**
- * Fingerprint of the words of some texts, {@link PRINT_BITS} wide: equal for equal sequences of words, whatever white
- * space stands between them.
- */
-export function wordsPrint(texts: readonly string[]): number {
-  const text = texts.join(' ');
-  const isFolded = !UNFOLDED.test(text) && !text.includes('  ') && !text.startsWith(' ') && !text.endsWith(' ');
-  return printOf(isFolded ? text : text.replace(/\s+/g, ' ').trim()) >>> (32 - PRINT_BITS);
-}
+/** As {@link printOf}, {@link PRINT_BITS} wide. */
+export const shortPrintOf = (text: Utf8Text): number => printOf(text) >>> (32 - PRINT_BITS);

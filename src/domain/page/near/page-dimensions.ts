@@ -1,3 +1,4 @@
+import { BlockTable, TOPIC_BLOCK } from '../block-table.ts';
 import { signedText } from '../content/signed-text.ts';
 import type { PageBlock } from '../page-block.ts';
 import type { TextDimension } from './simhash.ts';
@@ -18,8 +19,9 @@ export const DIMENSION_WEIGHTS: DimensionWeights = Object.freeze({ title: 3, key
 export const DIMENSIONS_VERSION = 2;
 
 /**
- * The texts that make the signature of a page: title, keywords, the steady part of its content ({@link signedText}) and
- * topic anchors.
+ * The texts that make the signature of a page: title, keywords, the steady part of its content ({@link signedText},
+ * UTF-8, valid until the next call) and topic anchors.
+ * @param blocks those of the page, as a table
  */
 export function pageDimensions(
   page: {
@@ -30,22 +32,17 @@ export function pageDimensions(
     readonly blocks: readonly PageBlock[];
   },
   weights: DimensionWeights = DIMENSION_WEIGHTS,
+  blocks: BlockTable = new BlockTable().fill(page.blocks),
 ): TextDimension[] {
-  const topic = page.blocks.filter(({ type }) => type === 'topic');
+  const hasTopics = blocks.types.subarray(0, blocks.count).includes(TOPIC_BLOCK);
   return [
     { text: ownTitle(page.title ?? ''), weight: weights.title },
     { text: page.keywords.join(' '), weight: weights.keywords },
-    { text: topic.length === 0 ? signedText(page) : mainBlocks(page.blocks), weight: weights.text },
-    { text: topic.map(({ anchorText }) => anchorText ?? '').join('\n'), weight: weights.topic },
-  ].filter(({ text, weight }) => text !== '' && weight > 0);
+    // The text of topic blocks is not counted a second time.
+    { text: hasTopics ? blocks.mainText() : signedText(page, blocks), weight: weights.text },
+    { text: blocks.anchorTexts.join('\n'), weight: weights.topic },
+  ].filter(({ text, weight }) => text.length > 0 && weight > 0);
 }
-
-/** The text of topic blocks is not counted a second time. */
-const mainBlocks = (blocks: readonly PageBlock[]): string =>
-  blocks
-    .filter(({ type }) => type === 'main')
-    .map(({ text }) => text)
-    .join('\n');
 
 /** Between the title of a page and the name of its site. */
 const DIVIDER = /\s+[|\-\u2013\u2014\u00b7\u2022\u00bb\u203a:]+\s+|\s*[|_\uff5c]\s*/;

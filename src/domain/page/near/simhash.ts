@@ -1,10 +1,12 @@
-import { createWordScanner, type TextCutter } from '../text/word-scan.ts';
+import { Utf8Text } from '../text/utf8-text.ts';
+import { createWordFinder, type TextCutter } from '../text/word-scan.ts';
 import { hexOfLanes } from './rabin.ts';
 import { createShingler, type WeightedShingles } from './shingler.ts';
 
 /** One kind of text of a page with the weight of its shingles. */
 export interface TextDimension {
-  readonly text: string;
+  /** A string, or UTF-8. */
+  readonly text: string | Uint8Array;
   readonly weight: number;
 }
 
@@ -15,9 +17,6 @@ export interface SimhashOptions {
   readonly cut?: TextCutter;
 }
 
-/** Longer texts take the way of those that are not all ASCII. */
-const KEPT_BYTES = 1 << 17;
-
 /**
  * Signs texts with the weighted-shingle Simhash of 64 bits (M. Charikar 2002; weights as in CN101645082A): every
  * distinct shingle votes on each bit with its weight, by the bits of its Rabin fingerprint; a tie is 0. Texts alike in
@@ -27,16 +26,18 @@ const KEPT_BYTES = 1 << 17;
  * signer keeps buffers between calls and is not to be shared between threads.
  */
 export function createSimhash(options: SimhashOptions = {}): (dimensions: readonly TextDimension[]) => string | null {
-  const scanner = createWordScanner(options.cut);
+  const findWords = createWordFinder(options.cut);
   const shingler = createShingler();
-  const encoder = new TextEncoder();
-  const bytes = new Uint8Array(KEPT_BYTES);
+  const source = new Utf8Text();
+  const utf8Of = (text: string): Uint8Array => {
+    source.clear();
+    source.addString(text);
+    return source.written;
+  };
   const shinglesOf = ({ text, weight }: TextDimension): WeightedShingles => {
-    if (text.length > bytes.length) return shingler.shingle(scanner.scan(text), weight, options.tfCap);
-    const { read, written } = encoder.encodeInto(text, bytes);
-    return read === text.length && written === read
-      ? shingler.shingleAscii(bytes, written, weight, options.tfCap)
-      : shingler.shingle(scanner.scan(text), weight, options.tfCap);
+    const bytes = typeof text === 'string' ? utf8Of(text) : text;
+    findWords(bytes, 0, bytes.length, shingler.begin());
+    return shingler.weigh(weight, options.tfCap);
   };
   // A vote per value of each byte of the fingerprint: 8 additions a shingle instead of 64.
   const votes = new Float64Array(8 * 256);

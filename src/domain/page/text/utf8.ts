@@ -36,3 +36,33 @@ export function putCodePoint(bytes: Uint8Array, at: number, codePoint: number): 
   bytes[end++] = 0x80 | (codePoint & 0x3f);
   return end;
 }
+
+/** UTF-16 units of a range. */
+export function unitsIn(bytes: Uint8Array, from: number, to: number): number {
+  let units = 0;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at]!;
+    // Bytes within a character count nothing, the lead of four bytes a pair.
+    if ((byte & 0xc0) !== 0x80) units += byte < 0xf0 ? 1 : 2;
+  }
+  return units;
+}
+
+/** Where the character before a place begins. */
+export function characterBefore(bytes: Uint8Array, at: number): number {
+  let start = at - 1;
+  while ((bytes[start]! & 0xc0) === 0x80) start--;
+  return start;
+}
+
+/** Bytes of the white space, that of `\s`, which begins at a place; 0: none does. */
+export function whiteSpaceAt(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at]!;
+  if (lead < 0x80) return lead === 0x20 || (lead >= 0x09 && lead <= 0x0d) ? 1 : 0;
+  if (lead === 0xc2) return bytes[at + 1] === 0xa0 ? 2 : 0;
+  if (lead !== 0xe1 && lead !== 0xe2 && lead !== 0xe3 && lead !== 0xef) return 0;
+  return isWideSpace(codePointAt(bytes, at)) ? 3 : 0;
+}
+
+const isWideSpace = (code: number): boolean => (code >= 0x2000 && code <= 0x200a) || WIDE_SPACES.includes(code);
+const WIDE_SPACES = [0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff];

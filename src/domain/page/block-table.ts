@@ -1,0 +1,181 @@
+// domain/page/: pages: their nodes and blocks, and the folders that read them.
+import { type BlockType, type PageBlock, placeOf } from './page-block.ts';
+import { resized } from './tape/resized.ts';
+import { asciiSlice, utf8Slice } from './tape/slices.ts';
+import { Utf8Text } from './text/utf8-text.ts';
+
+const FIRST_ROWS = 256;
+/** Longer columns are not kept for the next page. */
+const KEPT_ROWS = 1 << 12;
+
+const TYPES: readonly BlockType[] = ['title', 'main', 'topic', 'noise'];
+export const MAIN_BLOCK = TYPES.indexOf('main');
+export const TOPIC_BLOCK = TYPES.indexOf('topic');
+export const NOISE_BLOCK = TYPES.indexOf('noise');
+
+/** A block as it is added; its text stands in the bytes of the table. */
+export interface BlockRow {
+  readonly type: number;
+  /** Number of its path, and its own number among the blocks of that. */
+  readonly path: number;
+  readonly nth: number;
+  readonly from: number;
+  readonly to: number;
+  readonly chars: number;
+  readonly isWide: number;
+  readonly isFolded: number;
+  readonly links: number;
+  readonly anchorChars: number;
+  readonly certainty: number;
+}
+
+/**
+ * The blocks that are reported of a page, as columns over UTF-8. {@link PageBlock} objects are made of it when somebody
+ * asks. One table serves many pages.
+ */
+export class BlockTable {
+  count = 0;
+  /** Of each block: what it is, the number of its place, and its text: range, UTF-16 units, and what is known of it. */
+  types = column();
+  places = column();
+  starts = column();
+  ends = column();
+  chars = column();
+  /** Whether it has characters beyond ASCII. */
+  isWide = column();
+  /** Whether its only white space is single spaces between words. */
+  isFolded = column();
+  /** Probability to be content; NaN: none was given. */
+  certainty = new Float64Array(FIRST_ROWS);
+  readonly placeNames: string[] = [];
+  /** Texts inside links, of topic blocks. */
+  readonly anchorTexts: string[] = [];
+  private paths = column();
+  private nths = column();
+  private links = column();
+  private anchorChars = column();
+  private readonly pathNames: string[] = [];
+  private readonly placeOfPath: number[] = [];
+  private readonly placeNumbers = new Map<string, number>();
+  private readonly texts = new Utf8Text();
+
+  /** The texts. */
+  get bytes(): Buffer {
+    return this.texts.bytes;
+  }
+
+  clear(): void {
+    if (this.types.length > KEPT_ROWS) this.resize(0);
+    this.count = 0;
+    this.texts.clear();
+    this.placeNames.length = 0;
+    this.anchorTexts.length = 0;
+    this.pathNames.length = 0;
+    this.placeOfPath.length = 0;
+    this.placeNumbers.clear();
+  }
+
+  /** The bytes that the rows to come refer to. */
+  setBytes(bytes: Uint8Array, length: number): void {
+    this.texts.clear();
+    this.texts.add(bytes, 0, length, 0);
+  }
+
+  /** A number for a path, without the count of a block; the caller keeps it. */
+  addPath(path: string): number {
+    this.placeOfPath.push(this.placeNumber(placeOf(path)));
+    return this.pathNames.push(path) - 1;
+  }
+
+  add(row: BlockRow): void {
+    const at = this.put(row.type, this.placeOfPath[row.path]!, row.certainty);
+    this.starts[at] = row.from;
+    this.ends[at] = row.to;
+    this.chars[at] = row.chars;
+    this.isWide[at] = row.isWide;
+    this.isFolded[at] = row.isFolded;
+    this.paths[at] = row.path;
+    this.nths[at] = row.nth;
+    this.links[at] = row.links;
+    this.anchorChars[at] = row.anchorChars;
+  }
+
+  /** Becomes a table of other blocks. */
+  fill(blocks: readonly PageBlock[]): this {
+    this.clear();
+    for (const { type, path, text, certainty, anchorText } of blocks) {
+      const at = this.put(TYPES.indexOf(type), this.placeNumber(placeOf(path)), certainty ?? Number.NaN);
+      this.starts[at] = this.texts.end;
+      this.texts.addString(text);
+      this.ends[at] = this.texts.end;
+      this.chars[at] = text.length;
+      this.isWide[at] = Number(this.ends[at]! - this.starts[at]! > text.length);
+      this.isFolded[at] = 0;
+      if (type === 'topic') this.anchorTexts.push(anchorText ?? '');
+    }
+    return this;
+  }
+
+  /** The blocks that were added, as objects. */
+  list(): PageBlock[] {
+    return Array.from({ length: this.count }, (_, at) => ({
+      type: TYPES[this.types[at]!]!,
+      path: `${this.pathNames[this.paths[at]!]}:${this.nths[at]}`,
+      text: this.textOf(at),
+      links: this.links[at]!,
+      anchorChars: this.anchorChars[at]!,
+      certainty: this.certainty[at]!,
+    }));
+  }
+
+  textOf(at: number): string {
+    const slice = this.isWide[at] === 1 ? utf8Slice : asciiSlice;
+    return slice(this.bytes, this.starts[at]!, this.ends[at]!);
+  }
+
+  /** Texts of the main blocks, a line each. */
+  mainText(): string {
+    const lines: string[] = [];
+    for (let at = 0; at < this.count; at++) if (this.types[at] === MAIN_BLOCK) lines.push(this.textOf(at));
+    return lines.join('\n');
+  }
+
+  private placeNumber(name: string): number {
+    const known = this.placeNumbers.get(name);
+    if (known !== undefined) return known;
+    const number = this.placeNames.push(name) - 1;
+    this.placeNumbers.set(name, number);
+    return number;
+  }
+
+  private put(type: number, place: number, certainty: number): number {
+    const at = this.count++;
+    if (at === this.types.length) this.resize(2 * at);
+    this.types[at] = type;
+    this.places[at] = place;
+    this.certainty[at] = certainty;
+    return at;
+  }
+
+  private resize(rows: number): void {
+    const longer = (before: Int32Array): Int32Array<ArrayBuffer> => resized(before, rows, FIRST_ROWS);
+    this.types = longer(this.types);
+    this.places = longer(this.places);
+    this.starts = longer(this.starts);
+    this.ends = longer(this.ends);
+    this.chars = longer(this.chars);
+    this.isWide = longer(this.isWide);
+    this.isFolded = longer(this.isFolded);
+    this.paths = longer(this.paths);
+    this.nths = longer(this.nths);
+    this.links = longer(this.links);
+    this.anchorChars = longer(this.anchorChars);
+    const certainty = new Float64Array(this.types.length);
+    if (rows > 0) certainty.set(this.certainty);
+    this.certainty = certainty;
+  }
+}
+
+function column(): Int32Array<ArrayBuffer> {
+  return new Int32Array(FIRST_ROWS);
+}
