@@ -5,7 +5,7 @@ import { lengthFromLead } from '../text/utf8.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
 
-/** Context of a block beyond its neighbours, for the features. */
+/** Context of a block beyond its neighbours, for the features; valid until the next page, which reuses its arrays. */
 export interface BlockContext {
   /** See text-hints.ts. */
   readonly hints: Uint8Array;
@@ -31,21 +31,52 @@ const LONG = 120;
 /** Texts with an equal beginning of this length count as equal. */
 const BEGIN = 80;
 
+const FIRST_BLOCKS = 1 << 8;
+/** Longer columns are not kept for the next page. */
+const KEPT_BLOCKS = 1 << 12;
+
+/** Columns by block, with those that are needed on the way. */
+interface ContextColumns extends BlockContext {
+  readonly isLong: Uint8Array;
+  /** First block with the same beginning, and how many have that. */
+  readonly firsts: Int32Array;
+  readonly counts: Int32Array;
+  readonly ends: Int32Array;
+  readonly hashes: Int32Array;
+}
+
+function columnsFor(blocks: number): ContextColumns {
+  const floats = (): Float64Array => new Float64Array(blocks);
+  const numbers = (): Int32Array => new Int32Array(blocks);
+  return {
+    hints: new Uint8Array(blocks),
+    copies: floats(),
+    sinceTail: floats(),
+    sinceLong: floats(),
+    untilLong: floats(),
+    longBefore: floats(),
+    longAfter: floats(),
+    section: floats(),
+    isLong: new Uint8Array(blocks),
+    firsts: numbers(),
+    counts: numbers(),
+    ends: numbers(),
+    hashes: numbers(),
+  };
+}
+
 /** Reads contexts; reusable for any number of pages. */
 export class ContextReader {
   private slots = new Int32Array(0);
+  private columns = columnsFor(FIRST_BLOCKS);
 
   read(outline: Outline, { isShown }: PageShape): BlockContext {
     const { blockCount: count, blocks } = outline;
-    const hints = new Uint8Array(count);
-    const copies = this.countCopies(outline);
-    const sinceTail = new Float64Array(count);
-    const sinceLong = new Float64Array(count);
-    const untilLong = new Float64Array(count);
-    const longBefore = new Float64Array(count);
-    const longAfter = new Float64Array(count);
-    const section = new Float64Array(count);
-    const isLong = new Uint8Array(count);
+    const kept = this.columns.hints.length;
+    if (kept < count) this.columns = columnsFor(2 * count);
+    else if (kept > KEPT_BLOCKS && count <= KEPT_BLOCKS) this.columns = columnsFor(KEPT_BLOCKS);
+    this.countCopies(outline);
+    const { hints, sinceTail, sinceLong, untilLong, longBefore, longAfter, section, isLong } = this.columns;
     let lastTail = -FAR;
     let lastLong = -FAR;
     let long = 0;
@@ -78,22 +109,18 @@ export class ContextReader {
       longAfter[i] = Math.max(0, long - longBefore[i]! - (isLong[i] === 1 ? blocks.width[i]! : 0)) / (long + 1);
       longBefore[i]! /= long + 1;
     }
-    return { hints, copies, sinceTail, sinceLong, untilLong, longBefore, longAfter, section };
+    return this.columns;
   }
 
-  private countCopies(outline: Outline): Float64Array {
+  private countCopies(outline: Outline): void {
     const { blockCount, blocks, bytes } = outline;
     const size = 2 ** Math.ceil(Math.log2(2 * blockCount + 2));
-    if (this.slots.length < size) this.slots = new Int32Array(size);
+    if (this.slots.length < size || this.slots.length > 4 * Math.max(size, KEPT_BLOCKS))
+      this.slots = new Int32Array(size);
     else this.slots.fill(0, 0, size);
-    const beginnings: Beginnings = {
-      ends: new Int32Array(blockCount),
-      hashes: new Int32Array(blockCount),
-      slots: this.slots,
-      mask: size - 1,
-    };
-    const firsts = new Int32Array(blockCount);
-    const counts = new Int32Array(blockCount);
+    const { copies, firsts, counts, ends, hashes } = this.columns;
+    const beginnings: Beginnings = { ends, hashes, slots: this.slots, mask: size - 1 };
+    counts.fill(0, 0, blockCount);
     for (let i = 0; i < blockCount; i++) {
       const from = blocks.from[i]!;
       const to = blocks.to[i]!;
@@ -101,9 +128,7 @@ export class ContextReader {
       firsts[i] = firstAlike(outline, beginnings, i);
       counts[firsts[i]!]!++;
     }
-    const copies = new Float64Array(blockCount);
     for (let i = 0; i < blockCount; i++) copies[i] = counts[firsts[i]!]!;
-    return copies;
   }
 }
 

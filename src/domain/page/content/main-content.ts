@@ -79,8 +79,8 @@ function textOf({ blockCount, blocks, bytes }: Outline, isChosen: Uint8Array): s
   return lines.join('\n');
 }
 
-/** Size limit of the reused rows: the values of some hundred blocks. */
-const KEPT_VALUES = 65_536;
+/** Size limit of the reused rows: the values of some two thousand blocks. */
+const KEPT_VALUES = 1 << 18;
 
 /** Reused for every page: allocating memory outside of the heap costs more than clearing it. */
 function scratchRows(): (values: number) => Float32Array {
