@@ -64,12 +64,22 @@ async function warcRecords(cwd: string): Promise<string[]> {
   return found.sort();
 }
 
-it('two crawls through undici: pages, then 304s, in WARC files that others read', async () => {
-  const cwd = folderWith('  - protocol-undici\n');
-  const { stdout } = await run(['plugins', 'list'], { cwd });
-  expect(stdout).toMatch(/^protocol-undici\s/m);
-  expect(stdout).not.toContain('protocol-http');
+it('without a plugin list, requests go through got', async () => {
+  const { stdout } = await run(['plugins', 'list'], { cwd: workDir() });
+  expect(stdout).toMatch(/^protocol-http\s/m);
+  expect(stdout).not.toContain('protocol-undici');
+});
 
+it.each([
+  ['protocol-undici', 'protocol-http'],
+  ['protocol-http', 'protocol-undici'],
+])('two crawls through %s: pages, then 304s, in WARC files that others read', async (protocol, other) => {
+  const cwd = folderWith(`  - ${protocol}\n`);
+  const { stdout } = await run(['plugins', 'list'], { cwd });
+  expect(stdout).toMatch(new RegExp(`^${protocol}\\s`, 'm'));
+  expect(stdout).not.toContain(other);
+
+  connections = 0;
   const first = await json<CrawlSummary>(['crawl', `${site.origin}/`], { cwd });
   expect(first.totals).toMatchObject({ new: 4, failed: 0 });
   // One for robots.txt and all pages.
