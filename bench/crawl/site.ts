@@ -102,10 +102,12 @@ function takenLog(): SiteLog {
   return log;
 }
 
-/** Every twentieth page changes, and twenty are removed. */
+/** One page of twenty changes, on each host as many, and twenty are removed. */
 function change(): SiteChange {
   changed = new Set();
-  for (let page = 10; page < pages; page += 20) {
+  for (let i = 0; 20 * i < pages; i++) {
+    const page = 20 * i + 10 + (i % hosts);
+    if (page >= pages) break;
     versions[page] = versionOf(page) + 1;
     changed.add(page);
   }
