@@ -20,7 +20,7 @@ export {
   verifyState,
 } from './operations/care/state-care.ts';
 export type { ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
-export type { Checker, ParseCheck, SitemapCheck, UrlCheck } from './operations/check/checker.ts';
+export type { Checker, ExplainedParse, ParseCheck, SitemapCheck, UrlCheck } from './operations/check/checker.ts';
 export type { Worker } from './operations/cluster/worker.ts';
 export type { DedupRequest } from './operations/dedup/dedup-operations.ts';
 export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';

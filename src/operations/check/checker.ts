@@ -7,9 +7,13 @@ import { checkRobots, type RobotsCheck } from '../../adapters/http/robots/check-
 import { createRobots } from '../../adapters/http/robots/robots.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { contentReasons, type Reason } from '../../domain/page/content/content-reasons.ts';
 import type { PageBlock } from '../../domain/page/page-block.ts';
+import type { PageNode } from '../../domain/page/page-node.ts';
+import { readableText } from '../../domain/page/published/readable-text.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { Page } from '../../plugin-host/api/plugin-api.ts';
 import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
 import type { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
 import { loadSitemapParser, type ParseSitemap } from '../../plugin-host/parsing/sitemap-parser.ts';
@@ -48,6 +52,15 @@ export interface SitemapCheck extends ReturnType<ParseSitemap> {
   readonly file: string;
 }
 
+/** A page with what decided on its blocks. */
+export interface ExplainedParse {
+  readonly check: ParseCheck;
+  /** By the path of the block; empty where the page was not read as HTML. */
+  readonly reasons: ReadonlyMap<string, readonly Reason[]>;
+  /** What a reading mode shows of the page, for comparison. */
+  readonly reading: string;
+}
+
 /** A file, a URL to fetch, or a body with its `url`. */
 export interface ParseInput {
   readonly file?: string;
@@ -64,6 +77,8 @@ export interface ParseInput {
 export interface Checker {
   url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
+  /** As `parse`, and why each block is content or not. */
+  explainParse(input: ParseInput): Promise<ExplainedParse>;
   /**
    * Without the text of a robots.txt, that of the URL's origin is fetched; `status` and `code` are those of the fetch.
    */
@@ -171,31 +186,43 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
     return { allowed, crawlDelay, sitemaps, rule, status, code, ...(fault !== null && { fault }) };
   }
 
+  async function parsed(input: ParseInput, look?: (page: Page) => void): Promise<ParseCheck> {
+    const page = await load(input);
+    const { record, result } = await parser.live({ index: 0, metadata: {}, ...page }, look);
+    const { outcome } = record;
+    return {
+      file: input.file ?? null,
+      url: record.url,
+      title: outcome.kind === 'parsed' ? outcome.title : null,
+      text: result.text,
+      mainText: result.mainText ?? result.text,
+      lang: record.lang,
+      charset: record.charset,
+      signature: outcome.kind === 'parsed' ? outcome.signature : null,
+      canonical: record.canonical,
+      contentType: record.contentType,
+      blocks: result.blocks,
+      outlinks: record.outlinks,
+      error: outcome.kind === 'parsed' ? null : { code: outcome.code, message: outcome.message },
+    };
+  }
+
   return {
     async url(input) {
       const { url, base } = typeof input === 'string' ? { url: input, base: undefined } : input;
       const { url: result, reason, steps } = explainUrlChain(plugins, url, context, base);
       return { input: url, url: result, reason, steps };
     },
-    async parse(input) {
-      const page = await load(input);
-      const { record, result } = await parser.live({ index: 0, metadata: {}, ...page });
-      const { outcome } = record;
-      return {
-        file: input.file ?? null,
-        url: record.url,
-        title: outcome.kind === 'parsed' ? outcome.title : null,
-        text: result.text,
-        mainText: result.mainText ?? result.text,
-        lang: record.lang,
-        charset: record.charset,
-        signature: outcome.kind === 'parsed' ? outcome.signature : null,
-        canonical: record.canonical,
-        contentType: record.contentType,
-        blocks: result.blocks,
-        outlinks: record.outlinks,
-        error: outcome.kind === 'parsed' ? null : { code: outcome.code, message: outcome.message },
-      };
+    parse: (input) => parsed(input),
+    async explainParse(input) {
+      let reasons: ExplainedParse['reasons'] = new Map();
+      let reading = '';
+      const check = await parsed(input, ({ tape, dom }) => {
+        if (tape === null || dom === null) return;
+        reasons = contentReasons(tape);
+        reading = readableText(dom as unknown as PageNode);
+      });
+      return { check, reasons, reading };
     },
     robots: ({ robots, agent, url }) =>
       robots === undefined ? fetchedRobots(url, agent) : Promise.resolve(checkRobots({ robots, agent, url })),

@@ -4,6 +4,7 @@ import { Piscina } from 'piscina';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
+import type { Page } from '../api/plugin-api.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
 import { failedRecord } from './failed-record.ts';
@@ -117,7 +118,7 @@ export async function createInlinePageParser(
   log: Log,
 ): Promise<
   PageParser & {
-    live(page: PageToParse): ReturnType<typeof parseLive>;
+    live(page: PageToParse, look?: (page: Page) => void): ReturnType<typeof parseLive>;
   }
 > {
   // Loaded here: the main thread of a crawl leaves parsing to its workers.
@@ -127,7 +128,8 @@ export async function createInlinePageParser(
   ]);
   const { plugins, signature, limits } = await loadParsing(parsing, log);
   const memory = new PageMemory();
-  const live = (page: PageToParse): ReturnType<typeof parseLive> => parse(page, plugins, signature, limits, memory);
+  const live = (page: PageToParse, look?: (page: Page) => void): ReturnType<typeof parseLive> =>
+    parse(page, plugins, signature, limits, memory, look);
   return { pending: 0, live, parse: async (page) => encodeParsed((await live(page)).record), close: async () => {} };
 }
 

@@ -5,7 +5,7 @@ import { placePrints } from '../../domain/page/diff/page-places.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
-import type { ParseResult, Signature } from '../api/plugin-api.ts';
+import type { Page, ParseResult, Signature } from '../api/plugin-api.ts';
 import type { LoadedPlugins } from '../loading/load-plugins.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { failedRecord } from './failed-record.ts';
@@ -39,18 +39,23 @@ export async function parsePage(
   }
 }
 
-/** As {@link parsePage}, with the whole result: the record keeps only a part of it. */
+/**
+ * As {@link parsePage}, with the whole result: the record keeps only a part of it. @param look sees the page once all
+ * plugins have read it, and not later
+ */
 export async function parseLive(
   page: PageToParse,
   plugins: LoadedPlugins,
   signature: Signature,
   limits: ParseLimits,
   memory?: PageMemory,
+  look?: (page: Page) => void,
 ): Promise<{ readonly record: ParsedRecord; readonly result: ParseResult }> {
   const live = new LivePage(page, memory);
   const { result } = live;
   try {
     const record = await parsed(page, live, plugins, signature, limits);
+    look?.(live);
     // Before its memory is given back.
     result.settle();
     return { record, result };

@@ -53,7 +53,7 @@ const CHECKS: readonly Check[] = [
     options: [
       ['--url <url>', 'the URL that the file came from, for its relative links'],
       ['--content-type <type>', 'its Content-Type header'],
-      ['--html <file>', 'write its blocks, coloured by class, as a page for a browser'],
+      ['--html <file>', 'write its blocks as a page for a browser: what was taken, why, and what a reading mode takes'],
     ],
     network: true,
     async ask(checker, input, flags) {
@@ -63,13 +63,11 @@ const CHECKS: readonly Check[] = [
       const contentType =
         (typeof input === 'string' ? undefined : textField(input, 'contentType')) ?? flags.contentType;
       if (!file && !url) throw new CrawlError('usage-invalid', 'expected a "file" or a "url"');
-      const answer = await checker.parse({
-        ...(file && { file }),
-        ...(url && { url }),
-        ...(contentType && { contentType }),
-      });
-      if (flags.html !== undefined) await writeFile(flags.html, blocksHtml(answer));
-      return answer;
+      const page = { ...(file && { file }), ...(url && { url }), ...(contentType && { contentType }) };
+      if (flags.html === undefined) return checker.parse(page);
+      const explained = await checker.explainParse(page);
+      await writeFile(flags.html, blocksHtml(explained));
+      return explained.check;
     },
   },
   {

@@ -1,4 +1,11 @@
-import { type BoostedTrees, TREE_DEPTH, TREE_LEAVES, TREE_SPLITS } from './content-model.ts';
+import type { Tape } from '../tape/tape.ts';
+import { ContextReader } from './block-context.ts';
+import { blockFeatures } from './block-features.ts';
+import { type BoostedTrees, contentTrees, TREE_DEPTH, TREE_LEAVES, TREE_SPLITS } from './content-model.ts';
+import { FEATURES } from './feature-columns.ts';
+import { createMainContent } from './main-content.ts';
+import { hiddenElements, isReported, pageBlocks } from './page-blocks.ts';
+import { pageShape } from './page-shape.ts';
 
 /** What a feature does to the logit of a block: above 0 towards content. */
 export interface Effect {
@@ -31,6 +38,44 @@ export function effectsOf(trees: BoostedTrees, row: Float32Array): Effect[] {
   return [...effects]
     .map(([feature, effect]) => ({ feature, value: row[feature]!, effect }))
     .sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
+}
+
+/** A feature of a block that speaks for its being content (effect above 0) or against it. */
+export interface Reason {
+  /** As the README of parsefilter-main-content lists them. */
+  readonly feature: string;
+  readonly value: number;
+  readonly effect: number;
+}
+
+const MOST_REASONS = 4;
+
+/**
+ * Why each reported block of a page is content or not, by its path: the features with the greatest effects. Reads the
+ * page once more.
+ */
+export function contentReasons(tape: Tape): Map<string, readonly Reason[]> {
+  const trees = contentTrees();
+  const found = createMainContent(trees)(tape);
+  const { outline, isMain } = found;
+  const page = pageShape(outline);
+  const rows = blockFeatures(outline, page, new ContextReader().read(outline, page));
+  const isHidden = hiddenElements(outline);
+  const paths = pageBlocks(found, outline.blockCount)
+    .list()
+    .map(({ path }) => path);
+  const reasons = new Map<string, readonly Reason[]>();
+  for (let block = 0; block < outline.blockCount; block++) {
+    if (!isReported(block, outline.blocks, isMain, isHidden)) continue;
+    const row = rows.subarray(block * FEATURES.length, (block + 1) * FEATURES.length);
+    const effects = effectsOf(trees, row).slice(0, MOST_REASONS);
+    const path = paths[reasons.size]!;
+    reasons.set(
+      path,
+      effects.map(({ feature, value, effect }) => ({ feature: FEATURES[feature]!, value, effect })),
+    );
+  }
+  return reasons;
 }
 
 /** Mean of the leaves below a node, of which there are `2 ** level` side by side, breadth first. */

@@ -21,9 +21,8 @@ export function pageBlocks(
   const last = blockCount - 1;
   if (last >= 0) table.setBytes(outline.bytes, blocks.to[last]!);
   for (let i = 0; i < blockCount && table.count < max; i++) {
-    const holder = blocks.holder[i]!;
-    if (holder >= 0 && isHidden[holder] === 1 && isMain[i] === 0) continue;
-    const place = places.of(holder);
+    if (!isReported(i, blocks, isMain, isHidden)) continue;
+    const place = places.of(blocks.holder[i]!);
     table.add({
       type: isMain[i] === 1 ? MAIN_BLOCK : NOISE_BLOCK,
       path: place.number,
@@ -39,6 +38,17 @@ export function pageBlocks(
     });
   }
   return table;
+}
+
+/** Hidden blocks are reported only where they are content. @param isHidden of each element */
+export function isReported(
+  block: number,
+  { holder }: Outline['blocks'],
+  isMain: Uint8Array,
+  isHidden: Uint8Array,
+): boolean {
+  const around = holder[block]!;
+  return around < 0 || isHidden[around] === 0 || isMain[block] === 1;
 }
 
 /** Whether each element or an ancestor hides its content. */
