@@ -7,8 +7,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Curve, linePlot, plotFile } from '../plots/line-plot.ts';
 import { cli, timed } from '../questions/questions.ts';
+import { type Cost, growthPlot, type Measured, millions } from './growth-plot.ts';
 import type { Done, Task } from './large-child.ts';
 import { BLOCK, seedOf, urlOf } from './made-crawl.ts';
 
@@ -26,34 +26,22 @@ export interface LargeOptions {
   readonly svg?: string | undefined;
 }
 
-/** CPU per unit of work, us, and memory, MB. */
-interface Cost {
-  readonly us: number;
-  readonly mb: number;
-}
-
-/** By operation. */
-type Costs = Record<string, Cost>;
-
-interface Measured {
-  readonly urls: number;
-  readonly costs: Costs;
-}
-
 export function benchLarge(say: (text: string) => void, { sizes, state, svg }: LargeOptions): void {
   const dir = state ?? mkdtempSync(join(tmpdir(), 'incrawl-bench-large-'));
   mkdirSync(dir, { recursive: true });
   const measured: Measured[] = [];
   try {
     let from = 0;
+    /** URLs that the measurements have added so far. */
+    let added = 0;
     for (const size of sizes) {
       const urls = size - (size % BLOCK);
-      const costs: Costs = {};
+      const costs: Record<string, Cost> = {};
       measured.push({ urls, costs });
       const onCost = (): void => {
-        if (svg !== undefined) writeFileSync(svg, drawing(measured));
+        if (svg !== undefined) writeFileSync(svg, growthPlot(measured));
       };
-      measure(say, dir, { from, urls, costs, onCost });
+      added = measure(say, dir, { from, added, urls, costs, onCost }) - urls;
       from = urls;
     }
   } finally {
@@ -63,13 +51,15 @@ export function benchLarge(say: (text: string) => void, { sizes, state, svg }: L
 }
 
 interface Growing extends Measured {
-  /** URLs before. */
+  /** URLs before, and those that the measurements added to them. */
   readonly from: number;
+  readonly added: number;
   /** Called with each cost that was added. */
   readonly onCost: () => void;
 }
 
-function measure(say: (text: string) => void, dir: string, { from, urls, costs, onCost }: Growing): void {
+/** Returns the URLs in the crawl db. */
+function measure(say: (text: string) => void, dir: string, { from, added, urls, costs, onCost }: Growing): number {
   say(`${millions(urls)} URLs`);
   const report = (name: string, done: Done, unit: string, note = done.note ?? ''): void => {
     costs[name] = { us: (1_000 * done.cpuMs) / done.count, mb: done.peakOwnMb };
@@ -81,7 +71,7 @@ function measure(say: (text: string) => void, dir: string, { from, urls, costs, 
     );
   };
   /** URLs in the crawl db, with those that the measurements add. */
-  let total = urls;
+  let total = urls + added;
   const run = (task: Omit<Task, 'dir' | 'urls'>): Done => inChild({ ...task, dir, urls });
   const loaded = run({ what: 'load', from });
   report('load', loaded, 'URL');
@@ -135,6 +125,7 @@ function measure(say: (text: string) => void, dir: string, { from, urls, costs, 
     `  ${millions(total)} URLs, each ${(sum('bytes') / total).toFixed(0)} bytes of rows, ${(disk / total).toFixed(0)} on disk; ` +
       `by kind of row, and on disk: ${shares.join(', ')}; ${readdirSync(join(dir, 'db')).length} files`,
   );
+  return total;
 }
 
 const megabytes = (bytes: number): string => `${(bytes / MB).toFixed(0)} MB`;
@@ -161,54 +152,3 @@ function seedFile(dir: string, urls: number, order: 'sorted' | 'random'): string
 function folderBytes(dir: string): number {
   return readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).size, 0);
 }
-
-const millions = (urls: number): string => `${+(urls / 1e6).toFixed(2)} M`;
-
-const COLOURS = ['#111', '#0a7', '#06c', '#c50', '#a3a', '#888', '#960', '#09b', '#d36', '#593', '#b00'];
-
-/** Cost and memory of each operation by the size of the crawl db; the cost in multiples of that at the smallest. */
-function drawing(measured: readonly Measured[]): string {
-  const names = Object.keys(measured[0]?.costs ?? {}).filter((name) => name !== 'load');
-  const curvesOf = (value: (cost: Cost, first: Cost) => number, label: (costs: readonly Cost[]) => string): Curve[] =>
-    names.map((name, i) => {
-      const grown = measured.filter(({ costs }) => costs[name] !== undefined);
-      const costs = grown.map((each) => each.costs[name] as Cost);
-      return {
-        label: `${name}: ${label(costs)}`,
-        colour: COLOURS[i % COLOURS.length] as string,
-        points: grown.map(({ urls }, at) => [urls, value(costs[at] as Cost, costs[0] as Cost)]),
-      };
-    });
-  const cost = curvesOf(
-    ({ us }, first) => us / first.us,
-    (costs) => shown(costs.map(({ us }) => us)),
-  );
-  const memory = curvesOf(
-    ({ mb }) => mb,
-    (costs) => costs.map(({ mb }) => mb.toFixed(0)).join(', '),
-  );
-  const x = { isLog: true, ticks: measured.map(({ urls }) => ({ at: urls, label: millions(urls) })) };
-  const y = (curves: readonly Curve[], least: number, unit: string) => {
-    const most = Math.max(least, ...curves.flatMap(({ points }) => points.map(([, value]) => value)));
-    return {
-      ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({
-        at: share * most,
-        label: `${+(share * most).toPrecision(2)}${unit}`,
-      })),
-    };
-  };
-  return plotFile('Cost of operations by the size of the crawl db', [
-    linePlot({
-      caption: 'CPU a URL, page or command against the smallest crawl db, by its URLs; beside it CPU, us or ms',
-      x,
-      y: y(cost, 2, ' x'),
-      curves: cost,
-    }),
-    linePlot({ caption: 'Peak memory but for mapped tables, MB', x, y: y(memory, 300, ''), curves: memory }),
-  ]);
-}
-
-const shown = (us: readonly number[]): string => {
-  const isLong = (us[0] ?? 0) >= 10_000;
-  return `${us.map((each) => (isLong ? each / 1_000 : each).toFixed(isLong || each >= 100 ? 0 : 1)).join(', ')} ${isLong ? 'ms' : 'us'}`;
-};

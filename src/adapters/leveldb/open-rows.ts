@@ -78,7 +78,11 @@ const BRIEF_PAUSE_MS = 50;
  */
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
 
-/** Opens the LevelDB, which takes the lock. The rows are not checked. */
+/**
+ * Opens the LevelDB, which takes the lock. The rows are not checked. Blocks and tables have the sizes of LevelDB, 4 KiB
+ * and 2 MiB. Blocks of 16 KiB take a quarter less of the disk, but a sixth more CPU a read and 30 MB more memory. Up to
+ * a thousand tables are mapped into memory while they are read: larger ones would map more of the disk.
+ */
 export async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
   refuseWithoutCurrent(dir);
   for (let tries = 1; ; tries++) {
