@@ -1,4 +1,4 @@
-import { gramsOf, tokensOf } from './labelled-pages.ts';
+import { gramsOf, tokensOf } from './scores.ts';
 
 /** Blocks of fewer tokens are judged by what stands beside them as well: their words may stand anywhere. */
 const SHORT = 5;

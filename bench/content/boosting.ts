@@ -1,6 +1,6 @@
 /**
  * Gradient boosting of decision trees on histograms, logistic loss (Friedman 2001), for soft labels; the same for a
- * seed.
+ * seed. A tree grows level by level: one walk over a column makes the histograms of all nodes of the level.
  */
 import {
   type BoostedTrees,
@@ -9,6 +9,7 @@ import {
   TREE_SPLITS,
 } from '../../src/domain/page/content/content-model.ts';
 import { seeded } from '../seeded.ts';
+import { BINS, type BinnedColumns, binnedColumns } from './binning.ts';
 
 export interface Samples {
   /** Rows of `columns` values. */
@@ -39,166 +40,156 @@ export const BOOSTING: BoostingOptions = {
   seed: 1,
 };
 
-const BINS = 32;
+const LEAST_GAIN = 1e-3;
+/** A gradient and a hessian side by side. */
+const PAIR = 2;
 
 export function boost(samples: Samples, options: BoostingOptions = BOOSTING): BoostedTrees {
-  const { labels, weights, columns } = samples;
+  const { labels, weights } = samples;
   const size = labels.length;
   const random = seeded(options.seed);
-  const edges = edgesOf(samples);
-  const bins = binned(samples, edges);
-  let positive = 0;
-  let total = 0;
-  for (let i = 0; i < size; i++) {
-    positive += (weights[i] as number) * (labels[i] as number);
-    total += weights[i] as number;
-  }
-  const base = Math.log(positive / (total - positive));
+  const columns = binnedColumns(samples);
+  const drawn = new Drawn(size);
+  const base = baseOf(samples);
   const features = new Uint8Array(options.trees * TREE_SPLITS);
   const thresholds = new Float32Array(options.trees * TREE_SPLITS);
   const leaves = new Float32Array(options.trees * TREE_LEAVES);
   const logits = new Float64Array(size).fill(base);
-  const gradients = new Float64Array(size);
-  const hessians = new Float64Array(size);
+  const leafOf = new Uint8Array(size);
   for (let tree = 0; tree < options.trees; tree++) {
-    const picked: number[] = [];
-    for (let i = 0; i < size; i++) {
-      const chance = 1 / (1 + Math.exp(-(logits[i] as number)));
-      gradients[i] = (weights[i] as number) * ((labels[i] as number) - chance);
-      hessians[i] = (weights[i] as number) * Math.max(1e-6, chance * (1 - chance));
-      if (random() < options.rowShare) picked.push(i);
-    }
-    const tried = edges.flatMap((each, column) => (each.length > 0 && random() < options.columnShare ? [column] : []));
-    const groups: (readonly number[])[] = [picked];
-    const splits: { column: number; bin: number }[] = [];
-    for (let node = 0; node < TREE_SPLITS; node++) {
-      const group = groups[node] ?? [];
-      const split = bestSplit(group, tried, bins, columns, edges, gradients, hessians, options);
-      splits.push(split ?? { column: 0, bin: Number.POSITIVE_INFINITY });
-      features[tree * TREE_SPLITS + node] = split?.column ?? 0;
-      thresholds[tree * TREE_SPLITS + node] =
-        split === null ? Number.POSITIVE_INFINITY : (edges[split.column]?.[split.bin] as number);
-      const goesLeft = (i: number): boolean =>
-        split === null || (bins[i * columns + split.column] as number) <= split.bin;
-      groups.push(
-        group.filter(goesLeft),
-        group.filter((i) => !goesLeft(i)),
-      );
-    }
-    for (let leaf = 0; leaf < TREE_LEAVES; leaf++) {
-      let gradient = 0;
-      let hessian = 0;
-      for (const i of groups[TREE_SPLITS + leaf] ?? []) {
-        gradient += gradients[i] as number;
-        hessian += hessians[i] as number;
+    drawn.draw(labels, weights, logits, () => random() < options.rowShare);
+    const tried = columns.edges.flatMap((edges, column) =>
+      edges.length > 0 && random() < options.columnShare ? [column] : [],
+    );
+    leafOf.fill(0);
+    for (let depth = 0; depth < TREE_DEPTH; depth++) {
+      const splits = bestSplits(drawn, columns, tried, 2 ** depth, options);
+      for (const [node, { column, bin }] of splits.entries()) {
+        const at = tree * TREE_SPLITS + 2 ** depth - 1 + node;
+        features[at] = column;
+        thresholds[at] = columns.edges[column]?.[bin] ?? Number.POSITIVE_INFINITY;
       }
-      leaves[tree * TREE_LEAVES + leaf] = (options.rate * gradient) / (hessian + options.lambda);
+      drawn.descend(splits, columns.bins);
+      for (let i = 0; i < size; i++) leafOf[i] = below(leafOf[i]!, splits, columns.bins, i);
     }
-    for (let i = 0; i < size; i++) {
-      let node = 0;
-      for (let depth = 0; depth < TREE_DEPTH; depth++) {
-        const { column, bin } = splits[node] as { column: number; bin: number };
-        node = 2 * node + ((bins[i * columns + column] as number) <= bin ? 1 : 2);
-      }
-      logits[i] = (logits[i] as number) + (leaves[tree * TREE_LEAVES + node - TREE_SPLITS] as number);
-    }
+    const values = drawn.leaves(options);
+    leaves.set(values, tree * TREE_LEAVES);
+    for (let i = 0; i < size; i++) logits[i]! += values[leafOf[i]!]!;
   }
   return { base, features, thresholds, leaves, count: options.trees };
 }
 
-function bestSplit(
-  group: readonly number[],
-  tried: readonly number[],
-  bins: Uint8Array,
-  columns: number,
-  edges: readonly (readonly number[])[],
-  gradients: Float64Array,
-  hessians: Float64Array,
-  { lambda, minHessian }: BoostingOptions,
-): { column: number; bin: number } | null {
-  if (group.length < 20) return null;
-  let gradient = 0;
-  let hessian = 0;
-  for (const i of group) {
-    gradient += gradients[i] as number;
-    hessian += hessians[i] as number;
+/** A column, and the last bin that goes left; a bin beyond all sends everything there. */
+interface Split {
+  readonly column: number;
+  readonly bin: number;
+}
+
+const below = (node: number, splits: readonly Split[], bins: readonly Uint8Array[], row: number): number => {
+  const { column, bin } = splits[node]!;
+  return 2 * node + Number(bins[column]![row]! > bin);
+};
+
+/** The logit of the mean label. */
+function baseOf({ labels, weights }: Samples): number {
+  let positive = 0;
+  let total = 0;
+  for (let i = 0; i < labels.length; i++) {
+    positive += weights[i]! * labels[i]!;
+    total += weights[i]!;
   }
-  let best: { column: number; bin: number } | null = null;
-  let most = 1e-3;
-  const gradientIn = new Float64Array(BINS + 1);
-  const hessianIn = new Float64Array(BINS + 1);
-  for (const column of tried) {
-    gradientIn.fill(0);
-    hessianIn.fill(0);
-    for (const i of group) {
-      const bin = bins[i * columns + column] as number;
-      gradientIn[bin] = (gradientIn[bin] as number) + (gradients[i] as number);
-      hessianIn[bin] = (hessianIn[bin] as number) + (hessians[i] as number);
+  return Math.log(positive / (total - positive));
+}
+
+/** The rows that a tree learns from, side by side, each with its node. */
+class Drawn {
+  count = 0;
+  readonly rows: Int32Array;
+  readonly gradients: Float64Array;
+  readonly hessians: Float64Array;
+  readonly nodes: Uint8Array;
+
+  constructor(size: number) {
+    this.rows = new Int32Array(size);
+    this.gradients = new Float64Array(size);
+    this.hessians = new Float64Array(size);
+    this.nodes = new Uint8Array(size);
+  }
+
+  draw(labels: Float32Array, weights: Float32Array, logits: Float64Array, isDrawn: () => boolean): void {
+    this.count = 0;
+    for (let i = 0; i < labels.length; i++) {
+      if (!isDrawn()) continue;
+      const chance = 1 / (1 + Math.exp(-logits[i]!));
+      const at = this.count++;
+      this.rows[at] = i;
+      this.gradients[at] = weights[i]! * (labels[i]! - chance);
+      this.hessians[at] = weights[i]! * Math.max(1e-6, chance * (1 - chance));
+      this.nodes[at] = 0;
     }
-    let left = 0;
-    let leftHessian = 0;
-    for (let bin = 0; bin < (edges[column]?.length ?? 0); bin++) {
-      left += gradientIn[bin] as number;
-      leftHessian += hessianIn[bin] as number;
-      const right = gradient - left;
-      const rightHessian = hessian - leftHessian;
-      if (leftHessian < minHessian || rightHessian < minHessian) continue;
-      const gain =
-        left ** 2 / (leftHessian + lambda) + right ** 2 / (rightHessian + lambda) - gradient ** 2 / (hessian + lambda);
-      if (gain > most) {
-        most = gain;
-        best = { column, bin };
+  }
+
+  descend(splits: readonly Split[], bins: readonly Uint8Array[]): void {
+    for (let k = 0; k < this.count; k++) this.nodes[k] = below(this.nodes[k]!, splits, bins, this.rows[k]!);
+  }
+
+  /** Sums of the gradients and hessians of each node, in pairs. */
+  sums(nodes: number): Float64Array {
+    const sums = new Float64Array(PAIR * nodes);
+    for (let k = 0; k < this.count; k++) {
+      sums[PAIR * this.nodes[k]!]! += this.gradients[k]!;
+      sums[PAIR * this.nodes[k]! + 1]! += this.hessians[k]!;
+    }
+    return sums;
+  }
+
+  leaves({ rate, lambda }: BoostingOptions): Float32Array {
+    const sums = this.sums(TREE_LEAVES);
+    return Float32Array.from(
+      { length: TREE_LEAVES },
+      (_, leaf) => (rate * sums[PAIR * leaf]!) / (sums[PAIR * leaf + 1]! + lambda),
+    );
+  }
+}
+
+function bestSplits(
+  drawn: Drawn,
+  { bins, edges }: BinnedColumns,
+  tried: readonly number[],
+  width: number,
+  { lambda, minHessian }: BoostingOptions,
+): Split[] {
+  const { count, rows, gradients, hessians, nodes } = drawn;
+  const sums = drawn.sums(width);
+  const histogram = new Float64Array(width * BINS * PAIR);
+  const splits = Array.from({ length: width }, (): Split => ({ column: 0, bin: Number.POSITIVE_INFINITY }));
+  const gains = new Float64Array(width).fill(LEAST_GAIN);
+  for (const column of tried) {
+    const binOf = bins[column]!;
+    histogram.fill(0);
+    for (let k = 0; k < count; k++) {
+      const at = (nodes[k]! * BINS + binOf[rows[k]!]!) * PAIR;
+      histogram[at]! += gradients[k]!;
+      histogram[at + 1]! += hessians[k]!;
+    }
+    for (let node = 0; node < width; node++) {
+      const gradient = sums[PAIR * node]!;
+      const hessian = sums[PAIR * node + 1]!;
+      const whole = gradient ** 2 / (hessian + lambda);
+      let left = 0;
+      let leftHessian = 0;
+      for (let bin = 0; bin < edges[column]!.length; bin++) {
+        const at = (node * BINS + bin) * PAIR;
+        left += histogram[at]!;
+        leftHessian += histogram[at + 1]!;
+        const rightHessian = hessian - leftHessian;
+        if (leftHessian < minHessian || rightHessian < minHessian) continue;
+        const gain = left ** 2 / (leftHessian + lambda) + (gradient - left) ** 2 / (rightHessian + lambda) - whole;
+        if (gain <= gains[node]!) continue;
+        gains[node] = gain;
+        splits[node] = { column, bin };
       }
     }
   }
-  return best;
-}
-
-/**
- * Upper ends of the bins of each column: all its values where they are few; else half of them at its quantiles, half at
- * those of the values that are not the most common one. Most columns are nearly always 0, so that plain quantiles would
- * never see what is not.
- */
-function edgesOf({ rows, labels, columns }: Samples): number[][] {
-  const size = labels.length;
-  return Array.from({ length: columns }, (_, column) => {
-    const values = Float32Array.from({ length: size }, (_each, i) => rows[i * columns + column] as number).sort();
-    const distinct = values.filter((value, i) => i === 0 || value !== values[i - 1]);
-    if (distinct.length <= BINS) return [...distinct.subarray(1)];
-    const usual = mostCommon(values);
-    const others = values.filter((value) => value !== usual);
-    const edges = new Set<number>();
-    for (const from of [values, others]) {
-      for (let k = 0; k < BINS / 2; k++) edges.add(from[Math.floor((2 * k * from.length) / BINS)] as number);
-    }
-    edges.delete(values[0] as number);
-    return [...edges].sort((a, b) => a - b).slice(0, BINS - 1);
-  });
-}
-
-/** @param values sorted */
-function mostCommon(values: Float32Array): number {
-  let best = values[0] as number;
-  let most = 0;
-  let start = 0;
-  for (let i = 1; i <= values.length; i++) {
-    if (i < values.length && values[i] === values[start]) continue;
-    if (i - start > most) {
-      most = i - start;
-      best = values[start] as number;
-    }
-    start = i;
-  }
-  return best;
-}
-
-function binned({ rows, labels, columns }: Samples, edges: readonly (readonly number[])[]): Uint8Array {
-  const bins = new Uint8Array(labels.length * columns);
-  for (let at = 0; at < bins.length; at++) {
-    const own = edges[at % columns] ?? [];
-    let bin = 0;
-    while (bin < own.length && (rows[at] as number) >= (own[bin] as number)) bin++;
-    bins[at] = bin;
-  }
-  return bins;
+  return splits;
 }

@@ -6,8 +6,9 @@
 import { parseArgs } from 'node:util';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { seeded } from '../seeded.ts';
-import { ScoreTable, tapeOf } from './labelled-pages.ts';
+import { tapeOf } from './labelled-pages.ts';
 import { madePages } from './made-pages.ts';
+import { ScoreTable } from './scores.ts';
 
 const { values } = parseArgs({
   options: { seed: { type: 'string', default: '1' }, pages: { type: 'string', default: '20' } },
@@ -20,7 +21,7 @@ for (const { language, layout, content, gold } of madePages(seeded(Number(values
   const [title = ''] = gold.split('\n');
   // The title counts for content on some pages and not on others; records have it anyway.
   const found = text.includes(title) ? text : `${title}\n${text}`;
-  byLanguage.add(language, found, gold);
-  byLayout.add(layout, found, gold);
+  byLanguage.add([language, 'all'], found, gold);
+  byLayout.add([layout, 'all'], found, gold);
 }
 process.stdout.write(`${byLanguage}\n\n${byLayout}\n`);

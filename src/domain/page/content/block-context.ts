@@ -11,6 +11,10 @@ export interface BlockContext {
   readonly hints: Uint8Array;
   /** Blocks of the page with the same text (compared by its beginning), itself included. */
   readonly copies: Float64Array;
+  /** Those of them that come before it. */
+  readonly copiesBefore: Int32Array;
+  /** The first of them. */
+  readonly firstAlike: Int32Array;
   /**
    * Number of blocks since the last label that announces a tail, and to the nearest long text before and after;
    * bounded.
@@ -38,8 +42,7 @@ const KEPT_BLOCKS = 1 << 12;
 /** Columns by block, with those that are needed on the way. */
 interface ContextColumns extends BlockContext {
   readonly isLong: Uint8Array;
-  /** First block with the same beginning, and how many have that. */
-  readonly firsts: Int32Array;
+  /** Of a first block, how many have its beginning. */
   readonly counts: Int32Array;
   readonly ends: Int32Array;
   readonly hashes: Int32Array;
@@ -58,7 +61,8 @@ function columnsFor(blocks: number): ContextColumns {
     longAfter: floats(),
     section: floats(),
     isLong: new Uint8Array(blocks),
-    firsts: numbers(),
+    copiesBefore: numbers(),
+    firstAlike: numbers(),
     counts: numbers(),
     ends: numbers(),
     hashes: numbers(),
@@ -118,17 +122,17 @@ export class ContextReader {
     if (this.slots.length < size || this.slots.length > 4 * Math.max(size, KEPT_BLOCKS))
       this.slots = new Int32Array(size);
     else this.slots.fill(0, 0, size);
-    const { copies, firsts, counts, ends, hashes } = this.columns;
+    const { copies, copiesBefore, firstAlike, counts, ends, hashes } = this.columns;
     const beginnings: Beginnings = { ends, hashes, slots: this.slots, mask: size - 1 };
     counts.fill(0, 0, blockCount);
     for (let i = 0; i < blockCount; i++) {
       const from = blocks.from[i]!;
       const to = blocks.to[i]!;
       beginnings.ends[i] = blocks.chars[i]! > BEGIN ? endOfBeginning(bytes, from, to) : to;
-      firsts[i] = firstAlike(outline, beginnings, i);
-      counts[firsts[i]!]!++;
+      firstAlike[i] = firstWith(outline, beginnings, i);
+      copiesBefore[i] = counts[firstAlike[i]!]!++;
     }
-    for (let i = 0; i < blockCount; i++) copies[i] = counts[firsts[i]!]!;
+    for (let i = 0; i < blockCount; i++) copies[i] = counts[firstAlike[i]!]!;
   }
 }
 
@@ -145,7 +149,7 @@ interface Beginnings {
 const MOST_PROBES = 64;
 
 /** The first block with the same beginning; itself, where it is the first or the search takes too long. */
-function firstAlike({ blocks, bytes }: Outline, { ends, hashes, slots, mask }: Beginnings, block: number): number {
+function firstWith({ blocks, bytes }: Outline, { ends, hashes, slots, mask }: Beginnings, block: number): number {
   const from = blocks.from[block]!;
   const to = ends[block]!;
   const hash = hashOfRange(bytes, from, to);
@@ -180,12 +184,16 @@ function endOfBeginning(bytes: Uint8Array, from: number, to: number): number {
   return at;
 }
 
+/** Imprints wider than this stand in the last part of a page. */
+const SHORT_IMPRINT = 400;
+const IMPRINTS_FROM = 0.7;
+
 /** Most blocks can have no hints, which their length and first bytes tell. */
 function hintsOf(outline: Outline, block: number): number {
   const { blocks, bytes } = outline;
   const width = blocks.width[block]!;
   const digits = blocks.digits[block]!;
-  if (width > IMPRINT_WIDTH) return 0;
+  if (width > (block < IMPRINTS_FROM * outline.blockCount ? SHORT_IMPRINT : IMPRINT_WIDTH)) return 0;
   const from = blocks.from[block]!;
   const isWide = blocks.isWide[block] === 1;
   if (!isWide && !mayHint(bytes[from]!, bytes[from + 1]!, width, digits)) return 0;

@@ -13,6 +13,8 @@ import {
 } from './feature-columns.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
+import { type Prose, proseOf } from './prose.ts';
+import { titledBlocks } from './titles.ts';
 
 /** Whether a heading announces what belongs to other pages. */
 export const announcesTail = (outline: Outline, block: number): boolean =>
@@ -45,6 +47,7 @@ export function blockFeatures(
 
 /** Rows on either side of those of the blocks, so that neighbours of the first and the last block are 0. */
 const MARGIN = 2;
+const TITLE_FAR = 40;
 
 class FeatureWriter {
   private readonly outline: Outline;
@@ -52,6 +55,9 @@ class FeatureWriter {
   private readonly rows: Float32Array;
   private readonly around: ElementsAround;
   private readonly context: BlockContext;
+  private readonly prose: Prose;
+  private readonly titled: Uint8Array;
+  private sinceTitle = -TITLE_FAR;
   /** Of each block, with a margin. */
   private readonly widths: Float64Array;
   private readonly densities: Float64Array;
@@ -70,6 +76,8 @@ class FeatureWriter {
     this.rows = rows;
     this.around = elementsAround(outline, page);
     this.context = context;
+    this.prose = proseOf(outline, page);
+    this.titled = titledBlocks(outline);
     this.widths = new Float64Array(blockCount + 2 * MARGIN);
     this.densities = new Float64Array(blockCount + 2 * MARGIN);
     this.headings = new Int32Array(blockCount + 2 * MARGIN);
@@ -97,6 +105,7 @@ class FeatureWriter {
     for (const value of this.whole) this.put(value);
     this.signs(parent, grand);
     this.wider(i, parent);
+    this.prosed(i, parent);
   }
 
   private put(value: number): void {
@@ -201,6 +210,22 @@ class FeatureWriter {
     this.put(section[i]! / (plain + 1));
     this.grouped(parent < 0 ? -1 : repeatedOf[parent]!);
     this.put(parent < 0 ? 0 : this.around.trunk[parent]!);
+  }
+
+  private prosed(i: number, parent: number): void {
+    const { widest, scores, most, up, down, alike, first, last } = this.prose;
+    const grand = parent < 0 ? -1 : this.outline.elements.parent[parent]!;
+    this.put(this.widths[i + MARGIN]! - log(widest));
+    this.put(parent < 0 ? 1 : Math.min(12, up[parent]!));
+    this.put(parent < 0 ? 0 : Math.min(12, down[parent]!));
+    this.put(parent < 0 ? 0 : Math.max(scores[parent]!, grand < 0 ? 0 : scores[grand]!) / (most + 1));
+    this.put(most / (this.page.plain + 1));
+    this.put(parent < 0 ? 0 : alike[parent]!);
+    this.put(this.titled[i]!);
+    if (this.titled[i] === 1) this.sinceTitle = i;
+    this.put(Math.min(TITLE_FAR, i - this.sinceTitle));
+    this.put(Math.max(-30, Math.min(30, i < first ? i - first : i > last ? i - last : 0)));
+    this.put(Math.min(3, this.context.copiesBefore[i]!));
   }
 
   /** @param alike the element repeated most around the block; -1: none */

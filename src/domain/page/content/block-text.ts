@@ -8,7 +8,7 @@ const WHITE = 1;
 const DIGIT = 2;
 const MARK = 3;
 const BROAD = 4;
-const MARKS = '.!?,:;…。！？，、；：';
+const MARKS = '.!?,:;…。！？，、；：।॥،؛؟۔։።។།';
 const ASCII_KINDS = kindsOf(128);
 /** By character code. Few pages use characters beyond the first 128, so the table is seldom touched. */
 const KINDS = kindsOf(0x1_0000);
@@ -25,7 +25,7 @@ function kindsOf(size: number): Uint8Array {
   return kinds;
 }
 
-const ENDS: ReadonlySet<number> = new Set([...'.!?…)"。！？”’」』'].map((mark) => mark.charCodeAt(0)));
+const ENDS: ReadonlySet<number> = new Set([...'.!?…)"。！？”’」』»“।॥؟۔։።។།'].map((mark) => mark.charCodeAt(0)));
 
 /** The texts of the blocks as UTF-8, a line each, white space folded, with counts of the current one. */
 export class BlockText {
@@ -175,6 +175,7 @@ export class BlockText {
   get endsSentence(): boolean {
     const { bytes, end } = this;
     if (bytes[end - 1]! < 0x80) return ENDS.has(bytes[end - 1]!);
+    if (bytes[end - 2]! >= 0xc0 && bytes[end - 2]! < 0xe0) return ENDS.has(characterAt(bytes, end - 2, 2));
     return bytes[end - 3]! >= 0xe0 && bytes[end - 3]! < 0xf0 && ENDS.has(characterAt(bytes, end - 3, 3));
   }
 }

@@ -93,6 +93,7 @@ export const FEATURES: readonly string[] = [
   ...'copies sinceTail sinceLong untilLong longBefore longAfter section sectionShare groupShare groupPlain groupDensity groupAt cardBlocks trunk'.split(
     ' ',
   ),
+  ...'widest coreUp coreDown coreScore coreShare proseAlike titled sinceTitle fromCore copiesBefore'.split(' '),
 ];
 
 /** Among the columns of {@link TAGS}; -1: none. */

@@ -4,6 +4,7 @@ import type { Tape } from '../tape/tape.ts';
 import { TAIL } from '../text/text-hints.ts';
 import { type BlockContext, ContextReader } from './block-context.ts';
 import { announcesTail, blockFeatures } from './block-features.ts';
+import { chosenBlocks } from './choice.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './content-model.ts';
 import { ASIDE, SURROUND } from './element-signs.ts';
@@ -15,7 +16,7 @@ import { type PageShape, pageShape } from './page-shape.ts';
  * Version of the extraction; part of the name of every signature made from it, so it changes with every change of the
  * result, new trees above all.
  */
-export const CONTENT_VERSION = 3;
+export const CONTENT_VERSION = 4;
 
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
@@ -39,7 +40,8 @@ const LEAST_FELLOWS = 3;
 /**
  * The main content of a page. Each block gets a probability from its own features, its neighbours, its ancestors and
  * the page ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`). Blocks that repeat
- * each other are judged together. Then the blocks are taken that maximise the expected F1 of the page's words.
+ * each other are judged together. Then {@link chosenBlocks} takes those that maximise the expected F1 of the page's
+ * words.
  */
 export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: Tape) => MainContent {
   const outlines = new OutlineReader();
@@ -53,7 +55,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: 
     const chances = blockChances(outline, page, rows, trees);
     lowerOthers(outline, context, chances);
     dropComments(outline, chances);
-    const isMain = mostLikely(outline, chances);
+    const isMain = chosenBlocks(outline, context, chances);
     for (let i = 0; i + 1 < isMain.length; i++) {
       // A heading goes with the part that it announces.
       if (isMain[i] === 1 && isMain[i + 1] === 0 && announcesTail(outline, i)) isMain[i] = 0;
@@ -191,33 +193,3 @@ function fellowsOf({ blockCount, blocks, elements }: Outline, { repeatedOf }: Pa
 }
 
 const mixed = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193) ^ (hash >>> 15);
-
-/**
- * The blocks to take, most probable first, as long as the expected F1 grows: 2 x expected words found / (words taken +
- * expected words of the content). On a clear page that takes the blocks above one half, and more where much is in
- * doubt.
- */
-function mostLikely({ blocks }: Outline, chances: Float64Array): Uint8Array {
-  const { width } = blocks;
-  const order = new Uint32Array(chances.length);
-  for (let i = 0; i < order.length; i++) order[i] = i;
-  order.sort((a, b) => chances[b]! - chances[a]!);
-  let content = 0;
-  for (let i = 0; i < chances.length; i++) content += width[i]! * chances[i]!;
-  let found = 0;
-  let taken = 0;
-  let best = 0;
-  let least = 1;
-  for (const i of order) {
-    found += width[i]! * chances[i]!;
-    taken += width[i]!;
-    const f1 = (2 * found) / (taken + content);
-    if (f1 > best) {
-      best = f1;
-      least = chances[i]!;
-    }
-  }
-  const isTaken = new Uint8Array(chances.length);
-  for (let i = 0; i < chances.length; i++) isTaken[i] = Number(chances[i]! >= least);
-  return isTaken;
-}

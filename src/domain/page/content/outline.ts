@@ -16,6 +16,8 @@ export interface Outline {
   readonly kinds: PageKinds;
   /** The texts of the blocks. */
   readonly bytes: Buffer;
+  /** The text of `title`, UTF-8. */
+  readonly title: Buffer;
   textOf(block: number): string;
 }
 
@@ -41,6 +43,7 @@ const BODY = tagNumber('body');
 const HTML = tagNumber('html');
 const META = tagNumber('meta');
 const SCRIPT = tagNumber('script');
+const TITLE = tagNumber('title');
 
 /** Reads outlines; reusable for any number of pages, one at a time. */
 export class OutlineReader implements Outline {
@@ -49,6 +52,7 @@ export class OutlineReader implements Outline {
   elementCount = 0;
   blockCount = 0;
   kinds: PageKinds = { article: false, product: false, forum: false, list: false };
+  title: Buffer = Buffer.alloc(0);
   private readonly limits: OutlineLimits;
   private readonly signsOf: SignReader;
   private readonly text = new BlockText();
@@ -98,6 +102,7 @@ export class OutlineReader implements Outline {
     this.addUp();
     this.countAlike();
     this.kinds = this.readKind.kinds();
+    this.title = Buffer.from(this.readKind.title());
     return this;
   }
 
@@ -139,7 +144,7 @@ export class OutlineReader implements Outline {
   private enter(tape: Tape, at: number, tag: number): number {
     const signs = this.signsOf(tape, at);
     if ((signs & SILENT) !== 0) {
-      if (tag === META || tag === SCRIPT) this.readKind(tape, at);
+      if (tag === META || tag === SCRIPT || tag === TITLE) this.readKind(tape, at);
       return tape.closeOf(at);
     }
     if (tag === HTML || tag === BODY) this.readKind(tape, at);

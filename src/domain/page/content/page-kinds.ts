@@ -12,10 +12,13 @@ export interface PageKinds {
 export interface KindReader {
   (tape: Tape, element: number): void;
   kinds(): PageKinds;
+  /** The text of the first `title`; it may be cut. */
+  title(): string;
 }
 
 const TYPE = /"@type"\s*:\s*\[?\s*"([A-Za-z]{1,40})"/g;
 const MAX_JSON_CHARS = 50_000;
+const MAX_TITLE_CHARS = 500;
 /** Forum software, and names of forums. */
 const FORUM =
   /\b(?:discourse|phpbb|xenforo|vbulletin|nodebb|mybb|flarum|lemmy|invision community|ips community|simple machines|smf|vanilla|forums?|message board|xf|forum-\w+|viewtopic|showthread|论坛|社区|フォーラム)\b|论坛|掲示板/i;
@@ -26,20 +29,22 @@ const HTML = tagNumber('html');
 const BODY = tagNumber('body');
 const META = tagNumber('meta');
 const SCRIPT = tagNumber('script');
+const TITLE = tagNumber('title');
 
 /** The text that an element begins with, bounded. */
-function firstText(tape: Tape, element: number): string {
+function firstText(tape: Tape, element: number, maxChars: number): string {
   const at = element + 1;
   if (tape.kindAt(at) !== TEXT) return '';
   const start = tape.textStart(at);
-  return tape.string(start, Math.min(tape.textEnd(at), start + 3 * MAX_JSON_CHARS)).slice(0, MAX_JSON_CHARS);
+  return tape.string(start, Math.min(tape.textEnd(at), start + 3 * maxChars)).slice(0, maxChars);
 }
 
-/** Reads the elements without visible text (scripts with JSON-LD, `meta`), and `html` and `body`. */
+/** Reads the elements without visible text (scripts with JSON-LD, `meta`, `title`), and `html` and `body`. */
 export function createKindReader(): KindReader {
   const types = new Set<string>();
   let isForum = false;
   let isPost = false;
+  let title = '';
   const read = (tape: Tape, element: number): void => {
     switch (tape.kindAt(element)) {
       case HTML:
@@ -60,14 +65,19 @@ export function createKindReader(): KindReader {
         else isForum ||= FORUM.test(content.slice(0, 200));
         break;
       }
+      case TITLE:
+        title ||= firstText(tape, element, MAX_TITLE_CHARS);
+        break;
       case SCRIPT: {
         if (tape.attribute(element, 'type')?.toLowerCase() !== 'application/ld+json') break;
-        for (const [, type = ''] of firstText(tape, element).matchAll(TYPE)) types.add(type.toLowerCase());
+        for (const [, type = ''] of firstText(tape, element, MAX_JSON_CHARS).matchAll(TYPE))
+          types.add(type.toLowerCase());
       }
     }
   };
   const has = (pattern: RegExp): boolean => [...types].some((type) => pattern.test(type));
   return Object.assign(read, {
+    title: () => title,
     kinds: () => ({
       article: isPost || has(/article|posting$|^blog/),
       product: has(/^product|^offer/),

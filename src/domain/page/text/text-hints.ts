@@ -21,7 +21,7 @@ const BEGINNINGS: readonly (readonly [number, string])[] = [
   ],
   [
     TAIL,
-    'verwandte|ähnliche|mehr zum|mehr aus|mehr von|das könnte|auch interessant|lesen sie|weitere artikel|weitere themen|kommentare|teilen |anzeige |meistgelesen|zur startseite|à lire|lire aussi|sur le même|partager|commentaires|articles liés|articles similaires|articles récents|voir aussi|les plus lus|abonnez|publicité|te puede|también te|lee también|leia também|leia mais|noticias relacionad|notícias relacionad|artículos relacionad|artigos relacionad|relacionad|compart|comentarios|comentários|más leíd|más noticias|más información|mais lid|publicid|suscríb|veja também|leggi anche|condividi|commenti|articoli correlati|potrebbe interessar|pubblicità|читайте также|похожие|по теме|ещё |еще |комментари|поделиться|подпис|реклама|теги|популярн|самое читаемое|другие новости|смотрите также|czytaj|zobacz|komentarze|udostępnij|podobne|polecamy|reklama|najczęściej|tagi|διαβάστε|δείτε|σχετικ|σχόλια|κοινοπ|διαφήμιση|δημοφιλ|اقرأ أيضا|مواضيع|ذات صلة|الأكثر|التعليقات|شارك|المزيد|etiketler|ilgili|yorumlar',
+    'verwandte|ähnliche|mehr zum|mehr aus|mehr von|das könnte|auch interessant|lesen sie|weitere artikel|weitere themen|kommentare|teilen |anzeige |meistgelesen|zur startseite|à lire|lire aussi|sur le même|partager|commentaires|réagir|articles liés|articles similaires|articles récents|voir aussi|les plus lus|abonnez|publicité|te puede|también te|lee también|leia também|leia mais|noticias relacionad|notícias relacionad|artículos relacionad|artigos relacionad|relacionad|compart|comentarios|comentários|más leíd|más noticias|más información|mais lid|publicid|suscríb|veja também|leggi anche|condividi|commenti|articoli correlati|potrebbe interessar|pubblicità|читайте также|похожие|по теме|ещё |еще |комментари|поделиться|подпис|реклама|теги|популярн|самое читаемое|другие новости|новости по теме|материалы по теме|новости партн|последние новости|смотрите также|смотри также|оставить комментарий|добавить комментарий|ваш комментарий|обсужд|отзывы|czytaj|zobacz|komentarz|dodaj komentarz|skomentuj|wasze komentarze|opinie|powiązane|udostępnij|podobne|polecamy|reklama|najczęściej|tagi|διαβάστε|δείτε|σχετικ|σχόλια|σχολιάστε|προσθήκη σχολ|κοινοπ|διαφήμιση|δημοφιλ|اقرأ أيضا|مواضيع|ذات صلة|الأكثر|التعليقات|شارك|المزيد|etiketler|ilgili|yorumlar|lees ook|lees meer|reacties|gerelateerd|les også|læs også|les mer|læs mere|läs också|läs även|läs mer|kommentarer|relaterade|lue myös|aiheesta|kommentit|čtěte|čítajte|související|súvisiace|diskuse|diskusia|přečtěte|baca juga|terkait|komentar|olvassa|kapcsolódó|citește|citiți|vezi și|прочетете|вижте|читайте|дивіться|пов’язані|коментар|यह भी|ये भी|इसे भी|संबंधित|또한|관련기사',
   ],
   // Actions of a reader, and words of a shop.
   [
@@ -34,7 +34,7 @@ const BEGINNINGS: readonly (readonly [number, string])[] = [
   ],
   [
     IMPRINT,
-    'copyright|all rights|privacy|terms of|terms and|terms &|cookie|版权所有|版權所有|许可证|許可|举报电话|备案|alle rechte|impressum|datenschutz|tous droits|mentions légales|derechos reservados|todos los derechos|todos os direitos|diritti riservati|tutti i diritti|все права|wszelkie prawa|حقوق',
+    'copyright|all rights|reproduction |no part of|unauthorized|privacy|terms of|terms and|terms &|cookie|版权所有|版權所有|许可证|許可|举报电话|备案|alle rechte|impressum|datenschutz|tous droits|mentions légales|derechos reservados|todos los derechos|todos os direitos|diritti riservati|tutti i diritti|все права|при использовании|при перепечатке|при цитировании|при полном|перепечатка|использование материал|копирование|свидетельство о рег|администрация |wszelkie prawa|wszystkie prawa|żadna część|żaden utwór|kopiowanie|απαγορεύεται|未经|凡本网|本网|转载|無断|حقوق|reproduktion|vervielfältigung',
   ],
   [
     CREDIT,
@@ -48,8 +48,8 @@ const PRICES = /[$€£¥￥₹₽₩]\s?\d|\d\s?(?:€|zł|kr\b|руб|₽|元|
 
 const LABEL_WIDTH = 40;
 const CREDIT_WIDTH = 120;
-/** No wider text has hints. */
-export const IMPRINT_WIDTH = 400;
+/** No wider text has hints: imprints of some sites are paragraphs. */
+export const IMPRINT_WIDTH = 1_200;
 const LONGEST = 30;
 
 interface Beginning {
@@ -97,9 +97,10 @@ export interface TextSize {
 export function textHints(text: string, { width, digits }: TextSize): number {
   if (width > IMPRINT_WIDTH) return 0;
   let hints = text.includes('©') ? IMPRINT : 0;
-  if (width > CREDIT_WIDTH || text.length < 2) return hints;
+  if (text.length < 2) return hints;
   const known = BY_START.get(startOf(text));
   if (known !== undefined) hints |= beginningHints(text.slice(0, LONGEST).toLowerCase(), known);
+  if (width > CREDIT_WIDTH) return hints & IMPRINT;
   if (width > LABEL_WIDTH) return hints & ~ACTION;
   if (digits > 0) {
     if (DATES.test(text)) hints |= CREDIT;

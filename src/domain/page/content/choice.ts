@@ -1,0 +1,76 @@
+import type { BlockContext } from './block-context.ts';
+import type { Outline } from './outline.ts';
+
+/** Prose is sure above this probability. */
+const SURE = 0.8;
+const LONG = 120;
+const MOST_LINKED = 0.3;
+/** Sure prose of this width makes a page one of prose. Probabilities count as their power then. */
+const MUCH_PROSE = 500;
+const STRICTEST = 2;
+/** Narrower blocks may be said twice. */
+const LEAST_COPY = 60;
+
+/**
+ * The blocks to take, most probable first, as long as the expected F1 grows: 2 x expected words found / (words taken +
+ * expected words of the content). Where a page has sure prose, probabilities count as a power of them: certainty was
+ * learnt from some sites and is too high on others, and many doubtful blocks would lift each other in. Lists and the
+ * like, which have no such core, keep what is in doubt. Of long blocks with one text, one is taken.
+ */
+export function chosenBlocks(outline: Outline, context: BlockContext, chances: Float64Array): Uint8Array {
+  const { width } = outline.blocks;
+  const order = new Uint32Array(chances.length);
+  for (let i = 0; i < order.length; i++) order[i] = i;
+  order.sort((a, b) => chances[b]! - chances[a]! || a - b);
+  const isRepeated = repeatedBlocks(outline, context, order);
+  const power = strictness(outline, chances);
+  const expected = new Float64Array(chances.length);
+  let content = 0;
+  for (let i = 0; i < chances.length; i++) {
+    if (isRepeated[i] === 1) continue;
+    expected[i] = width[i]! * chances[i]! ** power;
+    content += expected[i]!;
+  }
+  let found = 0;
+  let taken = 0;
+  let best = 0;
+  let least = 1;
+  for (const i of order) {
+    if (isRepeated[i] === 1) continue;
+    found += expected[i]!;
+    taken += width[i]!;
+    const f1 = (2 * found) / (taken + content);
+    if (f1 > best) {
+      best = f1;
+      least = chances[i]!;
+    }
+  }
+  const isTaken = new Uint8Array(chances.length);
+  for (let i = 0; i < chances.length; i++) isTaken[i] = Number(chances[i]! >= least && isRepeated[i] === 0);
+  return isTaken;
+}
+
+/** The power of the probabilities: 1 on a page without sure prose. */
+function strictness({ blocks }: Outline, chances: Float64Array): number {
+  let prose = 0;
+  for (let i = 0; i < chances.length; i++) {
+    const isProse = blocks.width[i]! > LONG && blocks.linkChars[i]! < MOST_LINKED * blocks.chars[i]!;
+    if (isProse && chances[i]! > SURE) prose += blocks.width[i]!;
+  }
+  return 1 + (STRICTEST - 1) * Math.min(1, prose / MUCH_PROSE);
+}
+
+/** Blocks whose text a more probable one has, as on pages with a copy for narrow screens. */
+function repeatedBlocks({ blocks, bytes }: Outline, { firstAlike }: BlockContext, order: Uint32Array): Uint8Array {
+  const isRepeated = new Uint8Array(order.length);
+  const isKnown = new Uint8Array(order.length);
+  for (const i of order) {
+    const first = firstAlike[i]!;
+    if (blocks.width[i]! < LEAST_COPY || blocks.chars[i] !== blocks.chars[first]) continue;
+    // Texts with an equal beginning may differ behind it.
+    if (bytes.compare(bytes, blocks.from[i]!, blocks.to[i]!, blocks.from[first]!, blocks.to[first]!) !== 0) continue;
+    if (isKnown[first] === 1) isRepeated[i] = 1;
+    isKnown[first] = 1;
+  }
+  return isRepeated;
+}
