@@ -35,13 +35,26 @@ it('doubtful blocks do not lift each other in beside sure prose', () => {
   expect(chosen(html, [0.95, 0.95, ...Array(20).fill(0.5)])).toEqual([1, 1, ...Array(20).fill(0)]);
 });
 
+it('a page that declares itself no article keeps more of what is in doubt', () => {
+  const html = (kind: string): string =>
+    `<head><meta property="og:type" content="${kind}"></head><body><p>${PARAGRAPH}1<p>${PARAGRAPH}2<p>${PARAGRAPH}3</body>`;
+  const chances = [0.95, 0.95, 0.55];
+  expect(chosen(html('website'), chances)).toEqual([1, 1, 1]);
+  expect(chosen(html('article'), chances)).toEqual([1, 1, 0]);
+  expect(chosen(html('article').replace(/<head>.*<.head>/, ''), chances)).toEqual([1, 1, 0]);
+});
+
 it('a list keeps doubtful blocks', () => {
   expect(chosen(`<body><ul>${doubtful(20)}</ul></body>`, Array(20).fill(0.45))).toEqual(Array(20).fill(1));
 });
 
-it('of long blocks with one text the most probable is taken, of short ones all', () => {
-  const html = `<body><p>${PARAGRAPH}<p>${PARAGRAPH}<p>Yes.<p>Yes.<p>${PARAGRAPH} Or not.</body>`;
+it('of long blocks with one text in several places the most probable is taken, of short ones all', () => {
+  const html = `<body><div><p>${PARAGRAPH}</div><div><p>${PARAGRAPH}<p>Yes.<p>Yes.<p>${PARAGRAPH} Or not.</div></body>`;
   expect(chosen(html, [0.9, 0.95, 0.95, 0.95, 0.95])).toEqual([0, 1, 1, 1, 1]);
+});
+
+it('a refrain stays', () => {
+  expect(chosen(`<body><p>${PARAGRAPH}<p>Verse.<p>${PARAGRAPH}</body>`, [0.9, 0.95, 0.95])).toEqual([1, 1, 1]);
 });
 
 it('a page without certain blocks keeps the most probable', () => {

@@ -5,17 +5,20 @@ import type { Outline } from './outline.ts';
 const SURE = 0.8;
 const LONG = 120;
 const MOST_LINKED = 0.3;
-/** Sure prose of this width makes a page one of prose. Probabilities count as their power then. */
+/** Sure prose of this width makes a page one of prose. */
 const MUCH_PROSE = 500;
-const STRICTEST = 2;
+/** Powers of the probabilities on a page of prose: of one that declares itself something else, and of others. */
+const POWER_OF_OTHERS = 1.3;
+const POWER_OF_ARTICLES = 2.2;
 /** Narrower blocks may be said twice. */
 const LEAST_COPY = 60;
+const NOWHERE = -2;
 
 /**
  * The blocks to take, most probable first, as long as the expected F1 grows: 2 x expected words found / (words taken +
  * expected words of the content). Where a page has sure prose, probabilities count as a power of them: certainty was
  * learnt from some sites and is too high on others, and many doubtful blocks would lift each other in. Lists and the
- * like, which have no such core, keep what is in doubt. Of long blocks with one text, one is taken.
+ * like, which have no such core, keep what is in doubt, and so nearly do pages that declare themselves no article. Of long blocks with one text, one is taken.
  */
 export function chosenBlocks(outline: Outline, context: BlockContext, chances: Float64Array): Uint8Array {
   const { width } = outline.blocks;
@@ -51,26 +54,33 @@ export function chosenBlocks(outline: Outline, context: BlockContext, chances: F
 }
 
 /** The power of the probabilities: 1 on a page without sure prose. */
-function strictness({ blocks }: Outline, chances: Float64Array): number {
+function strictness({ blocks, isOtherKind }: Outline, chances: Float64Array): number {
   let prose = 0;
   for (let i = 0; i < chances.length; i++) {
     const isProse = blocks.width[i]! > LONG && blocks.linkChars[i]! < MOST_LINKED * blocks.chars[i]!;
     if (isProse && chances[i]! > SURE) prose += blocks.width[i]!;
   }
-  return 1 + (STRICTEST - 1) * Math.min(1, prose / MUCH_PROSE);
+  const power = isOtherKind ? POWER_OF_OTHERS : POWER_OF_ARTICLES;
+  return 1 + (power - 1) * Math.min(1, prose / MUCH_PROSE);
 }
 
-/** Blocks whose text a more probable one has, as on pages with a copy for narrow screens. */
-function repeatedBlocks({ blocks, bytes }: Outline, { firstAlike }: BlockContext, order: Uint32Array): Uint8Array {
+/** Blocks whose text a more probable one elsewhere has, as on pages with a copy for narrow screens; no refrains. */
+function repeatedBlocks(
+  { blocks, bytes, elements }: Outline,
+  { firstAlike }: BlockContext,
+  order: Uint32Array,
+): Uint8Array {
   const isRepeated = new Uint8Array(order.length);
-  const isKnown = new Uint8Array(order.length);
+  const placeOf = new Int32Array(order.length).fill(NOWHERE);
+  const partOf = (i: number): number => (blocks.holder[i]! < 0 ? -1 : elements.parent[blocks.holder[i]!]!);
   for (const i of order) {
     const first = firstAlike[i]!;
     if (blocks.width[i]! < LEAST_COPY || blocks.chars[i] !== blocks.chars[first]) continue;
     // Texts with an equal beginning may differ behind it.
     if (bytes.compare(bytes, blocks.from[i]!, blocks.to[i]!, blocks.from[first]!, blocks.to[first]!) !== 0) continue;
-    if (isKnown[first] === 1) isRepeated[i] = 1;
-    isKnown[first] = 1;
+    const place = partOf(i);
+    if (placeOf[first] === NOWHERE) placeOf[first] = place;
+    else if (placeOf[first] !== place) isRepeated[i] = 1;
   }
   return isRepeated;
 }

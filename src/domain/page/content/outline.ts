@@ -14,6 +14,8 @@ export interface Outline {
   readonly elementCount: number;
   readonly elements: ElementColumns;
   readonly kinds: PageKinds;
+  /** The page declares what it is, and that is no article. */
+  readonly isOtherKind: boolean;
   /** The texts of the blocks. */
   readonly bytes: Buffer;
   /** The text of `title`, UTF-8. */
@@ -53,6 +55,7 @@ export class OutlineReader implements Outline {
   blockCount = 0;
   kinds: PageKinds = { article: false, product: false, forum: false, list: false };
   title: Buffer = Buffer.alloc(0);
+  isOtherKind = false;
   private readonly limits: OutlineLimits;
   private readonly signsOf: SignReader;
   private readonly text = new BlockText();
@@ -102,6 +105,7 @@ export class OutlineReader implements Outline {
     this.addUp();
     this.countAlike();
     this.kinds = this.readKind.kinds();
+    this.isOtherKind = this.readKind.isOther();
     this.title = Buffer.from(this.readKind.title());
     return this;
   }
@@ -265,11 +269,8 @@ export class OutlineReader implements Outline {
     const counts = new Int32Array(this.elementCount);
     for (let at = 0; at < this.elementCount; at++) {
       const key = (parent[at]! + 1) * 0x10_0000 + looks[at]!;
-      let found = groups.get(key);
-      if (found === undefined) {
-        found = groups.size;
-        groups.set(key, found);
-      }
+      const found = groups.get(key) ?? groups.size;
+      if (found === groups.size) groups.set(key, found);
       counts[found]!++;
       group[at] = found;
     }

@@ -12,6 +12,8 @@ export interface PageKinds {
 export interface KindReader {
   (tape: Tape, element: number): void;
   kinds(): PageKinds;
+  /** Whether the page declares what it is, and that is no article. */
+  isOther(): boolean;
   /** The text of the first `title`; it may be cut. */
   title(): string;
 }
@@ -76,10 +78,12 @@ export function createKindReader(): KindReader {
     }
   };
   const has = (pattern: RegExp): boolean => [...types].some((type) => pattern.test(type));
+  const isArticle = (): boolean => isPost || has(/article|posting$|^blog/);
   return Object.assign(read, {
     title: () => title,
+    isOther: () => types.size > 0 && !isArticle(),
     kinds: () => ({
-      article: isPost || has(/article|posting$|^blog/),
+      article: isArticle(),
       product: has(/^product|^offer/),
       forum: isForum || has(/^discussionforum|^qapage|^question/),
       list: has(/^itemlist|^collectionpage|^searchresults/),
