@@ -1,5 +1,7 @@
 import type { BlockContext } from './block-context.ts';
+import { CONTENT } from './element-signs.ts';
 import type { Outline } from './outline.ts';
+import type { PageShape } from './page-shape.ts';
 
 /** Prose is sure above this probability. */
 const SURE = 0.8;
@@ -7,9 +9,9 @@ const LONG = 120;
 const MOST_LINKED = 0.3;
 /** Sure prose of this width makes a page one of prose. */
 const MUCH_PROSE = 500;
-/** Powers of the probabilities on a page of prose: of one that declares itself something else, and of others. */
-const POWER_OF_OTHERS = 1.3;
+/** Powers of the probabilities on a page of prose: an article, and another one. */
 const POWER_OF_ARTICLES = 2.2;
+const POWER_OF_OTHERS = 1.3;
 /** Narrower blocks may be said twice. */
 const LEAST_COPY = 60;
 const NOWHERE = -2;
@@ -18,15 +20,21 @@ const NOWHERE = -2;
  * The blocks to take, most probable first, as long as the expected F1 grows: 2 x expected words found / (words taken +
  * expected words of the content). Where a page has sure prose, probabilities count as a power of them: certainty was
  * learnt from some sites and is too high on others, and many doubtful blocks would lift each other in. Lists and the
- * like, which have no such core, keep what is in doubt, and so nearly do pages that declare themselves no article. Of long blocks with one text, one is taken.
+ * like, which have no such core, keep what is in doubt, and so nearly do pages that are no articles. Of long blocks
+ * with one text, one is taken.
  */
-export function chosenBlocks(outline: Outline, context: BlockContext, chances: Float64Array): Uint8Array {
+export function chosenBlocks(
+  outline: Outline,
+  page: PageShape,
+  context: BlockContext,
+  chances: Float64Array,
+): Uint8Array {
   const { width } = outline.blocks;
   const order = new Uint32Array(chances.length);
   for (let i = 0; i < order.length; i++) order[i] = i;
   order.sort((a, b) => chances[b]! - chances[a]! || a - b);
   const isRepeated = repeatedBlocks(outline, context, order);
-  const power = strictness(outline, chances);
+  const power = powerOf(outline, page, chances);
   const expected = new Float64Array(chances.length);
   let content = 0;
   for (let i = 0; i < chances.length; i++) {
@@ -54,14 +62,21 @@ export function chosenBlocks(outline: Outline, context: BlockContext, chances: F
 }
 
 /** The power of the probabilities: 1 on a page without sure prose. */
-function strictness({ blocks, isOtherKind }: Outline, chances: Float64Array): number {
+function powerOf(outline: Outline, page: PageShape, chances: Float64Array): number {
+  const { blocks } = outline;
   let prose = 0;
   for (let i = 0; i < chances.length; i++) {
     const isProse = blocks.width[i]! > LONG && blocks.linkChars[i]! < MOST_LINKED * blocks.chars[i]!;
     if (isProse && chances[i]! > SURE) prose += blocks.width[i]!;
   }
-  const power = isOtherKind ? POWER_OF_OTHERS : POWER_OF_ARTICLES;
+  const power = isArticle(outline, page) ? POWER_OF_ARTICLES : POWER_OF_OTHERS;
   return 1 + (power - 1) * Math.min(1, prose / MUCH_PROSE);
+}
+
+/** By what the page declares; else, if it marks no element as its content, as the press of former years does not. */
+function isArticle({ kinds, isOtherKind, elements }: Outline, { container }: PageShape): boolean {
+  if (kinds.article) return true;
+  return !isOtherKind && (container < 0 || (elements.signs[container]! & CONTENT) === 0);
 }
 
 /** Blocks whose text a more probable one elsewhere has, as on pages with a copy for narrow screens; no refrains. */

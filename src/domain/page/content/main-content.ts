@@ -55,7 +55,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: 
     const chances = blockChances(outline, page, rows, trees);
     lowerOthers(outline, context, chances);
     dropComments(outline, chances);
-    const isMain = chosenBlocks(outline, context, chances);
+    const isMain = chosenBlocks(outline, page, context, chances);
     for (let i = 0; i + 1 < isMain.length; i++) {
       // A heading goes with the part that it announces.
       if (isMain[i] === 1 && isMain[i + 1] === 0 && announcesTail(outline, i)) isMain[i] = 0;
