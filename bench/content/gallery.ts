@@ -10,7 +10,8 @@ import { createMainContent } from '../../src/domain/page/content/main-content.ts
 import { pageBlocks } from '../../src/domain/page/content/page-blocks.ts';
 import { readableText } from '../../src/domain/page/published/readable-text.ts';
 import { TextSketch } from '../../src/domain/page/text/text-sketch.ts';
-import { domOf, type LabelledPage, labelledPages, type Score, ScoreTable, tapeOf } from './labelled-pages.ts';
+import { domOf, type LabelledPage, labelledPages, tapeOf } from './labelled-pages.ts';
+import { type Score, ScoreTable } from './scores.ts';
 
 const { values } = parseArgs({
   options: {
@@ -27,12 +28,10 @@ interface Judged {
   readonly score: Score;
 }
 
-const judged: Judged[] = values.pages.flatMap((folder) =>
-  labelledPages(folder).map((page) => ({
-    page,
-    score: scores.add(page.type, mainContent(tapeOf(page)).text, page.gold),
-  })),
-);
+const judged: Judged[] = labelledPages(values.pages).map((page) => ({
+  page,
+  score: scores.add([`${page.set} ${page.part}`], mainContent(tapeOf(page)).text, page.gold),
+}));
 const worst = judged.sort((a, b) => a.score.f1 - b.score.f1).slice(0, Number(values.worst));
 
 /** A page with each block beside what the reference has of it. */
@@ -51,8 +50,8 @@ function section({ page, score }: Judged): string {
     return blockSection({ ...block, reasons: reasons.get(block.path) ?? [], isRead: isReadIn(read, block.text), mark });
   });
   const [precision, recall, f1] = [score.precision, score.recall, score.f1].map((value) => value.toFixed(2));
-  const byReading = scores.add('by a reading mode', reading, page.gold).f1.toFixed(2);
-  return `<details><summary>${escaped(page.file)} · ${escaped(page.type)} · F1 ${f1} (precision ${precision}, recall ${recall}); reading mode ${byReading}</summary>
+  const byReading = scores.add(['by a reading mode'], reading, page.gold).f1.toFixed(2);
+  return `<details><summary>${escaped(page.file)} · ${escaped(page.part)} · F1 ${f1} (precision ${precision}, recall ${recall}); reading mode ${byReading}</summary>
 ${sections.join('\n')}</details>`;
 }
 
