@@ -7,7 +7,7 @@ import {
   TREE_DEPTH,
   TREE_LEAVES,
   TREE_SPLITS,
-} from '../../src/domain/page/content/content-model.ts';
+} from '../../src/domain/page/content/trees/content-model.ts';
 import { seeded } from '../seeded.ts';
 import { BINS, type BinnedColumns, binnedColumns } from './binning.ts';
 

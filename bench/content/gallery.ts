@@ -5,9 +5,9 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { blockSection, escaped, htmlFile, isReadIn } from '../../src/cli/render/html/blocks-html.ts';
-import { contentReasons } from '../../src/domain/page/content/content-reasons.ts';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { pageBlocks } from '../../src/domain/page/content/page-blocks.ts';
+import { contentReasons } from '../../src/domain/page/content/trees/content-reasons.ts';
 import { readableText } from '../../src/domain/page/published/readable-text.ts';
 import { TextSketch } from '../../src/domain/page/text/text-sketch.ts';
 import { domOf, type LabelledPage, labelledPages, tapeOf } from './labelled-pages.ts';

@@ -1,6 +1,6 @@
 /**
  * `node dist/bench/content/train.js --pages FOLDER [--pages FOLDER ..] [--judge] [--folds 4] [--out
- * src/domain/page/content/content-trees.ts]`: learns the trees of the main content from sets of labelled pages.
+ * src/domain/page/content/trees/content-trees.ts]`: learns the trees of the main content from sets of labelled pages.
  *
  * With --judge, each set is scored by trees learnt from the other sets; with --folds, all pages by trees learnt from
  * the pages of other sites; with --out, trees learnt from all pages are written. The same pages give the same trees,
@@ -9,8 +9,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { BoostedTrees } from '../../src/domain/page/content/content-model.ts';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
+import type { BoostedTrees } from '../../src/domain/page/content/trees/content-model.ts';
 import { seeded } from '../seeded.ts';
 import { boost } from './boosting.ts';
 import { type Example, exampleOf, samplesOf } from './examples.ts';

@@ -7,7 +7,7 @@ import { checkRobots, type RobotsCheck } from '../../adapters/http/robots/check-
 import { createRobots } from '../../adapters/http/robots/robots.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { contentReasons, type Reason } from '../../domain/page/content/content-reasons.ts';
+import { contentReasons, type Reason } from '../../domain/page/content/trees/content-reasons.ts';
 import type { PageBlock } from '../../domain/page/page-block.ts';
 import type { PageNode } from '../../domain/page/page-node.ts';
 import { readableText } from '../../domain/page/published/readable-text.ts';

@@ -31,9 +31,7 @@ it('check parse shows what belongs to the content, as JSON, text and a picture',
   expect(picture).toContain("default-src 'none'");
   expect(picture).toMatch(/<h2>R · main · body&gt;article&gt;p:1 · \d+ characters<\/h2><h3>certainty 0\.[5-9]\d: \w/);
   expect(picture).toMatch(/<h2>noise · body&gt;nav:1 · [^<]+<\/h2><h3>certainty 0\.[0-4]\d: [^<]*−/);
-  expect(picture).toMatch(
-    /What a reading mode shows: \d{3} characters<\/summary><p dir="auto">.*What the page says/,
-  );
+  expect(picture).toMatch(/What a reading mode shows: \d{3} characters<\/summary><p dir="auto">.*What the page says/);
   const { stdout } = await run(['check', 'parse', 'page.html'], { cwd });
   expect(stdout).toMatch(/blocks \(5\):\n {2}noise Menu one Menu two \(2 links\)\n {2}main {2}Heading/);
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { contentTrees, logitsOf } from '../../../src/domain/page/content/content-model.ts';
-import { effectsOf } from '../../../src/domain/page/content/content-reasons.ts';
 import { FEATURES } from '../../../src/domain/page/content/feature-columns.ts';
+import { contentTrees, logitsOf } from '../../../src/domain/page/content/trees/content-model.ts';
+import { effectsOf } from '../../../src/domain/page/content/trees/content-reasons.ts';
 
 const trees = contentTrees();
 

@@ -1,6 +1,6 @@
 // cli/render/html/: HTML files that commands write.
 import type { ExplainedParse } from '../../../crawler.ts';
-import type { Reason } from '../../../domain/page/content/content-reasons.ts';
+import type { Reason } from '../../../domain/page/content/trees/content-reasons.ts';
 import type { PageBlock } from '../../../domain/page/page-block.ts';
 import { TextSketch } from '../../../domain/page/text/text-sketch.ts';
 import { counted } from '../quantities.ts';

@@ -6,11 +6,11 @@ import { type BlockContext, ContextReader } from './block-context.ts';
 import { announcesTail, blockFeatures } from './block-features.ts';
 import { chosenBlocks } from './choice.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
-import { type BoostedTrees, contentTrees, logitsOf } from './content-model.ts';
 import { ASIDE, SURROUND } from './element-signs.ts';
 import { FEATURES } from './feature-columns.ts';
 import { type Outline, OutlineReader } from './outline.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
+import { type BoostedTrees, contentTrees, logitsOf } from './trees/content-model.ts';
 
 /**
  * Version of the extraction; part of the name of every signature made from it, so it changes with every change of the

@@ -1,3 +1,4 @@
+// domain/page/content/trees/: the decision trees of main content, and why they decided.
 import { CONTENT_BASE, CONTENT_TREES } from './content-trees.ts';
 
 /** Splits of a tree, and its leaves: all trees are full, of depth 4. */

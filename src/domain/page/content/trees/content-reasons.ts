@@ -1,11 +1,11 @@
-import type { Tape } from '../tape/tape.ts';
-import { ContextReader } from './block-context.ts';
-import { blockFeatures } from './block-features.ts';
+import type { Tape } from '../../tape/tape.ts';
+import { ContextReader } from '../block-context.ts';
+import { blockFeatures } from '../block-features.ts';
+import { FEATURES } from '../feature-columns.ts';
+import { createMainContent } from '../main-content.ts';
+import { hiddenElements, isReported, pageBlocks } from '../page-blocks.ts';
+import { pageShape } from '../page-shape.ts';
 import { type BoostedTrees, contentTrees, TREE_DEPTH, TREE_LEAVES, TREE_SPLITS } from './content-model.ts';
-import { FEATURES } from './feature-columns.ts';
-import { createMainContent } from './main-content.ts';
-import { hiddenElements, isReported, pageBlocks } from './page-blocks.ts';
-import { pageShape } from './page-shape.ts';
 
 /** What a feature does to the logit of a block: above 0 towards content. */
 export interface Effect {
