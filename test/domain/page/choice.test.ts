@@ -4,9 +4,9 @@ import { ContextReader } from '../../../src/domain/page/content/block-context.ts
 import { chosenBlocks } from '../../../src/domain/page/content/choice.ts';
 import { type Outline, OutlineReader } from '../../../src/domain/page/content/outline.ts';
 import { pageShape } from '../../../src/domain/page/content/page-shape.ts';
-import { proseOf } from '../../../src/domain/page/content/prose.ts';
-import { titledBlocks } from '../../../src/domain/page/content/titles.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
+import { proseOf } from '../../../src/domain/page/prose/prose.ts';
+import { titledBlocks } from '../../../src/domain/page/prose/titled-blocks.ts';
 import { flatten } from '../../../src/domain/page/tape/flatten.ts';
 import { Tape } from '../../../src/domain/page/tape/tape.ts';
 

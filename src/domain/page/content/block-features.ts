@@ -1,3 +1,5 @@
+import { type Prose, proseOf } from '../prose/prose.ts';
+import { titledBlocks } from '../prose/titled-blocks.ts';
 import { TAIL, textHints } from '../text/text-hints.ts';
 import type { BlockContext } from './block-context.ts';
 import { CONTENT } from './element-signs.ts';
@@ -13,8 +15,6 @@ import {
 } from './feature-columns.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
-import { type Prose, proseOf } from './prose.ts';
-import { titledBlocks } from './titles.ts';
 
 /** Whether a heading announces what belongs to other pages. */
 export const announcesTail = (outline: Outline, block: number): boolean =>

@@ -1,4 +1,4 @@
-import type { Outline } from './outline.ts';
+import type { Outline } from '../content/outline.ts';
 
 /** Narrower blocks may stand in any title. */
 const LEAST_WIDTH = 12;

@@ -1,7 +1,9 @@
+// domain/page/prose/: where the prose and the headline of a page stand.
+
+import { HIDDEN, NOSCRIPT } from '../content/element-signs.ts';
+import type { Outline } from '../content/outline.ts';
+import type { PageShape } from '../content/page-shape.ts';
 import { TagTable } from '../tape/tag-names.ts';
-import { HIDDEN, NOSCRIPT } from './element-signs.ts';
-import type { Outline } from './outline.ts';
-import type { PageShape } from './page-shape.ts';
 
 /** Where the prose of a page stands: the blocks of text outside links, and the element that holds most of them. */
 export interface Prose {
