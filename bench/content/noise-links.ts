@@ -1,8 +1,8 @@
 /**
  * `node dist/bench/content/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and
  * the demo's site; with FOLDER also on labelled real pages (see labelled-pages.ts). Those label texts, not links: an
- * anchor of three words and twelve characters or more counts as content when the reference text contains it, and as
- * noise otherwise. Shorter anchors occur in texts by chance and are not counted.
+ * anchor of three words and twelve characters (Chinese and the like: six) or more counts as content when the reference
+ * text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are not counted.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { load } from 'cheerio';
 import { defaultConfig } from '../../src/config/load.ts';
 import { parsingOptions, readPluginList } from '../../src/crawler/parsing-options.ts';
 import { DemoSite, LIVES } from '../../src/demo/site.ts';
+import { wordsOf } from '../../src/domain/page/links/noise-links.ts';
 import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
 import { parseLive } from '../../src/plugin-host/parsing/parse-page.ts';
 
@@ -125,7 +126,7 @@ for (const mode of parsing.keys()) {
     const reference = folded(text);
     for (const { anchor, noise } of outlinks) {
       const label = folded(anchor);
-      if (label.length < 12 || label.split(' ').length < 3) continue;
+      if (label.length < (wordsOf(label) > label.split(' ').length ? 6 : 12) || wordsOf(label) < 3) continue;
       judged.push({ isNoise: !reference.includes(label), marked: noise !== undefined, type });
     }
   }

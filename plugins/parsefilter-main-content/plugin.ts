@@ -54,7 +54,7 @@ function improvedFinder(): Finder {
     const { tape } = page;
     if (tape === null) return null;
     const found = mainContent(tape);
-    pageBlocks(found, maxBlocks, page.newBlocks());
+    pageBlocks(found, maxBlocks, page.newBlocks()).tape = tape;
     return found.text;
   };
 }

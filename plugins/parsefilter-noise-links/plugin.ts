@@ -1,4 +1,6 @@
 import {
+  type CertainPlace,
+  contentShape,
   createClassifier,
   definePlugin,
   type LinkPlace,
@@ -34,8 +36,12 @@ export default definePlugin({
       filter: (page) => {
         const { result, tape } = page;
         if (tape === null || tape.links.size === 0) return;
-        const links = placedLinks(result.outlinks, tape.links, linkPlaces(tape, cuts, classOf));
-        const noise = isPublished ? publishedNoise(links, page.url) : noiseLinks(links, result.mainText);
+        const { blocks } = page;
+        const certaintyOf = (anchor: number): number => blocks.certaintyWithin(anchor, tape.closeOf(anchor));
+        const links = placedLinks(result.outlinks, tape.links, linkPlaces(tape, cuts, classOf), certaintyOf);
+        const noise = isPublished
+          ? publishedNoise(links, page.url)
+          : noiseLinks(links, result.mainText, contentShape(blocks));
         if (noise.size === 0) return;
         result.outlinks = result.outlinks.map((outlink) => {
           const reason = noise.get(outlink.url);
@@ -61,13 +67,16 @@ function placedLinks(
   outlinks: readonly Outlink[],
   anchors: Tape['links'],
   placeOf: ReadonlyMap<number, LinkPlace>,
+  certaintyOf: (anchor: number) => number,
 ): PlacedLink[] {
   const links: PlacedLink[] = [];
   for (const { url, anchor } of outlinks) {
-    const places: LinkPlace[] = [];
+    const places: CertainPlace[] = [];
     for (const entry of anchors.get(url) ?? []) {
       const place = placeOf.get(entry);
-      if (place !== undefined) places.push(place);
+      if (place === undefined) continue;
+      const { region, part } = place;
+      places.push({ region, part, certainty: certaintyOf(entry) });
     }
     if (places.length > 0) links.push({ url, anchor, places });
   }

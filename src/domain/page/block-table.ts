@@ -2,6 +2,7 @@
 import { type BlockType, type PageBlock, placeOf } from './page-block.ts';
 import { resized } from './tape/resized.ts';
 import { asciiSlice, utf8Slice } from './tape/slices.ts';
+import type { Tape } from './tape/tape.ts';
 import { Utf8Text } from './text/utf8-text.ts';
 
 const FIRST_ROWS = 256;
@@ -19,6 +20,9 @@ export interface BlockRow {
   /** Number of its path, and its own number among the blocks of that. */
   readonly path: number;
   readonly nth: number;
+  /** Entry of its first text on the tape, and of the first one behind it. */
+  readonly firstText: number;
+  readonly endText: number;
   readonly from: number;
   readonly to: number;
   readonly chars: number;
@@ -35,6 +39,8 @@ export interface BlockRow {
  */
 export class BlockTable {
   count = 0;
+  /** Where the blocks were found; `null`: they came as objects. */
+  tape: Tape | null = null;
   /** Of each block: what it is, the number of its place, and its text: range, UTF-16 units, and what is known of it. */
   types = column();
   places = column();
@@ -43,6 +49,8 @@ export class BlockTable {
   chars = column();
   /** Whether it has characters beyond ASCII. */
   isWide = column();
+  /** UTF-16 units inside links. */
+  anchorChars = column();
   /** Whether its only white space is single spaces between words. */
   isFolded = column();
   /** Probability to be content; NaN: none was given. */
@@ -50,10 +58,11 @@ export class BlockTable {
   readonly placeNames: string[] = [];
   /** Texts inside links, of topic blocks. */
   readonly anchorTexts: string[] = [];
+  private firstTexts = column();
+  private endTexts = column();
   private paths = column();
   private nths = column();
   private links = column();
-  private anchorChars = column();
   private readonly pathNames: string[] = [];
   private readonly placeOfPath: number[] = [];
   private readonly placeNumbers = new Map<string, number>();
@@ -67,6 +76,7 @@ export class BlockTable {
   clear(): void {
     if (this.types.length > KEPT_ROWS) this.resize(0);
     this.count = 0;
+    this.tape = null;
     this.texts.clear();
     this.placeNames.length = 0;
     this.anchorTexts.length = 0;
@@ -96,6 +106,8 @@ export class BlockTable {
     this.isFolded[at] = row.isFolded;
     this.paths[at] = row.path;
     this.nths[at] = row.nth;
+    this.firstTexts[at] = row.firstText;
+    this.endTexts[at] = row.endText;
     this.links[at] = row.links;
     this.anchorChars[at] = row.anchorChars;
   }
@@ -103,7 +115,7 @@ export class BlockTable {
   /** Becomes a table of other blocks. */
   fill(blocks: readonly PageBlock[]): this {
     this.clear();
-    for (const { type, path, text, certainty, anchorText } of blocks) {
+    for (const { type, path, text, certainty, links, anchorChars, anchorText } of blocks) {
       const at = this.put(TYPES.indexOf(type), this.placeNumber(placeOf(path)), certainty ?? Number.NaN);
       this.starts[at] = this.texts.end;
       this.texts.addString(text);
@@ -111,6 +123,8 @@ export class BlockTable {
       this.chars[at] = text.length;
       this.isWide[at] = Number(this.ends[at]! - this.starts[at]! > text.length);
       this.isFolded[at] = 0;
+      this.links[at] = links;
+      this.anchorChars[at] = anchorChars;
       if (type === 'topic') this.anchorTexts.push(anchorText ?? '');
     }
     return this;
@@ -131,6 +145,26 @@ export class BlockTable {
   textOf(at: number): string {
     const slice = this.isWide[at] === 1 ? utf8Slice : asciiSlice;
     return slice(this.bytes, this.starts[at]!, this.ends[at]!);
+  }
+
+  /**
+   * The greatest certainty of the blocks that have a text between two entries of {@link tape}; NaN: none has, or the
+   * blocks were not found on a tape.
+   */
+  certaintyWithin(from: number, to: number): number {
+    if (this.tape === null) return Number.NaN;
+    // The last block that begins at or before `from`: blocks are in the order of their texts.
+    let low = 0;
+    for (let high = this.count; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if (this.firstTexts[middle]! <= from) low = middle + 1;
+      else high = middle;
+    }
+    let greatest = Number.NaN;
+    for (let at = Math.max(0, low - 1); at < this.count && this.firstTexts[at]! < to; at++) {
+      if (this.endTexts[at]! > from && !(this.certainty[at]! <= greatest)) greatest = this.certainty[at]!;
+    }
+    return greatest;
   }
 
   /** Texts of the main blocks, a line each. */
@@ -168,6 +202,8 @@ export class BlockTable {
     this.isFolded = longer(this.isFolded);
     this.paths = longer(this.paths);
     this.nths = longer(this.nths);
+    this.firstTexts = longer(this.firstTexts);
+    this.endTexts = longer(this.endTexts);
     this.links = longer(this.links);
     this.anchorChars = longer(this.anchorChars);
     const certainty = new Float64Array(this.types.length);

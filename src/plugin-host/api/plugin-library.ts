@@ -28,6 +28,8 @@ export { CONTENT_VERSION, createMainContent, type MainContent } from '../../doma
 export { pageBlocks } from '../../domain/page/content/page-blocks.ts';
 export { type LinkPlace, linkPlaces, PUBLISHED_CUTS, TODAYS_CUTS } from '../../domain/page/links/link-regions.ts';
 export {
+  type CertainPlace,
+  contentShape,
   type NoiseReason,
   noiseLinks,
   type PlacedLink,

@@ -29,6 +29,8 @@ export class BlockColumns {
   from = column();
   to = column();
   chars = column();
+  /** Entry of its first text on the tape. */
+  firstText = column();
   /** Whether it has characters beyond ASCII. */
   isWide = column();
   linkChars = column();
@@ -59,3 +61,28 @@ export function extend(table: ElementColumns | BlockColumns, rows: number): void
 
 /** Whether a table has grown so long that a new one is to be made for the next page. */
 export const isTooLong = ({ chars }: ElementColumns | BlockColumns): boolean => chars.length > KEPT_ROWS;
+
+/** Text was counted for the innermost element; ancestors come before it. */
+export function addUp({ parent, chars, linkChars, blocks }: ElementColumns, count: number): void {
+  for (let at = count - 1; at >= 0; at--) {
+    const around = parent[at]!;
+    if (around < 0) continue;
+    chars[around]! += chars[at]!;
+    linkChars[around]! += linkChars[at]!;
+    blocks[around]! += blocks[at]!;
+  }
+}
+
+/** Counts the siblings that look like each element. */
+export function countAlike({ parent, looks, group, alike }: ElementColumns, count: number): void {
+  const groups = new Map<number, number>();
+  const counts = new Int32Array(count);
+  for (let at = 0; at < count; at++) {
+    const key = (parent[at]! + 1) * 0x10_0000 + looks[at]!;
+    const found = groups.get(key) ?? groups.size;
+    if (found === groups.size) groups.set(key, found);
+    counts[found]!++;
+    group[at] = found;
+  }
+  for (let at = 0; at < count; at++) alike[at] = counts[group[at]!]!;
+}

@@ -4,7 +4,7 @@ import { KNOWN_TAGS, TagTable, tagNumber } from '../tape/tag-names.ts';
 import { CLOSE, type Tape, TEXT } from '../tape/tape.ts';
 import { BlockText } from './block-text.ts';
 import { createSignReader, HIDDEN, NOSCRIPT, SILENT, type SignReader } from './element-signs.ts';
-import { BlockColumns, ElementColumns, extend, isTooLong } from './outline-columns.ts';
+import { addUp, BlockColumns, countAlike, ElementColumns, extend, isTooLong } from './outline-columns.ts';
 import { createKindReader, type PageKinds } from './page-kinds.ts';
 
 /** The block elements of a page and the runs of text between two block boundaries. Valid until the next page. */
@@ -73,6 +73,8 @@ export class OutlineReader implements Outline {
   private anchors = 0;
   private linkChars = 0;
   private links = 0;
+  /** Entry of the first text of the current block; -1: it has none yet. */
+  private firstText = -1;
   private total = 0;
 
   constructor(signsOf: SignReader = createSignReader(), limits: OutlineLimits = OUTLINE_LIMITS) {
@@ -102,8 +104,8 @@ export class OutlineReader implements Outline {
       else if (kind >= 0) at = this.enter(tape, at, kind);
     }
     this.flush();
-    this.addUp();
-    this.countAlike();
+    addUp(this.elements, this.elementCount);
+    countAlike(this.elements, this.elementCount);
     this.kinds = this.readKind.kinds();
     this.isOtherKind = this.readKind.isOther();
     this.title = Buffer.from(this.readKind.title());
@@ -122,6 +124,7 @@ export class OutlineReader implements Outline {
     this.holder = -1;
     this.hiding = 0;
     this.anchors = 0;
+    this.firstText = -1;
     this.total = 0;
   }
 
@@ -142,6 +145,7 @@ export class OutlineReader implements Outline {
     const chars = tape.isWide(at) ? text.addWide(tape.bytes, from, to) : text.addAscii(tape.bytes, from, to);
     this.total += chars;
     if (this.anchors > 0) this.linkChars += chars;
+    if (this.firstText < 0) this.firstText = at;
   }
 
   /** Where the walk goes on: at the element, or at its end if its content is skipped. */
@@ -229,6 +233,7 @@ export class OutlineReader implements Outline {
       blocks.from[block] = text.start;
       blocks.to[block] = text.end;
       blocks.chars[block] = chars;
+      blocks.firstText[block] = this.firstText;
       blocks.isWide[block] = Number(text.isWide);
       blocks.linkChars[block] = linkChars;
       blocks.links[block] = this.links;
@@ -248,33 +253,7 @@ export class OutlineReader implements Outline {
     text.startBlock();
     this.linkChars = 0;
     this.links = 0;
-  }
-
-  /** Text was counted for the innermost element; ancestors come before it. */
-  private addUp(): void {
-    const { parent, chars, linkChars, blocks } = this.elements;
-    for (let at = this.elementCount - 1; at >= 0; at--) {
-      const around = parent[at]!;
-      if (around < 0) continue;
-      chars[around]! += chars[at]!;
-      linkChars[around]! += linkChars[at]!;
-      blocks[around]! += blocks[at]!;
-    }
-  }
-
-  /** Counts the siblings that look like each element. */
-  private countAlike(): void {
-    const { parent, looks, group, alike } = this.elements;
-    const groups = new Map<number, number>();
-    const counts = new Int32Array(this.elementCount);
-    for (let at = 0; at < this.elementCount; at++) {
-      const key = (parent[at]! + 1) * 0x10_0000 + looks[at]!;
-      const found = groups.get(key) ?? groups.size;
-      if (found === groups.size) groups.set(key, found);
-      counts[found]!++;
-      group[at] = found;
-    }
-    for (let at = 0; at < this.elementCount; at++) alike[at] = counts[group[at]!]!;
+    this.firstText = -1;
   }
 }
 

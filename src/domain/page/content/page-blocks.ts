@@ -5,6 +5,9 @@ import type { MainContent } from './main-content.ts';
 import type { Outline } from './outline.ts';
 import type { ElementColumns } from './outline-columns.ts';
 
+/** No tape is as long. */
+const LAST_ENTRY = 0x7fff_ffff;
+
 /**
  * Lists the blocks of a page, at most `max`, for reports and signatures; hidden ones are left out unless they are
  * content. `table` is emptied before.
@@ -27,6 +30,8 @@ export function pageBlocks(
       type: isMain[i] === 1 ? MAIN_BLOCK : NOISE_BLOCK,
       path: place.number,
       nth: ++place.blocks,
+      firstText: blocks.firstText[i]!,
+      endText: i < last ? blocks.firstText[i + 1]! : LAST_ENTRY,
       from: blocks.from[i]!,
       to: blocks.to[i]!,
       chars: blocks.chars[i]!,
