@@ -16,6 +16,13 @@ const COLUMNS = [
   'depth',
   'outlinks',
   'metadata',
+  'authors',
+  'publishedAt',
+  'modifiedAt',
+  'description',
+  'keywords',
+  'siteName',
+  'image',
 ] as const satisfies readonly (keyof ExportDocument)[];
 
 export default definePlugin({

@@ -8,12 +8,25 @@ import {
   openFileTree,
 } from 'incrawl/plugin';
 
-const FIELDS = ['url', 'title', 'lang', 'fetchedAt', 'changedAt'] as const satisfies readonly (keyof ExportDocument)[];
+const FIELDS = [
+  'url',
+  'title',
+  'authors',
+  'publishedAt',
+  'modifiedAt',
+  'description',
+  'keywords',
+  'siteName',
+  'image',
+  'lang',
+  'fetchedAt',
+  'changedAt',
+] as const satisfies readonly (keyof ExportDocument)[];
 
-/** Front matter in YAML; a JSON string is a valid YAML string. */
+/** Front matter in YAML; a JSON string or list is valid YAML. */
 function frontMatter(fields: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(fields).map(([name, value]) =>
-    value === null ? '' : `${name}: ${JSON.stringify(value)}\n`,
+    value === null || (Array.isArray(value) && value.length === 0) ? '' : `${name}: ${JSON.stringify(value)}\n`,
   );
   return `---\n${lines.join('')}---\n`;
 }

@@ -72,6 +72,13 @@ const page = (url: string, text = 'text'): ExportDocument => ({
   digest: null,
   outlinks: [],
   metadata: {},
+  authors: [],
+  publishedAt: null,
+  modifiedAt: null,
+  description: null,
+  keywords: [],
+  siteName: null,
+  image: null,
   depth: 0,
 });
 const noContent = { response: async () => null, markdown: async () => null };

@@ -103,6 +103,13 @@ const pageOf = (number: number, chars: number): ExportDocument => ({
   digest: null,
   outlinks: [],
   metadata: {},
+  authors: [],
+  publishedAt: null,
+  modifiedAt: null,
+  description: null,
+  keywords: [],
+  siteName: null,
+  image: null,
   depth: 0,
 });
 

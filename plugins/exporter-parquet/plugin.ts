@@ -34,6 +34,13 @@ const COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['depth', 'INTEGER'],
   ['outlinks', 'VARCHAR[]'],
   ['metadata', 'VARCHAR'],
+  ['authors', 'VARCHAR[]'],
+  ['publishedAt', 'TIMESTAMPTZ'],
+  ['modifiedAt', 'TIMESTAMPTZ'],
+  ['description', 'VARCHAR'],
+  ['keywords', 'VARCHAR[]'],
+  ['siteName', 'VARCHAR'],
+  ['image', 'VARCHAR'],
   ['deleted', 'BOOLEAN'],
 ];
 
@@ -83,6 +90,8 @@ function appendPage(duckdb: DuckDb, appender: DuckDbAppender, page: ExportDocume
     value === null
       ? appender.appendNull()
       : appender.appendTimestampTZ(new duckdb.DuckDBTimestampTZValue(BigInt(Date.parse(value)) * 1_000n));
+  const list = (values: readonly string[]): void =>
+    appender.appendList(duckdb.listValue(values), duckdb.LIST(duckdb.VARCHAR));
   text(page.url);
   text(page.state);
   time(page.fetchedAt);
@@ -95,7 +104,14 @@ function appendPage(duckdb: DuckDb, appender: DuckDbAppender, page: ExportDocume
   text(page.signature);
   text(page.digest);
   number(page.depth);
-  appender.appendList(duckdb.listValue(page.outlinks), duckdb.LIST(duckdb.VARCHAR));
+  list(page.outlinks);
   text(JSON.stringify(page.metadata));
+  list(page.authors);
+  time(page.publishedAt);
+  time(page.modifiedAt);
+  text(page.description);
+  list(page.keywords);
+  text(page.siteName);
+  text(page.image);
   appender.appendBoolean(false);
 }

@@ -22,7 +22,7 @@ const NAMES: readonly (readonly [number, string])[] = [
   [MUTED, 'iframe noembed object audio video canvas select datalist textarea svg rp'],
   [CONCEALED, 'noscript noframes'],
   [OPAQUE, 'script style template title'],
-  [SPECIAL, 'a area base frame html iframe img link meta title'],
+  [SPECIAL, 'a area base frame h1 html iframe img link meta script title'],
 ];
 
 export const ROLES = new TagTable(

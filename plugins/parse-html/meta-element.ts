@@ -1,11 +1,11 @@
 import { foldText } from './folded-text.ts';
+import { META_NAMES } from './meta-names.ts';
 import type { PageFacts } from './page-facts.ts';
 
-const MAX_DESCRIPTION = 2048;
 const MAX_KEYWORDS = 100;
 const MAX_KEYWORD = 128;
 
-/** Reads one `meta` element. The first of a kind wins; of robots all count. */
+/** Reads one `meta` element. */
 export function readMeta(
   attributes: Readonly<Record<string, string>>,
   facts: PageFacts,
@@ -19,13 +19,16 @@ export function readMeta(
     const url = refreshTarget(content);
     if (url !== null) refresh(url);
   } else if (pragma === 'content-language') facts.lang ??= content;
-  const name = (attributes.name ?? attributes.property)?.trim().toLowerCase();
+  const name = (attributes.name ?? attributes.property ?? attributes.itemprop)?.trim().toLowerCase();
   if (name === undefined) return;
   if (agents.has(name)) facts.robots.push(content);
-  else if (name === 'description') facts.description ??= foldText(content, MAX_DESCRIPTION) || null;
   else if (name === 'keywords') addKeywords(facts.keywords, content);
-  else if (name === 'og:title') facts.socialTitle ??= foldText(content, MAX_DESCRIPTION) || null;
-  else if (name === 'og:description') facts.socialDescription ??= foldText(content, MAX_DESCRIPTION) || null;
+  else if (name === 'og:locale') facts.locale ??= content;
+  else if (name === 'og:type') facts.stated.isArticle ||= /article/i.test(content);
+  else {
+    const known = META_NAMES.get(name);
+    if (known !== undefined) facts.stated.add(known.field, known.source, content);
+  }
 }
 
 function addKeywords(keywords: string[], content: string): void {

@@ -1,4 +1,4 @@
-import type { Outlink } from 'incrawl/plugin';
+import { type Outlink, Statements } from 'incrawl/plugin';
 
 /** A link as written, not yet resolved. */
 export interface RawLink {
@@ -14,12 +14,13 @@ export interface RawLink {
 
 /** Facts collected by one walk over a page. */
 export interface PageFacts {
+  /** The `title` element, white space folded. */
   title: string | null;
-  /** `og:title`, for pages without a title. */
-  socialTitle: string | null;
+  /** All but the language. */
+  readonly stated: Statements;
   lang: string | null;
-  description: string | null;
-  socialDescription: string | null;
+  /** `og:locale`. */
+  locale: string | null;
   keywords: string[];
   baseHref: string | null;
   /** Contents of `meta name="robots"` and of those named for the agent. */
@@ -30,10 +31,9 @@ export interface PageFacts {
 export function emptyFacts(): PageFacts {
   return {
     title: null,
-    socialTitle: null,
+    stated: new Statements(),
     lang: null,
-    description: null,
-    socialDescription: null,
+    locale: null,
     keywords: [],
     baseHref: null,
     robots: [],

@@ -1,10 +1,11 @@
-import { CLOSE, type Tape, TEXT, tagNumber } from 'incrawl/plugin';
+import { ATTRIBUTE, CLOSE, readJsonLd, type Tape, TEXT, tagNumber } from 'incrawl/plugin';
 import { APART, BLOCK, MUTED, OPAQUE, ROLES, SPECIAL } from './element-roles.ts';
 import { FoldedBytes } from './folded-bytes.ts';
 import { foldText } from './folded-text.ts';
 import { readLinkElement } from './link-element.ts';
 import { readMeta } from './meta-element.ts';
 import { emptyFacts, type PageFacts, type RawLink } from './page-facts.ts';
+import { shownText } from './shown-text.ts';
 
 export interface WalkOptions {
   readonly maxLinks: number;
@@ -12,18 +13,20 @@ export interface WalkOptions {
   readonly agents: ReadonlySet<string>;
 }
 
-export const MAX_TITLE = 1024;
+const MAX_TITLE = 1024;
 export const MAX_ANCHOR = 256;
 
 const A = tagNumber('a');
 const AREA = tagNumber('area');
 const BASE = tagNumber('base');
 const FRAME = tagNumber('frame');
+const H1 = tagNumber('h1');
 const HTML = tagNumber('html');
 const IFRAME = tagNumber('iframe');
 const IMG = tagNumber('img');
 const LINK = tagNumber('link');
 const META = tagNumber('meta');
+const SCRIPT = tagNumber('script');
 const TITLE = tagNumber('title');
 
 /** Reads links and facts of pages in document order; reusable for any number of pages. */
@@ -111,6 +114,12 @@ export class PageWalk {
       case HTML:
         facts.lang ??= tape.attribute(at, 'lang') ?? tape.attribute(at, 'xml:lang') ?? null;
         break;
+      case H1:
+        this.readHeading(at);
+        break;
+      case SCRIPT:
+        this.readScript(at);
+        break;
       case TITLE:
         this.readTitle(at);
         break;
@@ -139,10 +148,29 @@ export class PageWalk {
   private readTitle(at: number): void {
     // Inside svg it names a drawing.
     if (this.mutedTo >= 0 || this.facts.title !== null) return;
+    this.facts.title = foldText(this.rawText(at), MAX_TITLE) || null;
+    if (this.facts.title !== null) this.facts.stated.add('title', 'title', this.facts.title);
+  }
+
+  /** The text of an element that holds no elements. */
+  private rawText(at: number): string {
     const { tape } = this;
     let text = '';
     for (let each = at + 1; each < tape.closeOf(at); each++) if (tape.kindAt(each) === TEXT) text += tape.textAt(each);
-    this.facts.title = foldText(text, MAX_TITLE) || null;
+    return text;
+  }
+
+  private readHeading(at: number): void {
+    if (this.mutedTo < 0) this.facts.stated.add('title', 'h1', shownText(this.tape, at, MAX_TITLE));
+  }
+
+  private readScript(at: number): void {
+    const { tape } = this;
+    const type = tape.find(at, ATTRIBUTE.type);
+    // Most scripts have no type, or a shorter one.
+    if (type < 0 || tape.valueEnd(type) - tape.valueStart(type) < JSON_LD_CHARS) return;
+    if (JSON_LD.test(tape.valueAt(type)) && this.facts.stated.jsonLd < MAX_JSON_LD)
+      readJsonLd(this.rawText(at), this.facts.stated);
   }
 
   private startAnchor(at: number): void {
@@ -185,5 +213,9 @@ export class PageWalk {
 }
 
 const LINK_ATTRIBUTES = ['rel', 'type', 'hreflang', 'href', 'title'] as const;
-const META_ATTRIBUTES = ['content', 'http-equiv', 'name', 'property'] as const;
+const META_ATTRIBUTES = ['content', 'http-equiv', 'name', 'property', 'itemprop'] as const;
+const JSON_LD = /^\s*application\/ld\+json\s*(?:;|$)/i;
+const JSON_LD_CHARS = 'application/ld+json'.length;
+/** Blocks of JSON-LD read of a page. */
+const MAX_JSON_LD = 32;
 const NOFOLLOW = /(?:^|\s)(?:nofollow|ugc|sponsored)(?:\s|$)/i;

@@ -1,4 +1,12 @@
-import { guessLanguage, type Page, robotsDirectives, type Tape } from 'incrawl/plugin';
+import {
+  declaredLanguage,
+  guessLanguage,
+  type Page,
+  pageMetadata,
+  robotsDirectives,
+  type Statement,
+  type Tape,
+} from 'incrawl/plugin';
 import { readLinkElement } from './link-element.ts';
 import { parseLinkHeader } from './link-header.ts';
 import { createLinkResolver, type LinkResolver } from './link-resolver.ts';
@@ -12,6 +20,8 @@ import { VisibleText } from './visible-text.ts';
 export interface ReaderOptions extends Options {
   /** Product token, lower case. */
   readonly agent: string;
+  /** The present, ms since the epoch. */
+  readonly now: () => number;
 }
 
 /** Writes the nodes of pages on tapes, reads each once, and fills in the result. */
@@ -29,24 +39,31 @@ export class HtmlReader {
 
   read(page: Page): void {
     const { result, headers } = page;
-    const { maxText, maxLinks, agent } = this.options;
+    const { maxText, maxLinks, agent, now } = this.options;
     const tape = page.newTape();
     this.scanner.scan(page.utf8, tape, this.options, page.contentType === 'application/xhtml+xml');
     const facts = this.walk.read(tape, { maxLinks, agents: this.agents });
     page.readTextLater(() => this.visibleText.read(tape, maxText));
-    result.title = facts.title ?? facts.socialTitle;
-    result.description = facts.description ?? facts.socialDescription;
+    result.documentTitle = facts.title ?? facts.stated.first('title', ['og:title'])?.value ?? null;
     result.keywords = facts.keywords;
-    result.lang = language(facts.lang) ?? language(headers['content-language']) ?? guessLanguage(result.text);
+    const language = declaredLanguage([
+      ...stated('html lang', facts.lang),
+      ...stated('Content-Language', headers['content-language']),
+      ...stated('og:locale', facts.locale),
+      ...facts.stated.of('lang'),
+    ]);
+    result.lang = language?.value ?? guessLanguage(result.text);
     const { noindex, nofollow } = robotsDirectives(facts.robots, headers['x-robots-tag'], agent);
     result.noindex ||= noindex;
     result.nofollow ||= nofollow;
     if (tape.isTruncated) result.metadata['parse-html.truncated'] = true;
-    addLinks(page, tape, facts, maxLinks);
+    const resolve = addLinks(page, tape, facts, maxLinks);
+    Object.assign(result, pageMetadata(facts.stated, { url: page.url, now: now(), resolve }));
+    if (result.lang !== null) result.sources.lang = language?.source ?? 'text';
   }
 }
 
-function addLinks(page: Page, tape: Tape, facts: PageFacts, maxLinks: number): void {
+function addLinks(page: Page, tape: Tape, facts: PageFacts, maxLinks: number): LinkResolver {
   const { result } = page;
   const fromPage = createLinkResolver(page.url, page.charset);
   result.base = facts.baseHref === null ? null : fromPage(facts.baseHref);
@@ -57,6 +74,7 @@ function addLinks(page: Page, tape: Tape, facts: PageFacts, maxLinks: number): v
   const anchors = new Map<string, number[]>();
   result.outlinks = mergeOutlinks(links, resolve, maxLinks, anchors);
   tape.links = anchors;
+  return resolve;
 }
 
 function firstCanonical(links: readonly RawLink[], resolve: LinkResolver): string | null {
@@ -84,8 +102,5 @@ function headerLinks(header: string | undefined, pageUrl: string): RawLink[] {
   return found;
 }
 
-/** The first language tag in a declaration (`en-US, de`), with hyphens. */
-function language(declared: string | null | undefined): string | null {
-  const tag = /^[\s,]*([a-z]{2,8}(?:[-_][a-z0-9]{1,8})*)\s*(?:[,;]|$)/i.exec(declared?.slice(0, 100) ?? '')?.[1];
-  return tag === undefined ? null : tag.replaceAll('_', '-');
-}
+const stated = (source: string, value: string | null | undefined): Statement[] =>
+  value == null ? [] : [{ source, value }];

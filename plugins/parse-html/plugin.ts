@@ -7,7 +7,7 @@ export default definePlugin<'parse', Options>({
   api: 1,
   options: optionsSchema,
   setup: (host, options) => {
-    const reader = new HtmlReader({ ...options, agent: (options.agent ?? host.agent).toLowerCase() });
+    const reader = new HtmlReader({ ...options, agent: (options.agent ?? host.agent).toLowerCase(), now: host.now });
     return {
       types: ['text/html', 'application/xhtml+xml'],
       content: 'html1',

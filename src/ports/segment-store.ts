@@ -178,6 +178,12 @@ export interface ParsedRecord {
   readonly lang: string | null;
   readonly canonical: string | null;
   readonly text: string;
+  /** As the page gives them; absent where it does not, and in segments of older versions. */
+  readonly description?: string;
+  readonly keywords?: readonly string[];
+  readonly siteName?: string;
+  /** Absolute http(s) URL. */
+  readonly image?: string;
   readonly outlinks: readonly Outlink[];
 }
 

@@ -43,6 +43,7 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
       places: packPlaces({ prints: new Map([['body>main>article>p', 0xabcdef]]), others: 7 }),
     },
     textChars: 1_234,
+    stated: { authors: ['Jane Doe', 'O’Neil'], publishedAt: 1_699_999_999_000, modifiedAt: null, lang: 'pt-BR' },
     target: 'https://target.example/',
     visits: [
       { at: 1_700_000_000_500, outcome: 'new', distance: null, elapsedMs: null, bytes: 100, intervalMs: 1_000 },

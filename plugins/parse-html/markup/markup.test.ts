@@ -11,7 +11,8 @@ const LIMITS: TreeLimits = { maxDepth: 512, maxAttributes: 256, maxNodes: 500_00
 /** The DOM that a plugin gets. */
 function build(html: string, limits: Partial<TreeLimits> = {}, isXhtml = false) {
   const page = samplePage(html, { contentType: isXhtml ? 'application/xhtml+xml' : 'text/html; charset=utf-8' });
-  new HtmlReader({ ...LIMITS, ...limits, maxLinks: 1_000, maxText: 1_000_000, agent: 'incrawl' }).read(page);
+  const options = { ...LIMITS, ...limits, maxLinks: 1_000, maxText: 1_000_000, agent: 'incrawl', now: () => 0 };
+  new HtmlReader(options).read(page);
   return { document: page.dom as Document, truncated: page.result.metadata['parse-html.truncated'] === true };
 }
 

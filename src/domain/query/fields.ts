@@ -57,6 +57,10 @@ const ROWS: readonly Row[] = [
   ['textChars', 'number', 'length of the content text, characters', (datum) => datum.textChars],
   ['signatureName', 'text', 'name of the signature algorithm', (datum) => datum.signatureName],
   ['title', 'text', 'title of the page', (datum) => datum.title],
+  ['author', 'text', 'authors that the page names, separated by commas', authorsOf],
+  ['publishedAt', 'time', 'when the page says that it was published', (datum) => datum.stated?.publishedAt ?? null],
+  ['modifiedAt', 'time', 'when the page says that it was last modified', (datum) => datum.stated?.modifiedAt ?? null],
+  ['lang', 'text', 'language of the page, declared or guessed', (datum) => datum.stated?.lang ?? null],
   ['target', 'text', 'target of a redirect, or representative of a duplicate', (datum) => datum.target],
   ['visitCount', 'number', 'stored visits', (datum) => datum.visits.length],
   ['changeCount', 'number', 'stored visits that found it changed', changeCount],
@@ -70,6 +74,10 @@ const ROWS: readonly Row[] = [
   ],
   ['bytes', 'size', 'body bytes of the last visit', (datum) => lastVisit(datum)?.bytes ?? null],
 ];
+
+function authorsOf({ stated }: CrawlDatum): string | null {
+  return stated === null || stated.authors.length === 0 ? null : stated.authors.join(', ');
+}
 
 function changeCount({ visits }: CrawlDatum): number {
   let changes = 0;

@@ -23,6 +23,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
 import type { Outlink } from '../../ports/segment-store.ts';
 import { askRobots, denialBy, verdictInTurn } from '../../steps/fetch/robots-turn.ts';
+import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { type PluginView, pluginViews } from '../plugins/plugin-views.ts';
 
 export interface UrlCheck {
@@ -36,6 +37,16 @@ export interface ParseCheck {
   readonly file: string | null;
   readonly url: string;
   readonly title: string | null;
+  readonly authors: readonly string[];
+  /** Times in ISO 8601. */
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly description: string | null;
+  readonly keywords: readonly string[];
+  readonly siteName: string | null;
+  readonly image: string | null;
+  /** Where the parser found each of these, by field. */
+  readonly sources: Readonly<Record<string, string>>;
   readonly text: string;
   readonly mainText: string;
   readonly lang: string | null;
@@ -194,6 +205,14 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
       file: input.file ?? null,
       url: record.url,
       title: outcome.kind === 'parsed' ? outcome.title : null,
+      authors: result.authors,
+      publishedAt: isoTimeOrNull(result.publishedAt),
+      modifiedAt: isoTimeOrNull(result.modifiedAt),
+      description: result.description,
+      keywords: result.keywords,
+      siteName: result.siteName,
+      image: result.image,
+      sources: result.sources,
       text: result.text,
       mainText: result.mainText ?? result.text,
       lang: record.lang,

@@ -5,7 +5,7 @@ import { openSink } from '../../plugin-host/exporting/export-sink.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import { isoTime } from '../../steps/inspect/views.ts';
+import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { counted } from '../../steps/work-meter.ts';
 import { type StoredPage, storedPages } from '../state/stored-pages.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
@@ -172,8 +172,8 @@ async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<E
   return {
     url: datum.url,
     state: datum.state,
-    fetchedAt: datum.lastFetchAt === null ? null : isoTime(datum.lastFetchAt),
-    changedAt: datum.changedAt === null ? null : isoTime(datum.changedAt),
+    fetchedAt: isoTimeOrNull(datum.lastFetchAt),
+    changedAt: isoTimeOrNull(datum.changedAt),
     status: datum.httpStatus,
     contentType: datum.contentType,
     title: datum.title,
@@ -183,6 +183,13 @@ async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<E
     digest: datum.digest,
     outlinks: await db.links(datum.url),
     metadata: datum.metadata,
+    authors: datum.stated?.authors ?? [],
+    publishedAt: isoTimeOrNull(datum.stated?.publishedAt ?? null),
+    modifiedAt: isoTimeOrNull(datum.stated?.modifiedAt ?? null),
+    description: parsed?.description ?? null,
+    keywords: parsed?.keywords ?? [],
+    siteName: parsed?.siteName ?? null,
+    image: parsed?.image ?? null,
     depth: datum.depth,
   };
 }

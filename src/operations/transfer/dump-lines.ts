@@ -6,8 +6,11 @@ import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/craw
 import { CrawlError } from '../../domain/errors.ts';
 import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 
-/** Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. */
-export const DUMP_VERSION = 3;
+/**
+ * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
+ * stated facts.
+ */
+export const DUMP_VERSION = 4;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
@@ -86,6 +89,10 @@ const record = z.strictObject({
   signatureName: text,
   title: text,
   textChars: z.number().int().nonnegative().nullable().default(null),
+  stated: z
+    .strictObject({ authors: z.array(z.string()), publishedAt: maybeTime, modifiedAt: maybeTime, lang: text })
+    .nullable()
+    .default(null),
   blocks: blocks.nullable().default(null),
   target: text,
   visits: z.array(visit),
@@ -162,6 +169,18 @@ const line = z.union([
  */
 const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)[0] as string, option]));
 
+/** Older versions lack some fields. */
+function completed(record: CrawlDatum): CrawlDatum {
+  const { robotsTag, textChars, stated, blocks } = record as Partial<CrawlDatum>;
+  return {
+    ...record,
+    robotsTag: robotsTag ?? null,
+    textChars: textChars ?? null,
+    stated: stated ?? null,
+    blocks: blocks ?? null,
+  };
+}
+
 /** Parses one line. Throws `CrawlError('usage-invalid')` that names the line and what it must hold. */
 export function parseDumpLine(text: string, number: number): DumpLine {
   const refuse = (what: string): never => {
@@ -178,7 +197,9 @@ export function parseDumpLine(text: string, number: number): DumpLine {
   if (schema === undefined) return refuse(`one of ${[...BY_FIELD.keys()].join(', ')} was expected, got "${field}"`);
   const read = schema.safeParse(value);
   // The value itself: what a schema gives back has lost names such as `__proto__`.
-  if (read.success) return value as DumpLine;
+  if (read.success) {
+    return field === 'record' ? { record: completed((value as { record: CrawlDatum }).record) } : (value as DumpLine);
+  }
   const [issue] = read.error.issues;
   return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
 }

@@ -22,6 +22,15 @@ export interface ExportDocument {
   readonly digest: string | null;
   readonly outlinks: readonly string[];
   readonly metadata: Readonly<Record<string, MetadataValue>>;
+  /** What the page says about itself; absent parts are `null` or empty. */
+  readonly authors: readonly string[];
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly description: string | null;
+  readonly keywords: readonly string[];
+  readonly siteName: string | null;
+  /** Absolute http(s) URL of the image that stands for the page. */
+  readonly image: string | null;
   /** Number of links from a seed. */
   readonly depth: number;
 }

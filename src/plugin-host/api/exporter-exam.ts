@@ -19,6 +19,13 @@ const DOCUMENT: ExportDocument = {
   digest: null,
   outlinks: [],
   metadata: {},
+  authors: [],
+  publishedAt: null,
+  modifiedAt: null,
+  description: null,
+  keywords: [],
+  siteName: null,
+  image: null,
   depth: 0,
 };
 

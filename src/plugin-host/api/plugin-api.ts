@@ -8,12 +8,12 @@ import type { ZodType } from 'zod';
 import type { FetchSchedule } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
 import type { BlockTable } from '../../domain/page/block-table.ts';
-import type { PageBlock } from '../../domain/page/page-block.ts';
 import type { Tape } from '../../domain/page/tape/tape.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Outlink } from '../../ports/segment-store.ts';
 import type { Exporter } from './exporter-api.ts';
+import type { ParseResult } from './parse-result.ts';
 
 export type {
   FetchSchedule,
@@ -27,6 +27,7 @@ export type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../
 export type { Log } from '../../ports/log.ts';
 export type { Outlink } from '../../ports/segment-store.ts';
 export type * from './exporter-api.ts';
+export type * from './parse-result.ts';
 export * from './plugin-library.ts';
 
 /** The extension that a plugin of each kind provides. */
@@ -136,31 +137,6 @@ export interface Page {
   readonly result: ParseResult;
   /** Metadata of the URL in the crawl db (from seeds and earlier visits). */
   readonly metadata: Readonly<Record<string, MetadataValue>>;
-}
-
-/** The outcome of parsing a page. Checked after each parser and filter: a field of another type fails the page. */
-export interface ParseResult {
-  title: string | null;
-  /** Visible text in reading order. */
-  text: string;
-  /** Text of the main content, where a parse filter found it; the signature prefers it to `text`. */
-  mainText: string | null;
-  /** Blocks in reading order, where a parse filter found them. */
-  blocks: PageBlock[];
-  /** Language tag (BCP 47), declared or guessed. */
-  lang: string | null;
-  description: string | null;
-  keywords: string[];
-  /** Canonical URL that the page declares, absolute. */
-  canonical: string | null;
-  /** `<base href>`, absolute. */
-  base: string | null;
-  /** Robots directives of the page and its headers. */
-  noindex: boolean;
-  nofollow: boolean;
-  outlinks: Outlink[];
-  /** Added to the metadata of the URL in the crawl db; plugins name their keys `<plugin>.<key>`. */
-  metadata: Record<string, MetadataValue>;
 }
 
 /** Versioning of extracted text, for parsers and parse filters. */

@@ -37,6 +37,11 @@ export {
 } from '../../domain/page/links/noise-links.ts';
 // Text and language of a page: parse-*, parsefilter-*.
 export { type RobotsDirectives, robotsDirectives } from '../../domain/page/links/robots-directives.ts';
+// What a page says about itself: parse-*.
+export { readJsonLd } from '../../domain/page/metadata/json-ld.ts';
+export { declaredLanguage } from '../../domain/page/metadata/page-language.ts';
+export { type MetadataPage, type PageMetadata, pageMetadata } from '../../domain/page/metadata/page-metadata.ts';
+export { type StatedField, type Statement, Statements } from '../../domain/page/metadata/statements.ts';
 // Near duplicates: signature-*.
 export { hammingDistance } from '../../domain/page/near/hamming.ts';
 export {

@@ -22,6 +22,7 @@ const isNumber = (value: unknown): boolean => typeof value === 'number' && Numbe
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+const isNumberOrNull = (value: unknown): boolean => value === null || isNumber(value);
 const isYesOrNo = (value: unknown): boolean => typeof value === 'boolean';
 const isListOf = (isItem: (item: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every(isItem);
@@ -45,21 +46,29 @@ const isBlock = (block: unknown): boolean =>
   isNumber(block.links) &&
   isNumber(block.anchorChars);
 
-const PROMISED: { readonly [Key in keyof ParseResult]: readonly [keeps: (value: unknown) => boolean, what: string] } = {
-  title: [isTextOrNull, 'a string or null'],
-  text: [isText, 'a string'],
-  mainText: [isTextOrNull, 'a string or null'],
-  blocks: [isListOf(isBlock), 'a list of blocks with type, path, text, links and anchorChars'],
-  lang: [isTextOrNull, 'a string or null'],
-  description: [isTextOrNull, 'a string or null'],
-  keywords: [isListOf(isText), 'a list of strings'],
-  canonical: [isTextOrNull, 'a string or null'],
-  base: [isTextOrNull, 'a string or null'],
-  noindex: [isYesOrNo, 'true or false'],
-  nofollow: [isYesOrNo, 'true or false'],
-  outlinks: [isListOf(isOutlink), 'a list of links with url, anchor, rel and nofollow'],
-  metadata: [isMap, 'a map'],
-};
+const PROMISED: { readonly [Key in keyof ParseResult]-?: readonly [keeps: (value: unknown) => boolean, what: string] } =
+  {
+    title: [isTextOrNull, 'a string or null'],
+    documentTitle: [(value) => isAbsentOr(isTextOrNull, value), 'a string, null or absent'],
+    text: [isText, 'a string'],
+    mainText: [isTextOrNull, 'a string or null'],
+    blocks: [isListOf(isBlock), 'a list of blocks with type, path, text, links and anchorChars'],
+    lang: [isTextOrNull, 'a string or null'],
+    description: [isTextOrNull, 'a string or null'],
+    keywords: [isListOf(isText), 'a list of strings'],
+    authors: [isListOf(isText), 'a list of strings'],
+    publishedAt: [isNumberOrNull, 'a number or null'],
+    modifiedAt: [isNumberOrNull, 'a number or null'],
+    siteName: [isTextOrNull, 'a string or null'],
+    image: [isTextOrNull, 'a string or null'],
+    sources: [isMap, 'a map'],
+    canonical: [isTextOrNull, 'a string or null'],
+    base: [isTextOrNull, 'a string or null'],
+    noindex: [isYesOrNo, 'true or false'],
+    nofollow: [isYesOrNo, 'true or false'],
+    outlinks: [isListOf(isOutlink), 'a list of links with url, anchor, rel and nofollow'],
+    metadata: [isMap, 'a map'],
+  };
 
 /**
  * The first field of a result that is not as {@link ParseResult} declares it, in words; `null` when all are. Later

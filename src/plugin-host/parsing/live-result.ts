@@ -8,10 +8,17 @@ import type { ParseResult } from '../api/plugin-api.ts';
  */
 export class LiveResult implements ParseResult {
   title: string | null = null;
+  documentTitle?: string | null;
   mainText: string | null = null;
   lang: string | null = null;
   description: string | null = null;
   keywords: string[] = [];
+  authors: string[] = [];
+  publishedAt: number | null = null;
+  modifiedAt: number | null = null;
+  siteName: string | null = null;
+  image: string | null = null;
+  sources: Record<string, string> = {};
   canonical: string | null = null;
   base: string | null = null;
   noindex = false;

@@ -2,7 +2,9 @@ import type { ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { blockPrints } from '../../domain/page/diff/block-prints.ts';
 import { placePrints } from '../../domain/page/diff/page-places.ts';
+import { statedFacts } from '../../domain/page/metadata/stated-facts.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
+import { MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
 import type { Page, ParseResult, Signature } from '../api/plugin-api.ts';
@@ -117,6 +119,7 @@ function recordOf(
     signatureName,
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
+    stated: statedFacts(result),
     ...(blocks.count === 0 ? {} : { blocks: blockPrints(blocks) }),
     places: placePrints(result, blocks),
     noindex: result.noindex,
@@ -131,7 +134,21 @@ function recordOf(
     lang: result.lang,
     canonical: result.canonical,
     text: limits.storeText ? cutText(withoutNulls(result.mainText ?? result.text), limits.maxTextChars) : '',
+    ...describedIn(result),
     outlinks: outlinksOf(result.outlinks, result.nofollow, limits.maxOutlinks),
+  };
+}
+
+const MAX_DESCRIPTION_CHARS = 1_000;
+const MAX_KEYWORDS = 50;
+
+/** What segments keep of a page for exports. */
+function describedIn({ description, keywords, siteName, image }: ParseResult): Partial<ParsedRecord> {
+  return {
+    ...(description === null ? {} : { description: cutText(withoutNulls(description), MAX_DESCRIPTION_CHARS) }),
+    ...(keywords.length === 0 ? {} : { keywords: keywords.slice(0, MAX_KEYWORDS).map(withoutNulls) }),
+    ...(siteName === null ? {} : { siteName: cutText(withoutNulls(siteName), MAX_TITLE_CHARS) }),
+    ...(image === null || image.length > MAX_URL_LENGTH ? {} : { image }),
   };
 }
 

@@ -29,6 +29,11 @@ export interface RecordView {
   readonly signatureName: string | null;
   readonly title: string | null;
   readonly textChars: number | null;
+  /** What the page states about itself; times in ISO 8601. */
+  readonly authors: readonly string[];
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly lang: string | null;
   /**
    * Blocks that differed at the last change, and blocks that differ at most visits and do not count, as element paths.
    */
@@ -82,7 +87,7 @@ export interface HostView {
 }
 
 export const isoTime = (at: number): string => new Date(at).toISOString();
-const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at));
+export const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at));
 export const seconds = (ms: number): number => Math.round(ms) / 1_000;
 
 export function recordView(datum: CrawlDatum): RecordView {
@@ -112,6 +117,10 @@ export function recordView(datum: CrawlDatum): RecordView {
     signatureName: datum.signatureName,
     title: datum.title,
     textChars: datum.textChars,
+    authors: datum.stated?.authors ?? [],
+    publishedAt: isoTimeOrNull(datum.stated?.publishedAt ?? null),
+    modifiedAt: isoTimeOrNull(datum.stated?.modifiedAt ?? null),
+    lang: datum.stated?.lang ?? null,
     changedBlocks: datum.blocks?.changed ?? [],
     volatileBlocks: datum.blocks?.volatile ?? [],
     target: datum.target,

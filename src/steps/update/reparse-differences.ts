@@ -34,10 +34,18 @@ export function recordDifferences(before: CrawlDatum, after: CrawlDatum): FieldD
   const values = { state, title, signature, signatureName, textChars };
   return [
     ...differing(values, after),
+    ...differing(statedValues(before), statedValues(after)),
     ...differing(before.metadata, after.metadata, 'metadata.'),
     ...(isSame(before.blocks, after.blocks) ? [] : [partsDifference(before, after)]),
   ];
 }
+
+/** The language is compared with the parse output. */
+const statedValues = ({ stated }: CrawlDatum): Values => ({
+  authors: stated?.authors.join(', ') ?? null,
+  publishedAt: stated?.publishedAt ?? null,
+  modifiedAt: stated?.modifiedAt ?? null,
+});
 
 /** By their parts later versions of a page are compared: where it changed, and what always does. */
 function partsDifference(before: CrawlDatum, after: CrawlDatum): FieldDifference {
@@ -58,9 +66,17 @@ export function outputDifferences(before: ParsedRecord | null, after: ParsedReco
   const values = { text, lang, canonical, charset, contentType };
   return [
     ...differing(values, after),
+    ...differing(describedBy(before), describedBy(after)),
     ...(isSame(before.outlinks, after.outlinks) ? [] : [shown('outlinks', linksOf(before), linksOf(after))]),
   ];
 }
+
+const describedBy = ({ description, keywords, siteName, image }: ParsedRecord): Values => ({
+  description: description ?? null,
+  keywords: keywords?.join(', ') ?? null,
+  siteName: siteName ?? null,
+  image: image ?? null,
+});
 
 /** Links as a segment stores them: with their anchors, and those that filters refuse. */
 function linksOf({ outlinks }: ParsedRecord): string {

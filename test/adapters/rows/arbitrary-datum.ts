@@ -37,6 +37,14 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   signatureName: maybe(fc.string()),
   title: maybe(fc.string({ unit: 'grapheme', maxLength: 100 })),
   textChars: maybe(fc.nat()),
+  stated: maybe(
+    fc.record({
+      authors: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 8 }),
+      publishedAt: maybe(fc.nat(4e9).map((seconds) => 1_000 * seconds)),
+      modifiedAt: maybe(fc.nat(4e9).map((seconds) => 1_000 * seconds)),
+      lang: maybe(fc.string({ maxLength: 35 })),
+    }),
+  ),
   blocks: maybe(
     fc.record({
       blocks: fc.array(

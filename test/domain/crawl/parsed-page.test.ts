@@ -22,7 +22,17 @@ const block = (path: string, print: number, chars = 100): BlockPrint => ({ path,
 const page = newDatum({ url: 'https://a.org/', now: 0, intervalMs: 1 });
 
 /** Fields that parsing fills. */
-const OF_PARSING = ['signature', 'signatureName', 'title', 'textChars', 'blocks', 'metadata', 'state', 'lastError'];
+const OF_PARSING = [
+  'signature',
+  'signatureName',
+  'title',
+  'textChars',
+  'stated',
+  'blocks',
+  'metadata',
+  'state',
+  'lastError',
+];
 
 describe('a record whose stored body was parsed anew', () => {
   it('keeps all that a visit shows, in any state, and is the same after a second time', () => {

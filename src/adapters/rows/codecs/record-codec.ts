@@ -2,6 +2,7 @@ import { PRIOR_BELIEF } from '../../../domain/crawl/change/change-belief.ts';
 import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../../domain/crawl/states/datum.ts';
 import { NO_VALIDATORS } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
+import type { StatedFacts } from '../../../domain/page/metadata/stated-facts.ts';
 import { packBlocks, unpackBlocks } from './block-codec.ts';
 import { pack, unpack } from './pack.ts';
 import { packVisits, unpackVisits } from './visit-codec.ts';
@@ -84,6 +85,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     datum.textChars,
     packBlocks(datum.blocks),
     datum.robotsTag,
+    packStated(datum.stated),
   ];
   let length = tuple.length;
   while (tuple[length - 1] === null) length--;
@@ -155,6 +157,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     signatureName: at(23),
     title: at(24),
     textChars: at(27),
+    stated: unpackStated(at<unknown[]>(30)),
     blocks: unpackBlocks(at<unknown[]>(28)),
     target: at(15),
     visits: unpackVisits(at<unknown[]>(26)),
@@ -164,6 +167,21 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
 
 function lastErrorOf(tuple: readonly [string, string, number] | null): LastError | null {
   return tuple === null ? null : { code: tuple[0], message: tuple[1], at: tuple[2] };
+}
+
+/** Language, times in seconds, authors. */
+function packStated(stated: StatedFacts | null): unknown[] | null {
+  if (stated === null) return null;
+  const { authors, publishedAt, modifiedAt, lang } = stated;
+  const seconds = (at: number | null): number | null => (at === null ? null : at / 1_000);
+  return [lang, seconds(publishedAt), seconds(modifiedAt), ...authors];
+}
+
+function unpackStated(tuple: readonly unknown[] | null): StatedFacts | null {
+  if (tuple === null) return null;
+  const [lang, publishedAt, modifiedAt, ...authors] = tuple as [string | null, number | null, number | null];
+  const ms = (seconds: number | null): number | null => (seconds === null ? null : 1_000 * seconds);
+  return { authors, publishedAt: ms(publishedAt), modifiedAt: ms(modifiedAt), lang };
 }
 
 const HEX = /^(?:[0-9a-f]{2})+$/;

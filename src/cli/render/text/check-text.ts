@@ -11,14 +11,23 @@ const SHOWN_ITEMS = 50;
 export function checkText(answer: object, color: Color): string {
   const lines: string[] = [];
   const fields: (readonly [string, string])[] = [];
+  const { sources = {} } = answer as { readonly sources?: Readonly<Record<string, string>> };
   for (const [name, value] of Object.entries(answer)) {
-    if (name === 'blocks' && Array.isArray(value)) lines.push('', ...blockLines(value as PageBlock[], color));
+    if (name === 'sources') continue;
+    if (SHORT_LISTS.has(name) && Array.isArray(value)) fields.push([name, withSource(value.join(', '), sources[name])]);
+    else if (name === 'blocks' && Array.isArray(value)) lines.push('', ...blockLines(value as PageBlock[], color));
     else if (Array.isArray(value)) lines.push('', ...listLines(name, value));
     else if (typeof value === 'string' && value.length > 200) lines.push('', `${name}:`, shortened(value));
-    else fields.push([name, inLine(value)]);
+    else fields.push([name, withSource(inLine(value), sources[name])]);
   }
   return `${[fieldLines(fields), ...lines].join('\n')}\n`;
 }
+
+/** Lists on one line. */
+const SHORT_LISTS = new Set(['authors', 'keywords']);
+
+const withSource = (value: string, source: string | undefined): string =>
+  source === undefined ? value || '-' : `${value} (${source})`;
 
 /** The blocks, coloured by class: main content stands out. */
 function blockLines(blocks: readonly PageBlock[], color: Color): string[] {

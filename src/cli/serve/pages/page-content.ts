@@ -1,7 +1,8 @@
 import type { NearPage, ParseCheck } from '../../../crawler.ts';
+import { shortTime } from '../../render/columns.ts';
 import type { Column } from '../../render/table.ts';
 import { facts, htmlTable, urlLink } from '../html-table.ts';
-import { linesOf, type Markup, markup } from '../markup.ts';
+import { linesOf, type Markup, markup, type Shown } from '../markup.ts';
 
 /** The blocks of a stored page, with the classes and colours of `check parse --html`. */
 export function blocksPage(check: ParseCheck, storedAt: string): Markup {
@@ -12,11 +13,17 @@ export function blocksPage(check: ParseCheck, storedAt: string): Markup {
   );
   return markup`<p>${urlLink(check.url)}</p>
 ${facts([
-  ['title', markup`<bdi>${check.title ?? ''}</bdi>`],
+  ['title', stated(check, 'title', check.title)],
+  ['authors', stated(check, 'authors', check.authors.join(', ') || null)],
+  ['published', stated(check, 'publishedAt', check.publishedAt === null ? null : shortTime(check.publishedAt))],
+  ['modified', stated(check, 'modifiedAt', check.modifiedAt === null ? null : shortTime(check.modifiedAt))],
+  ['description', stated(check, 'description', check.description)],
+  ['site', stated(check, 'siteName', check.siteName)],
+  ['image', stated(check, 'image', check.image)],
   ['stored', storedAt],
   ['type', check.contentType],
   ['charset', check.charset],
-  ['language', check.lang],
+  ['language', stated(check, 'lang', check.lang)],
   ['signature', check.signature],
   [
     'main content',
@@ -26,6 +33,12 @@ ${facts([
 ])}
 ${blocks}`;
 }
+
+/** A value of the page, and where it was found. */
+const stated = ({ sources }: ParseCheck, field: string, value: string | null): Shown =>
+  value === null
+    ? null
+    : markup`<bdi>${value}</bdi>${sources[field] === undefined ? null : markup` <small class="pale">${sources[field]}</small>`}`;
 
 const NEAR_COLUMNS: readonly Column<NearPage>[] = [
   { title: 'distance', align: 'right', cell: (page) => `${page.distance} bits` },

@@ -84,6 +84,10 @@ function recordSection(record: RecordView, { trail, host }: Explanation): Markup
   return markup`<section><h2>Record</h2>${facts([
     ['URL', markup`<bdi>${record.url}</bdi>`],
     ['title', markup`<bdi>${record.title ?? ''}</bdi>`],
+    ['author', record.authors.length === 0 ? null : markup`<bdi>${record.authors.join(', ')}</bdi>`],
+    ['published', record.publishedAt === null ? null : shortTime(record.publishedAt)],
+    ['modified', record.modifiedAt === null ? null : shortTime(record.modifiedAt)],
+    ['language', record.lang],
     ['found', shortTime(record.discoveredAt)],
     ['linked from', record.referrer === null ? null : urlLink(record.referrer)],
     ...trail.slice(1).map((step) => ['which was linked from', urlLink(step.url)] as const),

@@ -1,4 +1,6 @@
 /** The crawl datum: all that the crawl db knows of one URL. */
+
+import type { StatedFacts } from '../../page/metadata/stated-facts.ts';
 import type { BlockMemory } from '../change/block-memory.ts';
 import type { ChangeBelief } from '../change/change-belief.ts';
 
@@ -127,6 +129,8 @@ export interface CrawlDatum {
    * Length of the content text, characters; `null` for a page that was not parsed, or was parsed by an older version.
    */
   readonly textChars: number | null;
+  /** Authors, times and language that the page states; `null` as for `textChars`, and where it states none. */
+  readonly stated: StatedFacts | null;
   /** Fingerprints of its blocks and how often each changes; `null` for a page without blocks. */
   readonly blocks: BlockMemory | null;
   /** Target of the last redirect, or the representative of a duplicate. */
@@ -174,6 +178,7 @@ export function newDatum(init: NewDatum): CrawlDatum {
     signatureName: null,
     title: null,
     textChars: null,
+    stated: null,
     blocks: null,
     target: null,
     visits: [],

@@ -1,5 +1,6 @@
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
 import type { PlacePrint } from '../../page/diff/page-places.ts';
+import type { StatedFacts } from '../../page/metadata/stated-facts.ts';
 import type { Validators } from './datum.ts';
 
 /** Outcome of a fetch. A tagged union: redirects and refusals are outcomes, neither exceptions nor loops. */
@@ -91,6 +92,8 @@ export type ParseOutcome =
       readonly title: string | null;
       /** As {@link CrawlDatum.textChars}; absent in segments of older versions. */
       readonly textChars?: number;
+      /** As {@link CrawlDatum.stated}; absent in segments of older versions. */
+      readonly stated?: StatedFacts | null;
       /**
        * Fingerprints of its blocks; absent where the page was not cut into blocks, and in segments of older versions.
        */

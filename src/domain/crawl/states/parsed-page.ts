@@ -3,7 +3,10 @@ import { type ParseSuccess, partsOf } from './compare-answer.ts';
 import type { CrawlDatum } from './datum.ts';
 
 /** Fields of a record that parsing fills, beside its blocks. */
-export type ParsedFields = Pick<CrawlDatum, 'signature' | 'signatureName' | 'title' | 'textChars' | 'metadata'>;
+export type ParsedFields = Pick<
+  CrawlDatum,
+  'signature' | 'signatureName' | 'title' | 'textChars' | 'stated' | 'metadata'
+>;
 
 export function parsedFields(metadata: CrawlDatum['metadata'], parsed: ParseSuccess): ParsedFields {
   return {
@@ -11,6 +14,7 @@ export function parsedFields(metadata: CrawlDatum['metadata'], parsed: ParseSucc
     signatureName: parsed.signatureName,
     title: parsed.title,
     textChars: parsed.textChars ?? null,
+    stated: parsed.stated ?? null,
     metadata: metadataAfter(metadata, parsed),
   };
 }

@@ -90,10 +90,10 @@ function stateAfterAnswer({ state }: CrawlDatum, isChanged: boolean): CrawlState
 
 /** Fields that parsing fills. An unparsed page keeps those of the same bytes, and has none of other bytes. */
 function pageFields(datum: CrawlDatum, parsed: ParseSuccess | null, isChanged: boolean): ParsedFields {
-  const { signature, signatureName, title, textChars, metadata } = datum;
+  const { signature, signatureName, title, textChars, stated, metadata } = datum;
   if (parsed !== null) return parsedFields(metadata, parsed);
-  if (isChanged) return { signature: null, signatureName: null, title: null, textChars: null, metadata };
-  return { signature, signatureName, title, textChars, metadata };
+  if (isChanged) return { signature: null, signatureName: null, title: null, textChars: null, stated: null, metadata };
+  return { signature, signatureName, title, textChars, stated, metadata };
 }
 
 export function settleUnchanged(

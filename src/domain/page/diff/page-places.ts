@@ -6,6 +6,8 @@ import { shortPrintOf } from './text-print.ts';
 /** What can be read of a page beside its blocks. */
 export interface PageTexts {
   readonly title: string | null;
+  /** Absent: as `title`. */
+  readonly documentTitle?: string | null;
   /** All its text; counts where it was not cut into blocks and has no main content. */
   readonly text: string;
   readonly mainText: string | null;
@@ -31,9 +33,13 @@ export type PlacePrint = readonly [place: string, print: number];
 export const TITLE_PLACE = 'title';
 export const TEXT_PLACE = 'text';
 
+const documentTitle = (page: PageTexts): string | null =>
+  page.documentTitle === undefined ? page.title : page.documentTitle;
+
 /** All texts of a page in reading order: each is in one place, whatever class it has. */
 export function placedTexts(page: ReadPage): PlacedText[] {
-  const { title, blocks } = page;
+  const { blocks } = page;
+  const title = documentTitle(page);
   const beside = textBeside(page, new BlockTable().fill(blocks));
   return [
     { place: TITLE_PLACE, text: title ?? '', isMain: false },
@@ -85,7 +91,7 @@ function placesOf(page: PageTexts, blocks: BlockTable): Map<string, Place> {
     place.chars += chars;
     return place;
   };
-  const { title } = page;
+  const title = documentTitle(page);
   if (title !== null && title.trim() !== '') add(TITLE_PLACE, title.length, false).before = title;
   for (let at = 0; at < blocks.count; at++) {
     if (isBlank(blocks, at)) continue;

@@ -26,6 +26,7 @@ export const DIMENSIONS_VERSION = 2;
 export function pageDimensions(
   page: {
     readonly title: string | null;
+    readonly documentTitle?: string | null;
     readonly keywords: readonly string[];
     readonly mainText: string | null;
     readonly text: string;
@@ -36,7 +37,10 @@ export function pageDimensions(
 ): TextDimension[] {
   const hasTopics = blocks.types.subarray(0, blocks.count).includes(TOPIC_BLOCK);
   return [
-    { text: ownTitle(page.title ?? ''), weight: weights.title },
+    {
+      text: ownTitle((page.documentTitle === undefined ? page.title : page.documentTitle) ?? ''),
+      weight: weights.title,
+    },
     { text: page.keywords.join(' '), weight: weights.keywords },
     // The text of topic blocks is not counted a second time.
     { text: hasTopics ? blocks.mainText() : signedText(page, blocks), weight: weights.text },

@@ -1,0 +1,41 @@
+import type { MetadataValue } from '../../domain/crawl/states/datum.ts';
+import type { PageBlock } from '../../domain/page/page-block.ts';
+import type { Outlink } from '../../ports/segment-store.ts';
+
+/** The outcome of parsing a page. Checked after each parser and filter: a field of another type fails the page. */
+export interface ParseResult {
+  title: string | null;
+  /** The `title` element as written, which is what the signature and `diff` take; absent: as `title`. */
+  documentTitle?: string | null;
+  /** Visible text in reading order. */
+  text: string;
+  /** Text of the main content, where a parse filter found it; the signature prefers it to `text`. */
+  mainText: string | null;
+  /** Blocks in reading order, where a parse filter found them. */
+  blocks: PageBlock[];
+  /** Language tag (BCP 47), declared or guessed. */
+  lang: string | null;
+  description: string | null;
+  keywords: string[];
+  /** Names of people or, where none is given, of organizations. */
+  authors: string[];
+  /** When the page says that it was published, and last modified, ms since the epoch. */
+  publishedAt: number | null;
+  modifiedAt: number | null;
+  /** Name of the site, as the page gives it. */
+  siteName: string | null;
+  /** Address of the image that stands for the page, absolute http(s). */
+  image: string | null;
+  /** Where each of these was found, by field, for people: `title: "h1, og:title"`. */
+  sources: Record<string, string>;
+  /** Canonical URL that the page declares, absolute. */
+  canonical: string | null;
+  /** `<base href>`, absolute. */
+  base: string | null;
+  /** Robots directives of the page and its headers. */
+  noindex: boolean;
+  nofollow: boolean;
+  outlinks: Outlink[];
+  /** Added to the metadata of the URL in the crawl db; plugins name their keys `<plugin>.<key>`. */
+  metadata: Record<string, MetadataValue>;
+}
