@@ -4,10 +4,8 @@
  * anchor of three words and twelve characters (Chinese and the like: six) or more counts as content when the reference
  * text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are not counted.
  */
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { load } from 'cheerio';
@@ -17,6 +15,7 @@ import { DemoSite, LIVES } from '../../src/demo/site.ts';
 import { wordsOf } from '../../src/domain/page/links/noise-links.ts';
 import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
 import { parseLive } from '../../src/plugin-host/parsing/parse-page.ts';
+import { startSite } from '../crawl/site-process.ts';
 
 const { values } = parseArgs({ options: { pages: { type: 'string' } } });
 const say = (text: string): void => {
@@ -84,19 +83,14 @@ async function judgeSite(mode: string, pages: readonly { url: string; html: stri
   return judged;
 }
 
-const child = spawn(process.execPath, [fileURLToPath(new URL('../crawl/site.js', import.meta.url)), '200'], {
-  stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-});
-const origins = JSON.parse(
-  await new Promise<string>((resolve) => child.stdout?.once('data', (chunk) => resolve(String(chunk)))),
-) as string[];
+const site = await startSite({ pages: 200, hosts: 5, make: 'small', encoding: 'identity' });
 const benchPages = await Promise.all(
   Array.from({ length: 60 }, async (_, i) => {
-    const url = `${origins[i % origins.length]}/page/${i}.html`;
+    const url = `${site.origins[i % site.origins.length]}/page/${i}.html`;
     return { url, html: await (await fetch(url)).text() };
   }),
 );
-child.disconnect();
+site.close();
 
 const demo = new DemoSite(1, 0);
 const demoPages = LIVES.map(({ path }) => ({

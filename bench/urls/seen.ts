@@ -1,10 +1,8 @@
 /** CPU of deciding whether an outlink is new, compared with the alternatives, and hit rates of the URL caches. */
 
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
 import { createSeenUrls } from '../../src/adapters/rows/seen/seen-urls.ts';
 import { defaultConfig } from '../../src/config/load.ts';
@@ -15,6 +13,7 @@ import { planGrowingBloom } from '../../src/domain/url/bloom/bloom-sizing.ts';
 import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
 import type { UrlCache } from '../../src/domain/url/cache/url-cache.ts';
 import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
+import { startSite } from '../crawl/site-process.ts';
 import { seeded } from '../seeded.ts';
 
 type Say = (text: string) => void;
@@ -171,16 +170,12 @@ async function benchUpdates(say: Say, dir: string): Promise<void> {
 
 /** Outlinks of a crawl of the bench site, page by page in the order of updatedb. */
 async function siteOutlinks(dir: string, pages: number): Promise<string[]> {
-  const site = spawn(process.execPath, [fileURLToPath(new URL('../crawl/site.js', import.meta.url)), String(pages)], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
+  const site = await startSite({ pages, hosts: 5, make: 'small', encoding: 'identity' });
   try {
-    const line = await new Promise<string>((resolve) => site.stdout?.once('data', (chunk) => resolve(String(chunk))));
-    const origins = JSON.parse(line) as string[];
     const config = defaultConfig(['fetch.delay=0', 'http.allowAddresses=["127.0.0.0/8"]']);
     const crawler = await openCrawler({ config, dir, log: silent });
     await crawler.crawl({
-      seeds: [{ name: 'bench', lines: origins.map((origin, host) => `${origin}/page/${host}.html`) }],
+      seeds: [{ name: 'bench', lines: [...site.seeds] }],
     });
     const links: string[] = [];
     for await (const { parsed } of crawler.segmentRecords())
@@ -188,7 +183,7 @@ async function siteOutlinks(dir: string, pages: number): Promise<string[]> {
     await crawler.close();
     return links;
   } finally {
-    site.disconnect();
+    site.close();
   }
 }
 
