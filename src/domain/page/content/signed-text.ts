@@ -7,7 +7,7 @@ const LEAST_CERTAIN = 0.3;
 /** Prose must be this share of the rest, or lines of all kinds are signed. */
 const LEAST_PROSE = 0.6;
 /** Blocks whose odds to be content are this many times below those of the typical one are left out. */
-const DOUBT = 5;
+const DOUBT = 8;
 
 const FEED = 0x0a;
 const content = new Utf8Text();
