@@ -19,6 +19,7 @@ export interface PlacedLink {
   readonly places: readonly CertainPlace[];
 }
 
+/** A place with how surely what stands there is content. */
 export interface CertainPlace extends LinkPlace {
   /** How certainly the blocks of the anchor are content, 0 to 1; NaN: unknown, as of an anchor without text. */
   readonly certainty: number;
@@ -57,6 +58,7 @@ const MOST_LINKED = 0.3;
 /** Main content with a larger share of links is a list of links. */
 const LEAST_OF_LISTS = 0.5;
 
+/** What the main content of a page is made of, by its blocks. */
 export function contentShape({ count, types, chars, anchorChars }: BlockTable): ContentShape {
   let all = 0;
   let linked = 0;
