@@ -20,6 +20,7 @@ const { values } = parseArgs({
     worst: { type: 'string', default: '20' },
   },
 });
+if (values.pages.length === 0) throw new Error('expected --pages FOLDER: labelled pages (see labelled-pages.ts)');
 const mainContent = createMainContent();
 const scores = new ScoreTable();
 

@@ -57,6 +57,8 @@ export class HtmlReader {
     result.noindex ||= noindex;
     result.nofollow ||= nofollow;
     if (tape.isTruncated) result.metadata['parse-html.truncated'] = true;
+    const { malformed } = facts.stated;
+    if (malformed > 0) result.metadata['parse-html.malformedJsonLd'] = malformed;
     const resolve = addLinks(page, tape, facts, maxLinks);
     Object.assign(result, pageMetadata(facts.stated, { url: page.url, now: now(), resolve }));
     if (result.lang !== null) result.sources.lang = language?.source ?? 'text';

@@ -274,3 +274,11 @@ it('refuses options that it does not know', () => {
   expect(optionsSchema.safeParse({ maxdepth: 3 }).success).toBe(false);
   expect(optionsSchema.safeParse({ agent: 'two words' }).success).toBe(false);
 });
+
+it('blocks of JSON-LD that are no JSON are counted', () => {
+  const block = (json: string): string => `<script type="application/ld+json">${json}</script>`;
+  expect(result(block('{"@type": "Article", headline}') + block('{') + block('{}')).metadata).toEqual({
+    'parse-html.malformedJsonLd': 2,
+  });
+  expect(result(block('{"@type": "Article"}')).metadata).toEqual({});
+});

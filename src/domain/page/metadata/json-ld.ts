@@ -26,17 +26,14 @@ interface Found {
   left: number;
 }
 
-/**
- * Adds what a block of JSON-LD says of the page (schema.org). A block that is no JSON is counted, and says nothing.
- * @returns the body of the article, where the block has one
- */
-export function readJsonLd(text: string, statements: Statements): string | null {
+/** Adds what a block of JSON-LD says of the page (schema.org). A block that is no JSON is counted, and says nothing. */
+export function readJsonLd(text: string, statements: Statements): void {
   statements.jsonLd++;
-  if (text.length > MAX_CHARS) return null;
+  if (text.length > MAX_CHARS) return;
   const value = parsed(text);
   if (value === undefined) {
     statements.malformed++;
-    return null;
+    return;
   }
   const found: Found = { articles: [], things: [], pages: [], sites: [], byId: new Map(), left: MAX_NODES };
   collect(value, 0, found);
@@ -47,8 +44,6 @@ export function readJsonLd(text: string, statements: Statements): string | null 
     state(node, node === main, found, statements);
   }
   for (const site of found.sites) add(statements, 'siteName', 'name', site.name);
-  const body = article?.articleBody;
-  return typeof body === 'string' ? body : null;
 }
 
 const WRAPPER = /^\s*(?:\/\/\s*)?(?:<!--|<!\[CDATA\[)/;
