@@ -25,6 +25,46 @@ function msOf(work: () => void): number {
   return performance.now() - before;
 }
 
+/** A part of a pattern, and where its matches in `text` may end when they begin at one of `starts`. */
+interface Part {
+  readonly source: string;
+  readonly ends: (text: string, starts: ReadonlySet<number>) => Set<number>;
+}
+
+const character = (source: string): Part => ({
+  source,
+  ends: (text, starts) => {
+    const one = new RegExp(`^${source}$`);
+    return new Set([...starts].filter((at) => one.test(text.charAt(at))).map((at) => at + 1));
+  },
+});
+
+const anyOf = (parts: readonly Part[]): Part => ({
+  source: parts.map(({ source }) => source).join('|'),
+  ends: (text, starts) => new Set(parts.flatMap(({ ends }) => [...ends(text, starts)])),
+});
+
+const inOrder = (parts: readonly Part[]): Part => ({
+  source: parts.map(({ source }) => source).join(''),
+  ends: (text, starts) => parts.reduce((at, { ends }) => ends(text, at), new Set(starts)),
+});
+
+/** `part` as often as `sign` says: `''`, `*`, `+`, `?` or `{2,3}`. */
+const repeated = (part: Part, sign: string): Part => ({
+  source: part.source + sign,
+  ends: (text, starts) => {
+    const least = { '': 1, '*': 0, '+': 1, '?': 0, '{2,3}': 2 }[sign]!;
+    const most = { '': 1, '*': text.length, '+': text.length + 1, '?': 1, '{2,3}': 3 }[sign]!;
+    let at = new Set(starts);
+    const ends = new Set(least === 0 ? at : []);
+    for (let times = 1; times <= most; times += 1) {
+      at = part.ends(text, at);
+      if (times >= least) for (const end of at) ends.add(end);
+    }
+    return ends;
+  },
+});
+
 const MATCHED_IN_LINEAR_TIME = [
   '(a+)+',
   '(a*)*',
@@ -114,26 +154,30 @@ describe('a rule', () => {
     expect(urls.map(matches)).toEqual(urls.map((url) => new RegExp(pattern).test(url)));
   });
 
-  it("made up of any parts matches as JavaScript's engine does, and takes no long time", () => {
-    const atom = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]');
-    const { regex } = fc.letrec<{ regex: string; sequence: string; part: string }>((tie) => ({
-      regex: fc.array(tie('sequence'), { minLength: 1, maxLength: 2 }).map((options) => options.join('|')),
-      sequence: fc.array(tie('part'), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('')),
-      part: fc.oneof(
-        { depthSize: 'small' },
-        fc.tuple(atom, fc.constantFrom('', '', '*', '+', '?')).map((pair) => pair.join('')),
-        fc.tuple(tie('regex'), fc.constantFrom('', '*', '+', '?', '{2,3}')).map(([body, sign]) => `(?:${body})${sign}`),
-      ),
+  // JavaScript's engine is no measure here: it needs minutes for some of these, and misses matches of nested counts.
+  it('made up of any parts matches what the definition of its parts says, and takes no long time', () => {
+    const { regex } = fc.letrec<{ regex: Part; sequence: Part; part: Part }>((tie) => ({
+      regex: fc.array(tie('sequence'), { minLength: 1, maxLength: 2 }).map(anyOf),
+      sequence: fc.array(tie('part'), { minLength: 1, maxLength: 3 }).map(inOrder),
+      part: fc
+        .oneof(
+          { depthSize: 'small' },
+          fc.tuple(
+            fc.constantFrom('a', 'b', '.', '[ab]', '[^a]').map(character),
+            fc.constantFrom('', '', '*', '+', '?'),
+          ),
+          fc.tuple(
+            tie('regex').map((part) => ({ ...part, source: `(?:${part.source})` })),
+            fc.constantFrom('', '*', '+', '?', '{2,3}'),
+          ),
+        )
+        .map(([part, sign]) => repeated(part, sign)),
     }));
     fc.assert(
-      fc.property(regex, fc.constantFrom('a', 'ab', 'b', 'aab'), (source, part) => {
-        const pattern = `^(?:${source})!$`;
-        const matches = matcherOf(pattern);
-        // Few characters: with six, the backtracking engine needs 20 s for some of these patterns.
-        for (const text of [`${part.repeat(3).slice(0, 3)}!`, `${part}!`]) {
-          expect(matches(text)).toBe(new RegExp(pattern).test(text));
-        }
-        expect(msOf(() => matches(part.repeat(1000).slice(0, 1000)))).toBeLessThan(MAX_MS);
+      fc.property(regex, fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 }), ({ source, ends }, text) => {
+        const matches = matcherOf(`^(?:${source})!$`);
+        expect(matches(`${text}!`)).toBe(ends(text, new Set([0])).has(text.length));
+        expect(msOf(() => matches((text || 'a').repeat(1000).slice(0, 1000)))).toBeLessThan(MAX_MS);
       }),
       { numRuns: 1500 },
     );
