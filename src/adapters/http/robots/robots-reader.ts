@@ -1,5 +1,5 @@
 import { type RobotsLine, robotsLines } from './robots-lines.ts';
-import { createRuleMatcher } from './robots-matcher.ts';
+import { createRuleMatcher, type PreparedRule } from './robots-matcher.ts';
 import { comparablePath, comparablePattern } from './robots-path.ts';
 
 /** The rules of one robots.txt for one crawler. */
@@ -22,7 +22,7 @@ export interface RobotsDecision {
 
 interface Rule {
   readonly decision: RobotsDecision;
-  readonly prepared: string;
+  readonly prepared: PreparedRule;
 }
 
 interface Group {
@@ -34,14 +34,14 @@ interface Group {
 const MAX_CRAWL_DELAY_S = 86_400;
 const MAX_SITEMAPS = 1000;
 /**
- * Characters of all rules with `*` together. Rules beyond are cut at their first `*`: matching them costs work per URL.
+ * Characters of all rules with `*` together. Rules beyond are cut at their first `*`: each costs work for every URL.
  */
-const MAX_WILDCARD_CHARS = 64 * 1024;
+const MAX_WILDCARD_CHARS = 32 * 1024;
 const ALLOWED: RobotsDecision = Object.freeze({ allowed: true, rule: null });
 
 /**
  * Parses robots.txt by RFC 9309 for the crawler of this product token. It selects the groups of the token and rewrites
- * their rules in one spelling; robots-parser then matches them. Never throws: invalid lines are skipped.
+ * their rules in one spelling, in which they are matched. Never throws: invalid lines are skipped.
  */
 export function parseRobots(text: string, productToken: string): ParsedRobots {
   const lines = robotsLines(text);
@@ -163,7 +163,7 @@ function preparedRules(lines: readonly RobotsLine[]): Rule[] {
       allowed,
       rule: Object.freeze({ line: line.line, text: line.text.slice(0, 200) }),
     });
-    rules.push({ decision, prepared: `${line.field}: ${pattern}` });
+    rules.push({ decision, prepared: { allowed, pattern } });
   }
   return rules;
 }
