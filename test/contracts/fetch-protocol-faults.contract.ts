@@ -280,6 +280,16 @@ export function faultsContract(create: CreateProtocol): void {
       expect(await failure(ask('/ok', {}, protocol))).toBe('address-blocked');
     });
 
+    it('lets exchanges with thousands of allowed addresses through at once', async () => {
+      const other = await startHostileServer();
+      await other.close();
+      const { port } = new URL(other.origin);
+      const protocol = open();
+      const hosts = Array.from({ length: 1500 }, (_, i) => `127.1.${i >> 8}.${i & 255}`);
+      const codes = await Promise.all(hosts.map((host) => failure(ask(`http://${host}:${port}/`, {}, protocol))));
+      expect(new Set(codes)).toEqual(new Set(['connect-failed']));
+    });
+
     it('refuses an allow list that cannot be read', async () => {
       await expect(open({ allowAddresses: ['10.0.0.0/99'] })).rejects.toThrow('"10.0.0.0/99"');
     });

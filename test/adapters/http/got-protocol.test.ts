@@ -27,16 +27,17 @@ describe('createGotProtocol', () => {
       idleTimeoutMs: 1000,
       attemptTimeoutMs: 1000,
     });
-    const status = (): Promise<unknown> =>
+    const status = (host: string): Promise<unknown> =>
       new Promise((resolve) => {
-        get(`${site.origin}/ok`, { agent: pools.guarded.agent.http }, (response) => {
+        get(`http://${host}:${new URL(site.origin).port}/ok`, { agent: pools.guarded.agent.http }, (response) => {
           response.resume();
           response.on('end', () => resolve(response.statusCode));
         }).on('error', (error) => resolve(error.message));
       });
-    expect(await status()).toContain('is not allowed');
+    expect(await status('127.0.0.2')).toContain('is not allowed');
     expect(pools.refusal(new URL(site.origin))).toBeNull();
-    expect(await status()).toBe(200);
+    expect(await status('127.0.0.1')).toBe(200);
+    expect(await status('127.0.0.2')).toContain('is not allowed');
     pools.closeIdle();
   });
 });

@@ -26,7 +26,7 @@ const make = (
   { allow = [] as string[], timeoutMs = 5000, resolve = undefined as LookupFunction | undefined } = {},
 ): Promise<Socket | string> =>
   new Promise((done) => {
-    const guard = createAddressGuard(allow, undefined, resolve);
+    const guard = createAddressGuard(allow, resolve);
     createSocketMaker(
       guard,
       timeoutMs,
@@ -57,7 +57,7 @@ describe('guarded sockets', () => {
 
   it('one that is destroyed on its way is reported once', async () => {
     const faults: (Error | null)[] = [];
-    const guard = createAddressGuard(['127.0.0.1'], undefined, never);
+    const guard = createAddressGuard(['127.0.0.1'], never);
     await new Promise<void>((done) => {
       const socket = createSocketMaker(
         guard,

@@ -20,6 +20,8 @@ export interface AddressGuard {
    * Whether a connection to this address may be used; `isNamed` as above. True for all addresses that `lookup` returns.
    */
   permits(address: string, isNamed: boolean): boolean;
+  /** Whether the address is permitted though a check that knows global unicast alone may refuse it. */
+  isException(address: string): boolean;
 }
 
 /** `code` of the error with which a lookup refuses a host. */
@@ -27,24 +29,21 @@ export const BLOCKED = 'ERR_ADDRESS_BLOCKED';
 
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/**
- * The guard with the operator's exceptions, in the forms of {@link createAllowList}. `onException` is called with each
- * address that is permitted although it is not public.
- */
+/** The guard with the operator's exceptions, in the forms of {@link createAllowList}. */
 export function createAddressGuard(
   allow: readonly string[],
-  onException: (address: string) => void = () => {},
   resolve: LookupFunction = systemLookup as LookupFunction,
 ): AddressGuard {
   const allowed = createAllowList(allow);
   const permits: AddressGuard['permits'] = (address, isNamed) =>
-    isNamed ? !isMetadataAddress(address) || allowed.hasAddress(address) : isPermitted(address, allowed, onException);
+    isNamed ? !isMetadataAddress(address) || allowed.hasAddress(address) : isPermitted(address, allowed);
   return {
-    refusal: byOrigin(allowed, onException),
+    refusal: byOrigin(allowed),
     isNamed: (url) => allowed.hasHost(url.hostname, portOf(url)),
     lookup: guarded(resolve, (address) => permits(address, false)),
     lookupNamed: guarded(resolve, (address) => permits(address, true)),
     permits,
+    isException: (address) => allowed.hasAddress(address) || (address.includes(':') && isPublicAddress(address)),
   };
 }
 
@@ -59,28 +58,21 @@ export function isAddressBlocked(url: string, allow: readonly string[] = []): bo
 /** Origins whose verdicts are kept; a crawl visits few at a time. */
 const KEPT_ORIGINS = 1_000;
 
-/**
- * The verdict depends on scheme, host and port alone, so it is computed once for each; exceptions are reported every
- * time.
- */
-function byOrigin(allowed: AllowList, onException: (address: string) => void): AddressGuard['refusal'] {
-  const kept = new Lru<{ readonly refusal: string | null; readonly exceptions: readonly string[] }>({
-    entries: KEPT_ORIGINS,
-  });
+/** The verdict depends on scheme, host and port alone, so it is computed once for each. */
+function byOrigin(allowed: AllowList): AddressGuard['refusal'] {
+  const kept = new Lru<{ readonly refusal: string | null }>({ entries: KEPT_ORIGINS });
   return (url) => {
     const origin = `${url.protocol}//${url.host}`;
     let answer = kept.get(origin);
     if (answer === undefined) {
-      const exceptions: string[] = [];
-      answer = { refusal: refusalOf(url, allowed, (address) => exceptions.push(address)), exceptions };
+      answer = { refusal: refusalOf(url, allowed) };
       kept.set(origin, answer);
     }
-    for (const address of answer.exceptions) onException(address);
     return answer.refusal;
   };
 }
 
-function refusalOf(url: URL, allowed: AllowList, onException: (address: string) => void): string | null {
+function refusalOf(url: URL, allowed: AllowList): string | null {
   if (!(url.protocol in PORTS)) return `scheme ${url.protocol} is not http or https`;
   const port = portOf(url);
   const { hostname } = url;
@@ -91,7 +83,7 @@ function refusalOf(url: URL, allowed: AllowList, onException: (address: string) 
   const isNamed = allowed.hasHost(hostname, port);
   if (isIP(address) !== 0) {
     if (isNamed && !isMetadataAddress(address)) return null;
-    return isPermitted(address, allowed, onException) ? null : `${address} is a private or reserved address`;
+    return isPermitted(address, allowed) ? null : `${address} is a private or reserved address`;
   }
   // RFC 6761: these names mean the loopback interface whatever a resolver says.
   if (/(^|\.)localhost\.?$/.test(hostname) && !isNamed && !allowed.hasAddress('127.0.0.1')) {
@@ -104,12 +96,8 @@ function refusalOf(url: URL, allowed: AllowList, onException: (address: string) 
 
 const portOf = (url: URL): number => (url.port === '' ? (PORTS[url.protocol] ?? 0) : Number(url.port));
 
-function isPermitted(address: string, allowed: AllowList, onException: (address: string) => void): boolean {
-  const isAllowed = allowed.hasAddress(address);
-  if (!isAllowed && !isPublicAddress(address)) return false;
-  if (isAllowed || address.includes(':')) onException(address);
-  return true;
-}
+const isPermitted = (address: string, allowed: AllowList): boolean =>
+  allowed.hasAddress(address) || isPublicAddress(address);
 
 function guarded(resolve: LookupFunction, isPermittedAddress: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {

@@ -33,22 +33,32 @@ export interface ConnectionPools {
   closeIdle(): void;
 }
 
-/** The agent's list of exceptions is cleared beyond this number; live exceptions are added again when next met. */
-const MAX_EXCEPTIONS = 1000;
-
 /**
  * Keep-alive connections behind two checks. Our own guard checks the URL and every resolved address, with the
  * operator's exceptions; request-filtering-agent then refuses to connect to anything but global unicast and the
- * exceptions that the guard reports, at the one place where sockets are made. An address must pass both.
+ * exceptions of the guard, at the one place where sockets are made. An address must pass both.
  */
 export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
-  // The agents hold this very array, so an address added here takes effect at once.
+  const guard = createAddressGuard(options.allowAddresses);
+  // The agents hold this very array. They read it before the call that filled it returns, so it has those addresses
+  // alone that are about to be checked.
   const exceptions: string[] = [];
-  const guard = createAddressGuard(options.allowAddresses, (address) => {
-    if (exceptions.includes(address)) return;
-    if (exceptions.length >= MAX_EXCEPTIONS) exceptions.length = 0;
-    exceptions.push(address);
-  });
+  const about = (addresses: readonly string[]): void => {
+    exceptions.splice(0, exceptions.length, ...addresses.filter(guard.isException));
+  };
+  const lookup: LookupFunction = (hostname, lookupOptions, callback) =>
+    guard.lookup(hostname, lookupOptions, (error, found, family) => {
+      if (error === null) about(typeof found === 'string' ? [found] : found.map(({ address }) => address));
+      callback(error, found, family);
+    });
+  const announcing = <A extends HttpAgent>(agent: A): A => {
+    const { createConnection } = agent;
+    agent.createConnection = (connection, callback) => {
+      about(typeof connection.host === 'string' ? [connection.host] : []);
+      return createConnection.call(agent, connection, callback);
+    };
+    return agent;
+  };
   const idle = createIdleSockets(options.maxIdleSockets);
   const keepAlive: AgentOptions = {
     keepAlive: true,
@@ -65,10 +75,10 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
     isNamed: guard.isNamed,
     guarded: {
       agent: {
-        http: idle.countIn(new RequestFilteringHttpAgent(unlessListed)),
-        https: idle.countIn(new RequestFilteringHttpsAgent(unlessListed)),
+        http: announcing(idle.countIn(new RequestFilteringHttpAgent(unlessListed))),
+        https: announcing(idle.countIn(new RequestFilteringHttpsAgent(unlessListed))),
       },
-      dnsLookup: guard.lookup,
+      dnsLookup: lookup,
     },
     named: {
       agent: {
