@@ -67,7 +67,7 @@ const ALLOWED: Record<Folder, readonly Folder[]> = {
   memory: ['ports', 'domain'],
   redis: ['packages', 'ports', 'domain'],
   system: ['ports', 'domain'],
-  'plugin-host': ['packages', 'ports', 'domain'],
+  'plugin-host': ['packages', 'config', 'ports', 'domain'],
   packages: ['domain'],
   config: ['domain'],
   operations: [...ADAPTERS, 'plugin-host', 'packages', 'config', 'domain', 'ports', 'steps'],

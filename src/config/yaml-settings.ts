@@ -1,4 +1,5 @@
-import { isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml';
+import { isAlias, isMap, isScalar, type Node, type Pair, visit } from 'yaml';
+import { readYamlDocument } from './yaml-document.ts';
 
 /** A value as the operator gave it, and where. */
 export interface Setting {
@@ -22,13 +23,9 @@ export interface YamlSettings {
  * Judges the form alone; whether keys exist and values fit is the schema's business.
  */
 export function readYamlSettings(source: string, file: string): YamlSettings {
-  const lines = new LineCounter();
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
-  const at = (offset: number | undefined): string => {
-    const { line, col } = lines.linePos(offset ?? 0);
-    return `${file}:${line}:${col}`;
-  };
-  const errors = document.errors.map((error) => `${at(error.pos[0])} ${error.message}`);
+  const { document, at, errors: faults } = readYamlDocument(source, file);
+  if (faults.length > 0) return { settings: [], errors: faults };
+  const errors: string[] = [];
   // `*` begins an alias, also where a pattern such as *.example.org was meant: the parser leaves it to whoever asks for
   // the value.
   visit(document, {
@@ -36,19 +33,18 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
       const meant = alias.resolve(document);
       if (meant !== undefined && !path.includes(meant)) return;
       const fault = meant === undefined ? `there is no anchor &${alias.source}` : 'the alias stands in what it names';
-      errors.push(`${at(alias.range?.[0])} *${alias.source}: ${fault}; text that begins with "*" needs quotes`);
+      errors.push(`${at(alias)} *${alias.source}: ${fault}; text that begins with "*" needs quotes`);
     },
   });
   const root = document.contents;
   if (errors.length > 0 || root === null) return { settings: [], errors };
-  if (!isMap(root))
-    return { settings: [], errors: [`${at(root.range?.[0])} expected sections such as "fetch:" with keys`] };
+  if (!isMap(root)) return { settings: [], errors: [`${at(root)} expected sections such as "fetch:" with keys`] };
 
   const settings: Setting[] = [];
   const add = (key: string, pair: Pair): void => {
-    const keyOrigin = at((pair.key as Node | null)?.range?.[0]);
+    const keyOrigin = at(pair.key);
     const value = pair.value as Node | null;
-    const origin = value?.range ? at(value.range[0]) : keyOrigin;
+    const origin = value?.range ? at(value) : keyOrigin;
     try {
       settings.push({ key, value: value?.toJS(document), origin, keyOrigin });
     } catch (error) {

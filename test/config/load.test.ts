@@ -186,6 +186,29 @@ describe('faults', () => {
     expect((await loadConfig({ cwd })).config.http).toMatchObject({ timeoutMs: 30_000, headTimeoutMs: 30_000 });
   });
 
+  it.each([
+    ['nested lists', `a: ${'['.repeat(3000)}${']'.repeat(3000)}`, 'nested too deeply: expected at most 64 levels'],
+    ['nested maps', Array.from({ length: 70 }, (_, i) => `${' '.repeat(i)}k:`).join('\n'), 'nested too deeply'],
+    [
+      'merges of merges',
+      `k: &k0 {x: 1}\n${Array.from({ length: 2000 }, (_, i) => `k${i}: &k${i + 1} {<<: *k${i}}\n`).join('')}`,
+      'too many aliases: expected at most 100',
+    ],
+  ])('refuses %s beyond measure in one line', async (_name, text, message) => {
+    write('incrawl.yaml', text);
+    const lines = await faults({});
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^incrawl\.yaml:\d+:\d+ /);
+    expect(lines[0]).toContain(message);
+  });
+
+  it('lists no more than twenty faults of the form', async () => {
+    write('incrawl.yaml', Array.from({ length: 500 }, (_, i) => `fetch: ${i}`).join('\n'));
+    const lines = await faults({});
+    expect(lines).toHaveLength(21);
+    expect(lines.at(-1)).toBe('incrawl.yaml: 479 more');
+  });
+
   it('says where YAML itself is broken, and which file is missing', async () => {
     write('conf/incrawl.yaml', 'fetch:\n  delay: [1s\n');
     expect((await faults({}))[0]).toMatch(/^conf\/incrawl\.yaml:\d+:\d+ /);

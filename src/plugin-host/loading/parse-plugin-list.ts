@@ -1,18 +1,14 @@
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, isSeq } from 'yaml';
+import { readYamlDocument } from '../../config/yaml-document.ts';
 import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
 
 /** Reads `plugins.yaml`. Throws `config-invalid` with file, line and column of every fault. */
 export function parsePluginList(text: string, file: string): PluginList {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const faults = document.errors.map((error) => `${file}:${position(lines, error.pos[0])} ${error.message}`);
-    throw new CrawlError('config-invalid', faults.join('\n'));
-  }
+  const { document, at, errors: faults } = readYamlDocument(text, file);
+  if (faults.length > 0) throw new CrawlError('config-invalid', faults.join('\n'));
   const errors: string[] = [];
-  const at = (node: unknown): string => `${file}:${position(lines, (node as Node | null)?.range?.[0] ?? 0)}`;
   const entries: PluginListEntry[] = [];
   let winners: Record<string, string> = {};
   const root = document.contents;
@@ -43,11 +39,6 @@ export function parsePluginList(text: string, file: string): PluginList {
   if (errors.length > 0) throw new CrawlError('config-invalid', errors.join('\n'));
   return { entries, winners };
 }
-
-const position = (lines: LineCounter, offset: number): string => {
-  const { line, col } = lines.linePos(offset);
-  return `${line}:${col}`;
-};
 
 function entryOf(item: unknown, where: string, document: Document.Parsed): PluginListEntry | string {
   if (isScalar(item) && typeof item.value === 'string') return { use: item.value, options: {}, where };

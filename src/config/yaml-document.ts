@@ -1,0 +1,47 @@
+import { type Document, isAlias, LineCounter, type Node, parseDocument, visit } from 'yaml';
+
+/** A YAML file of the operator, as nodes with positions. */
+export interface YamlDocument {
+  readonly document: Document.Parsed;
+  /** Complete messages with positions, at most {@link MAX_MESSAGES}. While there are any, the document is not read. */
+  readonly errors: readonly string[];
+  /** `file:line:column` of a node; of the file's beginning without one. */
+  at(node: unknown): string;
+}
+
+/** Each alias of a value is looked for in the whole document. Nothing that a person writes comes near these. */
+const MAX_ALIASES = 100;
+const MAX_DEPTH = 64;
+/** Faults beyond are mostly consequences of the first ones. */
+const MAX_MESSAGES = 20;
+
+/** Parses YAML. Never throws: what is too deep or has too many aliases is an error like any other. */
+export function readYamlDocument(source: string, file: string): YamlDocument {
+  const lines = new LineCounter();
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  const position = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const at = (node: unknown): string => position((node as Node | null)?.range?.[0] ?? 0);
+  const faults = document.errors.map(({ code, message, pos }) =>
+    code === 'RESOURCE_EXHAUSTION' ? tooDeep(position(pos[0])) : `${position(pos[0])} ${message}`,
+  );
+  const errors = faults.length > 0 ? faults : beyondMeasure(document, at);
+  const more = errors.length - MAX_MESSAGES;
+  return { document, at, errors: more > 0 ? [...errors.slice(0, MAX_MESSAGES), `${file}: ${more} more`] : errors };
+}
+
+const tooDeep = (where: string): string => `${where} nested too deeply: expected at most ${MAX_DEPTH} levels`;
+
+function beyondMeasure(document: Document.Parsed, at: YamlDocument['at']): string[] {
+  const errors: string[] = [];
+  let aliases = 0;
+  visit(document, (_, node, path) => {
+    if (path.length > 2 * MAX_DEPTH) errors.push(tooDeep(at(node)));
+    else if (isAlias(node)) aliases += 1;
+    if (aliases > MAX_ALIASES) errors.push(`${at(node)} too many aliases: expected at most ${MAX_ALIASES} in a file`);
+    return errors.length > 0 ? visit.BREAK : undefined;
+  });
+  return errors;
+}
