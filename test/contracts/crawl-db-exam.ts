@@ -34,6 +34,7 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     validators: { etag: 'W/"x"', lastModified: 'Tue, 14 Nov 2023 22:13:20 GMT', contentLength: 36_864 },
     digest: '00112233445566778899aabbccddeeff',
     signature: '0123456789abcdef',
+    changeSignature: 'fedcba9876543210',
     signatureName: 'simhash/1',
     title: 'Ein Titel – título',
     blocks: {

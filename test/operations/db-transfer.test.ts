@@ -84,6 +84,15 @@ describe('a crawl db as lines of text', () => {
     expect((await imported(lines)).summary).toMatchObject({ records: 1, changes: 0 });
   });
 
+  it('reads records of version 4, which had one signature', async () => {
+    const lines = (await textOf(await dbOf(visitedDatum(A)))).map((line) =>
+      line.replace(/"version":\d+/, '"version":4').replace(/"changeSignature":"[0-9a-f]{16}",/, ''),
+    );
+    expect(lines.join()).not.toContain('changeSignature');
+    const { db } = await imported(lines);
+    expect(await db.get(A)).toEqual(visitedDatum(A, { changeSignature: null }));
+  });
+
   it('changes out of order are refused by their line', async () => {
     const db = await dbOf(visitedDatum(A));
     await db.write({ feed: { add: { notedAt: 9, changes: [changeOf(A), changeOf(A)] } } });

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../src/domain/errors.ts';
-import { definePlugin, type ExtensionByKind, type Page, type Signature } from '../../src/plugin-host/api/plugin-api.ts';
+import {
+  definePlugin,
+  type ExtensionByKind,
+  type Page,
+  type Signature,
+  signaturePair,
+} from '../../src/plugin-host/api/plugin-api.ts';
 import { samplePage, testPlugin } from '../../src/plugin-host/api/plugin-testing.ts';
 import { openSink } from '../../src/plugin-host/exporting/export-sink.ts';
+import { signatureFault } from '../../src/plugin-host/loading/answer-checks.ts';
 import { checkedExtension } from '../../src/plugin-host/loading/checked-extension.ts';
 import { admissionGates, applyUrlChain } from '../../src/plugin-host/url-chain.ts';
 
@@ -187,6 +194,20 @@ describe('a plugin that violates its contract', () => {
     expect(() => signature({ id: 'm', sign: rejects }).sign(samplePage(''))).toThrow(
       `signature-mine: sign: it ${atOnce}`,
     );
+  });
+
+  it.each([
+    ['short', 'must be 16 hex digits or null, not short'],
+    [undefined, 'must be 16 hex digits or null, not undefined'],
+    [{ likeness: '0123456789abcdef' }, 'must be 16 hex digits or null, not undefined'],
+    [{ likeness: 7, change: '0123456789abcdef' }, 'must be 16 hex digits or null, not 7'],
+    [{ likeness: '0123456789abcdef', change: null }, 'has likeness for a page, and must have change for it'],
+    [{ likeness: null, change: '0123456789abcdef' }, null],
+    [{ likeness: null, change: null }, null],
+    ['0123456789abcdef', null],
+    [null, null],
+  ])('a signature that answers %j', (answer, fault) => {
+    expect(signatureFault(signaturePair(answer as string))).toBe(fault);
   });
 
   it('a text exporter that answers with a promise is named, and its rejection ends nothing', async () => {

@@ -10,9 +10,10 @@ import { type Rows, readRange } from './rows.ts';
  * of their own. 3: digests of new URLs are written with their records, which older versions would leave out. 4: so are
  * the rows of further indexes, counts, and the tables of signatures. 5: due rows hold the time of the last failed
  * visit, and the interval that an operator has fixed. 6: visits a day that the intervals require are counted.
- * 7: so are records by score. 8: records hold what a page states, which older versions would drop.
+ * 7: so are records by score. 8: records hold what a page states, which older versions would drop. 9: and the
+ * signature by which visits are compared.
  */
-export const DB_FORMAT_VERSION = 8;
+export const DB_FORMAT_VERSION = 9;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 

@@ -1,5 +1,6 @@
 import { changeRateOf } from '../crawl/change/change-rate.ts';
 import type { CrawlDatum, MetadataValue } from '../crawl/states/datum.ts';
+import { changeSignatureOf } from '../crawl/states/signature-distance.ts';
 import { topLevelDomain } from '../url/canonical/top-level-domain.ts';
 import { hostOf } from '../url/canonical/url-key.ts';
 
@@ -53,7 +54,8 @@ const ROWS: readonly Row[] = [
   ['etag', 'text', 'validator', (datum) => datum.validators.etag],
   ['lastModified', 'text', 'validator, verbatim', (datum) => datum.validators.lastModified],
   ['digest', 'text', 'of the body, 32 hex digits', (datum) => datum.digest],
-  ['signature', 'text', '16 hex digits', (datum) => datum.signature],
+  ['signature', 'text', '16 hex digits, by which near duplicates are found', (datum) => datum.signature],
+  ['changeSignature', 'text', '16 hex digits, by which visits are compared', (datum) => changeSignatureOf(datum)],
   ['textChars', 'number', 'length of the content text, characters', (datum) => datum.textChars],
   ['signatureName', 'text', 'name of the signature algorithm', (datum) => datum.signatureName],
   ['title', 'text', 'title of the page', (datum) => datum.title],

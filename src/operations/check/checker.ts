@@ -6,6 +6,7 @@ import { createHostLanes } from '../../adapters/http/lanes/host-lanes.ts';
 import { checkRobots, type RobotsCheck } from '../../adapters/http/robots/check-robots.ts';
 import { createRobots } from '../../adapters/http/robots/robots.ts';
 import type { Config } from '../../config/schema.ts';
+import { changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { contentReasons, type Reason } from '../../domain/page/content/trees/content-reasons.ts';
 import type { PageBlock } from '../../domain/page/page-block.ts';
@@ -52,6 +53,8 @@ export interface ParseCheck {
   readonly lang: string | null;
   readonly charset: string | null;
   readonly signature: string | null;
+  /** By which visits are compared. */
+  readonly changeSignature: string | null;
   readonly canonical: string | null;
   readonly contentType: string;
   readonly blocks: readonly PageBlock[];
@@ -218,6 +221,7 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
       lang: record.lang,
       charset: record.charset,
       signature: outcome.kind === 'parsed' ? outcome.signature : null,
+      changeSignature: outcome.kind === 'parsed' ? changeSignatureOf(outcome) : null,
       canonical: record.canonical,
       contentType: record.contentType,
       blocks: result.blocks,

@@ -1,8 +1,8 @@
 import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
+import { changeDistance, changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { ReadPage } from '../../domain/page/diff/page-places.ts';
 import { type PlaceDiff, placeDiff } from '../../domain/page/diff/place-diff.ts';
-import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { ParsedRecord, SegmentStore } from '../../ports/segment-store.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
@@ -136,11 +136,10 @@ async function parsedVersion(
 }
 
 function versionView(version: PageVersion, { outcome }: ParsedRecord): DiffedVersion {
-  const isParsed = outcome.kind === 'parsed';
-  return { ...version, title: isParsed ? outcome.title : null, signature: isParsed ? outcome.signature : null };
+  if (outcome.kind !== 'parsed') return { ...version, title: null, signature: null };
+  return { ...version, title: outcome.title, signature: changeSignatureOf(outcome) };
 }
 
 function distanceOf({ outcome: a }: ParsedRecord, { outcome: b }: ParsedRecord): number | null {
-  if (a.kind !== 'parsed' || b.kind !== 'parsed' || a.signature === null || b.signature === null) return null;
-  return a.signatureName === b.signatureName ? hammingDistance(a.signature, b.signature) : null;
+  return a.kind === 'parsed' && b.kind === 'parsed' ? changeDistance(a, b) : null;
 }

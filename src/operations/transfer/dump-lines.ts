@@ -8,9 +8,9 @@ import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts
 
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
- * stated facts.
+ * stated facts. 5: signatures of changes.
  */
-export const DUMP_VERSION = 4;
+export const DUMP_VERSION = 5;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
@@ -86,6 +86,7 @@ const record = z.strictObject({
   validators: z.strictObject({ etag: text, lastModified: text, contentLength: z.number().nullable() }),
   digest: text,
   signature: text,
+  changeSignature: text.default(null),
   signatureName: text,
   title: text,
   textChars: z.number().int().nonnegative().nullable().default(null),
@@ -171,10 +172,11 @@ const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)
 
 /** Older versions lack some fields. */
 function completed(record: CrawlDatum): CrawlDatum {
-  const { robotsTag, textChars, stated, blocks } = record as Partial<CrawlDatum>;
+  const { robotsTag, changeSignature, textChars, stated, blocks } = record as Partial<CrawlDatum>;
   return {
     ...record,
     robotsTag: robotsTag ?? null,
+    changeSignature: changeSignature ?? null,
     textChars: textChars ?? null,
     stated: stated ?? null,
     blocks: blocks ?? null,

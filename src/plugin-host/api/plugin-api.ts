@@ -42,7 +42,7 @@ export interface ExtensionByKind {
   parse: Parser;
   /** Changes to what the parser found. Parse workers; all of them run, in the order of the list. */
   parsefilter: ParseFilter;
-  /** 64 bits that say how alike two versions of a page are. Parse workers; `parse.signature` names the one in use. */
+  /** 64 bits that say how alike pages or their versions are. Parse workers; `parse.signature` names the one in use. */
   signature: Signature;
   /** When a page is visited again. Main thread; `schedule.name` names the one in use. */
   schedule: FetchSchedule;
@@ -170,15 +170,28 @@ export interface ParseFilter extends ContentSource {
   filter(page: Page): void | Promise<void>;
 }
 
+/** Two signatures of a page, each 16 hex digits, or `null` for a page without words to sign. */
+export interface SignaturePair {
+  /** Compared with those of other pages: near duplicates, pages that say "not found". */
+  readonly likeness: string | null;
+  /** Compared with that of the visit before: distances, schedules. Not `null` where `likeness` is not. */
+  readonly change: string | null;
+}
+
+/** An answer of `sign` as a pair: a single signature serves for likeness and for change. */
+export const signaturePair = (answer: ReturnType<Signature['sign']>): SignaturePair =>
+  answer === null || typeof answer !== 'object' ? { likeness: answer, change: answer } : answer;
+
 /** A locality-sensitive signature of 64 bits. */
 export interface Signature {
-  /** Name, version and parameters. Only signatures of equal ids are compared. */
+  /** Name, version and parameters of all that `sign` returns. Only signatures of equal ids are compared. */
   readonly id: string;
   /**
-   * Called once for each parsed page, after the parse filters, synchronously. Returns 16 hex digits, or `null` for a
-   * page without words. An error, or another answer, gives the page the outcome `plugin-failed`.
+   * Called once for each parsed page, after the parse filters, synchronously. Returns 16 hex digits, which then serve
+   * for likeness and for change, `null` for a page without words, or a signature for each. An error, or another answer,
+   * gives the page the outcome `plugin-failed`.
    */
-  sign(page: Page): string | null;
+  sign(page: Page): string | SignaturePair | null;
 }
 
 /**

@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { isUrl } from '../../domain/url/canonical/is-url.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
-import { resultFault } from '../loading/answer-checks.ts';
+import { resultFault, signatureFault } from '../loading/answer-checks.ts';
 import { readOptions } from '../loading/option-faults.ts';
 import { LivePage } from '../parsing/live-page.ts';
 import { examineExporter } from './exporter-exam.ts';
@@ -21,6 +21,8 @@ import {
   type PluginDefinition,
   type PluginHost,
   type PluginKind,
+  type SignaturePair,
+  signaturePair,
 } from './plugin-api.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -176,16 +178,19 @@ const EXAMS: {
   signature: (extension, given) => {
     check(extension.id.length > 0, 'an id', extension.id);
     for (const body of [...BODIES, ...(given.bodies ?? [])]) {
-      const sign = (): string | null => {
+      const sign = (): SignaturePair => {
         const page = samplePage(body);
         page.result.text = body;
-        return extension.sign(page);
+        return signaturePair(extension.sign(page));
       };
       const value = sign();
-      check(value === null || /^[0-9a-f]{16}$/.test(value), '16 hex digits or null', value);
-      check(sign() === value, 'the same signature for the same page', value);
+      const again = sign();
+      check(signatureFault(value) === null, '16 hex digits or null, for likeness and for change', value);
+      const isSame = again.likeness === value.likeness && again.change === value.change;
+      check(isSame, 'the same signature for the same page', value);
     }
-    check(extension.sign(samplePage('')) === null, 'null for a page without words', extension.sign(samplePage('')));
+    const empty = signaturePair(extension.sign(samplePage('')));
+    check(empty.likeness === null && empty.change === null, 'null for a page without words', empty);
   },
   schedule: (extension) => {
     check(extension.initialIntervalMs > 0, 'a positive start interval', extension.initialIntervalMs);

@@ -1,7 +1,7 @@
 // plugin-host/loading/: plugin lists, options and modules, and the checks of what plugins answer.
 /** Checks of a plugin's answers at run time: it may be JavaScript, so its types promise nothing. */
 import type { Exchange } from '../../ports/fetch-protocol.ts';
-import type { ParseResult } from '../api/plugin-api.ts';
+import type { ParseResult, SignaturePair } from '../api/plugin-api.ts';
 import { LiveResult } from '../parsing/live-result.ts';
 
 /**
@@ -83,6 +83,16 @@ export function resultFault(result: ParseResult): string | null {
     return `result.${key} must be ${what}${found}`;
   }
   return null;
+}
+
+const isFingerprint = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{16}$/.test(value);
+
+/** What is wrong with the answer of a signature plugin, in words; `null`: nothing. */
+export function signatureFault({ likeness, change }: SignaturePair): string | null {
+  for (const value of [likeness, change]) {
+    if (value !== null && !isFingerprint(value)) return `must be 16 hex digits or null, not ${String(value)}`;
+  }
+  return likeness !== null && change === null ? 'has likeness for a page, and must have change for it' : null;
 }
 
 const isBodyOrNull = (value: unknown): boolean => value === null || value instanceof Uint8Array;

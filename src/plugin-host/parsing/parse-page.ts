@@ -7,7 +7,8 @@ import { cutText } from '../../domain/page/text/cut-text.ts';
 import { MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
-import type { Page, ParseResult, Signature } from '../api/plugin-api.ts';
+import { type Page, type ParseResult, type Signature, type SignaturePair, signaturePair } from '../api/plugin-api.ts';
+import { signatureFault } from '../loading/answer-checks.ts';
 import type { LoadedPlugins } from '../loading/load-plugins.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { failedRecord } from './failed-record.ts';
@@ -96,26 +97,25 @@ async function guarded(plugin: string, run: () => void | Promise<void>): Promise
 /** Only signatures of the same algorithm over texts of the same version are compared. */
 const nameOf = ({ id }: Signature, content: string): string => (content === '' ? id : `${id}+${content}`);
 
-function sign(page: LivePage, signature: Signature): string | null {
-  const value: unknown = signature.sign(page);
-  if (value === null || (typeof value === 'string' && /^[0-9a-f]{16}$/.test(value))) return value;
-  throw new CrawlError(
-    'plugin-failed',
-    `signature ${signature.id} must be 16 hex digits or null, not ${String(value)}`,
-  );
+function sign(page: LivePage, signature: Signature): SignaturePair {
+  const pair = signaturePair(signature.sign(page));
+  const fault = signatureFault(pair);
+  if (fault === null) return pair;
+  throw new CrawlError('plugin-failed', `signature ${signature.id} ${fault}`);
 }
 
 function recordOf(
   page: PageToParse,
   live: LivePage,
-  signature: string | null,
+  { likeness, change }: SignaturePair,
   signatureName: string,
   limits: ParseLimits,
 ): ParsedRecord {
   const { result, blocks } = live;
   const outcome: ParseOutcome = {
     kind: 'parsed',
-    signature,
+    signature: likeness,
+    ...(change === likeness || change === null ? {} : { changeSignature: change }),
     signatureName,
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,

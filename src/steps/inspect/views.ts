@@ -1,4 +1,5 @@
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
+import { changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
 import type { DueEntry, HostRow, StateCounts } from '../../ports/crawl-db.ts';
 
 /** A record as people and other programs see it: times in ISO 8601, intervals in seconds, signature in hex. */
@@ -26,6 +27,7 @@ export interface RecordView {
   readonly contentLength: number | null;
   readonly digest: string | null;
   readonly signature: string | null;
+  readonly changeSignature: string | null;
   readonly signatureName: string | null;
   readonly title: string | null;
   readonly textChars: number | null;
@@ -114,6 +116,7 @@ export function recordView(datum: CrawlDatum): RecordView {
     contentLength: datum.validators.contentLength,
     digest: datum.digest,
     signature: datum.signature,
+    changeSignature: changeSignatureOf(datum),
     signatureName: datum.signatureName,
     title: datum.title,
     textChars: datum.textChars,

@@ -1,5 +1,6 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type FormerParse, reparsed } from '../../domain/crawl/states/parsed-page.ts';
+import { changeDistance } from '../../domain/crawl/states/signature-distance.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
@@ -13,12 +14,7 @@ import {
   outlinkTargets,
 } from './found-links.ts';
 import { UNJUDGED_KEY } from './rejudge.ts';
-import {
-  type FieldDifference,
-  type PageDifference,
-  recordDifferences,
-  signatureDistance,
-} from './reparse-differences.ts';
+import { type FieldDifference, type PageDifference, recordDifferences } from './reparse-differences.ts';
 
 /** A page whose stored body was parsed anew; texts are not needed any more. */
 export interface ReparsedPage {
@@ -94,7 +90,7 @@ export async function applyReparsed(
       fields: all.length === 0 && links === null ? [{ field: 'output', before: 'stored', after: 'other' }] : all,
       linksAdded: links?.added ?? [],
       linksRemoved: links?.removed ?? [],
-      distance: signatureDistance(previous, datum),
+      distance: changeDistance(previous, datum),
     });
   }
   // Links that a page had before were judged when they were found.

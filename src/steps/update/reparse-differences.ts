@@ -1,6 +1,5 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { unpackPlaces } from '../../domain/page/diff/packed-places.ts';
-import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 
@@ -30,8 +29,8 @@ const LEAD = 20;
 
 /** Fields of the record that differ. */
 export function recordDifferences(before: CrawlDatum, after: CrawlDatum): FieldDifference[] {
-  const { title, state, signature, signatureName, textChars } = before;
-  const values = { state, title, signature, signatureName, textChars };
+  const { title, state, signature, changeSignature, signatureName, textChars } = before;
+  const values = { state, title, signature, changeSignature, signatureName, textChars };
   return [
     ...differing(values, after),
     ...differing(statedValues(before), statedValues(after)),
@@ -82,12 +81,6 @@ const describedBy = ({ description, keywords, siteName, image }: ParsedRecord): 
 function linksOf({ outlinks }: ParsedRecord): string {
   const noise = outlinks.filter((link) => link.noise !== undefined).length;
   return noise === 0 ? `${outlinks.length}` : `${outlinks.length}, ${noise} of them noise`;
-}
-
-/** Bits between two signatures of one kind; `null` where they do not compare. */
-export function signatureDistance(before: CrawlDatum, after: CrawlDatum): number | null {
-  if (before.signature === null || after.signature === null) return null;
-  return before.signatureName === after.signatureName ? hammingDistance(before.signature, after.signature) : null;
 }
 
 type Values = Readonly<Record<string, unknown>>;

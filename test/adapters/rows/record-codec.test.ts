@@ -40,13 +40,15 @@ describe('the record codec', () => {
 
   it('reads what version 1 wrote', () => {
     expect(decodeRecord(URL_A, Buffer.from(VERSION_1, 'base64'))).toEqual(
-      // Version 1 had no noise in beliefs, no length of the text, no stated facts, no blocks and no robots tag.
+      // Version 1 had no noise in beliefs, no length of the text, no stated facts, no blocks,
+      // no robots tag and one signature.
       visitedDatum(URL_A, {
         schedule: { intervalMs: 86_400_000, belief: { a: 0.5, b: 1e9, noise: 0.3 } },
         textChars: null,
         stated: null,
         blocks: null,
         robotsTag: null,
+        changeSignature: null,
       }),
     );
   });

@@ -24,6 +24,7 @@ const page = newDatum({ url: 'https://a.org/', now: 0, intervalMs: 1 });
 /** Fields that parsing fills. */
 const OF_PARSING = [
   'signature',
+  'changeSignature',
   'signatureName',
   'title',
   'textChars',

@@ -260,6 +260,16 @@ describe('settle: the record after each visit', () => {
     expect(settled.datum.schedule.intervalMs).toBe(before.schedule.intervalMs);
   });
 
+  it('measures the distance by the signatures of changes, where a page has one beside that of likeness', () => {
+    const pair = (changeSignature: string) => ({ ...parsed('0000000000000000'), changeSignature });
+    const first = visited({ outcome: success(OLD), parse: pair('7d859af98bc24962') });
+    const second = visited({ outcome: success(NEW), parse: pair('fd851af90bc24962') });
+    const known = settle(datumIn('unfetched'), first, policy, NOW).datum;
+    const { datum, distance } = settle(known, second, policy, NOW + 1);
+    expect(distance).toBe(3);
+    expect(datum).toMatchObject({ signature: '0000000000000000', changeSignature: 'fd851af90bc24962' });
+  });
+
   it('a change of volatile blocks alone is a distance of 0, and the record names the blocks', () => {
     const article = { path: 'body>article>p', print: 1, chars: 1_000, isMain: true };
     const teaser = (print: number) => ({ path: 'body>section>p', print, chars: 100, isMain: true });

@@ -36,10 +36,11 @@ function differenceFields(summary: ReparseSummary): (readonly [string, string])[
   const names = Object.entries(fields);
   const more = names.length - SHOWN_FIELDS;
   const { changed, meanDistance } = signatures;
+  const compared = Object.hasOwn(fields, 'changeSignature') ? 'changeSignature' : 'signature';
   return [
     [dryRun ? 'would differ' : 'differed', count(differing)],
     ...names.slice(0, SHOWN_FIELDS).map(([name, pages]): [string, string] => {
-      const mean = name === 'signature' && changed > 0 ? `, mean distance ${count(meanDistance ?? 0)} bits` : '';
+      const mean = name === compared && changed > 0 ? `, mean distance ${count(meanDistance ?? 0)} bits` : '';
       return [`  ${safeText(name)}`, `${count(pages)}${mean}`];
     }),
     ...(more > 0 ? [['  more fields', `${count(more)} (--json)`] as const] : []),

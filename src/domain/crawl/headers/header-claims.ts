@@ -1,4 +1,5 @@
 import type { CrawlDatum } from '../states/datum.ts';
+import { changeSignatureOf, type Signed } from '../states/signature-distance.ts';
 
 /**
  * Header fields that change the meaning of the same bytes: how the body is decoded, and what robots may do with the
@@ -39,7 +40,7 @@ export function areClaimsKeptBy304(known: HeaderClaims, { robotsTag }: HeaderCla
 }
 
 /** Claims, and the result of parsing under them. */
-type Reading = HeaderClaims & Pick<CrawlDatum, 'signature' | 'signatureName' | 'title'>;
+type Reading = HeaderClaims & Signed & Pick<CrawlDatum, 'title'>;
 
 /**
  * Whether the same bytes make another page under the new claims. A charset counts only by its effect on the text:
@@ -51,7 +52,7 @@ export function isReadOtherwise(before: Reading, after: Reading): boolean {
   if (before.contentType === null || after.contentType === null) return false;
   if (mediaType(before.contentType) !== mediaType(after.contentType)) return true;
   if (before.signatureName !== after.signatureName) return false;
-  return before.signature !== after.signature || before.title !== after.title;
+  return changeSignatureOf(before) !== changeSignatureOf(after) || before.title !== after.title;
 }
 
 const CHARSET = /;\s*charset\s*=\s*["']?([^\s;,"']+)/;

@@ -1,10 +1,10 @@
 // domain/crawl/states/: the crawl datum, its states, and settle, the one transition function.
-import { hammingDistance } from '../../page/near/hamming.ts';
 import { type BlockMemory, type FoundParts, learnBlocks } from '../change/block-memory.ts';
 import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts';
 import type { ScheduleVisit } from '../revisit/schedule.ts';
 import type { CrawlDatum } from './datum.ts';
 import type { FetchSuccess, ParseOutcome } from './outcome.ts';
+import { changeDistance } from './signature-distance.ts';
 
 /** A full answer, with what parsing made of it. */
 export interface FullAnswer {
@@ -19,7 +19,7 @@ export type ParseSuccess = Extract<ParseOutcome, { kind: 'parsed' }>;
 
 /** How an answer differs from the stored copy. */
 export interface Comparison extends Pick<ScheduleVisit, 'outcome' | 'evidence'> {
-  /** Hamming distance to the stored signature, bits; `null` on the first visit, and without signatures to compare. */
+  /** Hamming distance to the stored change signature, bits; `null` at first, and without signatures to compare. */
   readonly distance: number | null;
   /** Memory of the blocks after the visit. */
   readonly blocks: BlockMemory | null;
@@ -35,7 +35,9 @@ export function fullAnswer(outcome: FetchSuccess, parse: ParseOutcome | null): F
 }
 
 export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: FullAnswer): Comparison {
-  const isSame = datum.digest === outcome.digest && !isReadOtherwise(datum, { ...datum, ...parsed, ...claims });
+  const isSame =
+    datum.digest === outcome.digest &&
+    !isReadOtherwise(datum, { ...(parsed === null ? datum : readAs(datum, parsed)), ...claims });
   if (isSame) return { outcome: 'unchanged', evidence: 'digest', distance: 0, blocks: datum.blocks };
   // Signatures and blocks of other rules do not compare.
   const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
@@ -43,18 +45,22 @@ export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: Fu
   const learnt = parts === null ? null : learnBlocks(isResigned ? null : datum.blocks, parts);
   const blocks = learnt?.memory ?? null;
   if (datum.digest === null) return { outcome: 'new', evidence: 'first', distance: null, blocks };
-  const bits = signatureDistance(datum, parsed);
+  const bits = parsed === null ? null : changeDistance(datum, parsed);
   const distance = bits !== null && learnt?.isOnlyVolatile ? 0 : bits;
   const evidence = distance !== null ? 'distance' : isResigned ? 'resigned' : 'digest';
   return { outcome: 'modified', evidence, distance, blocks };
 }
 
+/** What parsing made of the same bytes, in place of what it made of them before. */
+const readAs = (datum: CrawlDatum, { signature, changeSignature, signatureName, title }: ParseSuccess): CrawlDatum => ({
+  ...datum,
+  signature,
+  changeSignature: changeSignature ?? null,
+  signatureName,
+  title,
+});
+
 /** The parts that a page was cut into; `null`: it was not cut. */
 export function partsOf({ blocks, places }: ParseSuccess): FoundParts | null {
   return blocks === undefined && places === undefined ? null : { blocks: blocks ?? [], places };
-}
-
-function signatureDistance({ signature, signatureName }: CrawlDatum, parsed: ParseSuccess | null): number | null {
-  if (signature === null || parsed === null || parsed.signature === null) return null;
-  return signatureName === parsed.signatureName ? hammingDistance(signature, parsed.signature) : null;
 }

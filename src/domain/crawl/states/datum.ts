@@ -120,8 +120,10 @@ export interface CrawlDatum {
   readonly validators: Validators;
   /** First 128 bits of the SHA-256 of the decoded body, 32 hex digits. */
   readonly digest: string | null;
-  /** 64-bit signature, 16 hex digits; `null` for a page without text. */
+  /** 64-bit signature by which pages are likened, 16 hex digits; `null` for a page without text. */
   readonly signature: string | null;
+  /** 64-bit signature by which visits are compared; `null`: `signature` serves for that, too. */
+  readonly changeSignature: string | null;
   /** Name and version of the signature algorithm: signatures compare only under the same name. */
   readonly signatureName: string | null;
   readonly title: string | null;
@@ -175,6 +177,7 @@ export function newDatum(init: NewDatum): CrawlDatum {
     validators: NO_VALIDATORS,
     digest: null,
     signature: null,
+    changeSignature: null,
     signatureName: null,
     title: null,
     textChars: null,

@@ -88,6 +88,8 @@ export type ParseOutcome =
   | {
       readonly kind: 'parsed';
       readonly signature: string | null;
+      /** As {@link CrawlDatum.changeSignature}; absent: `signature` serves for that, too. */
+      readonly changeSignature?: string;
       readonly signatureName: string;
       readonly title: string | null;
       /** As {@link CrawlDatum.textChars}; absent in segments of older versions. */

@@ -5,12 +5,13 @@ import type { CrawlDatum } from './datum.ts';
 /** Fields of a record that parsing fills, beside its blocks. */
 export type ParsedFields = Pick<
   CrawlDatum,
-  'signature' | 'signatureName' | 'title' | 'textChars' | 'stated' | 'metadata'
+  'signature' | 'changeSignature' | 'signatureName' | 'title' | 'textChars' | 'stated' | 'metadata'
 >;
 
 export function parsedFields(metadata: CrawlDatum['metadata'], parsed: ParseSuccess): ParsedFields {
   return {
     signature: parsed.signature,
+    changeSignature: parsed.changeSignature ?? null,
     signatureName: parsed.signatureName,
     title: parsed.title,
     textChars: parsed.textChars ?? null,

@@ -88,12 +88,21 @@ function stateAfterAnswer({ state }: CrawlDatum, isChanged: boolean): CrawlState
   return state === 'duplicate' ? 'duplicate' : 'notmodified';
 }
 
+const NOTHING_PARSED = Object.freeze({
+  signature: null,
+  changeSignature: null,
+  signatureName: null,
+  title: null,
+  textChars: null,
+  stated: null,
+} satisfies Omit<ParsedFields, 'metadata'>);
+
 /** Fields that parsing fills. An unparsed page keeps those of the same bytes, and has none of other bytes. */
 function pageFields(datum: CrawlDatum, parsed: ParseSuccess | null, isChanged: boolean): ParsedFields {
-  const { signature, signatureName, title, textChars, stated, metadata } = datum;
+  const { signature, changeSignature, signatureName, title, textChars, stated, metadata } = datum;
   if (parsed !== null) return parsedFields(metadata, parsed);
-  if (isChanged) return { signature: null, signatureName: null, title: null, textChars: null, stated: null, metadata };
-  return { signature, signatureName, title, textChars, stated, metadata };
+  if (!isChanged) return { signature, changeSignature, signatureName, title, textChars, stated, metadata };
+  return { ...NOTHING_PARSED, metadata };
 }
 
 export function settleUnchanged(
