@@ -3,6 +3,7 @@ import {
   contentShape,
   createClassifier,
   definePlugin,
+  isHub,
   type LinkPlace,
   linkPlaces,
   type NoiseReason,
@@ -38,6 +39,7 @@ export default definePlugin({
         if (tape === null || tape.links.size === 0) return;
         const { blocks } = page;
         const certaintyOf = (anchor: number): number => blocks.certaintyWithin(anchor, tape.closeOf(anchor));
+        if (isPublished && isHub(tape, result.mainText, contentShape(blocks))) return;
         const links = placedLinks(result.outlinks, tape.links, linkPlaces(tape, cuts, classOf), certaintyOf);
         const noise = isPublished
           ? publishedNoise(links, page.url)

@@ -1,11 +1,10 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { type JudgedFamily, judgeFamily, pathAndQuery, UrlFamilies } from '../../domain/url/families/url-families.ts';
+import { judgeFamilies, noiseSamples } from '../../domain/url/families/noise-families.ts';
+import { pathAndQuery, UrlFamilies } from '../../domain/url/families/url-families.ts';
 import type { MapReduceJob } from './job.ts';
 
-/** Noise links of a domain that families are compared with. */
-const MAX_SAMPLES = 24;
 /** URLs of a domain that are clustered, at most; others are counted as outside. */
 const MAX_URLS = 500_000;
 
@@ -54,22 +53,18 @@ interface DomainUrls {
 function* familiesOf({ name, urls, outside }: DomainUrls): Generator<string> {
   const families = new UrlFamilies();
   const byPath = new Map<string, string>();
-  const sorted = [...urls.keys()].sort();
-  for (const url of sorted) {
+  for (const url of [...urls.keys()].sort()) {
     const path = pathAndQuery(url);
     if (byPath.has(path)) continue;
     byPath.set(path, url);
-    families.add(path);
+    families.add(path, urls.get(url));
   }
-  const noise = sorted.filter((url) => urls.get(url)).map(pathAndQuery);
-  // Samples are spread over the sorted URLs, so that one long list of similar links does not fill them.
-  const samples = noise.filter((_, i) => i % Math.ceil(noise.length / MAX_SAMPLES) === 0);
-  for (const [number, family] of families.families.entries()) {
-    const judged: JudgedFamily = judgeFamily(family, samples);
-    const verdict = judged.isNoise ? 'noise' : 'content';
+  const judged = judgeFamilies(families.families, noiseSamples(families.families));
+  for (const [number, family] of judged.entries()) {
+    const verdict = family.isNoise ? 'noise' : 'content';
     const first = byPath.get(family.leader) ?? family.leader;
-    yield `${name}\t${number}\t${family.size}\t${verdict}\t${judged.similarityToNoise.toFixed(4)}\t${first}`;
-    for (const path of judged.deviants) yield `${name}\t${number}\tdeviant\t${byPath.get(path) ?? path}`;
+    yield `${name}\t${number}\t${family.size}\t${verdict}\t${family.similarityToNoise.toFixed(4)}\t${first}`;
+    for (const path of family.deviants) yield `${name}\t${number}\tdeviant\t${byPath.get(path) ?? path}`;
   }
   const beyond = outside + families.outside;
   if (beyond > 0) yield `${name}\toutside\t${beyond}`;

@@ -26,6 +26,7 @@ export { type Classifier, createClassifier } from '../../domain/page/content/boi
 export { HIDING_STYLE } from '../../domain/page/content/element-signs.ts';
 export { CONTENT_VERSION, createMainContent, type MainContent } from '../../domain/page/content/main-content.ts';
 export { pageBlocks } from '../../domain/page/content/page-blocks.ts';
+export { isHub } from '../../domain/page/links/hub-pages.ts';
 export { type LinkPlace, linkPlaces, PUBLISHED_CUTS, TODAYS_CUTS } from '../../domain/page/links/link-regions.ts';
 export {
   type CertainPlace,

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { binsOf, LcsPattern, lcsSimilarity } from '../../../src/domain/url/families/lcs.ts';
 import {
   deviations,
-  judgeFamily,
-  meanSimilarity,
-  pathAndQuery,
-  UrlFamilies,
-} from '../../../src/domain/url/families/url-families.ts';
+  judgeFamilies,
+  nearestSimilarity,
+  noiseSamples,
+} from '../../../src/domain/url/families/noise-families.ts';
+import { pathAndQuery, UrlFamilies } from '../../../src/domain/url/families/url-families.ts';
 
 /** The textbook's two rows. */
 function lcsByTable(a: string, b: string): number {
@@ -89,23 +89,41 @@ describe('families of URLs', () => {
   });
 
   it('only the family that is like the samples is noise', () => {
-    const samples = ['http://a.com/ad/click?id=1&u=1'];
-    const similarities = familiesOf(URLS, 0.8).map((members) => meanSimilarity(members, samples));
+    const sample = 'http://a.com/ad/click?id=1&u=1';
+    const similarities = familiesOf(URLS, 0.8).map((members) => nearestSimilarity(members, [new LcsPattern(sample)]));
     expect(similarities[0]).toBeCloseTo(0.5583, 4);
     expect(similarities[1]).toBeCloseTo(0.5764, 4);
     expect(similarities[2]).toBeCloseTo(0.9333, 4);
-    const judged = familiesOf(URLS, 0.8).map((members) =>
-      judgeFamily({ leader: members[0]!, size: members.length, members }, samples),
-    );
-    expect(judged.map(({ isNoise }) => isNoise)).toEqual([false, false, true]);
+    const families = new UrlFamilies();
+    for (const url of [...URLS, sample].sort()) families.add(url, url === sample);
+    const judged = judgeFamilies(families.families, noiseSamples(families.families));
+    expect(judged.filter(({ isNoise }) => isNoise).map(({ members }) => members)).toEqual([[sample, URLS[5], URLS[4]]]);
+  });
+
+  it('a member counts by its nearest sample, whatever other kinds of noise there are', () => {
+    const samples = ['/ad/click?id=1&u=1', '/login?next=/', '/tag/red', '/imprint'].map((each) => new LcsPattern(each));
+    const adverts = ['/ad/click?id=9&u=7', '/ad/click?id=8&u=3'];
+    expect(nearestSimilarity(adverts, samples)).toBeCloseTo(0.889, 3);
+    expect(nearestSimilarity(adverts, [])).toBe(0);
+    expect(nearestSimilarity([], samples)).toBe(0);
+  });
+
+  it('a few members that are known noise do not condemn their family', () => {
+    const judged = (marked: number): boolean | undefined => {
+      const families = new UrlFamilies();
+      for (let i = 10; i < 40; i++) families.add(`/news/2024/${i}.html`, i < 10 + marked);
+      return judgeFamilies(families.families, noiseSamples(families.families))[0]?.isNoise;
+    };
+    expect([0, 1, 9, 10, 30].map(judged)).toEqual([false, false, false, true, true]);
   });
 
   it('the member that is unlike its family deviates', () => {
     const found = deviations(named(0, 1, 2, 3));
     expect(found.map((deviation) => deviation > 0.15)).toEqual([false, false, true, false]);
     expect(found[2]).toBeCloseTo(0.1583, 4);
-    const family = { leader: URLS[0]!, size: 4, members: named(0, 1, 2, 3) };
-    expect(judgeFamily(family, []).deviants).toEqual(named(2));
+    const families = new UrlFamilies({ threshold: 0.6 });
+    for (const url of named(0, 1, 2, 3)) families.add(url);
+    expect(judgeFamilies(families.families, []).map(({ deviants }) => deviants)).toEqual([named(2)]);
     expect(deviations(named(0, 2))).toEqual([0, 0]);
   });
 

@@ -1,4 +1,3 @@
-// domain/page/links/: links that are noise, and robots directives of a page.
 import {
   type Classifier,
   createClassifier,
@@ -190,7 +189,7 @@ class PlaceWalk {
 const emptyPart = (): PagePart => ({ textChars: 0, anchorChars: 0, links: 0 });
 
 /** UTF-16 units of a text beyond spaces and control characters. */
-function visibleChars(tape: Tape, at: number): number {
+export function visibleChars(tape: Tape, at: number): number {
   const { bytes } = tape;
   const end = tape.textEnd(at);
   let chars = 0;

@@ -1,4 +1,5 @@
-import { judgeFamily, pathAndQuery, UrlFamilies } from '../../url/families/url-families.ts';
+import { judgeFamilies, noiseSamples } from '../../url/families/noise-families.ts';
+import { pathAndQuery, UrlFamilies } from '../../url/families/url-families.ts';
 import { type BlockTable, MAIN_BLOCK } from '../block-table.ts';
 import { TextSketch } from '../text/text-sketch.ts';
 import { type LinkPlace, linkRatio } from './link-regions.ts';
@@ -135,15 +136,10 @@ export function wordsOf(text: string): number {
   return text.split(' ').length + (wide === 0 ? 0 : Math.round(wide / WIDE_WORD) - 1);
 }
 
-/** A page that would lose more than this share of its links is an index: its links are its content. */
-const INDEX_SHARE = 0.7;
-/** Most noise samples that families are compared with. */
-const MAX_SAMPLES = 24;
-
 /**
  * The published system (noise links by link-text ratio, then by families of URLs): links in parts with a ratio above
  * 1/4 are initial noise and the samples; URLs of the page's domain are clustered by longest common subsequence;
- * families like the samples, and members unlike their family, are noise too. Not applied to index pages.
+ * families like the samples, and members unlike their family, are noise too. Not for hub pages (hub-pages.ts).
  * @param isOwn whether a URL is of the page's domain, the only ones that are clustered
  */
 export function publishedNoiseLinks(
@@ -154,22 +150,19 @@ export function publishedNoiseLinks(
   for (const { url, places } of links) {
     if (places.length > 0 && places.every(({ part }) => linkRatio(part) > MAX_LINK_RATIO)) noise.set(url, 'link-ratio');
   }
-  const own = links.filter(({ url }) => isOwn(url)).map(({ url }) => url);
-  const samples = own.filter((url) => noise.has(url)).slice(0, MAX_SAMPLES);
-  addFamilies(noise, own, samples.map(pathAndQuery));
-  return noise.size > INDEX_SHARE * links.length ? new Map() : noise;
+  addFamilies(noise, links.map(({ url }) => url).filter(isOwn));
+  return noise;
 }
 
-function addFamilies(noise: Map<string, NoiseReason>, own: readonly string[], samples: readonly string[]): void {
+function addFamilies(noise: Map<string, NoiseReason>, own: readonly string[]): void {
   const urlOf = new Map(own.map((url) => [pathAndQuery(url), url]));
   const families = new UrlFamilies();
-  for (const path of [...urlOf.keys()].sort()) families.add(path);
+  for (const path of [...urlOf.keys()].sort()) families.add(path, noise.has(urlOf.get(path)!));
   const mark = (path: string, reason: NoiseReason): void => {
     const url = urlOf.get(path);
     if (url !== undefined && !noise.has(url)) noise.set(url, reason);
   };
-  for (const family of families.families) {
-    const { isNoise, deviants } = judgeFamily(family, samples);
-    for (const path of isNoise ? family.members : deviants) mark(path, isNoise ? 'family' : 'deviant');
+  for (const { isNoise, members, deviants } of judgeFamilies(families.families, noiseSamples(families.families))) {
+    for (const path of isNoise ? members : deviants) mark(path, isNoise ? 'family' : 'deviant');
   }
 }

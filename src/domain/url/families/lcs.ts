@@ -89,6 +89,32 @@ export class LcsPattern {
   }
 }
 
+export interface NearestPattern {
+  /** Place of the pattern in the list. */
+  readonly at: number;
+  readonly similarity: number;
+}
+
+/**
+ * The pattern most similar to a text, the first of several; `null`: none is as similar as `least`. The upper bounds
+ * skip only comparisons that cannot win.
+ */
+export function nearestPattern(text: string, patterns: readonly LcsPattern[], least: number): NearestPattern | null {
+  const bins = binsOf(text);
+  let at = -1;
+  let best = least;
+  for (const [i, pattern] of patterns.entries()) {
+    const bound = pattern.similarityBound(text.length, bins);
+    if (at < 0 ? bound < best : bound <= best) continue;
+    const similarity = pattern.similarity(text);
+    if (at < 0 ? similarity < best : similarity <= best) continue;
+    at = i;
+    best = similarity;
+    if (similarity === 1) break;
+  }
+  return at < 0 ? null : { at, similarity: best };
+}
+
 /** How often characters fall into each bin. */
 export function binsOf(text: string): Uint16Array {
   const bins = new Uint16Array(BINS);

@@ -1,4 +1,4 @@
-import { binsOf, LcsPattern, lcsSimilarity } from './lcs.ts';
+import { LcsPattern, nearestPattern } from './lcs.ts';
 
 export interface FamilyOptions {
   /** Least similarity of a URL to the first member of its family. */
@@ -23,6 +23,16 @@ export interface UrlFamily {
   readonly size: number;
   /** The first ones, the leader among them. */
   readonly members: readonly string[];
+  /** Members that were added as known noise, and the first of them; `null`: none was. */
+  readonly marked: number;
+  readonly firstMarked: string | null;
+}
+
+interface GrowingFamily extends UrlFamily {
+  size: number;
+  readonly members: string[];
+  marked: number;
+  firstMarked: string | null;
 }
 
 /**
@@ -34,44 +44,43 @@ export class UrlFamilies {
   /** URLs without a family after `maxFamilies` existed. */
   outside = 0;
   readonly #options: FamilyOptions;
-  readonly #families: { readonly pattern: LcsPattern; size: number; readonly members: string[] }[] = [];
+  readonly #families: GrowingFamily[] = [];
+  readonly #leaders: LcsPattern[] = [];
 
   constructor(options: Partial<FamilyOptions> = {}) {
     this.#options = { ...FAMILY_OPTIONS, ...options };
   }
 
-  /** @param text what is compared, see {@link pathAndQuery} @returns number of the family; -1: none */
-  add(text: string): number {
-    const { threshold, maxChars, maxFamilies, maxMembers } = this.#options;
-    const key = text.length > maxChars ? text.slice(0, maxChars) : text;
-    const bins = binsOf(key);
-    let best = -1;
-    let bestSimilarity = threshold;
-    for (const [i, { pattern }] of this.#families.entries()) {
-      const bound = pattern.similarityBound(key.length, bins);
-      if (best < 0 ? bound < bestSimilarity : bound <= bestSimilarity) continue;
-      const similarity = pattern.similarity(key);
-      if (best < 0 ? similarity < bestSimilarity : similarity <= bestSimilarity) continue;
-      best = i;
-      bestSimilarity = similarity;
-      if (similarity === 1) break;
-    }
-    const family = this.#families[best];
-    if (family !== undefined) {
+  /**
+   * @param text what is compared, see {@link pathAndQuery}
+   * @param isMarked known noise
+   * @returns number of the family; -1: none
+   */
+  add(text: string, isMarked = false): number {
+    const { threshold, maxFamilies, maxMembers } = this.#options;
+    const key = text.slice(0, this.#options.maxChars);
+    const nearest = nearestPattern(key, this.#leaders, threshold);
+    if (nearest !== null) {
+      const family = this.#families[nearest.at]!;
       family.size++;
       if (family.members.length < maxMembers) family.members.push(key);
-      return best;
+      if (isMarked) {
+        family.marked++;
+        family.firstMarked ??= key;
+      }
+      return nearest.at;
     }
     if (this.#families.length >= maxFamilies) {
       this.outside++;
       return -1;
     }
-    this.#families.push({ pattern: new LcsPattern(key), size: 1, members: [key] });
-    return this.#families.length - 1;
+    const [marked, firstMarked] = isMarked ? [1, key] : [0, null];
+    this.#leaders.push(new LcsPattern(key));
+    return this.#families.push({ leader: key, size: 1, members: [key], marked, firstMarked }) - 1;
   }
 
   get families(): readonly UrlFamily[] {
-    return this.#families.map(({ pattern, size, members }) => ({ leader: pattern.text, size, members }));
+    return this.#families;
   }
 }
 
@@ -79,65 +88,4 @@ export class UrlFamilies {
 export function pathAndQuery(url: string): string {
   const slash = url.indexOf('/', url.indexOf('://') + 3);
   return slash < 0 ? '/' : url.slice(slash);
-}
-
-/** Mean similarity of the members to known noise; 0 without any. */
-export function meanSimilarity(members: readonly string[], samples: readonly string[]): number {
-  if (members.length === 0 || samples.length === 0) return 0;
-  let sum = 0;
-  for (const sample of samples) {
-    const pattern = new LcsPattern(sample);
-    for (const member of members) sum += pattern.similarity(member);
-  }
-  return sum / (members.length * samples.length);
-}
-
-/**
- * Deviation of each member: how much less similar it is to the others than members are on average; 0 in families of
- * fewer than three.
- */
-export function deviations(members: readonly string[]): number[] {
-  if (members.length < 3) return members.map(() => 0);
-  const sums = new Array<number>(members.length).fill(0);
-  for (let i = 0; i < members.length; i++) {
-    for (let j = i + 1; j < members.length; j++) {
-      const similarity = lcsSimilarity(members[i]!, members[j]!);
-      sums[i]! += similarity;
-      sums[j]! += similarity;
-    }
-  }
-  const means = sums.map((sum) => sum / (members.length - 1));
-  const mean = means.reduce((sum, each) => sum + each, 0) / means.length;
-  return means.map((each) => mean - each);
-}
-
-export interface NoiseRule {
-  /** Least similarity of a noise family to the noise samples. */
-  readonly noiseSimilarity: number;
-  /** Largest deviation of a member that is no noise. */
-  readonly maxDeviation: number;
-}
-
-export const NOISE_RULE: NoiseRule = Object.freeze({ noiseSimilarity: 0.8, maxDeviation: 0.15 });
-
-export interface JudgedFamily extends UrlFamily {
-  readonly similarityToNoise: number;
-  readonly isNoise: boolean;
-  /** Stored members that deviate too much from the others. */
-  readonly deviants: readonly string[];
-}
-
-/**
- * Noise-link removal, second half: families are judged by their similarity to noise, members by their deviation from
- * their family.
- */
-export function judgeFamily(family: UrlFamily, samples: readonly string[], rule: NoiseRule = NOISE_RULE): JudgedFamily {
-  const similarityToNoise = meanSimilarity(family.members, samples);
-  const deviation = deviations(family.members);
-  return {
-    ...family,
-    similarityToNoise,
-    isNoise: similarityToNoise >= rule.noiseSimilarity,
-    deviants: family.members.filter((_, i) => deviation[i]! > rule.maxDeviation),
-  };
 }
