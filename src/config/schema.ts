@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseExpression } from '../domain/query/parse.ts';
 import { parseIntervalRule } from './interval-rule.ts';
 import { cluster } from './sections/cluster.ts';
 import { outlinks, parse, partition, segments } from './sections/content.ts';
@@ -72,6 +73,11 @@ export const configSchema = z
       } catch (error) {
         context.addIssue({ code: 'custom', path: ['schedule', 'bounds', i], message: (error as Error).message });
       }
+    }
+    try {
+      if (config.generate.where !== '') parseExpression(config.generate.where, 0);
+    } catch (error) {
+      context.addIssue({ code: 'custom', path: ['generate', 'where'], message: (error as Error).message });
     }
     if (retryIntervalMs > maxRetryIntervalMs) {
       refuse('retryIntervalMs', `expected at most schedule.maxRetryInterval (${formatDuration(maxRetryIntervalMs)})`);

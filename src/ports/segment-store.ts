@@ -52,6 +52,8 @@ export interface RoundBounds {
   readonly status?: readonly CrawlState[];
   /** As in `LinkOptions`; absent: no limit. */
   readonly maxLayers?: number;
+  /** An expression that their records match; absent: none. */
+  readonly where?: string;
 }
 
 export interface SegmentInfo extends NewSegment {

@@ -8,6 +8,7 @@ import type { RoundHosts } from './counters/round-hosts.ts';
 /** Counters of the reasons for which generate skips a due URL. */
 export interface GenerateRejections {
   urlFilter: number;
+  where: number;
   status: number;
   depth: number;
   minScore: number;
@@ -19,6 +20,7 @@ export interface GenerateRejections {
 
 export const NO_REJECTIONS: Readonly<GenerateRejections> = Object.freeze({
   urlFilter: 0,
+  where: 0,
   status: 0,
   depth: 0,
   minScore: 0,

@@ -130,6 +130,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         minScore: 0,
         minIntervalMs: 0,
         maxLayers: Number.POSITIVE_INFINITY,
+        where: '',
         addDaysMs: 0,
         dryRun: false,
         budget: 0,

@@ -127,6 +127,7 @@ it.each<[string, Partial<RoundBounds>, string[]]>([
   ['an interval', { minIntervalMs: 2 }, []],
   ['a state', { status: ['gone'] }, []],
   ['layers', { maxLayers: 1 }, []],
+  ['an expression', { where: 'url ~ /1' }, ['http://b.org/1']],
   ['more layers', { maxLayers: 2 }, [0, 1, 2].map((n) => `http://b.org/${n}`)],
 ])('the bounds of %s hold within one look-up', async (_, bounds, taken) => {
   const { db, follow } = await round({ ...BOUNDS, ...bounds });

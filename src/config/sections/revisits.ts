@@ -23,6 +23,12 @@ export const generate = z.strictObject({
     prose:
       'URLs with a shorter revisit interval are not selected: keeps frequently changing pages out of a large round.',
   }),
+  where: text({
+    default: '',
+    prose:
+      'Only URLs whose records match this expression are selected, such as "depth <= 2 and failures < 3"; fields and ' +
+      'operators are those of readdb --where. Empty: all.',
+  }),
   budgetPerDay: integer({
     default: 0,
     unit: 'URLs',

@@ -26,9 +26,9 @@ export async function generateRound(
   // Without a scoring plugin the rank is the score.
   const ranksNewByScoreAndTime = loaded.scoring === null || loaded.scoring.ranksNewByScoreAndTime === true;
   const select = { urls, seedHosts, rank, ranksNewByScoreAndTime, policy, domainOf, skips, onWork };
-  const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare } = config.generate;
+  const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare, where } = config.generate;
   const defaults = {
-    ...{ topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare },
+    ...{ topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare, where },
     maxLayers: Number.POSITIVE_INFINITY,
     addDaysMs: 0,
     dryRun: false,

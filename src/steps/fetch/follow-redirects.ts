@@ -1,5 +1,7 @@
 import { dueFacts } from '../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { type Matches, matcherOf } from '../../domain/query/match.ts';
+import { parseExpression } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
@@ -77,6 +79,7 @@ class Follower {
   readonly #audits: AuditChoice;
   readonly #bounds: RoundBounds;
   readonly #caps: RoundCaps;
+  readonly #matches: Matches;
   /** URLs that have joined the round, and whether they are of a seed. */
   readonly #joined: Map<string, boolean>;
 
@@ -94,6 +97,7 @@ class Follower {
     this.#audits = createAuditChoice(options.auditShare, segment.info.hosts, deps.random);
     this.#bounds = bounds;
     this.#caps = caps;
+    this.#matches = matchesOf(bounds, deps);
     this.#joined = joined;
   }
 
@@ -167,10 +171,13 @@ class Follower {
   }
 
   /** Whether generate would select it, but for its rank. */
-  #isWanted({ state, score, fixedIntervalMs, schedule }: CrawlDatum): boolean {
+  #isWanted(datum: CrawlDatum): boolean {
+    const { state, score, fixedIntervalMs, schedule } = datum;
     const { status, minScore, minIntervalMs } = this.#bounds;
     const intervalMs = fixedIntervalMs ?? schedule.intervalMs;
-    return (status?.includes(state) ?? true) && score >= minScore && intervalMs >= minIntervalMs;
+    return (
+      (status?.includes(state) ?? true) && score >= minScore && intervalMs >= minIntervalMs && this.#matches(datum)
+    );
   }
 
   async #join(joining: readonly Joining[]): Promise<FetchItem[]> {
@@ -198,6 +205,12 @@ class Follower {
     const item = fetchItem(datum, place, this.#audits);
     return { ...item, joined: { from: target.parent.url, isNew, isOfSeed: target.isOfSeed } };
   }
+}
+
+function matchesOf({ where }: RoundBounds, { clock, domainOf }: FollowDeps): Matches {
+  if (where === undefined) return () => true;
+  const now = clock.now();
+  return matcherOf(parseExpression(where, now), { now, domainOf });
 }
 
 const dueEntry = (datum: CrawlDatum): DueEntry => ({ ...dueFacts(datum), dueAt: datum.nextFetchAt as number });

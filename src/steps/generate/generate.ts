@@ -25,6 +25,8 @@ export interface GenerateOptions {
   readonly status?: readonly CrawlState[];
   /** Only URLs fewer links than this from a seed; default: all. */
   readonly maxLayers?: number;
+  /** Only URLs whose records match this expression, as `parseExpression` reads it; empty: all. */
+  readonly where?: string;
   /** URLs that are due within this time count as due now, ms. */
   readonly addDaysMs?: number;
   readonly dryRun?: boolean;
@@ -113,7 +115,7 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
 
 /** What the round has left for targets of redirects, which count as if they had been selected. */
 function boundsOf(options: GenerateRequest, selected: number, fetchBudget: FetchBudget | null): RoundBounds {
-  const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, status, maxLayers } = options;
+  const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, status, maxLayers, where } = options;
   const most = Math.min(topN, fetchBudget?.budget ?? topN, Number.MAX_SAFE_INTEGER);
   return {
     free: Math.max(0, most - selected),
@@ -121,6 +123,7 @@ function boundsOf(options: GenerateRequest, selected: number, fetchBudget: Fetch
     ...{ maxPerHost, maxPerDomain, minScore, minIntervalMs },
     ...(status !== undefined && { status }),
     ...(Number.isFinite(maxLayers) && { maxLayers }),
+    ...(where !== '' && { where }),
   };
 }
 

@@ -3,13 +3,14 @@ import { boundsFor, type SettlePolicy } from '../../domain/crawl/revisit/next-vi
 import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
+import type { CrawlDb, DueEntry, DueQuery } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
 import { selectWithinBudget } from './budget/select-within-budget.ts';
+import { dueWhere } from './due-where.ts';
 import type { Candidate, CapCounts, Caps } from './fetch-list.ts';
 import { selectByRank } from './select-by-rank.ts';
 
@@ -34,6 +35,8 @@ export interface SelectOptions extends Caps {
   readonly status?: readonly CrawlState[];
   /** Only URLs fewer links than this from a seed. */
   readonly maxLayers: number;
+  /** Only URLs whose records match this expression; empty: all. */
+  readonly where: string;
   /** Share of a budget that belongs to new URLs, 0 to 1. */
   readonly newShare: number;
 }
@@ -65,6 +68,11 @@ export async function selectDue(
 ): Promise<SelectedUrls> {
   const { now, until, budget } = round;
   const rejected: GenerateRejections = { ...NO_REJECTIONS };
+  const where = options.where === '' ? null : dueWhere(db, options.where, { now, domainOf: deps.domainOf });
+  const entries =
+    where === null ? db : { spread: () => db.spread(), due: (query: DueQuery) => where.judged(db.due(query)) };
+  const touched: DueEntry[] = [];
+  for await (const entry of where?.judged(round.touched) ?? round.touched) touched.push(entry);
   const wanted = options.status === undefined ? null : new Set(options.status);
   const reject = (entry: DueEntry, why: keyof GenerateRejections): void => {
     // Under a budget there are candidates that are not due yet.
@@ -79,7 +87,8 @@ export async function selectDue(
     return false;
   };
   const candidate = (entry: DueEntry, rank: number): Candidate | null => {
-    if (wanted !== null && !wanted.has(entry.state)) reject(entry, 'status');
+    if (where?.isWanted(entry) === false) reject(entry, 'where');
+    else if (wanted !== null && !wanted.has(entry.state)) reject(entry, 'status');
     else if (entry.depth >= options.maxLayers) reject(entry, 'depth');
     else if (entry.score < options.minScore) reject(entry, 'minScore');
     else if (entry.intervalMs < options.minIntervalMs) reject(entry, 'minInterval');
@@ -90,7 +99,7 @@ export async function selectDue(
     budget === null
       ? await selectByRank(
           {
-            db,
+            db: entries,
             domainOf: deps.domainOf,
             candidate,
             isAdmitted: ({ entry }) => passesFilters(entry),
@@ -99,11 +108,11 @@ export async function selectDue(
             rank: (entry) => deps.rank(entry, now),
             ranksNewByScoreAndTime: deps.ranksNewByScoreAndTime,
           },
-          { ...round, caps: options, meter: workMeter(deps.onWork, READING_DUE) },
+          { ...round, touched, caps: options, meter: workMeter(deps.onWork, READING_DUE) },
         )
       : await selectWithinBudget(
           {
-            db,
+            db: entries,
             domainOf: deps.domainOf,
             candidate: (entry, rank) => (passesFilters(entry) ? candidate(entry, rank) : null),
             onReject,
@@ -112,13 +121,14 @@ export async function selectDue(
             leastInterval: leastIntervals(db, deps.policy),
             meter: workMeter(deps.onWork, READING_DUE),
           },
-          { ...round, budget, caps: options, newShare: options.newShare },
+          { ...round, touched, budget, caps: options, newShare: options.newShare },
         );
   return { ...selected, rejected: { ...rejected, ...overCaps } };
 }
 
 const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
   urlFilter: 'rule-changed',
+  where: 'expression-not-met',
   status: 'state-not-asked',
   depth: 'beyond-depth',
   minScore: 'below-min-score',

@@ -58,6 +58,17 @@ describe('the steps, one command each', { sequential: true }, () => {
     expect(summary).toMatchObject({ segment: null, due: 1, selected: 1, urls: [`${site.origin}/`] });
     const picky = await jsonStaying<GenerateSummary>(['generate', '--dry-run', '--min-score', '100'], { cwd, code: 4 });
     expect(picky).toMatchObject({ selected: 0, rejected: { minScore: 1 } });
+    const deep = ['generate', '--dry-run', '--where', 'depth > 2'];
+    expect(await jsonStaying<GenerateSummary>(deep, { cwd, code: 4 })).toMatchObject({ rejected: { where: 1 } });
+    const asked = ['generate', '--dry-run', '-D', 'generate.where=seed and depth = 0'];
+    expect(await jsonStaying<GenerateSummary>(asked, { cwd })).toMatchObject({ selected: 1 });
+    for (const mistaken of [
+      ['--where', 'dpth > 2'],
+      ['-D', 'generate.where=dpth > 2'],
+    ]) {
+      const { code, stderr } = await runStaying(['generate', ...mistaken], { cwd });
+      expect([code, stderr]).toEqual([2, expect.stringContaining('depth')]);
+    }
   });
 
   it('generate makes a segment, and then has nothing left: exit code 4', async () => {

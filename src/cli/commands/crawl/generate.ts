@@ -16,6 +16,7 @@ interface GenerateFlags {
   readonly minScore?: number;
   readonly minInterval?: number;
   readonly status?: CrawlState[];
+  readonly where?: string;
   readonly addDays?: number;
   readonly dryRun?: true;
   readonly budget?: number;
@@ -31,6 +32,10 @@ export function addGenerate(program: Command, run: Run): void {
     .option('--min-score <score>', 'skip URLs with a lower score', anyNumber)
     .option('--min-interval <duration>', 'skip URLs with a shorter interval', durationMs)
     .option('--status <states>', 'only URLs in these states, separated by commas', crawlStates)
+    .option(
+      '--where <expr>',
+      'only URLs whose record matches, such as "depth < 3 and contentType ~ html" (generate.where)',
+    )
     .option('--add-days <days>', 'select as if it were this many days later', daysLater)
     .option(
       '--budget <n>',
@@ -40,8 +45,9 @@ export function addGenerate(program: Command, run: Run): void {
     .option('--dry-run', 'print the fetch list; nothing is changed')
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl generate --top-n 1000 --max-per-host 50\n  incrawl generate --dry-run --add-days 7\n\n' +
-        'Exit code 4: nothing is due.',
+      '\nExamples:\n  incrawl generate --top-n 1000 --max-per-host 50\n  incrawl generate --dry-run --add-days 7\n' +
+        '  incrawl generate --where "state = fetched and publishedAt > now-7d"\n\n' +
+        '"incrawl help query" names the fields and operators of --where.\nExit code 4: nothing is due.',
     );
   command.action((flags: GenerateFlags) =>
     run(command, async (session) => {

@@ -39,7 +39,7 @@ export function addReparse(program: Command, run: Run): void {
 Examples:
   incrawl reparse --dry-run
   incrawl reparse --host www.example.org --examples 3
-  incrawl reparse --where "metadata.topic = null and type ~ html" --json
+  incrawl reparse --where "metadata.topic = null and contentType ~ html" --json
 
 "incrawl help query" names the fields and operators of --where.`,
     );

@@ -30,6 +30,7 @@ export const SKIP_REASONS = {
   nofollow: found('The link says nofollow.', 'outlinks.followNofollow'),
   'beyond-depth': found('It is farther from a seed than the depth limit.', 'crawl --depth'),
   'rule-changed': selected('It is known, but the URL plugins refuse it now.', '"incrawl explain URL" names the rule'),
+  'expression-not-met': selected('Its record does not match the expression of the round.', 'generate.where'),
   'state-not-asked': selected('It is in none of the requested states.', 'generate --status'),
   'below-min-score': selected('Its score is below the minimum.', 'generate.minScore'),
   'below-min-interval': selected('Its interval is below the minimum.', 'generate.minInterval'),
