@@ -7,7 +7,7 @@ import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawle
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
-import { networkOverrides } from './program/shared-options.ts';
+import { settingOverrides } from './program/shared-options.ts';
 import { type Live, NO_LIVE } from './render/live/no-live.ts';
 import { slowWork } from './render/live/slow-work.ts';
 import { shortLines } from './render/safe-text.ts';
@@ -112,7 +112,7 @@ export async function openSession(
   config: 'at-once' | 'when-asked' = 'at-once',
 ): Promise<Session> {
   const options = command.optsWithGlobals<CommonOptions>();
-  const overrides: (string | Override)[] = [...(options.define ?? []), ...networkOverrides(command.opts())];
+  const overrides: (string | Override)[] = [...(options.define ?? []), ...settingOverrides(command.opts())];
   const load = async (): Promise<LoadedConfig> => {
     const { loadConfig } = await import('../config/load.ts');
     return loadConfig({ ...(options.config === undefined ? {} : { file: options.config }), overrides });

@@ -3,6 +3,7 @@ import { parseExpression } from '../domain/query/parse.ts';
 import { parseIntervalRule } from './interval-rule.ts';
 import { cluster } from './sections/cluster.ts';
 import { outlinks, parse, partition, segments } from './sections/content.ts';
+import { crawl } from './sections/crawl.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
 import { changes, db, log, plugins, reports, seen } from './sections/machinery.ts';
 import { dedup, generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
@@ -16,6 +17,7 @@ export const SECTIONS = {
   parse,
   outlinks,
   partition,
+  crawl,
   generate,
   updatedb,
   dedup,
@@ -43,6 +45,7 @@ export const configSchema = z
     parse: parse.prefault({}),
     outlinks: outlinks.prefault({}),
     partition: partition.prefault({}),
+    crawl: crawl.prefault({}),
     generate: generate.prefault({}),
     updatedb: updatedb.prefault({}),
     dedup: dedup.prefault({}),

@@ -19,6 +19,8 @@ export interface LoopSteps extends UpdateSteps {
   readSitemaps(): Promise<void>;
   /** Ids of the segments that an interrupted run left behind, oldest first. */
   unfinished(): Promise<readonly string[]>;
+  /** Waits between two rounds, where a further one has URLs to fetch; ends at once when the signal comes. */
+  pause(): Promise<void>;
   /** generate/generate.ts. */
   generate(): Promise<GenerateSummary>;
   /** fetch/fetch-and-parse.ts: pages are parsed while others are fetched. */
@@ -74,6 +76,7 @@ async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundS
     if (interrupted !== null) return { stoppedBy: 'signal', interrupted };
   }
   for (let played = 0; played < options.rounds; played++) {
+    if (rounds.length > 0) await steps.pause();
     if (signal?.aborted) return { stoppedBy: 'signal' };
     const from = stopwatch();
     const number = rounds.length + 1;

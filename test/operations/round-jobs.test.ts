@@ -95,6 +95,7 @@ class Crawl {
         this.place();
         return 0;
       },
+      pause: async () => this.place(),
       now: () => 1_100,
       cpuMs: () => 0,
     });
@@ -158,6 +159,7 @@ describe('the loop as jobs', () => {
       engine: { put: async () => {} },
       withSteps: async () => [],
       fetchAndParse,
+      pause: async () => {},
       now: () => 0,
       cpuMs: () => 0,
     });

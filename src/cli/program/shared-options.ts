@@ -27,11 +27,12 @@ export function addNetworkOptions(command: Command): Command {
     .option('--contact <mail-or-url>', 'how site owners reach you; sent with every request (agent.contact)');
 }
 
-/** The settings behind the options of {@link addNetworkOptions}. */
-export function networkOverrides(options: {
+/** The settings behind the options of {@link addNetworkOptions}, and behind `--pause` of crawl. */
+export function settingOverrides(options: {
   readonly delay?: string;
   readonly allow?: readonly string[];
   readonly contact?: string;
+  readonly pause?: string;
 }): Override[] {
   const overrides: Override[] = [];
   const add = (key: string, value: unknown, origin: string): void => {
@@ -40,5 +41,6 @@ export function networkOverrides(options: {
   add('fetch.delay', options.delay, '--delay');
   add('http.allowAddresses', options.allow, '--allow');
   add('agent.contact', options.contact, '--contact');
+  add('crawl.pause', options.pause, '--pause');
   return overrides;
 }

@@ -172,6 +172,24 @@ export const fetch = z.strictObject({
     max: '365d',
     prose: 'Longest time that a round may fetch; URLs not fetched by then stay due. 0: no limit.',
   }),
+  throughputThreshold: decimal({
+    default: 0,
+    min: 0,
+    prose:
+      'Pages a second, over all hosts, below which the fetch of a round ends, so that a few slow hosts do not hold up ' +
+      'the rest of the crawl; URLs not fetched by then stay due. 0: no limit.',
+  }),
+  throughputThresholdRetries: integer({
+    default: 5,
+    unit: 'checks',
+    prose: 'Checks in a row, one every ten seconds, that may find the fetch below fetch.throughputThreshold.',
+  }),
+  throughputThresholdCheckAfterMs: duration({
+    default: '5m',
+    min: '0s',
+    max: '1d',
+    prose: 'Time from the start of a fetch until fetch.throughputThreshold is checked.',
+  }),
   hostFailureLimit: integer({
     default: 10,
     min: 1,

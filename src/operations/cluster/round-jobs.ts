@@ -23,6 +23,8 @@ export interface RoundJobsDeps {
   withSteps(use: (steps: RoundSteps) => Promise<readonly string[]>, signal: AbortSignal): Promise<readonly string[]>;
   /** Resolves with the number of URLs that were not reached. */
   fetchAndParse(segment: string, signal: AbortSignal): Promise<number>;
+  /** Waits between two rounds; ends at once when the signal comes. */
+  pause(signal: AbortSignal): Promise<void>;
   readonly now: () => number;
   readonly cpuMs: () => number;
 }
@@ -91,6 +93,9 @@ export function roundJobs(
       }
       return [];
     }, signal);
+    await deps.pause(signal);
+    // The job is repeated: what it has applied it finds done, and it waits anew.
+    if (signal.aborted) return { laterMs: 0 };
     await deps.engine.put({ ...FIRST_JOB, id: `generate-${segments[0]}` });
     return 'done';
   }

@@ -5,6 +5,7 @@ import type { CrawlProgress } from '../../steps/summaries.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { prepare } from '../loop/crawl-operations.ts';
 import { generateRound } from '../loop/generate-round.ts';
+import { isAnyDue, roundPause } from '../loop/round-pause.ts';
 import { runFetchAndParse } from '../loop/segment-steps.ts';
 import { discoverSitemaps } from '../loop/sitemaps.ts';
 import { unappliedSegments } from '../loop/unfinished.ts';
@@ -47,6 +48,10 @@ export function worker({ wiring, engine, requireCrawlDb, withStore, close }: Wor
     cpuMs,
     withSteps: (use, signal) =>
       withStore('write', signal, (store) => use(roundSteps({ ...wiring, store: () => store }, signal))),
+    pause(signal) {
+      const look = () => withStore('look', signal, ({ db }) => isAnyDue(db, clock.now()));
+      return roundPause(wiring, look, signal);
+    },
     async fetchAndParse(segment, signal) {
       const report = (progress: Omit<CrawlProgress, 'round' | 'stage'>): void => {
         partsUnderWay.set(segment, { round: 1, stage: 'fetch', ...progress });

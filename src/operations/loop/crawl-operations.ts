@@ -11,6 +11,7 @@ import { requireContact } from './contact-requirement.ts';
 import { redirectFollower } from './following.ts';
 import { generateRound } from './generate-round.ts';
 import { readmitWhenWider } from './readmitting.ts';
+import { isAnyDue, roundPause } from './round-pause.ts';
 import { type SeedWatch, watchSeeds } from './seed-outcomes.ts';
 import { runFetchAndParse } from './segment-steps.ts';
 import { discoverSitemaps } from './sitemaps.ts';
@@ -63,6 +64,7 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
         readmitLinks: () => readmitWhenWider(deps, { maxLayers, signal }),
         readSitemaps: () => discoverSitemaps(deps, signal),
         unfinished: () => unappliedSegments(db),
+        pause: () => roundPause(deps, () => isAnyDue(db, deps.runtime.clock.now()), signal),
         ...budgeted(deps, options),
         ...updateSteps(deps, layered),
       };

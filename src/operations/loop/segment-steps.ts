@@ -9,6 +9,7 @@ import {
 } from '../../steps/fetch/fetch-and-parse.ts';
 import type { FollowRedirects } from '../../steps/fetch/follow-redirects.ts';
 import { type ParseDeps, parseSegment } from '../../steps/fetch/parse.ts';
+import type { ThroughputFloor } from '../../steps/fetch/throughput-floor.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
@@ -96,6 +97,12 @@ function parseDeps({ pages }: Pick<CrawlDeps, 'pages'>): ParseDeps {
   return { parser: pages.parser(), undoContentCoding: pages.undoContentCoding };
 }
 
+const throughputFloor = (fetch: Config['fetch']): ThroughputFloor => ({
+  pagesPerSecond: fetch.throughputThreshold,
+  retries: fetch.throughputThresholdRetries,
+  checkAfterMs: fetch.throughputThresholdCheckAfterMs,
+});
+
 function fetchOptions({ fetch, http }: Config, options: RunOptions): FetchAndParseOptions {
   return {
     probe: fetch.probe,
@@ -104,6 +111,7 @@ function fetchOptions({ fetch, http }: Config, options: RunOptions): FetchAndPar
     window: fetch.window,
     delayMs: fetch.delayMs,
     timeLimitMs: fetch.timeLimitMs,
+    ...(fetch.throughputThreshold > 0 && { throughput: throughputFloor(fetch) }),
     hostFailureLimit: fetch.hostFailureLimit,
     failureLimit: fetch.failureLimit,
     patienceMs: PATIENCE_MS,

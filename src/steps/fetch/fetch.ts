@@ -16,6 +16,7 @@ import { reachByRobots, reachOf } from './host-reach.ts';
 import { RedirectQueue } from './redirect-queue.ts';
 import { denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
 import type { VisitCosts } from './status-outcome.ts';
+import { endWhenTooSlow, type ThroughputFloor } from './throughput-floor.ts';
 import { visit } from './visit.ts';
 import type { VisitDeps, VisitOptions, VisitResult } from './visit-result.ts';
 
@@ -26,6 +27,8 @@ export interface FetchOptions extends VisitOptions, FailureLimits {
   readonly delayMs: number;
   /** Wall time for the whole step, ms; 0: no limit. URLs that are left stay due. */
   readonly timeLimitMs: number;
+  /** Ends the step as the time limit does; absent: no speed is too low. */
+  readonly throughput?: ThroughputFloor | undefined;
   /** The longest Retry-After that is waited for; a host that asks for more gets no more requests in this step, ms. */
   readonly patienceMs: number;
   /** Absent: targets of redirects are left to a later round. */
@@ -47,8 +50,8 @@ type Uncosted<Outcome> = Omit<Outcome, keyof VisitCosts>;
 
 /**
  * Fetches the URLs of a segment that are not fetched yet, and the targets of their redirects that join its list. The
- * list is read in windows, so memory does not grow with it. A stop signal or the time limit ends the step after the
- * pages in flight; the other URLs stay in the list and can be fetched later.
+ * list is read in windows, so memory does not grow with it. A stop signal, the time limit or the
+ * throughput floor ends the step after the pages in flight; the other URLs stay in the list and can be fetched later.
  */
 export async function fetchSegment(
   deps: FetchDeps,
@@ -70,6 +73,7 @@ class FetchRun {
   private readonly noMore = new AbortController();
   private fault: unknown = null;
   private active = 0;
+  private requested = 0;
   private wake: (() => void) | null = null;
   private readonly deps: FetchDeps;
   private readonly segment: Segment;
@@ -91,6 +95,10 @@ class FetchRun {
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();
     const deadline = options.timeLimitMs > 0 ? deps.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
+    const over = new AbortController();
+    const pages = (): number => this.requested;
+    if (options.throughput !== undefined)
+      void endWhenTooSlow({ ...deps, pages, stop }, options.throughput, over.signal);
     try {
       await this.recall();
       const listed = segment.info.urls;
@@ -109,6 +117,7 @@ class FetchRun {
         await this.oneIsDone();
       }
     } finally {
+      over.abort();
       signal?.removeEventListener('abort', stop);
     }
     if (this.fault !== null) throw this.fault;
@@ -275,6 +284,7 @@ class FetchRun {
       { index: item.index, url: item.url, host: item.host, outcome, observation: result.observation },
       result.response,
     );
+    if (outcome.requests > 0) this.requested++;
     countOutcome(this.counts, item.url, outcome);
     this.deps.onOutcome?.(outcome, result.observation?.bytesSaved ?? 0);
     this.redirects.add(record);

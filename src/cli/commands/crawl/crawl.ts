@@ -44,6 +44,7 @@ export function addCrawl(program: Command, run: Run): void {
         'at most this many fetches in this run, spent where they gain most freshness',
         wholeNumber(1),
       )
+      .option('--pause <duration>', 'pause between two rounds (crawl.pause)')
       .option('--dry-run', 'only say what the first round would fetch; nothing is requested or changed'),
   ).addHelpText(
     'after',
