@@ -14,6 +14,7 @@ describe('a body is what its server calls it', () => {
   it.each<[string, string | null, Uint8Array, string]>([
     ['a page', 'Text/HTML; charset=utf-8', ascii(PAGE), 'text/html'],
     ['a page with stray controls', 'text/html', ascii(`${PAGE}\0\0\0`), 'text/html'],
+    ['a page filled up with zeros', 'text/html', ascii(`\0\0${PAGE.replaceAll(' ', '\0\0 ')}`), 'text/html'],
     ['nearly nothing, and half of it controls', 'text/html', ascii('a\0b\0'), 'text/html'],
     ['a text in UTF-16 by the header', 'text/plain; charset=utf-16le', utf16('plain words'), 'text/plain'],
     ['a page in UTF-16 by its mark', 'text/html', utf16(PAGE, '\ufeff'), 'text/html'],

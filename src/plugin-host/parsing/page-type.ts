@@ -16,12 +16,14 @@ export function pageType(contentType: string | null, body: Uint8Array): string {
     .toString('latin1')
     .replace(/^(?:\xEF\xBB\xBF|\s)+/, '')
     .toLowerCase();
-  if (/^<(?:!doctype html|html|head|body|title|meta|script|div|p|a|h1|!--)/.test(text)) return 'text/html';
+  if (HTML_START.test(text)) return 'text/html';
   if (text.startsWith('<?xml') || text.startsWith('<rss') || text.startsWith('<feed') || text.startsWith('<urlset')) {
     return 'application/xml';
   }
   return start.some(isControl) ? 'application/octet-stream' : 'text/plain';
 }
+
+const HTML_START = /^<(?:!doctype html|html|head|body|title|meta|script|div|p|a|h1|!--)/;
 
 /** Processing instructions, comments and a document type, which may precede the root element. */
 const PROLOG = /^(?:\xef\xbb\xbf)?(?:\s+|<\?[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!doctype[^>[]*>)*/i;
@@ -54,10 +56,14 @@ function isNoText(start: Buffer, contentType: string | null, kind: 'html' | 'xml
   let controls = 0;
   for (const byte of start) if (isControl(byte)) controls++;
   if (controls <= STRAY_CONTROLS || controls <= STRAY_SHARE * start.length) return false;
+  // Some servers fill up their templates with NUL characters, which parsers of HTML skip.
+  if (kind === 'html' && HTML_START.test(withoutControls(start).trimStart().toLowerCase())) return false;
   return !sniffEncoding(start, { contentType, kind })?.startsWith('utf-16');
 }
 
 const isPdf = (start: Buffer): boolean => start.toString('latin1', 0, 5) === '%PDF-';
+
+const withoutControls = (start: Buffer): string => String.fromCharCode(...start.filter((byte) => !isControl(byte)));
 
 function binaryType(start: Buffer): string {
   if (isPdf(start)) return 'application/pdf';
