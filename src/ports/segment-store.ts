@@ -35,6 +35,8 @@ export interface NewSegment {
   readonly hosts: Readonly<Record<string, HostFacts>>;
   /** Absent where no target of a redirect may join the list. */
   readonly bounds?: RoundBounds;
+  /** The URLs are from a list of the operator: those without a record get one when their visits are applied. */
+  readonly isListed?: true;
 }
 
 /** The limits of a round, for targets of redirects that are to be fetched in it. */

@@ -82,6 +82,16 @@ export interface GenerateSummary {
   readonly urls?: readonly string[];
   /** All segments of a round that is cut into parts. */
   readonly segments?: readonly string[];
+  /** Of a segment that was made from a list; `due` then counts the URLs of the list. */
+  readonly list?: {
+    /** Lines that named a URL that was let in, repetitions included. */
+    readonly urls: number;
+    /** URLs left out since another segment has them. */
+    readonly underWay: number;
+    /** URLs that the filters refused, by the reason. */
+    readonly filteredBy: Rejections;
+    readonly errors: readonly SeedError[];
+  };
 }
 
 export interface FetchSummary {

@@ -177,6 +177,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
           seen,
           urls,
           skips: NO_SKIP_SINK,
+          seedScore: () => 1,
           outlinkScore: () => 1,
           seedHosts: new Set(),
           variants: new QueryVariants(db, 0),

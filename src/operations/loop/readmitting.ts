@@ -45,6 +45,7 @@ export function linkDeps({ plugins, store }: Pick<CrawlDeps, 'plugins' | 'store'
     variants,
     admission,
     skips,
+    seedScore: (url) => loaded.scoring?.seedScore(url) ?? 1,
     outlinkScore: (parent, outlink, depth) => loaded.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
   };
 }

@@ -11,6 +11,7 @@ import type {
 } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { generateRound } from './generate-round.ts';
+import { type ListStepOptions, listRound } from './list-round.ts';
 import { readmitWhenWider } from './readmitting.ts';
 import { runFetch, runFetchAndParse, runParse } from './segment-steps.ts';
 import { segmentFor } from './unfinished.ts';
@@ -20,6 +21,8 @@ import { type UpdateStepOptions, updateRound } from './update-round.ts';
 export interface StepOperations {
   inject(sources: readonly SeedSource[], options?: { readonly mode?: InjectMode }): Promise<InjectSummary>;
   generate(options?: GenerateOptions): Promise<GenerateSummary>;
+  /** Makes a segment of the URLs of a list, without injecting them. */
+  generateFromList(sources: readonly SeedSource[], options?: ListStepOptions): Promise<GenerateSummary>;
   fetch(options?: FetchStepOptions): Promise<FetchSummary & { readonly parse?: ParseSummary }>;
   parse(options?: ParseStepOptions): Promise<ParseSummary>;
   updatedb(options?: UpdateStepOptions): Promise<UpdateSummary>;
@@ -47,6 +50,7 @@ export function stepOperations(deps: CrawlDeps): StepOperations {
   return {
     inject: (sources, { mode = 'keep' } = {}) => injectSeeds(deps, sources, mode),
     generate: (options) => generateRound(deps, options),
+    generateFromList: (sources, options) => listRound(deps, sources, options),
     async fetch({ segment, signal, parse, onProgress } = {}) {
       const { id } = await segmentFor(segments, 'fetch', segment);
       const report =

@@ -11,6 +11,7 @@ import { factsOf } from '../facts/host-observations.ts';
 import { type AuditChoice, createAuditChoice } from '../generate/audit-choice.ts';
 import { fetchItem } from '../generate/list-item.ts';
 import { additions, type Found, type LinkDeps, type LinkOptions, redirectTarget } from '../update/found-links.ts';
+import { listedPage } from '../update/listed-page.ts';
 import { RoundCaps } from './round-caps.ts';
 
 export interface FollowDeps {
@@ -127,10 +128,11 @@ class Follower {
   async #targetsOf(redirects: readonly FetchedRecord[]): Promise<Map<string, Target>> {
     const { db, links } = this.#deps;
     const targets = new Map<string, Target>();
-    const pages = await db.getMany(redirects.map(({ url }) => url));
-    for (const [i, page] of pages.entries()) {
+    const records = await db.getMany(redirects.map(({ url }) => url));
+    for (const [i, record] of records.entries()) {
+      const page = record ?? this.#listed(redirects[i] as FetchedRecord);
       // The address that cannot exist, by which soft 404s are found, has no record.
-      if (page === undefined) continue;
+      if (page === null) continue;
       const found = new Map<string, Found>();
       const tally = { outlinks: 0, filteredUrls: 0 };
       redirectTarget(links, redirects[i] as FetchedRecord, page, this.#options.maxRedirects, found, tally);
@@ -140,6 +142,11 @@ class Follower {
       }
     }
     return targets;
+  }
+
+  #listed({ url }: FetchedRecord): CrawlDatum | null {
+    const { seedScore } = this.#deps.links;
+    return listedPage(url, this.#segment.info, { seedScore, initialIntervalMs: this.#options.initialIntervalMs });
   }
 
   #isOfSeed(page: CrawlDatum, url: string): boolean {

@@ -11,6 +11,7 @@ import type { GenerateSummary } from '../summaries.ts';
 import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
 import { type Candidate, inParts, interleaveHosts } from './fetch-list.ts';
 import { fetchItem } from './list-item.ts';
+import { idAfter, newSegmentId } from './segment-id.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
 import { soft404Probes } from './soft-404-probes.ts';
 
@@ -190,23 +191,4 @@ async function* fetchItems(
       yield fetchItem(record, { index: index++, host, partition: deps.partition(host) }, audits);
     }
   }
-}
-
-/** `YYYYMMDDhhmmss-nnnnn`, in UTC, with a suffix after compacting or merging. Other folders do not count. */
-const NUMBERED = /^\d{14}-(\d{5,})/;
-
-/** An id later than all others even when the clock stands still, or was set back. */
-async function newSegmentId(deps: GenerateDeps, now: number): Promise<string> {
-  const stamp = new Date(now).toISOString().replace(/[-:T]/g, '').slice(0, 14);
-  const ids = [...(await deps.db.segments()), ...(await deps.segments.list())].map((segment) => segment.id);
-  const last = ids
-    .filter((id) => NUMBERED.test(id))
-    .sort()
-    .at(-1);
-  return last === undefined || last < stamp ? `${stamp}-00001` : idAfter(last);
-}
-
-function idAfter(id: string): string {
-  const number = Number(NUMBERED.exec(id)?.[1]);
-  return `${id.slice(0, 14)}-${String(number + 1).padStart(5, '0')}`;
 }

@@ -23,6 +23,7 @@ import {
   redirectTarget,
 } from './found-links.ts';
 import type { JoinedRecord } from './joined-records.ts';
+import { listedPage } from './listed-page.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
 
@@ -65,6 +66,8 @@ interface Draft {
   readonly tally: Tally;
   readonly puts: CrawlDbPut[];
   readonly deletes: CrawlDatum[];
+  /** Listed URLs that get their records now. */
+  readonly firstRecords: string[];
   readonly links: StoredLinks[];
   /** What the visits showed of their hosts: how dates of sitemaps have proved, and how often pages change. */
   readonly shown: DatedObservation[];
@@ -73,9 +76,11 @@ interface Draft {
   readonly found: Map<string, Found>;
 }
 
-/** A visit to a known page. */
+/** A visit to a page that is known, or was listed. */
 interface KnownVisit extends JoinedRecord {
   readonly previous: CrawlDatum;
+  /** Whether the crawl db has its record; it lacks that of a listed URL until now. */
+  readonly isStored: boolean;
 }
 
 /** `datum`: the page as it is to be stored. */
@@ -90,24 +95,30 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
     tally: { ...emptyTally(), applied: chunk.length },
     puts: [],
     deletes: [],
+    firstRecords: [],
     links: [],
     shown: [],
     changes: [],
     found: new Map(),
   };
-  const visits = await collect(run.db, chunk);
+  const visits = await collect(run, chunk);
   for (const visit of await judge(run, draft, visits)) draftVisit(run, draft, visit);
+  // A link to a URL that has its first record from this chunk leads to no other one.
+  for (const { isStored, previous } of visits) if (!isStored) draft.found.delete(previous.url);
   const added = await newUrls(run, draft);
   await write(run, draft, added, observationsOf(chunk), row);
   return draft.tally;
 }
 
 /** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
-async function collect(db: CrawlDb, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
-  const records = await db.getMany(chunk.map(({ fetched }) => fetched.url));
+async function collect(run: UpdateRun, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
+  const records = await run.db.getMany(chunk.map(({ fetched }) => fetched.url));
+  const { seedScore } = run.links;
+  const { initialIntervalMs } = run.policy.schedule;
   return chunk.flatMap((joined, i) => {
-    const previous = records[i];
-    return previous === undefined ? [] : [{ ...joined, previous }];
+    const record = records[i];
+    const previous = record ?? listedPage(joined.fetched.url, run.segment, { seedScore, initialIntervalMs });
+    return previous === null ? [] : [{ ...joined, previous, isStored: record !== undefined }];
   });
 }
 
@@ -150,7 +161,7 @@ function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed,
 
 /** Counts a visit and adds it to the draft: the record, its change, its links, and the hint that it had. */
 function draftVisit(run: UpdateRun, draft: Draft, visit: JudgedVisit): void {
-  const { previous, datum, settled, fetched } = visit;
+  const { previous, isStored, datum, settled, fetched } = visit;
   const { at } = fetched.outcome;
   countAndReport(run, draft, visit);
   noteChange(draft, previous, datum, at);
@@ -161,11 +172,13 @@ function draftVisit(run: UpdateRun, draft: Draft, visit: JudgedVisit): void {
   }
   if (settled.seen !== undefined) draft.shown.push({ host: fetched.host, observation: settled.seen, at });
   draftLinks(run, draft, visit);
-  if (run.options.purgeGone && datum.state === 'gone') purge(draft, previous, datum, at);
-  else {
-    const stored = isAnswer(settled) ? withoutHint(datum) : datum;
-    draft.puts.push({ datum: stored, previous, leasedBy: run.segment.id });
+  if (run.options.purgeGone && datum.state === 'gone') {
+    if (isStored) purge(draft, previous, datum, at);
+    return;
   }
+  const stored = isAnswer(settled) ? withoutHint(datum) : datum;
+  draft.puts.push({ datum: stored, previous: isStored ? previous : null, leasedBy: run.segment.id });
+  if (!isStored) draft.firstRecords.push(previous.url);
 }
 
 function countAndReport(run: UpdateRun, { tally }: Draft, visit: JudgedVisit): void {
@@ -213,7 +226,7 @@ async function newUrls(run: UpdateRun, { found, tally }: Draft): Promise<CrawlDa
 /** One batch, so that the chunk is applied as a whole or not at all. The filter of seen URLs follows it. */
 async function write(
   { db, clock, links: { seen }, options }: UpdateRun,
-  { puts, deletes, links, shown, changes }: Draft,
+  { puts, deletes, firstRecords, links, shown, changes }: Draft,
   added: readonly CrawlDatum[],
   observations: readonly DatedObservation[],
   row: SegmentRow,
@@ -226,6 +239,6 @@ async function write(
     segments: [row],
     ...noted(changes, clock.now()),
   });
-  seen.add(added.map(({ url }) => url));
+  seen.add([...firstRecords, ...added.map(({ url }) => url)]);
   seen.remove(deletes.map(({ url }) => url));
 }

@@ -24,6 +24,7 @@ export interface LinkOptions {
 export interface LinkDeps {
   readonly seen: SeenUrls;
   readonly urls: UrlChain;
+  readonly seedScore: (url: string) => number;
   readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
   readonly seedHosts: ReadonlySet<string>;
   readonly variants: QueryVariants;

@@ -57,7 +57,7 @@ describe('files: segment folders', () => {
     await store.create(NEW, fetchItems(2));
     const file = join(dir, 's1', 'segment.json');
     const text = readFileSync(file, 'utf8');
-    writeFileSync(file, text.replace('"format":1', '"format":3'));
+    writeFileSync(file, text.replace('"format":1', '"format":4'));
     await expect(store.open('s1', 'read')).rejects.toMatchObject({ code: 'db-version' });
     await expect(store.open('s1', 'write')).rejects.toMatchObject({ code: 'db-version' });
     for (const broken of [

@@ -18,8 +18,11 @@ export const PARSED = 'parsed.bin';
 /** Written last and replaced as a whole: a folder without it is a segment that was never finished. */
 export const INFO = 'segment.json';
 
-/** Raised with every change that older versions would misread. 2: items have joined the fetch list. */
-const FORMAT = 2;
+/**
+ * Raised with every change that older versions would misread. 2: items have joined the fetch list. 3: URLs may have no
+ * record.
+ */
+const FORMAT = 3;
 
 /** States in the order in which a segment reaches them. */
 export const STATES: readonly SegmentState[] = ['generated', 'fetched', 'parsed', 'updated'];
@@ -43,7 +46,7 @@ export function isFinished(folder: string): boolean {
 }
 
 export function writeMark(folder: string, { info, synced }: SegmentMark): void {
-  const format = info.followed === undefined ? 1 : FORMAT;
+  const format = info.isListed === true ? FORMAT : info.followed === undefined ? 1 : 2;
   replaceFile(join(folder, INFO), `${JSON.stringify({ format, ...info, synced })}\n`);
 }
 
@@ -65,7 +68,7 @@ export function readMark(folder: string): SegmentMark {
   }
   const { format, synced, ...info } = read ?? {};
   const isWhole =
-    (format === 1 || format === FORMAT) &&
+    (format === 1 || format === 2 || format === FORMAT) &&
     info.id === basename(folder) &&
     Number.isSafeInteger(info.urls) &&
     Number.isFinite(info.createdAt) &&

@@ -6,8 +6,8 @@ import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
-import { safeText } from '../../render/safe-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
+import { badLines } from '../../render/text/seeds-text.ts';
 
 interface InjectOptions {
   readonly mode?: 'keep' | 'update' | 'overwrite';
@@ -15,9 +15,6 @@ interface InjectOptions {
   readonly overwrite?: true;
   readonly dryRun?: true;
 }
-
-/** Bad lines shown to people; `--json` has all. */
-const ERRORS_SHOWN = 20;
 
 export function addInject(program: Command, run: Run): void {
   const command = program
@@ -58,11 +55,7 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or keys of your own.
       });
       const isFailed = summary.urls === 0 && summary.errors.length > 0;
       const say = isFailed ? session.complain : session.note;
-      for (const { source, line, text, message } of summary.errors.slice(0, ERRORS_SHOWN)) {
-        say(`${safeText(source)}:${line}: ${safeText(message)}, got ${safeText(JSON.stringify(text))}`);
-      }
-      const more = summary.errors.length - ERRORS_SHOWN;
-      if (more > 0) say(`... and ${count(more)} more bad lines (--json lists all)`);
+      for (const line of badLines(summary.errors)) say(line);
       await writeSummary(session, summary, () => `${injectText(summary)}\n`, dryRun);
       return isFailed ? EXIT.error : EXIT.done;
     }),

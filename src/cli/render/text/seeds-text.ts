@@ -1,10 +1,25 @@
-import type { SeedsSummary } from '../../../crawler.ts';
+import type { SeedError, SeedsSummary } from '../../../crawler.ts';
 import { SKIP_REASONS, type SkipReason } from '../../../domain/crawl/states/skip-reasons.ts';
 import { count } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 
 /** Longest message of one seed, characters. */
 const LONGEST_MESSAGE = 300;
+
+/** Bad lines shown to people; `--json` has all. */
+const ERRORS_SHOWN = 20;
+
+/** `seeds.txt:3: expected .., got ".."`, a line for each bad line of a list of URLs. */
+export function badLines(errors: readonly SeedError[]): string[] {
+  const lines = errors
+    .slice(0, ERRORS_SHOWN)
+    .map(
+      ({ source, line, text, message }) =>
+        `${safeText(source)}:${line}: ${safeText(message)}, got ${safeText(JSON.stringify(text))}`,
+    );
+  const more = errors.length - ERRORS_SHOWN;
+  return more > 0 ? [...lines, `... and ${count(more)} more bad lines (--json lists all)`] : lines;
+}
 
 /** `1 of 1 seeds could not be fetched: connect-failed (..), such as ..; ..`, a line for each reason. */
 export function seedLines({ urls, refused, waiting, unchecked, failures }: SeedsSummary): string[] {
