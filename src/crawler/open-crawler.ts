@@ -10,6 +10,7 @@ import { discoveryOperations } from '../operations/loop/discovery-operations.ts'
 import { keepRests } from '../operations/loop/host-rests.ts';
 import { revisitOperations } from '../operations/loop/revisit-operations.ts';
 import { stepOperations } from '../operations/loop/step-operations.ts';
+import { batchOperations } from '../operations/map-reduce/batch-operations.ts';
 import { linkOperations } from '../operations/map-reduce/link-operations.ts';
 import { pluginViews } from '../operations/plugins/plugin-views.ts';
 import { crawlReader } from '../operations/questions.ts';
@@ -75,6 +76,7 @@ function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
     ...dedupOperations(deps),
     ...exportOperations(deps),
     ...linkOperations(deps),
+    ...batchOperations(deps),
     ...transferOperations(deps),
     ...careOperations(deps),
     plugins: () => pluginViews(plugins.loaded),

@@ -7,6 +7,7 @@ import type { CrawlOperations } from '../operations/loop/crawl-operations.ts';
 import type { DiscoveryOperations } from '../operations/loop/discovery-operations.ts';
 import type { RevisitOperations } from '../operations/loop/revisit-operations.ts';
 import type { StepOperations } from '../operations/loop/step-operations.ts';
+import type { BatchOperations } from '../operations/map-reduce/batch-operations.ts';
 import type { LinkOperations } from '../operations/map-reduce/link-operations.ts';
 import type { PluginOperations } from '../operations/plugins/plugin-views.ts';
 import type { CrawlReader } from '../operations/questions.ts';
@@ -56,6 +57,7 @@ export interface Crawler
     DedupOperations,
     ExportOperations,
     LinkOperations,
+    BatchOperations,
     TransferOperations,
     CareOperations,
     PluginOperations {

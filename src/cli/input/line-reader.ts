@@ -1,4 +1,3 @@
-// cli/input/: seeds and lines from files and standard input.
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 

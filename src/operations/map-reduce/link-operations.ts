@@ -23,7 +23,7 @@ export function linkOperations({
 }
 
 /** Outlinks of all parsed pages, as input lines of the mapper. */
-async function* linksOf(segments: SegmentStore): AsyncGenerator<string> {
+export async function* linksOf(segments: SegmentStore): AsyncGenerator<string> {
   for (const { id } of await segments.list()) {
     const segment = await segments.open(id, 'read');
     try {

@@ -1,3 +1,4 @@
+import { isAlikeInLength } from '../../domain/crawl/states/duplicate.ts';
 import {
   type Fingerprint,
   fingerprintDistance,
@@ -7,60 +8,89 @@ import {
   tableKey,
 } from '../../domain/page/near/fingerprint-tables.ts';
 import type { MapReduceJob } from './job.ts';
-
-const FINGERPRINT = /^[0-9a-f]{16}$/;
+import { signedLines } from './signed-line.ts';
 
 /**
- * Pairs of near-duplicate pages. In: `URL<TAB>fingerprint` (16 hex digits); other lines are ignored. Between:
- * `table:part<TAB>fingerprint<TAB>URL`, four of each. Out: `URL<TAB>URL<TAB>distance` for each pair within 3 bits,
- * once, the lesser URL first. Each page with the fingerprint of an earlier one is paired with the first of them only,
- * and that one stands for them in all other pairs: a thousand equal pages make a thousand lines, not a million. With
- * whole lines sorted, as by `LC_ALL=C sort`, the first is the least URL everywhere.
+ * Pairs of near-duplicate pages. In: the lines of a signature export; others are ignored. Between:
+ * `table:part<TAB>fingerprint<TAB>scope<TAB>characters<TAB>URL`, four of each. Out: `URL<TAB>URL<TAB>distance` for each
+ * pair of a scope within 3 bits and of about the same length, once, the lesser URL first. Of the pages with one
+ * fingerprint and length, the one with the least URL is paired with each of the others, and stands for them in all
+ * other pairs: a thousand equal pages make a thousand lines, not a million. A piece that is read twice adds nothing.
  */
 export const nearPairs: MapReduceJob = {
   description: 'pairs of pages whose fingerprints differ by at most 3 bits',
   async *map(lines) {
+    const read = signedLines();
     for await (const line of lines) {
-      const [url = '', hex = ''] = line.split('\t');
-      if (url === '' || !FINGERPRINT.test(hex)) continue;
-      const fingerprint = parseFingerprint(hex);
+      const page = read(line);
+      if (page === null) continue;
+      const { url, fingerprint, scope, chars } = page;
+      const value = `${hex(fingerprint.high)}${hex(fingerprint.low)}\t${hex(scope)}\t${chars}\t${url}`;
       for (let table = 0; table < TABLES; table++) {
-        yield `${table}:${tableKey(fingerprint, table).toString(16).padStart(4, '0')}\t${hex}\t${url}`;
+        yield `${table}:${tableKey(fingerprint, table).toString(16).padStart(4, '0')}\t${value}`;
       }
     }
   },
   async *reduce(lines) {
-    let key = '';
-    let bucket = new Map<string, { readonly url: string; readonly fingerprint: Fingerprint }>();
+    /** The first of each fingerprint and length under the current key. */
+    let bucket: MappedPage[] = [];
+    let before = '';
     for await (const line of lines) {
-      const [own = '', hex = '', url = ''] = line.split('\t');
-      if (!FINGERPRINT.test(hex)) continue;
-      if (own !== key) {
-        key = own;
-        bucket = new Map();
+      const page = line === before ? null : readMapped(line);
+      before = line;
+      if (page === null) continue;
+      const last = bucket.at(-1);
+      if (last?.key !== page.key) bucket = [page];
+      else if (last.text === page.text) {
+        if (page.table === 0 && last.url !== page.url) yield pairLine(last.url, page.url, 0);
+      } else {
+        yield* pairsOf(page, bucket);
+        bucket.push(page);
       }
-      const table = Number(own[0]);
-      const same = bucket.get(hex);
-      if (same !== undefined) {
-        if (table === 0 && same.url !== url) yield pairLine(same.url, url, 0);
-        continue;
-      }
-      const fingerprint = parseFingerprint(hex);
-      for (const other of bucket.values()) {
-        const distance = fingerprintDistance(fingerprint, other.fingerprint);
-        if (distance > MAX_EXACT_DISTANCE || meetsEarlier(fingerprint, other.fingerprint, table)) continue;
-        yield pairLine(url, other.url, distance);
-      }
-      bucket.set(hex, { url, fingerprint });
     }
   },
 };
+
+const hex = (word: number): string => word.toString(16).padStart(8, '0');
+
+interface MappedPage {
+  readonly key: string;
+  readonly table: number;
+  readonly fingerprint: Fingerprint;
+  readonly scope: string;
+  readonly chars: number;
+  readonly url: string;
+  /** Equal for pages that are near the same pages. */
+  readonly text: string;
+}
+
+const MAPPED = /^([0-3]):[0-9a-f]{4}$/;
+const MASKED = /^[0-9a-f]{16}$/;
+
+function readMapped(line: string): MappedPage | null {
+  const [key = '', masked = '', scope = '', chars = '', url] = line.split('\t');
+  const table = MAPPED.exec(key)?.[1];
+  if (table === undefined || url === undefined || !MASKED.test(masked)) return null;
+  const text = `${masked}\t${scope}\t${chars}`;
+  return { key, table: Number(table), fingerprint: parseFingerprint(masked), scope, chars: Number(chars), url, text };
+}
+
+function* pairsOf(page: MappedPage, bucket: readonly MappedPage[]): Generator<string> {
+  for (const other of bucket) {
+    const distance = fingerprintDistance(page.fingerprint, other.fingerprint);
+    if (distance > MAX_EXACT_DISTANCE || page.scope !== other.scope || page.url === other.url) continue;
+    if (!isAlikeInLength(page.chars, other.chars) || meetsEarlier(page, other)) continue;
+    yield pairLine(page.url, other.url, distance);
+  }
+}
 
 const pairLine = (a: string, b: string, distance: number): string =>
   a < b ? `${a}\t${b}\t${distance}` : `${b}\t${a}\t${distance}`;
 
 /** Whether a pair shares a part of an earlier table, so that it has been written there. */
-function meetsEarlier(a: Fingerprint, b: Fingerprint, table: number): boolean {
-  for (let earlier = 0; earlier < table; earlier++) if (tableKey(a, earlier) === tableKey(b, earlier)) return true;
+function meetsEarlier({ fingerprint, table }: MappedPage, other: MappedPage): boolean {
+  for (let earlier = 0; earlier < table; earlier++) {
+    if (tableKey(fingerprint, earlier) === tableKey(other.fingerprint, earlier)) return true;
+  }
   return false;
 }

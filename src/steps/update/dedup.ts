@@ -1,10 +1,17 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { Preference } from '../../domain/crawl/states/duplicate.ts';
-import { asDuplicate, asOwnPage, isOwnPage, type RepeatScope } from '../../domain/crawl/states/duplicate.ts';
+import {
+  asDuplicate,
+  asOwnPage,
+  isOwnPage,
+  type RepeatScope,
+  type SignedText,
+} from '../../domain/crawl/states/duplicate.ts';
 import { createFrequent, type Frequent } from '../../domain/frequent-items.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near-grouping.ts';
+import type { ReadMeter } from '../../ports/record-indexes.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { changesOf } from '../facts/change-feed.ts';
 import { workMeter } from '../work-meter.ts';
@@ -33,6 +40,14 @@ export interface DedupDeps {
   /** When changes are noted, ms since the epoch. */
   readonly now: number;
   readonly onWork?: OnWork;
+  /** The records to judge; default: all. */
+  readonly records?: JudgedRecords;
+}
+
+/** Records in key order. Each pass reads the same ones, though the ones it has passed may have changed. */
+export interface JudgedRecords {
+  readonly count: number;
+  read(meter: ReadMeter): AsyncIterable<CrawlDatum>;
 }
 
 export interface DedupSummary {
@@ -77,20 +92,16 @@ export async function dedup(
   const grouping = await deps.grouping({ distance, prefer, isBatch: incoming !== undefined });
   try {
     let [pages, short, known] = [0, 0, 0];
-    const { urls } = await deps.db.counters();
-    for await (const datum of deps.db.scan({ meter: workMeter(deps.onWork, 'reading signatures', urls) })) {
+    const records = deps.records ?? (await allRecords(deps.db));
+    for await (const datum of records.read(workMeter(deps.onWork, READING_SIGNATURES, records.count))) {
       if (datum.state === 'duplicate') known++;
-      if (!hasCopy(datum)) continue;
-      if (!isLong(datum, options)) {
-        short++;
-        continue;
-      }
+      const page = comparedPage(datum, deps, options);
+      if (page === 'short') short++;
+      if (page === null || page === 'short') continue;
       pages++;
-      const { url, signature, score, discoveredAt } = datum;
-      const textChars = datum.textChars ?? 0;
-      const isIncoming = incoming?.has(url) ?? true;
-      const page = { url, signature, scope: scopeOf(deps, options, datum), textChars, score, discoveredAt, isIncoming };
-      const added = grouping.add(page);
+      const { url, score, discoveredAt } = datum;
+      const scope = `${page.scope}\n${page.signatureName}`;
+      const added = grouping.add({ ...page, url, scope, score, discoveredAt, isIncoming: incoming?.has(url) ?? true });
       if (added !== undefined) await added;
     }
     deps.onWork?.({ work: 'comparing signatures', done: pages, total: null });
@@ -98,11 +109,38 @@ export async function dedup(
     const applied =
       groups === 0 && known === 0
         ? UNTOUCHED
-        : await apply({ ...deps, urls }, options, repeats[Symbol.asyncIterator](), onDuplicate);
+        : await apply({ ...deps, records }, options, repeats[Symbol.asyncIterator](), onDuplicate);
     return { pages, short, groups, ...applied, dryRun };
   } finally {
     await grouping.close();
   }
+}
+
+async function allRecords(db: CrawlDb): Promise<JudgedRecords> {
+  const { urls } = await db.counters();
+  return { count: urls, read: (meter) => db.scan({ meter }) };
+}
+
+/** Phrase of the progress, for all that read signatures. */
+export const READING_SIGNATURES = 'reading signatures';
+
+/** A page that is compared with others: only those of its scope, and only signatures of its name. */
+export interface ComparedPage extends SignedText {
+  readonly scope: string;
+}
+
+/** A page as it is compared; `short` for one with too little text; `null` for one that can repeat nothing. */
+export function comparedPage(
+  datum: CrawlDatum,
+  { domainOf }: Pick<DedupDeps, 'domainOf'>,
+  options: Pick<DedupOptions, 'scope' | 'minChars'>,
+): ComparedPage | 'short' | null {
+  if (!hasCopy(datum)) return null;
+  if (!isLong(datum, options)) return 'short';
+  const { url, signature, signatureName, textChars } = datum;
+  const host = hostOf(url);
+  const scope = options.scope === 'all' ? '' : options.scope === 'host' ? host : domainOf(host);
+  return { signature, signatureName: signatureName ?? '', textChars: textChars ?? 0, scope };
 }
 
 type Signed = CrawlDatum & { readonly signature: string };
@@ -111,14 +149,8 @@ type Signed = CrawlDatum & { readonly signature: string };
 const hasCopy = (datum: CrawlDatum): datum is Signed =>
   datum.signature !== null && (isOwnPage(datum) || datum.state === 'duplicate');
 
-const isLong = ({ textChars }: CrawlDatum, { minChars }: DedupOptions): boolean =>
+const isLong = ({ textChars }: CrawlDatum, { minChars }: Pick<DedupOptions, 'minChars'>): boolean =>
   minChars === 0 || (textChars ?? 0) >= minChars;
-
-/** Pages of different scopes are not compared; signatures of different kinds never are. */
-function scopeOf({ domainOf }: DedupDeps, { scope }: DedupOptions, { url, signatureName }: CrawlDatum): string {
-  const host = hostOf(url);
-  return `${scope === 'all' ? '' : scope === 'host' ? host : domainOf(host)}\n${signatureName ?? ''}`;
-}
 
 /** Gives every duplicate the state that it had before. */
 export async function undoDedup(deps: Pick<DedupDeps, 'db' | 'now'>, dryRun: boolean): Promise<number> {
@@ -140,12 +172,12 @@ const UNTOUCHED: Applied = { duplicates: 0, marked: 0, restored: 0, mirrors: [] 
  * library against each other: their marks stay, unless the representative now repeats a page of the batch.
  */
 async function apply(
-  deps: DedupDeps & { readonly urls: number },
+  deps: DedupDeps & { readonly records: JudgedRecords },
   options: DedupOptions,
   repeats: AsyncIterator<Repeat>,
   onDuplicate: (duplicate: DuplicateView) => void,
 ): Promise<Applied> {
-  const { db, urls, onWork } = deps;
+  const { db, records, onWork } = deps;
   const writer = new Writer(deps, options.dryRun);
   const mirrored = createFrequent(HOST_PAIRS);
   const { incoming } = options;
@@ -153,7 +185,7 @@ async function apply(
   const repeating = new Set<string>();
   let [number, duplicates, marked, restored] = [0, 0, 0, 0];
   let next = await repeats.next();
-  for await (const datum of db.scan({ meter: workMeter(onWork, 'marking duplicates', urls) })) {
+  for await (const datum of records.read(workMeter(onWork, 'marking duplicates', records.count))) {
     if (!hasCopy(datum)) continue;
     const isRepeat = isLong(datum, options) && !next.done && next.value.number === number;
     if (isLong(datum, options)) number++;

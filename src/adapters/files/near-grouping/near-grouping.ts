@@ -6,7 +6,7 @@ import { Piscina } from 'piscina';
 import { type BucketTables, enter, layOut, makeTables } from '../../../domain/page/near/bucket-tables.ts';
 import { parseFingerprint } from '../../../domain/page/near/fingerprint-tables.ts';
 import { distanceOf, groupRows, leaderOf, MOST_LEADERS, NOTHING_NEAR } from '../../../domain/page/near/group-rows.ts';
-import { type ScopeMask, scopeMask } from '../../../domain/page/near/scope-mask.ts';
+import { lastScopeMask } from '../../../domain/page/near/scope-mask.ts';
 import type {
   GroupedPage,
   NearGrouping,
@@ -64,7 +64,7 @@ export async function createFileNearGrouping({
   const urlFile = join(folder, 'urls');
   const urls = new LineFile(urlFile);
   const pages = new OrderedPages({ folder, prefer, blockRows });
-  const maskOf = lastMask();
+  const maskOf = lastScopeMask();
   let count = 0;
   let pool: Piscina | null = null;
 
@@ -163,15 +163,6 @@ interface BlockBuffers {
 function buffersFor(rows: number): BlockBuffers {
   const words = (length: number) => new Int32Array(new SharedArrayBuffer(4 * length));
   return { tables: makeTables(rows, words), nearest: new Uint32Array(words(rows).buffer) };
-}
-
-/** Pages come host by host, so the mask of the last scope mostly serves. */
-function lastMask(): (scope: string) => ScopeMask {
-  let [last, mask] = ['', scopeMask('')];
-  return (scope) => {
-    if (scope !== last) [last, mask] = [scope, scopeMask(scope)];
-    return mask;
-  };
 }
 
 const NUMBER_DIGITS = 10;

@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import type { DedupSummary, DuplicateView } from '../../../crawler.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { AppliedPairs, DedupSummary, DuplicateView } from '../../../crawler.ts';
 import { PREFERENCES } from '../../../domain/crawl/states/duplicate.ts';
 import { EXIT } from '../../exit.ts';
+import { batchFiles } from '../../input/batch-files.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import { nameOf, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
@@ -17,6 +18,7 @@ interface DedupFlags {
   readonly scope?: 'host' | 'domain' | 'all';
   readonly prefer: readonly Preference[];
   readonly incoming?: string;
+  readonly apply?: readonly string[];
   readonly minChars?: number;
   readonly dryRun?: true;
   readonly undo?: true;
@@ -42,6 +44,13 @@ export function addDedup(program: Command, run: Run): void {
       '--incoming <segment>',
       'compare only with the pages of this segment, which stay unmarked: a new batch against all others',
     )
+    .addOption(
+      new Option(
+        '--apply <files...>',
+        'compare only the pages in these files, and those that are marked: output of "incrawl mr reduce dedup", gzip ' +
+          'or not, folders of such files, or - for stdin',
+      ).conflicts('undo'),
+    )
     .option('--min-chars <n>', 'leave out pages with less text; default: dedup.minChars', wholeNumber(0))
     .option('--dry-run', 'only say what would be marked')
     .option('--undo', 'give every page that dedup marked its former state back')
@@ -51,6 +60,7 @@ export function addDedup(program: Command, run: Run): void {
 Examples:
   incrawl dedup --dry-run
   incrawl dedup --scope all --prefer https,shortest
+  incrawl dedup --apply pairs/
   incrawl dedup --undo`,
     );
   command.action((flags: DedupFlags) =>
@@ -64,10 +74,15 @@ Examples:
           return EXIT.done;
         }
         const listed: DuplicateView[] = [];
-        const { undo: _, ...request } = flags;
-        const summary = await crawler.dedup({ ...request, dryRun }, (duplicate) => {
+        const { undo: _, apply, ...rest } = flags;
+        const request = { ...rest, dryRun };
+        const list = (duplicate: DuplicateView): void => {
           if (listed.length < LISTED) listed.push(duplicate);
-        });
+        };
+        const summary =
+          apply === undefined
+            ? await crawler.dedup(request, list)
+            : await crawler.applyPairs(await batchFiles(session, apply), request, list);
         if (!wantsSummary(session, dryRun)) return EXIT.done;
         if (session.json) await session.out.write(`${printedJson({ ...summary, list: listed })}\n`);
         else await writeText(session, dedupText(summary, listed));
@@ -77,7 +92,7 @@ Examples:
   );
 }
 
-function dedupText(summary: DedupSummary, listed: readonly DuplicateView[]): string {
+function dedupText(summary: DedupSummary | AppliedPairs, listed: readonly DuplicateView[]): string {
   const { pages, short, groups, duplicates, marked, restored, mirrors, dryRun } = summary;
   const lines = listed
     .slice(0, SHOWN)
@@ -91,6 +106,9 @@ function dedupText(summary: DedupSummary, listed: readonly DuplicateView[]): str
       `${count(marked)} ${would}marked, ${count(restored)} ${would}restored.`,
   );
   if (short > 0) lines.push(`${counted(short, 'page')} with too little text left out.`);
+  if ('unknown' in summary && summary.unknown > 0) {
+    lines.push(`${counted(summary.unknown, 'URL')} of the files left out: the crawl db does not have them.`);
+  }
   return `${lines.join('\n')}\n`;
 }
 

@@ -19,3 +19,12 @@ export interface ScopeMask {
 export function scopeMask(scope: string): ScopeMask {
   return { id: murmur3(scope, 1) | 0, high: murmur3(scope, 2) | 0, low: murmur3(scope, 3) | 0 };
 }
+
+/** {@link scopeMask} for pages that come scope by scope: the mask of the last scope mostly serves. */
+export function lastScopeMask(): (scope: string) => ScopeMask {
+  let [last, mask] = ['', scopeMask('')];
+  return (scope) => {
+    if (scope !== last) [last, mask] = [scope, scopeMask(scope)];
+    return mask;
+  };
+}
