@@ -12,6 +12,7 @@ import { confusionAt, idealDistances, type Judged, rankCorrelation, SAME_BELOW, 
 import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from '../neardup/pairs.ts';
 import { rotatingPages } from '../neardup/rotating.ts';
 import { seeded } from '../seeded.ts';
+import { benchRestless } from './restless.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Distance up to which pages count as the same. */
@@ -78,6 +79,7 @@ export async function benchNeardup(
   );
   verdict(left >= 0.95, `adverts, dates, counters, navigation leave it: ${percent(left, 1)} >= 95 %`);
   await benchRotating(say, parse, Math.ceil(articles / 3), seed);
+  await benchRestless(say, parse, Math.ceil(articles / 3), seed);
 }
 
 const VISITS = 9;

@@ -38,10 +38,23 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     signatureName: 'simhash/1',
     title: 'Ein Titel – título',
     blocks: {
-      blocks: [{ key: 0xffff_ffff, print: 1, isMain: true, churn: 3 }],
+      blocks: [
+        { key: 0xffff_ffff, print: 1, isMain: true, churn: 3 },
+        {
+          key: 7,
+          print: 2,
+          isMain: true,
+          churn: 0,
+          siblings: [
+            { print: 0xffff, churn: 0, chars: 0, isRewritten: false },
+            { print: 1, churn: 15, chars: 0xffff, isRewritten: true },
+          ],
+        },
+      ],
       changed: ['body>main>article>p'],
       volatile: ['body>main>section>p'],
       places: packPlaces({ prints: new Map([['body>main>article>p', 0xabcdef]]), others: 7 }),
+      contentChars: 3_000,
     },
     textChars: 1_234,
     stated: { authors: ['Jane Doe', 'O’Neil'], publishedAt: 1_699_999_999_000, modifiedAt: null, lang: 'pt-BR' },

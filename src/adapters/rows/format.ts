@@ -11,7 +11,7 @@ import { type Rows, readRange } from './rows.ts';
  * the rows of further indexes, counts, and the tables of signatures. 5: due rows hold the time of the last failed
  * visit, and the interval that an operator has fixed. 6: visits a day that the intervals require are counted.
  * 7: so are records by score. 8: records hold what a page states, which older versions would drop. 9: and the
- * signature by which visits are compared.
+ * signature by which visits are compared, and elements at a place.
  */
 export const DB_FORMAT_VERSION = 9;
 

@@ -1,5 +1,5 @@
 // domain/page/: pages: their nodes and blocks, and the folders that read them.
-import { type BlockType, type PageBlock, placeOf } from './page-block.ts';
+import { type BlockType, nthOf, type PageBlock, placeOf } from './page-block.ts';
 import { resized } from './tape/resized.ts';
 import { asciiSlice, utf8Slice } from './tape/slices.ts';
 import type { Tape } from './tape/tape.ts';
@@ -55,13 +55,14 @@ export class BlockTable {
   isFolded = column();
   /** Probability to be content; NaN: none was given. */
   certainty = new Float64Array(FIRST_ROWS);
+  /** Its number among the blocks of its path, from 1. */
+  nths = column();
   readonly placeNames: string[] = [];
   /** Texts inside links, of topic blocks. */
   readonly anchorTexts: string[] = [];
   private firstTexts = column();
   private endTexts = column();
   private paths = column();
-  private nths = column();
   private links = column();
   private readonly pathNames: string[] = [];
   private readonly placeOfPath: number[] = [];
@@ -123,6 +124,7 @@ export class BlockTable {
       this.chars[at] = text.length;
       this.isWide[at] = Number(this.ends[at]! - this.starts[at]! > text.length);
       this.isFolded[at] = 0;
+      this.nths[at] = nthOf(path);
       this.links[at] = links;
       this.anchorChars[at] = anchorChars;
       if (type === 'topic') this.anchorTexts.push(anchorText ?? '');

@@ -37,3 +37,9 @@ export function placeOf(path: string): string {
   const to = colon < 0 ? path.length : colon;
   return path.slice(Math.max(0, to - MAX_PATH_CHARS), to);
 }
+
+/** The number of a block among those of its path, from 1. */
+export function nthOf(path: string): number {
+  const nth = Number(path.slice(path.lastIndexOf(':') + 1));
+  return Number.isInteger(nth) && nth > 0 ? nth : 1;
+}

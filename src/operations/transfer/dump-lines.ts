@@ -1,14 +1,17 @@
 import { z } from 'zod';
-import { MAX_CHURN } from '../../domain/crawl/change/block-memory.ts';
+import { MAX_RESTLESS } from '../../domain/crawl/change/block-memory.ts';
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
+import { MAX_CHURN } from '../../domain/crawl/change/churn.ts';
+import { MAX_CHARS } from '../../domain/crawl/change/like-siblings.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
 import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
- * stated facts. 5: signatures of changes.
+ * stated facts. 5: signatures of changes, elements at a place.
  */
 export const DUMP_VERSION = 5;
 
@@ -53,13 +56,34 @@ const visit = z.strictObject({
 
 const word = z.number().int().min(0).max(0xffff_ffff);
 
+const churn = z.number().int().min(0).max(MAX_CHURN);
+
+const sibling = z.strictObject({
+  print: z.number().int().min(0).max(0xffff),
+  churn,
+  chars: z.number().int().min(0).max(MAX_CHARS),
+  isRewritten: z.boolean(),
+});
+
 const blocks = z.strictObject({
-  blocks: z.array(
-    z.strictObject({ key: word, print: word, isMain: z.boolean(), churn: z.number().int().min(0).max(MAX_CHURN) }),
-  ),
+  blocks: z
+    .array(
+      z.strictObject({
+        key: word,
+        print: word,
+        isMain: z.boolean(),
+        churn,
+        siblings: z
+          .array(sibling)
+          .max(MAX_SIBLINGS + MAX_RESTLESS)
+          .exactOptional(),
+      }),
+    )
+    .max(0xff),
   changed: z.array(z.string()),
   volatile: z.array(z.string()),
   places: z.base64().nullable().default(null),
+  contentChars: z.number().int().nonnegative().exactOptional(),
 });
 
 const record = z.strictObject({

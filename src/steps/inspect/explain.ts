@@ -267,6 +267,15 @@ function blockSentences({ blocks, visits }: CrawlDatum): string[] {
   }
   if (volatile.length > 0) {
     sentences.push(`These parts differ at most visits, so they do not count as a change: ${volatile.join(', ')}.`);
+    if (volatile.some((name) => /:\d+$/.test(name))) {
+      sentences.push(
+        'The number of a part is that among its like siblings: those that stayed tell it from the others.',
+      );
+    }
+    const last = visits.at(-1);
+    if (last?.outcome === 'modified' && last.distance === 0) {
+      sentences.push('Nothing else that counts differed at the last visit with another body, so its distance is 0.');
+    }
   }
   return sentences;
 }

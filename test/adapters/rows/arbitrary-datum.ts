@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { MAX_CHURN } from '../../../src/domain/crawl/change/block-memory.ts';
+import { MAX_CHURN } from '../../../src/domain/crawl/change/churn.ts';
+import { MAX_CHARS } from '../../../src/domain/crawl/change/like-siblings.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
 
 const time = fc.integer({ min: 0, max: 4e12 });
@@ -9,6 +10,19 @@ const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(v
 const real = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
 
 /** Any record, the odd ones too: names such as `__proto__`, digests that are no digests. */
+/** Characters and rewriting are kept of those with churn alone. */
+const siblings = fc.array(
+  fc
+    .record({
+      print: fc.nat({ max: 0xffff }),
+      churn: fc.nat({ max: MAX_CHURN }),
+      chars: fc.nat({ max: MAX_CHARS }),
+      isRewritten: fc.boolean(),
+    })
+    .map((sibling) => (sibling.churn > 0 ? sibling : { ...sibling, chars: 0, isRewritten: false })),
+  { minLength: 1, maxLength: 80 },
+);
+
 export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   url: fc.nat(99).map((i) => `https://a.example/${i}`),
   state: fc.constantFrom(...CRAWL_STATES),
@@ -47,20 +61,28 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
     }),
   ),
   blocks: maybe(
-    fc.record({
-      blocks: fc.array(
-        fc.record({
-          key: fc.nat({ max: 0xffff_ffff }),
-          print: fc.nat({ max: 0xffff_ffff }),
-          isMain: fc.boolean(),
-          churn: fc.nat({ max: MAX_CHURN }),
-        }),
-        { maxLength: 16 },
-      ),
-      changed: fc.array(fc.string(), { maxLength: 3 }),
-      volatile: fc.array(fc.string(), { maxLength: 3 }),
-      places: maybe(fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'))),
-    }),
+    fc.record(
+      {
+        blocks: fc.array(
+          fc.record(
+            {
+              key: fc.nat({ max: 0xffff_ffff }),
+              print: fc.nat({ max: 0xffff_ffff }),
+              isMain: fc.boolean(),
+              churn: fc.nat({ max: MAX_CHURN }),
+              siblings,
+            },
+            { requiredKeys: ['key', 'print', 'isMain', 'churn'] },
+          ),
+          { maxLength: 16 },
+        ),
+        changed: fc.array(fc.string(), { maxLength: 3 }),
+        volatile: fc.array(fc.string(), { maxLength: 3 }),
+        places: maybe(fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'))),
+        contentChars: fc.nat(1e6),
+      },
+      { requiredKeys: ['blocks', 'changed', 'volatile', 'places'] },
+    ),
   ),
   target: maybe(fc.webUrl()),
   visits: fc.array(

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../src/adapters/rows/codecs/pack.ts';
 import { decodeRecord, encodeRecord, RECORD_VERSION } from '../../../src/adapters/rows/codecs/record-codec.ts';
 import { decodeLinks, encodeLinks } from '../../../src/adapters/rows/codecs/row-codecs.ts';
+import { MAX_RESTLESS, type RememberedBlock } from '../../../src/domain/crawl/change/block-memory.ts';
 import { CRAWL_STATES, type CrawlDatum, newDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
-import { MAX_BLOCK_PRINTS } from '../../../src/domain/page/diff/block-prints.ts';
+import { MAX_BLOCK_PRINTS, MAX_SIBLINGS } from '../../../src/domain/page/diff/block-prints.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { anyDatum } from './arbitrary-datum.ts';
 
@@ -64,6 +65,22 @@ describe('the record codec', () => {
     const memory = { blocks, changed: named, volatile: [named[0]!], places: null };
     const size = (part: Partial<CrawlDatum>): number => encodeRecord(visitedDatum(URL_A, part)).length;
     expect(size({ blocks: memory }) - size({ blocks: null })).toBeLessThanOrEqual(200);
+  });
+
+  it('takes at most 270 bytes more where every element of a page is told apart', () => {
+    const most = Array.from({ length: MAX_SIBLINGS + MAX_RESTLESS }, (_, i) => {
+      const isRestless = i >= MAX_SIBLINGS;
+      return { print: isRestless ? 0 : 1 + i, churn: isRestless ? 15 : 0, chars: 0, isRewritten: isRestless };
+    });
+    const each = Math.ceil(most.length / MAX_BLOCK_PRINTS);
+    const block = { key: 4e9, print: 3e9, isMain: true, churn: 0 };
+    const apart = Array.from({ length: MAX_BLOCK_PRINTS }, (_, i) => ({
+      ...block,
+      siblings: most.slice(i * each, (i + 1) * each),
+    }));
+    const size = (blocks: readonly RememberedBlock[]): number =>
+      encodeRecord(visitedDatum(URL_A, { blocks: { blocks, changed: [], volatile: [], places: 'AQ==' } })).length;
+    expect(size(apart) - size(apart.map(() => block))).toBeLessThanOrEqual(270);
   });
 
   it('takes few bytes for a URL that was never visited', () => {

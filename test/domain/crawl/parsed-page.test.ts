@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { learnBlocks } from '../../../src/domain/crawl/change/block-memory.ts';
-import { rereadBlocks } from '../../../src/domain/crawl/change/reread-blocks.ts';
+import { learnBlocks, rereadBlocks } from '../../../src/domain/crawl/change/block-memory.ts';
 import type { ParseSuccess } from '../../../src/domain/crawl/states/compare-answer.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { reparsed } from '../../../src/domain/crawl/states/parsed-page.ts';

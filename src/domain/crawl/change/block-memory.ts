@@ -1,41 +1,64 @@
 // domain/crawl/change/: what visits say about how often, and where, a page changes.
-import type { BlockPrint } from '../../page/diff/block-prints.ts';
-import { changedPlaces, MAX_NAMED, namedPlaces, rememberPlaces, shortName } from '../../page/diff/changed-places.ts';
+import { type BlockPrint, MAX_BLOCK_PRINTS } from '../../page/diff/block-prints.ts';
+import {
+  changedPlaces,
+  ELSEWHERE,
+  MAX_NAMED,
+  namedPlaces,
+  rememberPlaces,
+  shortName,
+} from '../../page/diff/changed-places.ts';
 import { packPlaces, unpackPlaces } from '../../page/diff/packed-places.ts';
 import type { PlacePrint } from '../../page/diff/page-places.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
+import { churnAfter, type Finding, VOLATILE_CHURN } from './churn.ts';
+import {
+  ABSENT,
+  type ComparedSiblings,
+  compareSiblings,
+  freshSiblings,
+  isRestless,
+  type LearntSiblings,
+  learnSiblings,
+  type RememberedSibling,
+  withRestless,
+} from './like-siblings.ts';
 
-/** A block of a page at its last visit. */
+/** A block of a page at its last visit: all elements of one kind in one container. */
 export interface RememberedBlock {
   /** 32-bit hash of its path and of whether it belongs to the main content. */
   readonly key: number;
-  /** As {@link BlockPrint.print}. */
+  /** As {@link BlockPrint.print}; {@link ABSENT}: content that comes and goes was not there. */
   readonly print: number;
   readonly isMain: boolean;
-  /** Visits that found it changed while the rest stayed, less those that found it unchanged; 0 to {@link MAX_CHURN}. */
+  /** As {@link churnAfter}. */
   readonly churn: number;
+  /** Its elements; absent where it was the same at the last visits, and in records of older versions. */
+  readonly siblings?: readonly RememberedSibling[];
 }
 
 /** Memory of a page: its blocks, to find those that always change, and its places, to name those that did. */
 export interface BlockMemory {
+  /** At most {@link MAX_BLOCK_PRINTS}. */
   readonly blocks: readonly RememberedBlock[];
   /** Places that differed at the last visit with another body, as {@link namedPlaces}. */
   readonly changed: readonly string[];
-  /** Paths that differ at most visits and are ignored; at most {@link MAX_NAMED}. */
+  /** Paths, or `PATH:N` for one element, that differ at most visits and are ignored; at most {@link MAX_NAMED}. */
   readonly volatile: readonly string[];
   /** The places at the last visit with another body, packed; `null` where none were kept, as in older versions. */
   readonly places: string | null;
+  /** Characters of its content; absent in records of older versions. */
+  readonly contentChars?: number;
 }
 
-export const MAX_CHURN = 15;
-/** A block is volatile when it changed alone so many times more often than it stayed. */
-const VOLATILE_CHURN = 3;
-/** A volatile block has at most this share of the content: a growing article is none. */
+/** Most elements of a page that have churn. */
+export const MAX_RESTLESS = 16;
+/** Volatile parts have at most this share of the content: a growing article is none. */
 const MOST_VOLATILE = 0.25;
 
 export interface LearntBlocks {
   readonly memory: BlockMemory;
-  /** Only volatile blocks of the content changed. */
+  /** Only volatile parts of the content changed. */
   readonly isOnlyVolatile: boolean;
 }
 
@@ -48,56 +71,137 @@ export interface FoundParts {
 /**
  * The memory after a visit that found another body with these parts; `before` is `null` without a comparable memory.
  */
-export function learnBlocks(before: BlockMemory | null, { blocks: found, places: seen }: FoundParts): LearntBlocks {
-  const known = new Map(before?.blocks.map((block) => [block.key, block]));
-  const blocks = found.map((block) => ({ ...block, key: keyOf(block), old: known.get(keyOf(block)) }));
-  const places = seen === undefined ? null : packPlaces(rememberPlaces(seen));
-  if (before === null) {
-    return { memory: { blocks: blocks.map(fresh), changed: [], volatile: [], places }, isOnlyVolatile: false };
-  }
-  const differs = blocks.filter(({ print, old }) => old !== undefined && old.print !== print);
-  const added = blocks.filter(({ old }) => old === undefined);
-  const content = blocks.filter(({ isMain }) => isMain);
-  const size = (some: readonly BlockPrint[]): number => some.reduce((sum, { chars }) => sum + chars, 0);
-  const changedContent = differs.filter(({ isMain }) => isMain);
-  const keys = new Set(blocks.map(({ key }) => key));
-  const isContentThere =
-    !added.some(({ isMain }) => isMain) && before.blocks.every(({ key, isMain }) => !isMain || keys.has(key));
-  const isRestStill = isContentThere && size(changedContent) <= MOST_VOLATILE * size(content);
-  const learnt = blocks.map((block) => ({ ...block, churn: churnAfter(block, isRestStill) }));
-  const isVolatile = ({ churn, isMain, chars }: (typeof learnt)[number]): boolean =>
-    churn >= VOLATILE_CHURN && (!isMain || chars <= MOST_VOLATILE * size(content));
-  const volatile = learnt.filter(isVolatile);
-  const remembered = before.places === null ? null : unpackPlaces(before.places);
+export function learnBlocks(before: BlockMemory | null, found: FoundParts): LearntBlocks {
+  return before === null ? { memory: freshMemory(found), isOnlyVolatile: false } : learn(before, found, true);
+}
+
+/**
+ * The memory when the body of the last visit was parsed anew: its parts as they are found now, with the churn that they
+ * had. No visit happened, so nothing is learnt, and what the last visit found changed stays.
+ */
+export function rereadBlocks(before: BlockMemory | null, found: FoundParts): BlockMemory {
+  if (before === null) return freshMemory(found);
+  return { ...learn(before, found, false).memory, changed: before.changed };
+}
+
+function freshMemory({ blocks, places }: FoundParts): BlockMemory {
   return {
-    memory: {
-      blocks: learnt.map(({ key, print, isMain, churn }) => ({ key, print, isMain, churn })),
-      changed: remembered === null || seen === undefined ? [] : namedPlaces(changedPlaces(remembered, seen)),
-      volatile: volatile.slice(0, MAX_NAMED).map(({ path }) => shortName(path)),
-      places,
-    },
-    isOnlyVolatile:
-      isRestStill &&
-      changedContent.length > 0 &&
-      changedContent.every(({ key }) => volatile.some((block) => block.key === key)),
+    blocks: blocks.map((block) => ({ key: keyOf(block), print: block.print, isMain: block.isMain, churn: 0 })),
+    changed: [],
+    volatile: [],
+    places: places === undefined ? null : packPlaces(rememberPlaces(places)),
+    contentChars: sizeOf(blocks.filter(({ isMain }) => isMain)),
   };
 }
 
-const fresh = ({ key, print, isMain }: Omit<RememberedBlock, 'churn'>): RememberedBlock => ({
-  key,
-  print,
-  isMain,
-  churn: 0,
-});
-
-function churnAfter(
-  { print, old }: { readonly print: number; readonly old: RememberedBlock | undefined },
-  isRestStill: boolean,
-): number {
-  if (old === undefined) return 0;
-  if (old.print === print) return Math.max(0, old.churn - 1);
-  return isRestStill ? Math.min(MAX_CHURN, old.churn + 1) : old.churn;
+/** A block of this visit beside that of the visit before. */
+interface ComparedBlock {
+  readonly block: BlockPrint;
+  readonly key: number;
+  /** `null`: it is new. */
+  readonly old: RememberedBlock | null;
+  readonly isSame: boolean;
+  /** `null`: its elements cannot be compared. */
+  readonly siblings: ComparedSiblings | null;
 }
+
+interface LearntBlock extends ComparedBlock {
+  readonly churn: number;
+  readonly isVolatile: boolean;
+  readonly learntSiblings: LearntSiblings | null;
+}
+
+function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisit: boolean): LearntBlocks {
+  const known = new Map(before.blocks.map((block) => [block.key, block]));
+  const compared = blocks.map((block) => {
+    const key = keyOf(block);
+    return compareBlock(block, key, known.get(key) ?? null);
+  });
+  const content = compared.filter(({ block }) => block.isMain);
+  const keys = new Set(compared.map(({ key }) => key));
+  const gone = before.blocks.filter(({ key, isMain }) => isMain && !keys.has(key));
+  const contentChars = sizeOf(blocks.filter(({ isMain }) => isMain));
+  const isContentThere = gone.length === 0 && content.every(({ old }) => old !== null);
+  const charsBefore = before.contentChars ?? (isContentThere ? contentChars : Number.POSITIVE_INFINITY);
+  const still = content.reduce((sum, { block, isSame, siblings }) => {
+    return sum + (isSame ? block.chars : (siblings?.sameChars ?? 0));
+  }, 0);
+  const isStill = still >= (1 - MOST_VOLATILE) * Math.max(contentChars, charsBefore);
+  const finding: Finding = { isVisit, isRestStill: isVisit && isStill };
+  const most = MOST_VOLATILE * contentChars;
+  const learnt = compared.map((each) => learnBlock(each, finding, most));
+  const differing = learnt.filter(({ block, isSame }) => block.isMain && !isSame);
+  const absent = gone.map((block) => absentBlock(block, finding));
+  const leaving = absent.filter((_, i) => gone[i]!.print !== ABSENT);
+  const remembered = before.places === null ? null : unpackPlaces(before.places);
+  return {
+    memory: {
+      blocks: withAbsent(remember(learnt, finding), absent),
+      changed: remembered === null || seen === undefined ? [] : namedPlaces(changedPlaces(remembered, seen)),
+      volatile: learnt.flatMap(volatileNames).slice(0, MAX_NAMED).map(shortName),
+      places: seen === undefined ? null : packPlaces(rememberPlaces(seen)),
+      contentChars,
+    },
+    isOnlyVolatile:
+      finding.isRestStill &&
+      differing.length + leaving.length > 0 &&
+      differing.every(({ isVolatile, learntSiblings }) => isVolatile || learntSiblings?.isOnlyVolatile) &&
+      leaving.every(({ churn }) => churn >= VOLATILE_CHURN),
+  };
+}
+
+function compareBlock(block: BlockPrint, key: number, old: RememberedBlock | null): ComparedBlock {
+  const siblings =
+    old?.siblings === undefined || block.siblings === undefined ? null : compareSiblings(old.siblings, block.siblings);
+  return { block, key, old, isSame: old?.print === block.print, siblings };
+}
+
+function learnBlock(compared: ComparedBlock, finding: Finding, mostChars: number): LearntBlock {
+  const { block, old, isSame, siblings } = compared;
+  const isLarge = block.isMain && block.chars > mostChars;
+  // What only grows is written on, and the rest of the content is no part of its own.
+  const isLearning = isSame || !(isLarge || siblings?.isGrowth || block.path === ELSEWHERE);
+  const before = old?.churn ?? 0;
+  const churn = isLearning && old !== null ? churnAfter(before, !isSame, finding) : before;
+  return {
+    ...compared,
+    churn,
+    isVolatile: churn >= VOLATILE_CHURN && !isLarge,
+    learntSiblings: siblings === null ? null : learnSiblings(siblings, finding),
+  };
+}
+
+function remember(blocks: readonly LearntBlock[], { isVisit }: Finding): RememberedBlock[] {
+  let left = MAX_RESTLESS;
+  return blocks.map(({ block, key, old, isSame, churn, learntSiblings }) => {
+    const found = isSame || old === null ? [] : freshSiblings(block.siblings ?? []);
+    const siblings = withRestless(learntSiblings?.siblings ?? found, left);
+    const restless = siblings.filter(isRestless).length;
+    left -= restless;
+    // Places that stay the same need no memory of each element.
+    const isKept = siblings.length > 0 && (!isSame || !isVisit || restless > 0);
+    return { key, print: block.print, isMain: block.isMain, churn, ...(isKept ? { siblings } : {}) };
+  });
+}
+
+/** Content that is not there. */
+function absentBlock({ key, print, churn }: RememberedBlock, finding: Finding): RememberedBlock {
+  return { key, print: ABSENT, isMain: true, churn: churnAfter(churn, print !== ABSENT, finding) };
+}
+
+/** Content first; what is not there takes the place of surroundings. */
+function withAbsent(found: readonly RememberedBlock[], absent: readonly RememberedBlock[]): RememberedBlock[] {
+  const content = found.filter(({ isMain }) => isMain);
+  const around = found.filter(({ isMain }) => !isMain);
+  const kept = absent.filter(({ churn }) => churn > 0).sort((a, b) => b.churn - a.churn);
+  return [...content, ...kept, ...around].slice(0, MAX_BLOCK_PRINTS);
+}
+
+function volatileNames({ block: { path }, isVolatile, learntSiblings }: LearntBlock): string[] {
+  return isVolatile ? [path] : (learntSiblings?.volatile ?? []).map((nth) => `${path}:${nth}`);
+}
+
+const sizeOf = (blocks: readonly BlockPrint[]): number => blocks.reduce((sum, { chars }) => sum + chars, 0);
 
 /** A block of the content and one of its surroundings may have the same path. */
 const keyOf = ({ path, isMain }: BlockPrint): number => murmur3(path, isMain ? 1 : 0);

@@ -1,4 +1,4 @@
-import { rereadBlocks } from '../change/reread-blocks.ts';
+import { rereadBlocks } from '../change/block-memory.ts';
 import { type ParseSuccess, partsOf } from './compare-answer.ts';
 import type { CrawlDatum } from './datum.ts';
 

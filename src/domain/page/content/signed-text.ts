@@ -47,7 +47,7 @@ function charsOf({ count, chars }: BlockTable, isChosen: Uint8Array): number {
 function proseOrAll(blocks: BlockTable, isChosen: Uint8Array): Uint8Array {
   prose.clear();
   for (let at = 0; at < blocks.count; at++) if (isChosen[at] === 1) addProseOf(blocks, at, prose);
-  if (prose.units >= LEAST_PROSE * charsOf(blocks, isChosen)) return prose.written;
+  if (isProseSigned(prose.units, blocks, isChosen)) return prose.written;
   content.clear();
   for (let at = 0; at < blocks.count; at++) {
     if (isChosen[at] === 0) continue;
@@ -56,6 +56,10 @@ function proseOrAll(blocks: BlockTable, isChosen: Uint8Array): Uint8Array {
   }
   return content.written;
 }
+
+/** Whether the sentences of these blocks are signed, so many units, or all their text. */
+export const isProseSigned = (units: number, blocks: BlockTable, isChosen: Uint8Array): boolean =>
+  units >= LEAST_PROSE * charsOf(blocks, isChosen);
 
 function isJudged({ count, certainty }: BlockTable): boolean {
   for (let at = 0; at < count; at++) if (!Number.isNaN(certainty[at])) return true;

@@ -24,9 +24,9 @@ export function printOf(text: Utf8Text): number {
   return hash >>> 0;
 }
 
-function hashed(before: number, bytes: Uint8Array, end: number): number {
+function hashed(before: number, bytes: Uint8Array, end: number, start = 0): number {
   let hash = before;
-  let at = 0;
+  let at = start;
   for (; at + 3 < end; at += 4) {
     hash = stepped(hash, bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
   }
@@ -40,6 +40,10 @@ function stepped(hash: number, word: number): number {
   const next = Math.imul(hash ^ word, PRIME);
   return next ^ (next >>> 15);
 }
+
+/** Fingerprint of a range of bytes, 16 bits, never 0. */
+export const rangePrintOf = (bytes: Uint8Array, from: number, to: number): number =>
+  hashed(SEED ^ (to - from), bytes, to, from) >>> 16 || 1;
 
 /** Bits of a print of words. */
 export const PRINT_BITS = 24;
