@@ -23,6 +23,9 @@ const COLUMNS = [
   'keywords',
   'siteName',
   'image',
+  'textSource',
+  'nextPage',
+  'pageNumber',
 ] as const satisfies readonly (keyof ExportDocument)[];
 
 export default definePlugin({

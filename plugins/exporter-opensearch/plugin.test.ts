@@ -79,6 +79,9 @@ const page = (url: string, text = 'text'): ExportDocument => ({
   keywords: [],
   siteName: null,
   image: null,
+  textSource: null,
+  nextPage: null,
+  pageNumber: null,
   depth: 0,
 });
 const noContent = { response: async () => null, markdown: async () => null };

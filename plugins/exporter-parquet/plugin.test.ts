@@ -110,6 +110,9 @@ const pageOf = (number: number, chars: number): ExportDocument => ({
   keywords: [],
   siteName: null,
   image: null,
+  textSource: null,
+  nextPage: null,
+  pageNumber: null,
   depth: 0,
 });
 

@@ -41,6 +41,9 @@ const COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['keywords', 'VARCHAR[]'],
   ['siteName', 'VARCHAR'],
   ['image', 'VARCHAR'],
+  ['textSource', 'VARCHAR'],
+  ['nextPage', 'VARCHAR'],
+  ['pageNumber', 'INTEGER'],
   ['deleted', 'BOOLEAN'],
 ];
 
@@ -113,5 +116,8 @@ function appendPage(duckdb: DuckDb, appender: DuckDbAppender, page: ExportDocume
   list(page.keywords);
   text(page.siteName);
   text(page.image);
+  text(page.textSource);
+  text(page.nextPage);
+  number(page.pageNumber);
   appender.appendBoolean(false);
 }

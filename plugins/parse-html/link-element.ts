@@ -1,29 +1,37 @@
-import type { Outlink } from 'incrawl/plugin';
+import { type Outlink, variantOfMedia } from 'incrawl/plugin';
 
 const FEED_TYPE = /^(?:application\/(?:rss|atom|rdf|feed)\+(?:xml|json)|(?:text|application)\/xml)\s*(?:;|$)/i;
 const PAGE_TYPE = /^(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
-/** The outlink of a `link` element or a `Link` header field, if its target is a document to crawl. */
-export function readLinkElement(
-  attributes: Readonly<Record<string, string>>,
-  found: (rel: Outlink['rel'], lang: string | undefined) => void,
-): void {
-  const relations = attributes.rel;
-  if (relations === undefined) return;
-  const tokens = relations.toLowerCase().split(/\s+/);
-  if (tokens.includes('canonical')) found('canonical', undefined);
-  else if (tokens.includes('alternate') && !tokens.includes('stylesheet')) readAlternate(attributes, found);
-  else if (tokens.includes('sitemap')) found('sitemap', undefined);
-  else if (tokens.includes('next') || tokens.includes('prev') || tokens.includes('amphtml')) found('link', undefined);
+/** What a `link` element or a `Link` header field says of its target. */
+export interface LinkMeaning {
+  readonly rel: Outlink['rel'];
+  readonly lang?: string | undefined;
+  readonly variant?: Outlink['variant'];
+  readonly series?: 'next' | 'prev';
 }
 
-function readAlternate(
-  attributes: Readonly<Record<string, string>>,
-  found: (rel: Outlink['rel'], lang: string | undefined) => void,
-): void {
+const AMP: LinkMeaning = { rel: 'alternate', variant: 'amp' };
+
+/** The meaning of a `link` element or a `Link` header field; `null`: its target is no document to crawl. */
+export function linkMeaning(attributes: Readonly<Record<string, string>>): LinkMeaning | null {
+  const relations = attributes.rel;
+  if (relations === undefined) return null;
+  const tokens = relations.toLowerCase().split(/\s+/);
+  if (tokens.includes('canonical')) return { rel: 'canonical' };
+  if (tokens.includes('alternate') && !tokens.includes('stylesheet')) return alternate(attributes);
+  if (tokens.includes('sitemap')) return { rel: 'sitemap' };
+  if (tokens.includes('next')) return { rel: 'link', series: 'next' };
+  if (tokens.includes('prev')) return { rel: 'link', series: 'prev' };
+  return tokens.includes('amphtml') ? AMP : null;
+}
+
+function alternate(attributes: Readonly<Record<string, string>>): LinkMeaning | null {
   const type = attributes.type?.trim() ?? '';
   const lang = attributes.hreflang?.trim() || undefined;
-  if (FEED_TYPE.test(type)) found('feed', lang);
+  if (FEED_TYPE.test(type)) return { rel: 'feed', lang };
   // Apps (`android-app://`) and special formats (oEmbed, JSON) are not pages.
-  else if (type === '' || PAGE_TYPE.test(type)) found('alternate', lang);
+  if (type !== '' && !PAGE_TYPE.test(type)) return null;
+  const variant = lang === undefined ? (variantOfMedia(attributes.media ?? '') ?? undefined) : undefined;
+  return { rel: 'alternate', lang, variant };
 }

@@ -4,7 +4,7 @@ import type { RawLink } from './page-facts.ts';
 
 /**
  * Resolves the links of a page and merges duplicates, in the order of the page: the first one stays, with the first
- * non-empty anchor text, and is `nofollow` only if all are.
+ * non-empty anchor text, and is `nofollow`, or another version of the page, only if all are.
  * @param anchors gets the entries of the anchors of each URL
  */
 export function mergeOutlinks(
@@ -20,10 +20,13 @@ export function mergeOutlinks(
     const known = merged.get(url);
     if (known === undefined) {
       if (merged.size >= maxLinks) continue;
-      const { rel, anchor, lang, nofollow } = link;
-      merged.set(url, lang === undefined ? { url, anchor, rel, nofollow } : { url, anchor, rel, nofollow, lang });
+      merged.set(url, outlinkOf(url, link));
     } else if ((known.nofollow && !link.nofollow) || (known.anchor === '' && link.anchor !== '')) {
       merged.set(url, { ...known, anchor: known.anchor || link.anchor, nofollow: known.nofollow && link.nofollow });
+    }
+    if (known?.variant !== undefined && link.variant === undefined) {
+      const { variant: _, ...plain } = merged.get(url) as Outlink;
+      merged.set(url, plain);
     }
     if (link.entry === undefined) continue;
     const entries = anchors.get(url);
@@ -31,4 +34,10 @@ export function mergeOutlinks(
     else entries.push(link.entry);
   }
   return [...merged.values()];
+}
+
+function outlinkOf(url: string, { rel, anchor, lang, nofollow, variant }: RawLink): Outlink {
+  const link: Outlink = { url, anchor, rel, nofollow };
+  if (lang === undefined && variant === undefined) return link;
+  return { ...link, ...(lang !== undefined && { lang }), ...(variant !== undefined && { variant }) };
 }

@@ -6,6 +6,10 @@ export interface RawLink {
   readonly rel: Outlink['rel'];
   readonly nofollow: boolean;
   readonly lang: string | undefined;
+  /** Of a `link` element: the version of this page that its target is. */
+  readonly variant: Outlink['variant'];
+  /** Whether its target is the next page, or the one before, by `rel`. */
+  readonly series: 'next' | 'prev' | undefined;
   /** Of an anchor: its entry on the tape. */
   readonly entry: number | undefined;
   /** Known when the element ends. */
@@ -19,6 +23,8 @@ export interface PageFacts {
   /** All but the language. */
   readonly stated: Statements;
   lang: string | null;
+  /** The page is written in AMP. */
+  isAmp: boolean;
   /** `og:locale`. */
   locale: string | null;
   keywords: string[];
@@ -33,6 +39,7 @@ export function emptyFacts(): PageFacts {
     title: null,
     stated: new Statements(),
     lang: null,
+    isAmp: false,
     locale: null,
     keywords: [],
     baseHref: null,

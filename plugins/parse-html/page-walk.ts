@@ -2,7 +2,7 @@ import { ATTRIBUTE, CLOSE, readJsonLd, type Tape, TEXT, tagNumber } from 'incraw
 import { APART, BLOCK, MUTED, OPAQUE, ROLES, SPECIAL } from './element-roles.ts';
 import { FoldedBytes } from './folded-bytes.ts';
 import { foldText } from './folded-text.ts';
-import { readLinkElement } from './link-element.ts';
+import { type LinkMeaning, linkMeaning } from './link-element.ts';
 import { readMeta } from './meta-element.ts';
 import { emptyFacts, type PageFacts, type RawLink } from './page-facts.ts';
 import { shownText } from './shown-text.ts';
@@ -94,18 +94,18 @@ export class PageWalk {
         if (this.anchor !== null) this.alt ||= tape.attribute(at, 'alt') ?? '';
         break;
       case AREA:
-        this.addLink(tape.attribute(at, 'href'), 'link', tape.attribute(at, 'rel'), tape.attribute(at, 'alt'));
+        this.addLink(tape.attribute(at, 'href'), PLAIN, tape.attribute(at, 'rel'), tape.attribute(at, 'alt'));
         break;
       case FRAME:
       case IFRAME:
-        this.addLink(tape.attribute(at, 'src'), 'frame', undefined, tape.attribute(at, 'title'));
+        this.addLink(tape.attribute(at, 'src'), FRAMED, undefined, tape.attribute(at, 'title'));
         break;
       case LINK:
         this.readLink(at);
         break;
       case META:
         readMeta(this.attributes(at, META_ATTRIBUTES), facts, this.options.agents, (url) =>
-          this.addLink(url, 'refresh', undefined, ''),
+          this.addLink(url, REFRESH, undefined, ''),
         );
         break;
       case BASE:
@@ -113,6 +113,7 @@ export class PageWalk {
         break;
       case HTML:
         facts.lang ??= tape.attribute(at, 'lang') ?? tape.attribute(at, 'xml:lang') ?? null;
+        facts.isAmp ||= isAmp(tape, at);
         break;
       case H1:
         this.readHeading(at);
@@ -129,7 +130,8 @@ export class PageWalk {
   private readLink(at: number): void {
     const attributes = this.attributes(at, LINK_ATTRIBUTES);
     const { href, rel: relations, title } = attributes;
-    readLinkElement(attributes, (rel, lang) => this.addLink(href, rel, relations, title, lang));
+    const meaning = linkMeaning(attributes);
+    if (meaning !== null) this.addLink(href, meaning, relations, title);
   }
 
   /** The attributes of one of the few elements whose meaning depends on several. */
@@ -179,7 +181,7 @@ export class PageWalk {
     this.endAnchor();
     // In drawings links may be written the older way, which browsers follow there and nowhere else.
     const href = tape.attribute(at, 'href') ?? (this.mutedTo >= 0 ? tape.attribute(at, 'xlink:href') : undefined);
-    this.anchor = this.addLink(href, 'link', tape.attribute(at, 'rel'), '', undefined, at);
+    this.anchor = this.addLink(href, PLAIN, tape.attribute(at, 'rel'), '', at);
     this.anchorTo = tape.closeOf(at);
     this.anchorText.begin(MAX_ANCHOR);
     this.alt = '';
@@ -198,21 +200,50 @@ export class PageWalk {
 
   private addLink(
     href: string | undefined,
-    rel: RawLink['rel'],
+    { rel, lang, variant, series }: LinkMeaning,
     relations: string | undefined,
     anchor: string | undefined,
-    lang?: string,
     entry?: number,
   ): RawLink | null {
     if (href === undefined || this.facts.links.length >= this.maxRawLinks) return null;
     const nofollow = relations !== undefined && NOFOLLOW.test(relations);
-    const link: RawLink = { href, rel, nofollow, lang, anchor: anchor ? foldText(anchor, MAX_ANCHOR) : '', entry };
+    const link: RawLink = {
+      href,
+      rel,
+      nofollow,
+      lang,
+      variant,
+      series: series ?? (relations === undefined ? undefined : seriesOf(relations)),
+      entry,
+      anchor: anchor ? foldText(anchor, MAX_ANCHOR) : '',
+    };
     this.facts.links.push(link);
     return link;
   }
 }
 
-const LINK_ATTRIBUTES = ['rel', 'type', 'hreflang', 'href', 'title'] as const;
+const PLAIN: LinkMeaning = { rel: 'link' };
+const FRAMED: LinkMeaning = { rel: 'frame' };
+const REFRESH: LinkMeaning = { rel: 'refresh' };
+
+const SERIES = /(?:^|\s)(next|prev)(?:\s|$)/i;
+const seriesOf = (relations: string): RawLink['series'] =>
+  SERIES.exec(relations)?.[1]?.toLowerCase() as RawLink['series'];
+
+/** `amp`, or the sign of the high voltage, which has no variation selector or one. */
+const AMP_NAME = /^(?:amp|\u26a1\ufe0f?)(?:[\s=/>]|$)/i;
+const AMP_NAME_BYTES = 8;
+
+/** Whether an `html` element declares AMP (https://amp.dev/documentation/guides-and-tutorials/learn/spec/amphtml). */
+function isAmp(tape: Tape, at: number): boolean {
+  for (let position = tape.firstAttribute(at); position < tape.endOfAttributes(at); position++) {
+    const start = -tape.attributeAt(position);
+    if (start > 0 && AMP_NAME.test(tape.string(start, start + AMP_NAME_BYTES))) return true;
+  }
+  return false;
+}
+
+const LINK_ATTRIBUTES = ['rel', 'type', 'hreflang', 'href', 'title', 'media'] as const;
 const META_ATTRIBUTES = ['content', 'http-equiv', 'name', 'property', 'itemprop'] as const;
 const JSON_LD = /^\s*application\/ld\+json\s*(?:;|$)/i;
 const JSON_LD_CHARS = 'application/ld+json'.length;

@@ -1,13 +1,16 @@
 import {
   declaredLanguage,
   guessLanguage,
+  type Outlink,
   type Page,
   pageMetadata,
+  pageSeries,
+  pageVariant,
   robotsDirectives,
   type Statement,
   type Tape,
 } from 'incrawl/plugin';
-import { readLinkElement } from './link-element.ts';
+import { linkMeaning } from './link-element.ts';
 import { parseLinkHeader } from './link-header.ts';
 import { createLinkResolver, type LinkResolver } from './link-resolver.ts';
 import { MarkupScanner } from './markup/markup-scanner.ts';
@@ -60,7 +63,10 @@ export class HtmlReader {
     const { malformed } = facts.stated;
     if (malformed > 0) result.metadata['parse-html.malformedJsonLd'] = malformed;
     const resolve = addLinks(page, tape, facts, maxLinks);
+    result.articleBody = facts.stated.articleBody;
+    const { sources } = result;
     Object.assign(result, pageMetadata(facts.stated, { url: page.url, now: now(), resolve }));
+    Object.assign(result.sources, sources);
     if (result.lang !== null) result.sources.lang = language?.source ?? 'text';
   }
 }
@@ -72,16 +78,41 @@ function addLinks(page: Page, tape: Tape, facts: PageFacts, maxLinks: number): L
   const resolve = result.base === null ? fromPage : createLinkResolver(result.base, page.charset);
   // The document takes precedence over the server's headers.
   const links = facts.links.concat(headerLinks(page.headers.link, page.url));
-  result.canonical = firstCanonical(links, resolve);
+  result.canonical = firstTarget(links, resolve, ({ rel }) => rel === 'canonical');
+  result.variant = pageVariant(page.url, result.canonical, facts.isAmp);
   const anchors = new Map<string, number[]>();
   result.outlinks = mergeOutlinks(links, resolve, maxLinks, anchors);
   tape.links = anchors;
+  addSeries(page, facts, (kind) => firstTarget(links, resolve, ({ series }) => series === kind));
   return resolve;
 }
 
-function firstCanonical(links: readonly RawLink[], resolve: LinkResolver): string | null {
+/** Pages of an article that are as near to the seeds as its first one: a longer series is a list, or has no end. */
+const MOST_ARTICLE_PAGES = 50;
+
+function addSeries(
+  { url, result }: Page,
+  { stated }: PageFacts,
+  target: (kind: 'next' | 'prev') => string | null,
+): void {
+  const series = pageSeries({ url, next: target('next'), previous: target('prev'), links: result.outlinks });
+  if (series === null) return;
+  const { next, number, source } = series;
+  result.nextPage = next;
+  result.pageNumber = number;
+  if (next !== null) result.sources.nextPage = source;
+  if (next === null || number === null || number >= MOST_ARTICLE_PAGES || !stated.isArticle) return;
+  const at = result.outlinks.findIndex((link) => link.url === next);
+  if (at >= 0) result.outlinks[at] = { ...(result.outlinks[at] as Outlink), isNextPage: true };
+}
+
+function firstTarget(
+  links: readonly RawLink[],
+  resolve: LinkResolver,
+  isMeant: (link: RawLink) => boolean,
+): string | null {
   for (const link of links) {
-    const url = link.rel === 'canonical' ? resolve(link.href) : null;
+    const url = isMeant(link) ? resolve(link.href) : null;
     if (url !== null) return url;
   }
   return null;
@@ -97,9 +128,10 @@ function headerLinks(header: string | undefined, pageUrl: string): RawLink[] {
   for (const { href: written, attributes } of parseLinkHeader(header)) {
     const href = resolve(written);
     if (href === null) continue;
-    readLinkElement(attributes, (rel, lang) =>
-      found.push({ href, rel, lang, nofollow: false, anchor: '', entry: undefined }),
-    );
+    const meaning = linkMeaning(attributes);
+    if (meaning === null) continue;
+    const { rel, lang, variant, series } = meaning;
+    found.push({ href, rel, lang, variant, series, nofollow: false, anchor: '', entry: undefined });
   }
   return found;
 }

@@ -164,6 +164,61 @@ it('a query reaches the server in the bytes that stand in the page, the Link hea
   ]);
 });
 
+describe('versions of another page', () => {
+  it.each<[string, string | null]>([
+    ['<html amp><link rel=canonical href=/story>', 'amp'],
+    ['<html \u26a1><link rel=canonical href=/story>', 'amp'],
+    ['<html lang=en \u26a1\ufe0f><link rel=canonical href=/story>', 'amp'],
+    ['<html amp lang=en><link rel=canonical href=/page.html>', null],
+    ['<html amp>', null],
+    ['<html class="amp" amplified><link rel=canonical href=/story>', null],
+    ['<html><body amp><link rel=canonical href=/story>', null],
+  ])('%s', (html, expected) => {
+    expect(result(html).variant).toBe(expected);
+  });
+
+  it('by the canonical URL of the Link header, too', () => {
+    const headers = { link: '<http://example.org/story>; rel="canonical"' };
+    expect(result('<html amp>', { headers }).variant).toBe('amp');
+  });
+});
+
+describe('pages of one text', () => {
+  const article = '<meta property="og:type" content="article">';
+  const pager = '<p><b>1</b> <a href="/page.html?page=2">2</a> <a href="/page.html?page=3">3</a></p>';
+
+  it.each<[string, Partial<Page['result']>]>([
+    [`${article}${pager}`, { nextPage: 'http://example.org/page.html?page=2', pageNumber: 1 }],
+    ['<link rel=next href="/page.html?page=2">', { nextPage: 'http://example.org/page.html?page=2', pageNumber: 1 }],
+    ['<a rel="next nofollow" href="page-2.html">on</a>', { nextPage: 'http://example.org/page-2.html', pageNumber: 1 }],
+    ['<a rel=next href=/elsewhere.html>the next post</a>', { nextPage: null, pageNumber: null }],
+    ['<p>alone', { nextPage: null, pageNumber: null }],
+  ])('%s', (html, expected) => {
+    expect(result(html)).toMatchObject(expected);
+  });
+
+  it('by the Link header', () => {
+    const headers = { link: '</page.html?page=2>; rel=next' };
+    const { nextPage, pageNumber, sources } = result('<p>x', { headers });
+    expect([nextPage, pageNumber, sources.nextPage]).toEqual([
+      'http://example.org/page.html?page=2',
+      1,
+      'link rel=next',
+    ]);
+  });
+
+  it('the next page of an article is marked, that of a list is not', () => {
+    const marked = (html: string) => links(html).flatMap(({ url, isNextPage }) => (isNextPage ? url : []));
+    expect(marked(`${article}${pager}`)).toEqual(['http://example.org/page.html?page=2']);
+    expect(marked(pager)).toEqual([]);
+  });
+
+  it('a series without end is followed as a list is', () => {
+    const far = `${article}<link rel=next href="/page.html?page=51">`;
+    expect(links(far, { url: 'http://example.org/page.html?page=50' }).some((link) => link.isNextPage)).toBe(false);
+  });
+});
+
 describe('outlinks', () => {
   const link = (path: string, anchor: string, part: Partial<Outlink> = {}): Outlink => ({
     url: new URL(path, 'http://example.org/').href,
@@ -190,7 +245,11 @@ describe('outlinks', () => {
     ['<meta http-equiv=refresh content="3; url=/next">', [link('/next', '', { rel: 'refresh' })]],
     ['<link rel=canonical href=/c>', [link('/c', '', { rel: 'canonical' })]],
     ['<link rel=alternate hreflang=de-CH href=/de>', [link('/de', '', { rel: 'alternate', lang: 'de-CH' })]],
-    ['<link rel=alternate media=handheld href=/m>', [link('/m', '', { rel: 'alternate' })]],
+    ['<link rel=alternate media=handheld href=/m>', [link('/m', '', { rel: 'alternate', variant: 'mobile' })]],
+    ['<link rel=alternate media=print href=/p>', [link('/p', '', { rel: 'alternate', variant: 'print' })]],
+    ['<link rel=alternate media=handheld hreflang=de href=/m>', [link('/m', '', { rel: 'alternate', lang: 'de' })]],
+    ['<link rel=amphtml href=/amp>', [link('/amp', '', { rel: 'alternate', variant: 'amp' })]],
+    ['<link rel=amphtml href=/amp><a href=/amp>read it</a>', [link('/amp', 'read it', { rel: 'alternate' })]],
     ['<link rel=alternate type="application/rss+xml" title=News href=/rss>', [link('/rss', 'News', { rel: 'feed' })]],
     [
       '<link rel="alternate stylesheet" href=/s><link rel=alternate type=application/json+oembed href=/o><link rel=icon href=/i>',

@@ -1,6 +1,6 @@
 import { parseDocument } from 'htmlparser2';
 import { samplePage, testPlugin } from 'incrawl/plugin-testing';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import plugin from './plugin.ts';
 
 async function contentOf(html: string, options: Record<string, unknown> = {}, contentType = 'text/html') {
@@ -105,4 +105,61 @@ it('stays bounded on hostile pages', async () => {
   expect(wide.blocks).toHaveLength(10);
   const oneLine = await contentOf(`<p>${'word '.repeat(1_000_000)}</p>`);
   expect(oneLine.mainText?.length).toBeLessThanOrEqual(6_000_000);
+});
+
+describe('pages that a script fills', () => {
+  const stated = Array.from(
+    { length: 6 },
+    (_, i) => `Sentence ${i} of the article as the data of the page have it, with number ${i * 7919} in it.`,
+  );
+  const shell = `<body><header><nav><ul>${MENU}</ul></nav></header><div id="root"></div>
+    <noscript>We are sorry, but this page does not work without JavaScript. Please enable it to continue.</noscript>
+    <footer><p>Copyright, imprint, and words that say nothing. We use cookies, and you agree to that.</p></footer>`;
+
+  async function readOf(html: string, articleBody: string | null) {
+    const filter = await testPlugin(plugin);
+    const page = samplePage(html);
+    page.dom = parseDocument(html);
+    page.result.articleBody = articleBody;
+    await filter.filter(page);
+    return page;
+  }
+
+  it('have the text of their structured data as content, and say so', async () => {
+    const { result, blocks } = await readOf(shell, `<p>${stated.join('</p>\r\n<p>')}</p>`);
+    expect(result.mainText?.split('\n')).toEqual(stated);
+    expect(result.sources.mainText).toBe('json-ld articleBody');
+    expect(result.blocks.filter(({ type }) => type === 'main').map(({ text }) => text)).toEqual(stated);
+    expect(blocks.mainText()).toBe(stated.join('\n'));
+  });
+
+  it.each<[string, string, string]>([
+    ['its text', `<article>${stated.map((line) => `<p>${line}</p>`).join('')}</article>`, stated.join('\n')],
+    ['the beginning of it', `<article><p>${stated[0]}</p><p>Subscribe to read on.</p></article>`, stated.join('\n')],
+    ['its text without scripts', `<noscript><article><p>${stated.join('<p>')}</article></noscript>`, stated.join('\n')],
+    ['its text, hidden', `<div hidden><p>${stated.join('<p>')}</div>`, stated.join('\n')],
+    ['a text of its own as long', `<article>${PARAGRAPHS.join('')}</article>`, stated.slice(0, 3).join('\n')],
+    ['a notice alone, and the data as well', '', 'A short summary.'],
+  ])('not where the page shows %s', async (_title, html, body) => {
+    const { result } = await readOf(`${shell}${html}`, body);
+    expect(result.sources.mainText).not.toBe('json-ld articleBody');
+    expect(result.mainText).toBe((await readOf(`${shell}${html}`, null)).result.mainText);
+  });
+
+  it('or that for clients without scripts', async () => {
+    const html = `<body><div id="root"></div><noscript><h1>T</h1>${PARAGRAPHS.join('')}</noscript>`;
+    const { result } = await readOf(html, null);
+    expect(result.sources.mainText).toBe('noscript');
+    expect(result.mainText).toMatch(/^T\nParagraph 0 [\s\S]*Paragraph 4 /);
+  });
+
+  it.each([
+    ['a tracking pixel', '<noscript><img src="https://t.example/p.gif" height="1" width="1"></noscript>'],
+    ['a cookie notice', '<noscript><p>We use cookies to make this site better for you. Please agree.</p></noscript>'],
+  ])('an article is not touched by %s', async (_title, notice) => {
+    const html = `<body><h1>T</h1>${PARAGRAPHS.join('')}`;
+    const [with_, without] = [await readOf(`${html}${notice}`, null), await readOf(html, null)];
+    expect(with_.result.mainText).toBe(without.result.mainText);
+    expect(with_.result.sources).toEqual({});
+  });
 });

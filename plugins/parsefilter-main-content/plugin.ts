@@ -1,10 +1,15 @@
 import {
+  articleBodyText,
   CONTENT_VERSION,
   createMainContent,
   createStopWords,
   createWordCutter,
   definePlugin,
+  isFromNoscript,
+  isShellOf,
+  type MainContent,
   type Page,
+  type PageBlock,
   type PageNode,
   pageBlocks,
   publishedContent,
@@ -38,15 +43,20 @@ export default definePlugin({
       content: mode === 'published' ? 'published1' : `main${CONTENT_VERSION}`,
       filter: (page) => {
         if (isOtherXml(page.contentType)) return;
-        const text = find(page, maxBlocks);
-        if (text !== null && text.length >= minChars) page.result.mainText = text;
+        const found = find(page, maxBlocks);
+        if (found === null || found.text.length < minChars) return;
+        page.result.mainText = found.text;
+        if (found.source !== null) page.result.sources.mainText = found.source;
       },
     };
   },
 });
 
-/** Finds the main content and reports the blocks; `null`: the page has no nodes. */
-type Finder = (page: Page, maxBlocks: number) => string | null;
+/**
+ * Finds the main content and reports the blocks; `null`: the page has no nodes. `source`: where it stands, if not in
+ * the visible HTML.
+ */
+type Finder = (page: Page, maxBlocks: number) => { readonly text: string; readonly source: string | null } | null;
 
 function improvedFinder(): Finder {
   const mainContent = createMainContent();
@@ -55,9 +65,36 @@ function improvedFinder(): Finder {
     if (tape === null) return null;
     const found = mainContent(tape);
     pageBlocks(found, maxBlocks, page.newBlocks()).tape = tape;
-    return found.text;
+    const stated = statedText(page, found);
+    if (stated !== null) {
+      page.result.blocks = withStated(page.result.blocks, stated);
+      return { text: stated, source: 'json-ld articleBody' };
+    }
+    return { text: found.text, source: isFromNoscript(found) ? 'noscript' : null };
   };
 }
+
+/** The text of the structured data, where the page shows none of its own. */
+function statedText({ result: { articleBody } }: Page, found: MainContent): string | null {
+  if (articleBody === null || articleBody.length < found.text.length) return null;
+  const stated = articleBodyText(articleBody);
+  return isShellOf(found, stated) ? stated : null;
+}
+
+/** The paragraphs of a stated text as the content; what the page shows is around it. */
+const withStated = (shown: readonly PageBlock[], stated: string): PageBlock[] => [
+  ...shown.map((block): PageBlock => ({ ...block, type: 'noise' })),
+  ...stated.split('\n').map(
+    (text, i): PageBlock => ({
+      type: 'main',
+      path: `script>articleBody:${i + 1}`,
+      text,
+      links: 0,
+      anchorChars: 0,
+      certainty: 1,
+    }),
+  ),
+];
 
 function publishedFinder(): Finder {
   const cut = createWordCutter();
@@ -66,6 +103,6 @@ function publishedFinder(): Finder {
     if (dom === null) return null;
     const { text, blocks } = publishedContent(dom as unknown as PageNode, cut, stopWords(result.lang));
     result.blocks = blocks.slice(0, maxBlocks);
-    return text;
+    return { text, source: null };
   };
 }

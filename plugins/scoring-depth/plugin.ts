@@ -23,9 +23,10 @@ export default definePlugin({
     seedScore: () => seedScore,
     outlinkScore: (parent, outlink, depth) => {
       const kept = outlink.noise === undefined ? 1 : noiseFactor;
+      const near = outlink.isNextPage === true ? 1 : decay;
       if (order === 'breadth-first') return Math.max(LEAST_SCORE, kept / (1 + depth));
       if (order === 'depth-first') return Math.max(LEAST_SCORE, kept * (1 + depth));
-      return Math.max(LEAST_SCORE, parent.score * decay * kept);
+      return Math.max(LEAST_SCORE, parent.score * near * kept);
     },
     ranksNewByScoreAndTime: true,
     rank: (candidate, now) => {

@@ -2,6 +2,7 @@ import type { HeaderClaims } from '../domain/crawl/headers/header-claims.ts';
 import type { CrawlState, Validators } from '../domain/crawl/states/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
+import type { PageVariant } from '../domain/page/links/page-variant.ts';
 import type { HostFacts, SegmentState } from './crawl-db.ts';
 
 /**
@@ -169,6 +170,10 @@ export interface Outlink {
   readonly noise?: string;
   /** Language of an `hreflang` alternate. */
   readonly lang?: string;
+  /** The version of the linking page that it is, where nothing but a `link` element of that page leads to it. */
+  readonly variant?: PageVariant;
+  /** The next page of the linking article; absent for any other. */
+  readonly isNextPage?: true;
   /** `lastmod` or entry date given with the link, ms since the epoch. */
   readonly lastModifiedAt?: number;
 }
@@ -188,6 +193,10 @@ export interface ParsedRecord {
   readonly siteName?: string;
   /** Absolute http(s) URL. */
   readonly image?: string;
+  /** Where the text was found, if not in the visible HTML: `noscript`, `json-ld articleBody`. */
+  readonly textSource?: string;
+  /** The next page of a text or list of several pages, absolute. */
+  readonly nextPage?: string;
   readonly outlinks: readonly Outlink[];
 }
 

@@ -38,7 +38,7 @@ export interface Visited {
   pass(ms: number): void;
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 const robots: Answer = (_request, response) => {
   response.writeHead(200).end('User-agent: *\nDisallow: /private\n');

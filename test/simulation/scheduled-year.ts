@@ -192,6 +192,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         chunk: 500,
         maxOutlinksPerPage: 100,
         followNofollow: false,
+        followVariants: false,
         beyondVariants: 'demote',
         noise: 'demote',
         maxLayers: Number.POSITIVE_INFINITY,

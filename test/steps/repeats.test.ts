@@ -63,6 +63,63 @@ async function repeats(db: CrawlDb): Promise<Record<string, string>> {
   return all;
 }
 
+describe('versions of a page', () => {
+  const isAmpOf = (path: string): Partial<CrawlDatum> => ({ metadata: { variant: 'amp', variantOf: at(path) } });
+  // 16 bits from the first one, and 32.
+  const [ALIKE, FAR, UNLIKE] = ['00000000ffff0000', '00000000ffffffff', '0000ffffffffffff'];
+
+  it.each([FIRST, LATEST])('repeat it, however short and however less alike: keep $keep', async (options) => {
+    const deps = depsOf();
+    await visit(deps, { story: ALIKE }, options);
+    await visit(deps, { amp: FAR }, options, { ...isAmpOf('story'), textChars: 50 });
+    expect(await repeats(deps.db)).toEqual({ amp: 'story' });
+    await visit(deps, { story: FAR }, options);
+    expect(await repeats(deps.db)).toEqual({ amp: 'story' });
+  });
+
+  it('stand for themselves where they are unlike it', async () => {
+    const deps = depsOf();
+    await visit(deps, { home: ALIKE });
+    await visit(deps, { amp: UNLIKE }, FIRST, isAmpOf('home'));
+    expect(await repeats(deps.db)).toEqual({});
+  });
+
+  it('wait for it: at once where they are near, else at their next visit', async () => {
+    const deps = depsOf();
+    await visit(deps, { amp: ALIKE }, FIRST, isAmpOf('story'));
+    await visit(deps, { amp2: FAR }, FIRST, isAmpOf('story'));
+    expect(await repeats(deps.db)).toEqual({});
+    await visit(deps, { story: ALIKE });
+    expect(await repeats(deps.db)).toEqual({ amp: 'story' });
+    await visit(deps, { amp2: FAR }, FIRST, isAmpOf('story'));
+    expect(await repeats(deps.db)).toEqual({ amp: 'story', amp2: 'story' });
+  });
+
+  it('found in one chunk with it, whatever the order and the age', async () => {
+    const deps = depsOf();
+    order.set(at('x-amp'), -5);
+    const amp = signed(at('x-amp'), ALIKE, { discoveredAt: -5, ...isAmpOf('x') });
+    const story = signed(at('x'), ALIKE, { discoveredAt: 5 });
+    const visited = [amp, story].map((datum) => ({
+      datum,
+      previous: { ...datum, state: 'unfetched' as const, signature: null, textChars: null, metadata: {} },
+    }));
+    const judged = await judgeRepeats(deps, visited, FIRST);
+    expect(judged.visited.map(({ state, target }) => [state, target])).toEqual([
+      ['duplicate', at('x')],
+      ['fetched', null],
+    ]);
+  });
+
+  it('stand for themselves when it is gone', async () => {
+    const deps = depsOf();
+    await visit(deps, { story: ALIKE });
+    await visit(deps, { amp: FAR }, FIRST, isAmpOf('story'));
+    expect(await visit(deps, { story: null })).toEqual({ marked: 0, restored: 1 });
+    expect(await repeats(deps.db)).toEqual({});
+  });
+});
+
 describe('judging repeats', () => {
   it('a page near a known one repeats it; one four bits off does not', async () => {
     const deps = depsOf();

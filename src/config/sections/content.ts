@@ -51,6 +51,12 @@ export const outlinks = z.strictObject({
     prose: 'Most links of a page that may enter the crawl db; the first ones of the page win.',
   }),
   followNofollow: flag({ default: false, prose: 'Follow links and pages marked nofollow.' }),
+  followVariants: flag({
+    default: false,
+    prose:
+      'Follow links that only name another version of their page (rel=amphtml, rel=alternate with media). Versions ' +
+      'that are linked otherwise are visited, and marked as duplicates.',
+  }),
   noise: choice(['demote', 'follow', 'drop'], {
     default: 'demote',
     prose:

@@ -56,6 +56,11 @@ export interface ParseCheck {
   /** By which visits are compared. */
   readonly changeSignature: string | null;
   readonly canonical: string | null;
+  /** The version of the canonical page that it is: `amp`, `print` or `mobile`. */
+  readonly variant: string | null;
+  readonly nextPage: string | null;
+  /** Its number in a series of pages, from 1. */
+  readonly pageNumber: number | null;
   readonly contentType: string;
   readonly blocks: readonly PageBlock[];
   readonly outlinks: readonly (Outlink & { readonly noiseReason?: string })[];
@@ -223,6 +228,9 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
       signature: outcome.kind === 'parsed' ? outcome.signature : null,
       changeSignature: outcome.kind === 'parsed' ? changeSignatureOf(outcome) : null,
       canonical: record.canonical,
+      variant: result.variant,
+      nextPage: result.nextPage,
+      pageNumber: result.pageNumber,
       contentType: record.contentType,
       blocks: result.blocks,
       outlinks: record.outlinks,

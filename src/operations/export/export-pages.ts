@@ -168,6 +168,9 @@ async function layersOf(db: CrawlDb, isWanted: (datum: CrawlDatum) => boolean): 
   return [...layers].sort((a, b) => a - b);
 }
 
+const pageNumberOf = ({ metadata: { pageNumber } }: CrawlDatum): number | null =>
+  typeof pageNumber === 'number' ? pageNumber : null;
+
 async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<ExportDocument> {
   return {
     url: datum.url,
@@ -190,6 +193,9 @@ async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<E
     keywords: parsed?.keywords ?? [],
     siteName: parsed?.siteName ?? null,
     image: parsed?.image ?? null,
+    textSource: parsed?.textSource ?? null,
+    nextPage: parsed?.nextPage ?? null,
+    pageNumber: pageNumberOf(datum),
     depth: datum.depth,
   };
 }

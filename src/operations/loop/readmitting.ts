@@ -28,6 +28,7 @@ export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_IN
   return {
     maxOutlinksPerPage: outlinks.maxPerPage,
     followNofollow: outlinks.followNofollow,
+    followVariants: outlinks.followVariants,
     beyondVariants: outlinks.beyondVariants,
     noise: outlinks.noise,
     maxLayers,
@@ -158,7 +159,9 @@ function rulesOf(
   { additions, maxLayers }: ReadmitLimits,
 ): LinkRules {
   const { config, plugins } = deps;
-  const { maxLayers: layers, ...options } = linkOptions(config, maxLayers);
+  const { maxLayers: layers, followVariants, ...rest } = linkOptions(config, maxLayers);
+  // The default has the fingerprint of the versions that did not know it.
+  const options = { ...rest, ...(followVariants && { followVariants }) };
   const prints = plugins.loaded.entries.map(({ print }) => print).filter((print) => print !== '');
   const { seedHosts } = deps.store();
   // XOR, since a set of hosts has no order.

@@ -31,6 +31,11 @@ export interface ExportDocument {
   readonly siteName: string | null;
   /** Absolute http(s) URL of the image that stands for the page. */
   readonly image: string | null;
+  /** Where the text was found, if not in the visible HTML: `noscript`, `json-ld articleBody`. */
+  readonly textSource: string | null;
+  /** The next page of a text or list of several pages, and the number of this one, from 1. */
+  readonly nextPage: string | null;
+  readonly pageNumber: number | null;
   /** Number of links from a seed. */
   readonly depth: number;
 }

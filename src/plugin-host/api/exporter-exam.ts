@@ -26,6 +26,9 @@ const DOCUMENT: ExportDocument = {
   keywords: [],
   siteName: null,
   image: null,
+  textSource: null,
+  nextPage: null,
+  pageNumber: null,
   depth: 0,
 };
 

@@ -1,4 +1,5 @@
 import type { MetadataValue } from '../../domain/crawl/states/datum.ts';
+import type { PageVariant } from '../../domain/page/links/page-variant.ts';
 import type { PageBlock } from '../../domain/page/page-block.ts';
 import type { Outlink } from '../../ports/segment-store.ts';
 
@@ -30,6 +31,13 @@ export interface ParseResult {
   sources: Record<string, string>;
   /** Canonical URL that the page declares, absolute. */
   canonical: string | null;
+  /** The version of the page {@link canonical} that it is; `null`: a page of its own. */
+  variant: PageVariant | null;
+  /** The next page of a text or list of several pages, absolute, and the number of this one, from 1. */
+  nextPage: string | null;
+  pageNumber: number | null;
+  /** Text of the page as its structured data have it (JSON-LD `articleBody`), as written. */
+  articleBody: string | null;
   /** `<base href>`, absolute. */
   base: string | null;
   /** Robots directives of the page and its headers. */

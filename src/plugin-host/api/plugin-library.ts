@@ -26,6 +26,7 @@ export { type Classifier, createClassifier } from '../../domain/page/content/boi
 export { HIDING_STYLE } from '../../domain/page/content/element-signs.ts';
 export { CONTENT_VERSION, createMainContent, type MainContent } from '../../domain/page/content/main-content.ts';
 export { pageBlocks } from '../../domain/page/content/page-blocks.ts';
+export { isFromNoscript, isShellOf } from '../../domain/page/content/text-source.ts';
 export { isHub } from '../../domain/page/links/hub-pages.ts';
 export { type LinkPlace, linkPlaces, PUBLISHED_CUTS, TODAYS_CUTS } from '../../domain/page/links/link-regions.ts';
 export {
@@ -36,9 +37,12 @@ export {
   type PlacedLink,
   publishedNoiseLinks,
 } from '../../domain/page/links/noise-links.ts';
+export { type PageSeries, pageSeries, type SeriesPage } from '../../domain/page/links/page-series.ts';
+export { type PageVariant, pageVariant, variantOfMedia } from '../../domain/page/links/page-variant.ts';
 // Text and language of a page: parse-*, parsefilter-*.
 export { type RobotsDirectives, robotsDirectives } from '../../domain/page/links/robots-directives.ts';
 // What a page says about itself: parse-*.
+export { articleBodyText } from '../../domain/page/metadata/article-body.ts';
 export { readJsonLd } from '../../domain/page/metadata/json-ld.ts';
 export { declaredLanguage } from '../../domain/page/metadata/page-language.ts';
 export { type MetadataPage, type PageMetadata, pageMetadata } from '../../domain/page/metadata/page-metadata.ts';

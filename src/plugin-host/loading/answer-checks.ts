@@ -1,5 +1,6 @@
 // plugin-host/loading/: plugin lists, options and modules, and the checks of what plugins answer.
 /** Checks of a plugin's answers at run time: it may be JavaScript, so its types promise nothing. */
+import { PAGE_VARIANTS } from '../../domain/page/links/page-variant.ts';
 import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { ParseResult, SignaturePair } from '../api/plugin-api.ts';
 import { LiveResult } from '../parsing/live-result.ts';
@@ -29,6 +30,8 @@ const isListOf = (isItem: (item: unknown) => boolean) => (value: unknown) =>
 
 const isAbsentOr = (isIt: (value: unknown) => boolean, value: unknown): boolean => value === undefined || isIt(value);
 
+const isVariant = (value: unknown): boolean => PAGE_VARIANTS.some((each) => each === value);
+
 const isOutlink = (link: unknown): boolean =>
   isMap(link) &&
   isText(link.url) &&
@@ -37,6 +40,7 @@ const isOutlink = (link: unknown): boolean =>
   isYesOrNo(link.nofollow) &&
   isAbsentOr(isText, link.noise) &&
   isAbsentOr(isText, link.lang) &&
+  isAbsentOr(isVariant, link.variant) &&
   isAbsentOr(isNumber, link.lastModifiedAt);
 const isBlock = (block: unknown): boolean =>
   isMap(block) &&
@@ -63,6 +67,10 @@ const PROMISED: { readonly [Key in keyof ParseResult]-?: readonly [keeps: (value
     image: [isTextOrNull, 'a string or null'],
     sources: [isMap, 'a map'],
     canonical: [isTextOrNull, 'a string or null'],
+    variant: [(value) => value === null || isVariant(value), `${PAGE_VARIANTS.join(', ')} or null`],
+    nextPage: [isTextOrNull, 'a string or null'],
+    pageNumber: [isNumberOrNull, 'a number or null'],
+    articleBody: [isTextOrNull, 'a string or null'],
     base: [isTextOrNull, 'a string or null'],
     noindex: [isYesOrNo, 'true or false'],
     nofollow: [isYesOrNo, 'true or false'],

@@ -20,6 +20,10 @@ export class LiveResult implements ParseResult {
   image: string | null = null;
   sources: Record<string, string> = {};
   canonical: string | null = null;
+  variant: ParseResult['variant'] = null;
+  nextPage: string | null = null;
+  pageNumber: number | null = null;
+  articleBody: string | null = null;
   base: string | null = null;
   noindex = false;
   nofollow = false;

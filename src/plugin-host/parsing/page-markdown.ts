@@ -26,7 +26,11 @@ export async function createPageMarkdown(parsing: ParsingOptions, log: Log): Pro
       const isHtml = contentType === 'text/html' || contentType === 'application/xhtml+xml';
       const text =
         dom !== null && isHtml
-          ? markdown(dom as unknown as PageNode, (href) => linkTarget(href, result.base ?? page.url, page.url))
+          ? markdown(
+              dom as unknown as PageNode,
+              (href) => linkTarget(href, result.base ?? page.url, page.url),
+              result.articleBody,
+            )
           : result.text;
       return text.trim() === '' ? null : text;
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { ParseOutcome } from '../../domain/crawl/states/outcome.ts';
+import type { PageMetadataValues } from '../../domain/crawl/states/parsed-page.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { blockPrints } from '../../domain/page/diff/block-prints.ts';
 import { placePrints } from '../../domain/page/diff/page-places.ts';
@@ -79,7 +80,7 @@ async function parsed(
     if (parser === undefined) throw new CrawlError('parse-unsupported', `no parser for ${live.contentType}`);
     await guarded(parser.name, () => parser.extension.parse(live));
     for (const filter of plugins.parseFilters) await guarded(filter.name, () => filter.extension.filter(live));
-    return recordOf(page, live, sign(live, signature), nameOf(signature, parser.content), limits);
+    return recordOf(page, live, sign(live, signature), nameOf(signature, parser.content, live.result), limits);
   } catch (error) {
     const code = error instanceof CrawlError ? error.code : 'parse-failed';
     return failedRecord(page, live.contentType, code, textOf(error));
@@ -94,8 +95,14 @@ async function guarded(plugin: string, run: () => void | Promise<void>): Promise
   }
 }
 
-/** Only signatures of the same algorithm over texts of the same version are compared. */
-const nameOf = ({ id }: Signature, content: string): string => (content === '' ? id : `${id}+${content}`);
+/**
+ * Only signatures of the same algorithm over texts of the same version and source are compared: a page that is a shell
+ * at one visit and has its text in the HTML at the next has not changed.
+ */
+function nameOf({ id }: Signature, content: string, { sources }: ParseResult): string {
+  const isStated = sources.mainText?.startsWith('json-ld') === true;
+  return `${id}${content === '' ? '' : `+${content}`}${isStated ? '+json-ld' : ''}`;
+}
 
 function sign(page: LivePage, signature: Signature): SignaturePair {
   const pair = signaturePair(signature.sign(page));
@@ -123,7 +130,7 @@ function recordOf(
     ...(blocks.count === 0 ? {} : { blocks: blockPrints(blocks) }),
     places: placePrints(result, blocks),
     noindex: result.noindex,
-    metadata: boundedMetadata({ ...result.metadata, ...(result.noindex ? { noindex: true } : {}) }),
+    metadata: boundedMetadata({ ...result.metadata, ...ownMetadata(result) }),
   };
   return {
     index: page.index,
@@ -142,13 +149,27 @@ function recordOf(
 const MAX_DESCRIPTION_CHARS = 1_000;
 const MAX_KEYWORDS = 50;
 
+/** What the record of a page keeps as metadata as long as the page says so: {@link PAGE_METADATA}. */
+function ownMetadata({ noindex, variant, canonical, pageNumber }: ParseResult): Partial<PageMetadataValues> {
+  return {
+    ...(noindex && { noindex }),
+    ...(variant !== null &&
+      canonical !== null &&
+      canonical.length <= MAX_URL_LENGTH && { variant, variantOf: canonical }),
+    ...(pageNumber !== null && { pageNumber }),
+  };
+}
+
 /** What segments keep of a page for exports. */
-function describedIn({ description, keywords, siteName, image }: ParseResult): Partial<ParsedRecord> {
+function describedIn(result: ParseResult): Partial<ParsedRecord> {
+  const { description, keywords, siteName, image, nextPage, sources } = result;
   return {
     ...(description === null ? {} : { description: cutText(withoutNulls(description), MAX_DESCRIPTION_CHARS) }),
     ...(keywords.length === 0 ? {} : { keywords: keywords.slice(0, MAX_KEYWORDS).map(withoutNulls) }),
     ...(siteName === null ? {} : { siteName: cutText(withoutNulls(siteName), MAX_TITLE_CHARS) }),
     ...(image === null || image.length > MAX_URL_LENGTH ? {} : { image }),
+    ...(sources.mainText === undefined ? {} : { textSource: sources.mainText }),
+    ...(nextPage === null || nextPage.length > MAX_URL_LENGTH ? {} : { nextPage }),
   };
 }
 

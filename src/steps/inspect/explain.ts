@@ -5,6 +5,7 @@ import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { PageVariant } from '../../domain/page/links/page-variant.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import {
   ifItWereFound,
@@ -249,10 +250,25 @@ function stateSentences(datum: CrawlDatum): string[] {
           : 'redirected to';
     sentences.push(`It ${relation} ${datum.target}.`);
   }
+  sentences.push(...seriesSentences(datum));
   if (datum.metadata.noindex === true) sentences.push('The page has a noindex directive: exports leave it out.');
   sentences.push(...blockSentences(datum));
   if (datum.fixedIntervalMs !== null)
     sentences.push('Its interval is fixed by its seed (fixedInterval); no schedule changes it.');
+  return sentences;
+}
+
+const VARIANT_NAMES: Readonly<Record<PageVariant, string>> = { amp: 'AMP', print: 'print', mobile: 'mobile' };
+
+/** What the page says of its place among others. */
+function seriesSentences({ metadata: { variant, variantOf, pageNumber } }: CrawlDatum): string[] {
+  const sentences: string[] = [];
+  if (variant !== undefined && variantOf !== undefined) {
+    sentences.push(
+      `It declares to be the ${VARIANT_NAMES[variant as PageVariant] ?? variant} version of ${variantOf}.`,
+    );
+  }
+  if (pageNumber !== undefined) sentences.push(`It is page ${pageNumber} of a text or list of several pages.`);
   return sentences;
 }
 

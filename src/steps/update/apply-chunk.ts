@@ -13,6 +13,7 @@ import { noteVisit } from '../counters/skip-notes.ts';
 import { noted } from '../facts/change-feed.ts';
 import { withHostPrior } from '../facts/change-prior.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
+import { spelledVariant } from './declared-variant.ts';
 import {
   additions,
   type Found,
@@ -118,7 +119,12 @@ async function collect(run: UpdateRun, chunk: readonly JoinedRecord[]): Promise<
   return chunk.flatMap((joined, i) => {
     const record = records[i];
     const previous = record ?? listedPage(joined.fetched.url, run.segment, { seedScore, initialIntervalMs });
-    return previous === null ? [] : [{ ...joined, previous, isStored: record !== undefined }];
+    if (previous === null) return [];
+    const { fetched, parsed } = joined;
+    const outcome = parsed === null ? null : spelledVariant(run.links, previous, parsed.outcome);
+    const isSpelled = parsed === null || outcome === null || outcome === parsed.outcome;
+    const spelled = isSpelled ? parsed : { ...parsed, outcome };
+    return [{ fetched, parsed: spelled, previous, isStored: record !== undefined }];
   });
 }
 

@@ -4,6 +4,7 @@ import {
   asDuplicate,
   asOwnPage,
   isOwnPage,
+  isVariantOf,
   type RepeatScope,
   type SignedText,
 } from '../../domain/crawl/states/duplicate.ts';
@@ -145,9 +146,13 @@ export function comparedPage(
 
 type Signed = CrawlDatum & { readonly signature: string };
 
-/** Whether a page can repeat or be repeated. */
+/** Whether a page can repeat or be repeated. Versions of pages stay with these, however much their text is alike. */
 const hasCopy = (datum: CrawlDatum): datum is Signed =>
-  datum.signature !== null && (isOwnPage(datum) || datum.state === 'duplicate');
+  datum.signature !== null && (isOwnPage(datum) || (datum.state === 'duplicate' && !isMarkedVariant(datum)));
+
+/** Whether it is marked as the AMP, print or mobile version of its representative. */
+const isMarkedVariant = ({ state, target, metadata }: CrawlDatum): boolean =>
+  state === 'duplicate' && target !== null && isVariantOf({ metadata }, target);
 
 const isLong = ({ textChars }: CrawlDatum, { minChars }: Pick<DedupOptions, 'minChars'>): boolean =>
   minChars === 0 || (textChars ?? 0) >= minChars;
@@ -184,8 +189,10 @@ async function apply(
   /** Pages that repeat a page of the batch. */
   const repeating = new Set<string>();
   let [number, duplicates, marked, restored] = [0, 0, 0, 0];
+  let hasVariants = false;
   let next = await repeats.next();
   for await (const datum of records.read(workMeter(onWork, 'marking duplicates', records.count))) {
+    hasVariants ||= isMarkedVariant(datum);
     if (!hasCopy(datum)) continue;
     const isRepeat = isLong(datum, options) && !next.done && next.value.number === number;
     if (isLong(datum, options)) number++;
@@ -207,6 +214,7 @@ async function apply(
     await writer.put(asDuplicate(datum, of), datum);
   }
   await writer.flush();
+  if (hasVariants) await followCanonicals(db, writer);
   if (repeating.size > 0) {
     for await (const datum of db.scan({ state: 'duplicate' })) {
       if (repeating.has(datum.url) || datum.target === null || !repeating.has(datum.target)) continue;
@@ -216,6 +224,17 @@ async function apply(
     await writer.flush();
   }
   return { duplicates, marked, restored, mirrors: mirrorsOf(mirrored) };
+}
+
+/** A version whose page repeats another one now repeats that as well: no representative is a duplicate. */
+async function followCanonicals(db: CrawlDb, writer: Writer): Promise<void> {
+  for await (const datum of db.scan({ state: 'duplicate' })) {
+    if (datum.target === null || !isMarkedVariant(datum)) continue;
+    const canonical = await db.get(datum.target);
+    if (canonical?.state !== 'duplicate' || canonical.target === null) continue;
+    await writer.put(asDuplicate(datum, canonical.target), datum);
+  }
+  await writer.flush();
 }
 
 function mirrorsOf(mirrored: Frequent): DedupSummary['mirrors'] {

@@ -15,6 +15,8 @@ export type NoiseMode = 'demote' | 'follow' | 'drop';
 export interface LinkOptions {
   readonly maxOutlinksPerPage: number;
   readonly followNofollow: boolean;
+  /** Whether links that only name another version of their page (AMP, print, mobile) are followed. */
+  readonly followVariants: boolean;
   readonly beyondVariants: BeyondVariants;
   readonly noise: NoiseMode;
   /** Layers of the crawl: URLs this many links from a seed, or more, do not enter. Infinity: no limit. */
@@ -103,13 +105,19 @@ export function outlinkTargets(
   tally: LinkTally,
 ): string[] {
   const targets = new Set<string>();
-  const depth = page.depth + 1;
-  const context = { from: page.url, depth, seedHosts: deps.seedHosts };
+  const { seedHosts } = deps;
   for (const outlink of outlinks) {
+    // The pages of an article are one text, and as near to the seeds as its first page.
+    const depth = outlink.isNextPage === true ? page.depth : page.depth + 1;
     // URLs of a sitemap are not cut off here: its parser bounds them.
     if (targets.size >= options.maxOutlinksPerPage && outlink.rel !== 'sitemap') continue;
     if (outlink.nofollow && !options.followNofollow) {
       skipLink(deps, outlink.url, 'nofollow', page, null);
+      continue;
+    }
+    // Its text is that of the page, which is here.
+    if (outlink.variant !== undefined && !options.followVariants) {
+      skipLink(deps, outlink.url, 'variant-link', page, outlink.variant);
       continue;
     }
     tally.outlinks++;
@@ -119,7 +127,7 @@ export function outlinkTargets(
       skipLink(deps, outlink.url, 'noise-link', page, outlink.noise ?? null);
       continue;
     }
-    const { url } = deps.urls.apply(outlink.url, context);
+    const { url } = deps.urls.apply(outlink.url, { from: page.url, depth, seedHosts });
     if (url === null) tally.filteredUrls++;
     else if (url !== page.url && !targets.has(url)) {
       targets.add(url);

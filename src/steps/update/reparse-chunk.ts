@@ -1,10 +1,12 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { canonicalOf } from '../../domain/crawl/states/duplicate.ts';
 import { type FormerParse, reparsed } from '../../domain/crawl/states/parsed-page.ts';
 import { changeDistance } from '../../domain/crawl/states/signature-distance.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 import { changesOf } from '../facts/change-feed.ts';
+import { spelledVariant } from './declared-variant.ts';
 import {
   additions,
   type Found,
@@ -75,8 +77,9 @@ export async function applyReparsed(
   const resigned: string[] = [];
   for (const page of pages) {
     const { datum: previous, former, fresh } = page;
-    if (fresh.outcome.kind !== 'parsed') continue;
-    const datum = reparsed(previous, fresh.outcome, former);
+    const outcome = spelledVariant(deps.links, previous, fresh.outcome);
+    if (outcome.kind !== 'parsed') continue;
+    const datum = reparsed(previous, outcome, former);
     const fields = recordDifferences(previous, datum);
     if (fields.length > 0) puts.push({ datum, previous });
     if (isComparedAnew(previous, datum)) resigned.push(datum.url);
@@ -114,6 +117,7 @@ const isComparedAnew = (a: CrawlDatum, b: CrawlDatum): boolean =>
   a.signature !== b.signature ||
   a.signatureName !== b.signatureName ||
   a.textChars !== b.textChars ||
+  canonicalOf(a) !== canonicalOf(b) ||
   a.state !== b.state;
 
 interface LinkDifference {

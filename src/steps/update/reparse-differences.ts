@@ -70,11 +70,13 @@ export function outputDifferences(before: ParsedRecord | null, after: ParsedReco
   ];
 }
 
-const describedBy = ({ description, keywords, siteName, image }: ParsedRecord): Values => ({
+const describedBy = ({ description, keywords, siteName, image, textSource, nextPage }: ParsedRecord): Values => ({
   description: description ?? null,
   keywords: keywords?.join(', ') ?? null,
   siteName: siteName ?? null,
   image: image ?? null,
+  textSource: textSource ?? null,
+  nextPage: nextPage ?? null,
 });
 
 /** Links as a segment stores them: with their anchors, and those that filters refuse. */

@@ -3,11 +3,14 @@ import {
   asDuplicate,
   asOwnPage,
   byAge,
+  canonicalOf,
   isAlikeInLength,
   isIncomparable,
   isOtherKind,
   isOwnPage,
   isSameText,
+  isVariantOf,
+  nearestPage,
   repeatDistance,
   type SignedText,
   signedText,
@@ -109,7 +112,9 @@ class Judging {
     for (const page of this.#visited) if (this.#hasDeparted(page)) this.#departed.push(page.previous);
     const known = new Map(this.#visited.map(({ previous }) => [previous.url, isOwnPage(previous)]));
     // Pages that represented themselves before come first, so that a new page repeats them and not the reverse.
-    changed.sort((a, b) => Number(known.get(b.url)) - Number(known.get(a.url)) || byAge(a, b));
+    // Versions of pages come last, when these pages are judged.
+    const rank = (page: CrawlDatum): number => (canonicalOf(page) === null ? 0 : 2) + Number(!known.get(page.url));
+    changed.sort((a, b) => rank(a) - rank(b) || byAge(a, b));
     for (const { url } of [...changed, ...stranded]) this.#waiting.add(url);
     await this.#judgeAll(changed, this.#options.keep);
     await this.#judgeAll(stranded.sort(byAge), 'first');
@@ -119,6 +124,7 @@ class Judging {
 
   /** Whether a page has become, or become again, one that can repeat others. */
   #isToCompare({ previous, datum }: VisitedPage): boolean {
+    if (isOwnPage(datum) && canonicalOf(datum) !== null) return true;
     const text = this.#textOf(datum);
     if (text === null || datum.state === 'duplicate') return false;
     const before = this.#textOf(previous);
@@ -151,19 +157,21 @@ class Judging {
   }
 
   async #judgeAll(pages: readonly CrawlDatum[], keep: JudgingOptions['keep']): Promise<void> {
-    const texts = pages.map((datum) => this.#textOf(datum));
-    const asked = pages.flatMap(({ url }, i) => {
-      const text = texts[i];
-      return text == null ? [] : [{ ...text, url, distance: this.#options.distance }];
+    const { distance } = this.#options;
+    const asked = pages.flatMap((page) => {
+      const text = this.#textOf(page);
+      return text === null ? [] : [{ ...text, url: page.url, distance }];
     });
     const answers = new Map((await this.#deps.tables.near(asked)).map((answer, i) => [asked[i]!.url, answer]));
-    await this.#load([...answers.values()].flatMap((answer) => answer.pages.map(({ url }) => url)));
-    for (const page of pages) this.#judge(page, answers.get(page.url), keep);
+    const near = [...answers.values()].flatMap((answer) => answer.pages.map(({ url }) => url));
+    await this.#load([...near, ...pages.flatMap((page) => canonicalOf(page) ?? [])]);
+    for (const page of pages) this.#judge(page, answers.get(page.url) ?? NOTHING_NEAR, keep);
   }
 
-  #judge(page: CrawlDatum, answer: NearAnswer | undefined, keep: JudgingOptions['keep']): void {
+  #judge(page: CrawlDatum, near: NearAnswer, rule: JudgingOptions['keep']): void {
     this.#waiting.delete(page.url);
-    const near = answer ?? NOTHING_NEAR;
+    // A version of another page never represents that one.
+    const keep = canonicalOf(page) === null ? rule : 'first';
     // By age, a page repeats the nearest one known longer; without any, all that are near repeat it.
     const isFit = (datum: CrawlDatum): boolean => keep !== 'oldest' || byAge(datum, page) < 0;
     const representative = this.#representativeFor(page, near, isFit);
@@ -171,6 +179,10 @@ class Judging {
     if (keep === 'latest' && representative !== null) this.#takeOver(page, representative);
     else if (representative !== null) this.#assign(page, representative.url);
     else if (keep === 'oldest') this.#takeOverAll(page, near);
+    // Versions of this page that were known before it.
+    for (const datum of near.pages.flatMap(({ url }) => this.#judged(url) ?? [])) {
+      if (isVariantOf(datum, page.url) && this.#distance(datum, page) !== null) this.#takeOver(page, datum);
+    }
   }
 
   #takeOverAll(page: CrawlDatum, near: NearAnswer): void {
@@ -199,8 +211,15 @@ class Judging {
     this.#freshTables.add(parseFingerprint(text.signature), this.#fresh.push(page.url) - 1);
   }
 
-  /** The nearest page that represents itself; among equals the one known longest. */
+  /** A page that may represent others by now. */
+  #judged(url: string | null): CrawlDatum | null {
+    return url === null || this.#waiting.has(url) ? null : (this.#now.get(url) ?? null);
+  }
+
+  /** The page that it is a version of; else the nearest that represents itself, among equals the one known longest. */
   #representativeFor(page: CrawlDatum, answer: NearAnswer, isFit: (datum: CrawlDatum) => boolean): CrawlDatum | null {
+    const canonical = this.#judged(canonicalOf(page));
+    if (canonical !== null && this.#distance(page, canonical) !== null) return canonical;
     const text = this.#textOf(page);
     if (text === null) return null;
     const scope = this.#deps.scopeOf(page.url);
@@ -211,17 +230,8 @@ class Judging {
         (id) => this.#deps.scopeOf(this.#fresh[id]!) === scope,
       ) ?? [];
     const urls = new Set([...answer.pages.map(({ url }) => url), ...fresh.map(({ id }) => this.#fresh[id]!)]);
-    let best: { readonly datum: CrawlDatum; readonly distance: number } | null = null;
-    for (const url of urls) {
-      const datum = this.#now.get(url);
-      if (datum === undefined || url === page.url || this.#waiting.has(url) || !isFit(datum)) continue;
-      const distance = this.#distance(page, datum);
-      if (distance === null) continue;
-      if (best === null || distance < best.distance || (distance === best.distance && byAge(datum, best.datum) < 0)) {
-        best = { datum, distance };
-      }
-    }
-    return best?.datum ?? null;
+    const others = [...urls].flatMap((url) => (url === page.url ? [] : (this.#judged(url) ?? [])));
+    return nearestPage(others, (datum) => (isFit(datum) ? this.#distance(page, datum) : null));
   }
 
   /** Elects other representatives, page by page. */

@@ -17,7 +17,8 @@ export function checkText(answer: object, color: Color): string {
     if (SHORT_LISTS.has(name) && Array.isArray(value)) fields.push([name, withSource(value.join(', '), sources[name])]);
     else if (name === 'blocks' && Array.isArray(value)) lines.push('', ...blockLines(value as PageBlock[], color));
     else if (Array.isArray(value)) lines.push('', ...listLines(name, value));
-    else if (typeof value === 'string' && value.length > 200) lines.push('', `${name}:`, shortened(value));
+    else if (typeof value === 'string' && value.length > 200)
+      lines.push('', `${withSource(name, sources[name])}:`, shortened(value));
     else fields.push([name, withSource(inLine(value), sources[name])]);
   }
   return `${[fieldLines(fields), ...lines].join('\n')}\n`;

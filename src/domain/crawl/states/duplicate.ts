@@ -48,14 +48,38 @@ export const isSameText = (a: SignedText, b: SignedText): boolean =>
 /** Whether the signatures cannot be compared. */
 export const isOtherKind = (a: SignedText, b: SignedText): boolean => a.signatureName !== b.signatureName;
 
-/** Distance of a page to one that it may repeat, at most `maxBits`; `null` when it may not. */
+/** Distance of unlike texts is 32 bits on average: a version that declares the wrong page is not believed. */
+const VARIANT_BITS = 20;
+
+/** The page that a page declares to be a version of; `null`: a page of its own. */
+export const canonicalOf = ({ metadata: { variantOf } }: Pick<CrawlDatum, 'metadata'>): string | null =>
+  typeof variantOf === 'string' ? variantOf : null;
+
+/** Whether a page declares to be a version (AMP, print, mobile) of another. */
+export const isVariantOf = (page: Pick<CrawlDatum, 'metadata'>, url: string): boolean => canonicalOf(page) === url;
+
+/** Distance of a version of a page to that page, where it is one; 0 where their texts cannot be compared. */
+function variantDistance(page: CrawlDatum, other: CrawlDatum): number | null {
+  if (!isVariantOf(page, other.url)) return null;
+  if (page.signature === null || other.signature === null || page.signatureName !== other.signatureName) return 0;
+  const distance = hammingDistance(page.signature, other.signature);
+  return distance <= VARIANT_BITS ? distance : null;
+}
+
+/**
+ * Distance of a page to one that it may repeat, at most `maxBits`, more for a version of that page; `null` when it may
+ * not.
+ */
 export function repeatDistance(
   page: CrawlDatum,
   representative: CrawlDatum,
   minChars: number,
   maxBits: number,
 ): number | null {
-  if (!isOwnPage(representative)) return null;
+  // A page never repeats a version of itself.
+  if (!isOwnPage(representative) || isVariantOf(representative, page.url)) return null;
+  const declared = variantDistance(page, representative);
+  if (declared !== null) return declared;
   const [text, other] = [signedText(page, minChars), signedText(representative, minChars)];
   if (text === null || other === null || isOtherKind(text, other)) return null;
   if (!isAlikeInLength(text.textChars, other.textChars)) return null;
@@ -78,6 +102,22 @@ export function isIncomparable(page: CrawlDatum, representative: CrawlDatum, min
 /** Pages known longest first. */
 export const byAge = (a: CrawlDatum, b: CrawlDatum): number =>
   a.discoveredAt - b.discoveredAt || (a.url < b.url ? -1 : 1);
+
+/** The page at the least distance, among equals the one known longest; `null`: all are too far (distance `null`). */
+export function nearestPage(
+  pages: Iterable<CrawlDatum>,
+  distanceOf: (page: CrawlDatum) => number | null,
+): CrawlDatum | null {
+  let best: { readonly datum: CrawlDatum; readonly distance: number } | null = null;
+  for (const datum of pages) {
+    const distance = distanceOf(datum);
+    if (distance === null) continue;
+    if (best === null || distance < best.distance || (distance === best.distance && byAge(datum, best.datum) < 0)) {
+      best = { datum, distance };
+    }
+  }
+  return best?.datum ?? null;
+}
 
 export function asDuplicate(datum: CrawlDatum, representative: string): CrawlDatum {
   return { ...datum, state: 'duplicate', target: representative };

@@ -1,3 +1,4 @@
+import type { PageVariant } from '../../page/links/page-variant.ts';
 import { rereadBlocks } from '../change/block-memory.ts';
 import { type ParseSuccess, partsOf } from './compare-answer.ts';
 import type { CrawlDatum } from './datum.ts';
@@ -20,9 +21,18 @@ export function parsedFields(metadata: CrawlDatum['metadata'], parsed: ParseSucc
   };
 }
 
-/** `noindex` holds only as long as the page asks for it. */
+/** Metadata that hold only as long as the page says so. */
+export interface PageMetadataValues {
+  readonly noindex: true;
+  /** The version of another page that it is, and that page. */
+  readonly variant: PageVariant;
+  readonly variantOf: string;
+  /** Its number in a series of pages, from 1. */
+  readonly pageNumber: number;
+}
+
 function metadataAfter(metadata: CrawlDatum['metadata'], parsed: ParseSuccess): CrawlDatum['metadata'] {
-  const { noindex: _, ...kept } = metadata;
+  const { noindex, variant, variantOf, pageNumber, ...kept } = metadata;
   return { ...kept, ...parsed.metadata };
 }
 

@@ -27,6 +27,7 @@ export const SKIP_REASONS = {
     'outlinks.maxVariantsPerPath, outlinks.beyondVariants',
   ),
   'noise-link': found('The link is in navigation, a footer or the like.', 'outlinks.noise'),
+  'variant-link': found('The link only names the AMP, print or mobile version of its page.', 'outlinks.followVariants'),
   nofollow: found('The link says nofollow.', 'outlinks.followNofollow'),
   'beyond-depth': found('It is farther from a seed than the depth limit.', 'crawl --depth'),
   'rule-changed': selected('It is known, but the URL plugins refuse it now.', '"incrawl explain URL" names the rule'),

@@ -8,6 +8,7 @@ import { chosenBlocks } from './choice.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { ASIDE, SURROUND } from './element-signs.ts';
 import { FEATURES } from './feature-columns.ts';
+import { dropNotices } from './noscript.ts';
 import { type Outline, OutlineReader } from './outline.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './trees/content-model.ts';
@@ -56,6 +57,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: 
     lowerOthers(outline, context, chances);
     dropComments(outline, chances);
     const isMain = chosenBlocks(outline, page, context, chances);
+    dropNotices(outline, isMain);
     for (let i = 0; i + 1 < isMain.length; i++) {
       // A heading goes with the part that it announces.
       if (isMain[i] === 1 && isMain[i + 1] === 0 && announcesTail(outline, i)) isMain[i] = 0;

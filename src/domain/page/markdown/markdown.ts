@@ -1,6 +1,8 @@
 import { createMainContent } from '../content/main-content.ts';
 import { type Outline, OutlineReader } from '../content/outline.ts';
 import { hiddenElements } from '../content/page-blocks.ts';
+import { isShellOf } from '../content/text-source.ts';
+import { articleBodyText } from '../metadata/article-body.ts';
 import { isElement, type PageNode } from '../page-node.ts';
 import { flatten } from '../tape/flatten.ts';
 import { Tape } from '../tape/tape.ts';
@@ -12,15 +14,17 @@ const LEAST_CONTENT = 80;
 /**
  * The main content of a page as Markdown (CommonMark 0.31 with the tables of GitHub): headings, paragraphs, lists,
  * quotations, code, tables, links and emphasis. Text of the page is escaped, so that it cannot become markup. Empty for
- * a page without text.
+ * a page without text. `stated`: the text that its structured data have, which is written where it shows none.
  */
-export function createMarkdown(): (root: PageNode, resolve: LinkResolver) => string {
+export function createMarkdown(): (root: PageNode, resolve: LinkResolver, stated?: string | null) => string {
   const mainContent = createMainContent();
   const outlines = new OutlineReader();
   const tape = new Tape();
-  return (root, resolve) => {
+  return (root, resolve, stated = null) => {
     const nodes = flatten(root, tape);
     const found = mainContent(tape);
+    const paragraphs = stated === null ? '' : articleBodyText(stated);
+    if (isShellOf(found, paragraphs)) return write(...paragraphNodes(paragraphs), resolve);
     const isAll = found.text.length < LEAST_CONTENT;
     const isShown = isAll ? shownBlocks(found.outline) : found.isMain;
     const texts = new Set<PageNode>();
@@ -29,6 +33,13 @@ export function createMarkdown(): (root: PageNode, resolve: LinkResolver) => str
     });
     return write(root, texts, resolve);
   };
+}
+
+/** A page of paragraphs, a line each, and its texts. */
+function paragraphNodes(text: string): [root: PageNode, texts: ReadonlySet<PageNode>] {
+  const texts = text.split('\n').map((data): PageNode => ({ type: 'text', data }));
+  const children = texts.map((each): PageNode => ({ type: 'tag', name: 'p', children: [each] }));
+  return [{ type: 'root', children }, new Set(texts)];
 }
 
 /** 1 for each block that the page shows. */

@@ -39,6 +39,8 @@ export function readJsonLd(text: string, statements: Statements): void {
   collect(value, 0, found);
   const article = mainOf(found.articles, 'headline');
   if (article !== null) statements.isArticle = true;
+  const body = article?.articleBody;
+  if (typeof body === 'string' && body.length > (statements.articleBody?.length ?? 0)) statements.articleBody = body;
   const main = article ?? mainOf(found.things, 'name');
   for (const node of main === null ? found.pages.slice(0, 1) : [main, ...found.pages.slice(0, 1)]) {
     state(node, node === main, found, statements);

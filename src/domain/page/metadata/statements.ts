@@ -38,6 +38,8 @@ export class Statements {
   private readonly byField = new Map<StatedField, Statement[]>();
   /** Whether the page calls itself an article. */
   isArticle = false;
+  /** The longest text that structured data give for the page, as written. */
+  articleBody: string | null = null;
   /** Blocks of JSON-LD that were read, and those that are no JSON. */
   jsonLd = 0;
   malformed = 0;

@@ -26,6 +26,7 @@ export const ATTRIBUTE_NAMES = [
   'xlink:href',
   'open',
   'shadowrootmode',
+  'media',
 ] as const;
 /** A name that has a number. */
 export type AttributeName = Exclude<(typeof ATTRIBUTE_NAMES)[number], ''>;
