@@ -76,7 +76,7 @@ export function openReader(options: ReaderOptions): Reader {
 }
 
 /** Kinds of plugins that questions need; those that fetch and parse take the longest to load. */
-const KINDS: ReadonlySet<PluginKind> = new Set(['urlnormalizer', 'urlfilter', 'schedule']);
+const KINDS: ReadonlySet<PluginKind> = new Set(['urlnormalizer', 'urlfilter', 'urlexemption', 'schedule']);
 
 async function loadQuestionPlugins(
   dir: string,

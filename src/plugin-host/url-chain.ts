@@ -1,6 +1,6 @@
 import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { Log } from '../ports/log.ts';
-import type { UrlAdmissionVerdict, UrlContext, UrlVerdict } from './api/plugin-api.ts';
+import type { UrlAdmissionVerdict, UrlContext, UrlRefusal, UrlScope, UrlVerdict } from './api/plugin-api.ts';
 import { atOnce } from './loading/answer-checks.ts';
 import type { LoadedPlugins } from './loading/load-plugins.ts';
 import { textOf } from './loading/resolve-plugin.ts';
@@ -19,39 +19,50 @@ export interface UrlTraceStep {
   readonly note?: string | undefined;
 }
 
+/** The URL plugins. Without `scopes` all normalisers run in every scope. */
+export type UrlPlugins = Pick<LoadedPlugins, 'normalizers' | 'filters'> &
+  Partial<Pick<LoadedPlugins, 'scopes' | 'exemptions'>>;
+
 /**
- * Canonical form -> normalisers (after each the canonical form again) -> filters. A plugin that throws keeps the URL
- * out, and the reason names it.
+ * Canonical form -> normalisers of the scope (after each the canonical form again) -> filters, whose refusals the
+ * exemptions may lift. A normaliser or filter that throws keeps the URL out, and the reason names it.
  */
-export function applyUrlChain(
-  plugins: Pick<LoadedPlugins, 'normalizers' | 'filters'>,
-  input: string,
-  context: UrlContext,
-  base?: string,
-): UrlResult {
+export function applyUrlChain(plugins: UrlPlugins, input: string, context: UrlContext, base?: string): UrlResult {
   const canonical = canonicalUrl(input, base);
   if ('error' in canonical) return { url: null, reason: canonical.error, by: 'url' };
   let { url } = canonical;
-  for (const plugin of plugins.normalizers) {
-    const next = normalizeBy(plugin, url);
+  const { scope = 'default' } = context;
+  for (const plugin of normalizersOf(plugins, scope)) {
+    const next = normalizeBy(plugin, url, scope);
     if (next.url === null) return { ...next, by: plugin.name };
     url = next.url;
   }
   for (const plugin of plugins.filters) {
     const verdict = filterBy(plugin, url, context);
-    if (!verdict.accept) return { url: null, reason: verdict.reason, by: plugin.name };
+    if (verdict.accept) continue;
+    const { by, reason, isExempt } = afterExemptions(
+      plugins,
+      url,
+      { by: plugin.name, reason: verdict.reason },
+      context,
+    );
+    if (!isExempt) return { url: null, reason, by };
   }
   return { url, reason: null };
 }
 
 /** The form of a URL in the crawl db: canonical and normalised, not filtered. */
-export function normalizedUrl({ normalizers }: Pick<LoadedPlugins, 'normalizers'>, input: string): UrlResult {
-  return applyUrlChain({ normalizers, filters: [] }, input, { from: null, depth: 0, seedHosts: new Set() });
+export function normalizedUrl({ normalizers, scopes }: UrlPlugins, input: string): UrlResult {
+  return applyUrlChain({ normalizers, filters: [], ...(scopes && { scopes }) }, input, {
+    from: null,
+    depth: 0,
+    seedHosts: new Set(),
+  });
 }
 
 /** As {@link applyUrlChain}, with a trace of each step. */
 export function explainUrlChain(
-  plugins: Pick<LoadedPlugins, 'normalizers' | 'filters'>,
+  plugins: UrlPlugins,
   input: string,
   context: UrlContext,
   base?: string,
@@ -64,8 +75,9 @@ export function explainUrlChain(
   const canonical = canonicalUrl(input, base);
   if ('error' in canonical) return { url: null, reason: canonical.error, steps };
   let { url } = canonical;
-  for (const plugin of plugins.normalizers) {
-    const next = normalizeBy(plugin, url);
+  const { scope = 'default' } = context;
+  for (const plugin of normalizersOf(plugins, scope)) {
+    const next = normalizeBy(plugin, url, scope);
     if (next.url !== url) steps.push(...normalizerSteps(plugin, url, next));
     if (next.url === null) return { ...next, steps };
     url = next.url;
@@ -73,14 +85,54 @@ export function explainUrlChain(
   for (const plugin of plugins.filters) {
     const verdict = filterBy(plugin, url, context);
     steps.push({ name: plugin.name, before: url, after: verdict.accept ? url : null, note: verdict.reason });
-    if (!verdict.accept) return { url: null, reason: verdict.reason, steps };
+    if (verdict.accept) continue;
+    const { by, reason, isExempt } = afterExemptions(
+      plugins,
+      url,
+      { by: plugin.name, reason: verdict.reason },
+      context,
+    );
+    if (by !== plugin.name) steps.push({ name: by, before: url, after: isExempt ? url : null, note: reason });
+    if (!isExempt) return { url: null, reason, steps };
   }
   return { url, reason: null, steps };
 }
 
-function normalizeBy(plugin: LoadedPlugins['normalizers'][number], url: string): UrlResult {
+/**
+ * The normalisers of a scope. Where scopes are named and `generate` is not, known URLs are only filtered: they were
+ * normalised by the scope in which they were found.
+ */
+function normalizersOf({ normalizers, scopes }: UrlPlugins, scope: UrlScope): LoadedPlugins['normalizers'] {
+  if (scopes === undefined || scopes.size === 0) return normalizers;
+  return scopes.get(scope) ?? (scope === 'generate' ? NO_NORMALIZERS : (scopes.get('default') ?? normalizers));
+}
+
+const NO_NORMALIZERS: LoadedPlugins['normalizers'] = [];
+
+/** What becomes of a refusal: the first exemption from it, the fault of one, or the refusal itself. */
+function afterExemptions(
+  { exemptions = [] }: UrlPlugins,
+  url: string,
+  refusal: UrlRefusal,
+  context: UrlContext,
+): UrlRefusal & { readonly isExempt: boolean } {
+  for (const { name, extension } of exemptions) {
+    try {
+      const verdict = atOnce('exempt', extension.exempt(url, refusal, context));
+      if (typeof verdict?.exempt !== 'boolean') throw new TypeError('exempt must return {exempt: boolean}');
+      if (!verdict.exempt) continue;
+      const { reason } = withShortReason(verdict);
+      return { by: name, reason: `exempted from ${refusal.by}: ${reason}`, isExempt: true };
+    } catch (error) {
+      return { by: name, reason: `plugin-failed: ${name}: ${textOf(error)}`, isExempt: false };
+    }
+  }
+  return { ...refusal, isExempt: false };
+}
+
+function normalizeBy(plugin: LoadedPlugins['normalizers'][number], url: string, scope: UrlScope): UrlResult {
   try {
-    const next: unknown = atOnce('normalize', plugin.extension.normalize(url));
+    const next: unknown = atOnce('normalize', plugin.extension.normalize(url, scope));
     if (next === url) return { url, reason: null };
     if (next === null) return { url: null, reason: `${plugin.name} refuses it` };
     if (typeof next !== 'string') throw new TypeError(`normalize must return a URL or null, not ${typeof next}`);

@@ -109,7 +109,7 @@ export async function inject(
 }
 
 /** Scope goes by the hosts of the seeds, so seeds themselves are judged without any. */
-const SEED_CONTEXT = { from: null, depth: 0, seedHosts: new Set<string>() } as const;
+const SEED_CONTEXT = { from: null, depth: 0, seedHosts: new Set<string>(), scope: 'inject' } as const;
 
 export const SEED_HOSTS_KEY = 'seedHosts';
 

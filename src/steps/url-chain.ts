@@ -1,4 +1,5 @@
 import { countRejection, rejectionKind } from '../domain/crawl/discovery/rejections.ts';
+import type { UrlScope } from '../domain/url/canonical/url-scope.ts';
 import { NO_SKIP_SINK, type SkipSink } from './counters/skip-notes.ts';
 
 /** Where a URL was met; URL filters judge by it. */
@@ -7,6 +8,7 @@ export interface UrlChainContext {
   readonly from: string | null;
   readonly depth: number;
   readonly seedHosts: ReadonlySet<string>;
+  readonly scope: UrlScope;
 }
 
 export interface UrlChainResult {

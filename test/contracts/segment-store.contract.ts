@@ -126,7 +126,13 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
         expect(await all(from.fetchList())).toEqual(items);
         expect(await all(from.fetchList(1))).toEqual(items.slice(1));
         expect(await all(from.fetchList(4))).toEqual(items.slice(4));
-        expect(from.info).toMatchObject({ urls: 5, followed: 3, bounds, isListed: true, hosts: { ...hosts, '2.example': facts } });
+        expect(from.info).toMatchObject({
+          urls: 5,
+          followed: 3,
+          bounds,
+          isListed: true,
+          hosts: { ...hosts, '2.example': facts },
+        });
         expect([0, 1, 2, 3, 4].map((index) => from.hasFetched(index))).toEqual([true, false, false, true, false]);
         expect([from.fetchedCount, from.parsedCount, from.hasParsed(3)]).toEqual([2, 1, true]);
         expect((await from.findFetched(urlOf(3)))?.index).toBe(3);

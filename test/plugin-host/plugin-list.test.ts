@@ -36,7 +36,7 @@ test('a YAML error is reported in one line', () => {
 });
 
 test.each([
-  ['- a\n', 'p.yaml:1:1 expected the keys plugins and winners'],
+  ['- a\n', 'p.yaml:1:1 expected the keys plugins, winners and scopes'],
   ['plugin:\n  - a\n', 'p.yaml:1:1 plugin: unknown key, did you mean plugins?'],
   ['plugins: a\n', 'p.yaml:1:10 plugins: expected a list'],
   ['winners: [a]\n', 'p.yaml:1:10 winners: expected a map of MIME type to plugin name'],

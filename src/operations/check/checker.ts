@@ -14,6 +14,7 @@ import type { PageNode } from '../../domain/page/page-node.ts';
 import { readableText } from '../../domain/page/published/readable-text.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
 import type { Page } from '../../plugin-host/api/plugin-api.ts';
 import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
 import type { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
@@ -32,6 +33,13 @@ export interface UrlCheck {
   readonly url: string | null;
   readonly reason: string | null;
   readonly steps: readonly UrlTraceStep[];
+}
+
+export interface UrlInput {
+  readonly url: string;
+  readonly base?: string;
+  /** Where the URL is met; default: `default`. */
+  readonly scope?: UrlScope;
 }
 
 export interface ParseCheck {
@@ -94,7 +102,7 @@ export interface ParseInput {
  * robots.txt allows it, and with the pause between two requests to a host.
  */
 export interface Checker {
-  url(input: string | { readonly url: string; readonly base?: string }): Promise<UrlCheck>;
+  url(input: string | UrlInput): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
   /** As `parse`, and why each block is content or not. */
   explainParse(input: ParseInput): Promise<ExplainedParse>;
@@ -240,8 +248,8 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
 
   return {
     async url(input) {
-      const { url, base } = typeof input === 'string' ? { url: input, base: undefined } : input;
-      const { url: result, reason, steps } = explainUrlChain(plugins, url, context, base);
+      const { url, base, scope = 'default' }: UrlInput = typeof input === 'string' ? { url: input } : input;
+      const { url: result, reason, steps } = explainUrlChain(plugins, url, { ...context, scope }, base);
       return { input: url, url: result, reason, steps };
     },
     parse: (input) => parsed(input),

@@ -24,7 +24,11 @@ export function listRound(
   const { clock, random } = deps.runtime;
   const { loaded } = deps.plugins;
   const { db, seedHosts } = deps.store();
-  const chain = { normalizers: normalize ? loaded.normalizers : [], filters: filter ? loaded.filters : [] };
+  const { normalizers, scopes, filters, exemptions } = loaded;
+  const chain = {
+    ...(normalize ? { normalizers, scopes } : { normalizers: [] }),
+    ...(filter ? { filters, exemptions } : { filters: [] }),
+  };
   const list = {
     db,
     segments,

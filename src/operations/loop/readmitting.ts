@@ -163,12 +163,14 @@ function rulesOf(
   // The default has the fingerprint of the versions that did not know it.
   const options = { ...rest, ...(followVariants && { followVariants }) };
   const prints = plugins.loaded.entries.map(({ print }) => print).filter((print) => print !== '');
+  // Without any the print is that of versions before there were scopes.
+  const scopes = [...plugins.loaded.scopes].map(([scope, chain]) => [scope, chain.map(({ name }) => name)]);
   const { seedHosts } = deps.store();
   // XOR, since a set of hosts has no order.
   let hosts = 0;
   for (const host of seedHosts) hosts ^= murmur3(host);
   const print = createHash('sha256')
-    .update(JSON.stringify([options, prints, seedHosts.size, hosts]))
+    .update(JSON.stringify([options, prints, seedHosts.size, hosts, ...scopes]))
     .digest('hex')
     .slice(0, 16);
   return { print, layers: (additions ?? config.updatedb.additions) ? layers : 0 };

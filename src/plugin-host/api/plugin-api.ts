@@ -15,6 +15,8 @@ import type { Outlink } from '../../ports/segment-store.ts';
 import type { Exporter } from './exporter-api.ts';
 import type { ParseResult } from './parse-result.ts';
 
+import type { UrlExemption, UrlFilter, UrlNormalizer } from './url-api.ts';
+
 export type {
   FetchSchedule,
   ScheduleDecision,
@@ -29,6 +31,7 @@ export type { Outlink } from '../../ports/segment-store.ts';
 export type * from './exporter-api.ts';
 export type * from './parse-result.ts';
 export * from './plugin-library.ts';
+export type * from './url-api.ts';
 
 /** The extension that a plugin of each kind provides. */
 export interface ExtensionByKind {
@@ -38,6 +41,8 @@ export interface ExtensionByKind {
   urlnormalizer: UrlNormalizer;
   /** Which URLs enter the crawl, and stay in it. Main thread; in the order of the list, up to the first refusal. */
   urlfilter: UrlFilter;
+  /** Which URLs that a filter refuses enter all the same. Main thread; up to the first that exempts. */
+  urlexemption: UrlExemption;
   /** Title, text and outlinks of a body. Parse workers; of two for one type, `winners` names one. */
   parse: Parser;
   /** Changes to what the parser found. Parse workers; all of them run, in the order of the list. */
@@ -54,53 +59,6 @@ export interface ExtensionByKind {
 
 /** The first word of a plugin's name. */
 export type PluginKind = keyof ExtensionByKind;
-
-/** Rewrites URLs. Normalisers run in the order of the plugin list, before the filters. */
-export interface UrlNormalizer {
-  /**
-   * The rewritten form of a canonical URL, or `null` to refuse it. Must be idempotent and synchronous. The host makes
-   * the result canonical again. A normaliser that throws keeps the URL out.
-   */
-  normalize(url: string): string | null;
-  /**
-   * The rules of {@link normalize} that change this URL, in order, each with the URL after it; for `incrawl check url`.
-   * Without it the normaliser is shown as one step.
-   */
-  explain?(url: string): readonly { readonly rule: string; readonly after: string }[];
-}
-
-/** Where a URL was found. */
-export interface UrlContext {
-  /** The page that links to it; `null` for a seed. */
-  readonly from: string | null;
-  /** Number of links from a seed. */
-  readonly depth: number;
-  /** `host[:port]` of the seeds, for scope rules. May be empty in `incrawl check url`. */
-  readonly seedHosts: ReadonlySet<string>;
-}
-
-export type UrlVerdict =
-  | { readonly accept: true; readonly reason?: string }
-  /** `reason` is shown and counted: stable words first, as in `rule line 12: -\\.gif$`. Cut after 500 characters. */
-  | { readonly accept: false; readonly reason: string };
-
-/** Lets URLs in or keeps them out. Filters run in the order of the plugin list; the first refusal decides. */
-export interface UrlFilter {
-  /** Judges a normalised URL. Synchronous. A filter that throws keeps the URL out; the reason names the plugin. */
-  filter(url: string, context: UrlContext): UrlVerdict;
-  /**
-   * For filters that count: called once for each new URL, that is one that passed all filters and is not in the crawl
-   * db, in the order found. A filter that throws admits the URL.
-   */
-  admit?(url: string): UrlAdmissionVerdict;
-  /** Called with every URL of the crawl db before the first {@link admit} of a run. */
-  learn?(url: string): void;
-}
-
-export type UrlAdmissionVerdict =
-  /** `demote`: factor on the score of the URL, above 0 and below 1. */
-  | { readonly admit: true; readonly demote?: number; readonly reason?: string }
-  | { readonly admit: false; readonly reason: string };
 
 /** A fetched page. One parser and then all parse filters work on the same object, and so on the same DOM. */
 export interface Page {
@@ -257,9 +215,10 @@ export interface PluginDefinition<Kind extends PluginKind = PluginKind, Options 
   setup(host: PluginHost, options: Options): ExtensionByKind[Kind] | Promise<ExtensionByKind[Kind]>;
 }
 
-const KINDS = 'protocol urlnormalizer urlfilter parse parsefilter signature schedule scoring exporter'.split(
-  ' ',
-) as readonly PluginKind[];
+const KINDS =
+  'protocol urlnormalizer urlfilter urlexemption parse parsefilter signature schedule scoring exporter'.split(
+    ' ',
+  ) as readonly PluginKind[];
 
 /** The kind at the beginning of a plugin's name. Throws a `TypeError` that lists the kinds if there is none. */
 export function kindOfPlugin(name: string): PluginKind {

@@ -8,6 +8,7 @@ import { newDatum } from '../../domain/crawl/states/datum.ts';
 import { deepFreeze } from '../../domain/deep-freeze.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { isUrl } from '../../domain/url/canonical/is-url.ts';
+import { URL_SCOPES } from '../../domain/url/canonical/url-scope.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import { resultFault, signatureFault } from '../loading/answer-checks.ts';
@@ -141,9 +142,13 @@ const EXAMS: {
   },
   urlnormalizer: (extension, given) => {
     for (const url of [...URLS, ...(given.urls ?? [])]) {
-      const once = extension.normalize(url);
-      check(once === null || isUrl(once), 'a URL or null', once);
-      if (once !== null) check(extension.normalize(once) === once, `idempotent on ${once}`, extension.normalize(once));
+      for (const scope of URL_SCOPES) {
+        const once = extension.normalize(url, scope);
+        check(once === null || isUrl(once), 'a URL or null', once);
+        if (once === null) continue;
+        const twice = extension.normalize(once, scope);
+        check(twice === once, `idempotent on ${once} (scope ${scope})`, twice);
+      }
     }
   },
   urlfilter: (extension, given) => {
@@ -151,6 +156,19 @@ const EXAMS: {
       const verdict = extension.filter(url, { from: null, depth: 0, seedHosts: new Set() });
       check(typeof verdict.accept === 'boolean', 'a verdict with accept', verdict);
       if (!verdict.accept) check(verdict.reason.length > 0, 'a rejection with its reason', verdict);
+    }
+  },
+  urlexemption: (extension, given) => {
+    const refusal = { by: 'urlfilter-scope', reason: 'not a host of the seeds' };
+    for (const url of [...URLS, ...(given.urls ?? [])]) {
+      for (const scope of URL_SCOPES) {
+        const context = { from: null, depth: 0, seedHosts: new Set<string>(), scope };
+        const verdict = extension.exempt(url, refusal, context);
+        check(typeof verdict.exempt === 'boolean', 'a verdict with exempt', verdict);
+        if (verdict.exempt) check(verdict.reason.length > 0, 'an exemption with its reason', verdict);
+        const again = extension.exempt(url, refusal, context);
+        check(again.exempt === verdict.exempt, 'the same verdict for the same URL', again);
+      }
     }
   },
   parse: async (extension, given) => {

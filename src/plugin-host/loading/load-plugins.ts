@@ -13,8 +13,10 @@ import {
   type PluginKind,
   type Scoring,
   type Signature,
+  type UrlExemption,
   type UrlFilter,
   type UrlNormalizer,
+  type UrlScope,
 } from '../api/plugin-api.ts';
 import { checkedExtension } from './checked-extension.ts';
 import { contentTag } from './content-tag.ts';
@@ -23,6 +25,7 @@ import { readOptions } from './option-faults.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
 import { pluginPrint } from './plugin-print.ts';
 import { importPlugin, resolvePlugin, textOf } from './resolve-plugin.ts';
+import { scopedNormalizers } from './scoped-normalizers.ts';
 
 export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly name: string;
@@ -33,7 +36,10 @@ export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly options: Readonly<Record<string, unknown>> | null;
   /** Of parsers and parse filters: version of the signed texts, see {@link contentTag}; empty for other kinds. */
   readonly content: string;
-  /** Of URL normalisers and filters: fingerprint of their rules, see {@link pluginPrint}; empty for other kinds. */
+  /**
+   * Of URL normalisers, filters and exemptions: fingerprint of their rules, see {@link pluginPrint}; empty for other
+   * kinds.
+   */
   readonly print: string;
   /** `null` for kinds that were not set up in this thread. */
   readonly extension: ExtensionByKind[Kind] | null;
@@ -45,6 +51,9 @@ export interface LoadedPlugins {
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
   readonly normalizers: readonly { readonly name: string; readonly extension: UrlNormalizer }[];
   readonly filters: readonly { readonly name: string; readonly extension: UrlFilter }[];
+  /** The normalisers of the scopes that the list names. */
+  readonly scopes: ReadonlyMap<UrlScope, LoadedPlugins['normalizers']>;
+  readonly exemptions: readonly { readonly name: string; readonly extension: UrlExemption }[];
   /** The parser of a MIME type. `content` names the version of the signed texts after it and all parse filters. */
   parserFor(
     contentType: string,
@@ -69,6 +78,7 @@ export const MAIN_THREAD_KINDS: ReadonlySet<PluginKind> = new Set([
   'protocol',
   'urlnormalizer',
   'urlfilter',
+  'urlexemption',
   'schedule',
   'scoring',
   'exporter',
@@ -80,6 +90,7 @@ const METHODS: Readonly<Record<PluginKind, readonly string[]>> = {
   protocol: ['exchange', 'close'],
   urlnormalizer: ['normalize'],
   urlfilter: ['filter'],
+  urlexemption: ['exempt'],
   parse: ['parse'],
   parsefilter: ['filter'],
   signature: ['sign'],
@@ -90,7 +101,7 @@ const METHODS: Readonly<Record<PluginKind, readonly string[]>> = {
 
 const NO_TAGS = Object.freeze({ content: '', print: '' });
 
-const isUrlPlugin = (kind: PluginKind): boolean => kind === 'urlnormalizer' || kind === 'urlfilter';
+const isUrlPlugin = (kind: PluginKind): boolean => kind.startsWith('url');
 
 /** Imports, checks and sets up the plugins of a list, in order. Throws `plugin-broken` or `config-invalid`. */
 export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> {
@@ -102,7 +113,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     }
     entries.push(loaded);
   }
-  return arrange(entries, options.list.winners);
+  return arrange(entries, options.list, options.kinds);
 }
 
 async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<LoadedPlugin> {
@@ -192,7 +203,11 @@ function readBy(schema: unknown, given: PluginListEntry['options'], plugin: stri
   }
 }
 
-function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<string, string>>): LoadedPlugins {
+function arrange(
+  entries: readonly LoadedPlugin[],
+  { winners, scopes = {} }: PluginList,
+  kinds: LoadOptions['kinds'],
+): LoadedPlugins {
   const of = <Kind extends PluginKind>(
     kind: Kind,
   ): { name: string; extension: ExtensionByKind[Kind]; content: string }[] =>
@@ -230,6 +245,8 @@ function arrange(entries: readonly LoadedPlugin[], winners: Readonly<Record<stri
     ),
     normalizers: of('urlnormalizer'),
     filters: of('urlfilter'),
+    scopes: kinds.has('urlnormalizer') ? scopedNormalizers(of('urlnormalizer'), scopes) : new Map(),
+    exemptions: of('urlexemption'),
     parserFor: (contentType) => {
       const family = `${contentType.slice(0, contentType.indexOf('/'))}/*`;
       const xml = contentType.endsWith('+xml') ? parsers.get('application/xml') : undefined;

@@ -2,6 +2,7 @@ import { type Document, isMap, isScalar, isSeq } from 'yaml';
 import { readYamlDocument } from '../../config/yaml-document.ts';
 import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { URL_SCOPES } from '../../domain/url/canonical/url-scope.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
 
 /** Reads `plugins.yaml`. Throws `config-invalid` with file, line and column of every fault. */
@@ -11,8 +12,9 @@ export function parsePluginList(text: string, file: string): PluginList {
   const errors: string[] = [];
   const entries: PluginListEntry[] = [];
   let winners: Record<string, string> = {};
+  let scopes: PluginList['scopes'];
   const root = document.contents;
-  if (root !== null && !isMap(root)) errors.push(`${at(root)} expected the keys plugins and winners`);
+  if (root !== null && !isMap(root)) errors.push(`${at(root)} expected the keys plugins, winners and scopes`);
   if (isMap(root)) {
     for (const { key, value } of root.items) {
       const name = isScalar(key) ? String(key.value) : '';
@@ -26,8 +28,12 @@ export function parsePluginList(text: string, file: string): PluginList {
         winners = Object.fromEntries(
           Object.entries(isMap(value) ? value.toJSON() : {}).map(([k, v]) => [k, String(v)]),
         );
+      } else if (name === 'scopes') {
+        const read = scopesOf(value);
+        if (typeof read === 'string') errors.push(`${at(value)} scopes: ${read}`);
+        else scopes = read;
       } else {
-        const guess = closestName(name, ['plugins', 'winners']);
+        const guess = closestName(name, ['plugins', 'winners', 'scopes']);
         errors.push(
           name === 'plugins' || name === 'winners'
             ? `${at(value)} ${name}: expected a ${name === 'plugins' ? 'list' : 'map of MIME type to plugin name'}`
@@ -37,7 +43,20 @@ export function parsePluginList(text: string, file: string): PluginList {
     }
   }
   if (errors.length > 0) throw new CrawlError('config-invalid', errors.join('\n'));
-  return { entries, winners };
+  return { entries, winners, ...(scopes !== undefined && { scopes }) };
+}
+
+function scopesOf(value: unknown): NonNullable<PluginList['scopes']> | string {
+  if (isScalar(value) && value.value === null) return {};
+  const wanted = `expected a map of scopes (${URL_SCOPES.join(', ')}) to lists of URL normalizers`;
+  if (!isMap(value)) return wanted;
+  const read: Record<string, unknown> = value.toJSON();
+  for (const [scope, names] of Object.entries(read)) {
+    if (!URL_SCOPES.some((each) => each === scope)) return `unknown scope ${scope}; ${wanted}`;
+    const isList = Array.isArray(names) && names.every((name) => typeof name === 'string');
+    if (!isList) return `${scope}: expected a list of URL normalizers, [] for none`;
+  }
+  return read as NonNullable<PluginList['scopes']>;
 }
 
 function entryOf(item: unknown, where: string, document: Document.Parsed): PluginListEntry | string {

@@ -1,3 +1,5 @@
+import type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
+
 export interface PluginListEntry {
   /** A bundled name, a path (`./plugins/parse-mine`), or a package name. */
   readonly use: string;
@@ -10,6 +12,10 @@ export interface PluginList {
   readonly entries: readonly PluginListEntry[];
   /** Plugin by MIME type, scheme or format that two plugins claim. */
   readonly winners: Readonly<Record<string, string>>;
+  /**
+   * Names of URL normalisers by the scope that they run in, in order; a scope that is not named has the default ones.
+   */
+  readonly scopes?: Readonly<Partial<Record<UrlScope, readonly string[]>>>;
 }
 
 const BUNDLED = [

@@ -19,6 +19,12 @@ const SETUP: Readonly<Record<PluginKind, string>> = {
       return parsed.href;
     },
   }),`,
+  urlexemption: `  setup: () => ({
+    exempt: (url, refusal) =>
+      refusal.by === 'urlfilter-scope' && url.startsWith('https://static.example.org/')
+        ? { exempt: true, reason: 'its own files' }
+        : { exempt: false },
+  }),`,
   urlfilter: `  setup: () => ({
     filter: (url) => (url.includes('/private/') ? { accept: false, reason: 'private' } : { accept: true }),
   }),`,

@@ -112,7 +112,7 @@ async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap, scor
   const entries = new Map<string, number | null>();
   let filtered = 0;
   for (const { loc, lastmod } of read.urls) {
-    const { url } = deps.urls.apply(loc, { from: sitemap, depth: 1, seedHosts: deps.seedHosts });
+    const { url } = deps.urls.apply(loc, { from: sitemap, depth: 1, seedHosts: deps.seedHosts, scope: 'outlink' });
     const date = lastmod === null ? Number.NaN : Date.parse(lastmod);
     if (url === null) filtered++;
     else entries.set(url, Number.isNaN(date) ? null : date);

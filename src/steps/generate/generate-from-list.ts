@@ -94,7 +94,7 @@ async function readList(deps: ListDeps, sources: readonly SeedSource[]) {
   const errors: SeedError[] = [];
   const filteredBy: Record<string, number> = {};
   const chain = countingRejections(deps.urls, filteredBy);
-  const context = { from: null, depth: 0, seedHosts: deps.seedHosts };
+  const context = { from: null, depth: 0, seedHosts: deps.seedHosts, scope: 'default' } as const;
   const listed = new Map<string, ListedUrl>();
   let [urls, filtered] = [0, 0];
   for (const { name, lines } of sources) {

@@ -166,5 +166,5 @@ function leastIntervals(db: CrawlDb, policy: SettlePolicy): (url: string) => num
 
 /** Whether the filters let a URL in today: the operator may have changed them since it was found. */
 export function isAdmitted({ urls, seedHosts }: SelectDeps, url: string, depth: number): boolean {
-  return urls.apply(url, { from: null, depth, seedHosts }).url === url;
+  return urls.apply(url, { from: null, depth, seedHosts, scope: 'generate' }).url === url;
 }

@@ -77,7 +77,7 @@ export function redirectTarget(
     return null;
   }
   const depth = depthAfter(page.depth, page.url, absolute);
-  const context = { from: page.url, depth, seedHosts: deps.seedHosts };
+  const context = { from: page.url, depth, seedHosts: deps.seedHosts, scope: 'fetcher' } as const;
   const { url } = deps.urls.apply(absolute, context);
   if (url === null) {
     tally.filteredUrls++;
@@ -127,7 +127,7 @@ export function outlinkTargets(
       skipLink(deps, outlink.url, 'noise-link', page, outlink.noise ?? null);
       continue;
     }
-    const { url } = deps.urls.apply(outlink.url, { from: page.url, depth, seedHosts });
+    const { url } = deps.urls.apply(outlink.url, { from: page.url, depth, seedHosts, scope: 'outlink' });
     if (url === null) tally.filteredUrls++;
     else if (url !== page.url && !targets.has(url)) {
       targets.add(url);

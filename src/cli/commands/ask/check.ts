@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Checker } from '../../../crawler.ts';
 import { CrawlError } from '../../../domain/errors.ts';
+import { URL_SCOPES } from '../../../domain/url/canonical/url-scope.ts';
 import { answerLines, type CheckInput, parseInput, requiredField, textField } from '../../input/stdin-answers.ts';
 import type { Run } from '../../program/program.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
@@ -14,6 +15,7 @@ import type { Session } from '../../session.ts';
 interface CheckFlags {
   readonly stdin?: true;
   readonly base?: string;
+  readonly scope?: string;
   readonly url?: string;
   readonly contentType?: string;
   readonly robots?: string;
@@ -34,15 +36,21 @@ interface Check {
 const CHECKS: readonly Check[] = [
   {
     name: 'url',
-    argument: 'a URL, or {"url", "base"}',
+    argument: 'a URL, or {"url", "base", "scope"}',
     description: 'Run a URL through the normalizers and filters, step by step.',
     example: "incrawl check url 'HTTP://Example.org:80/a/../b?utm_source=x#top'",
-    options: [['--base <url>', 'resolve a relative URL against this one']],
+    options: [
+      ['--base <url>', 'resolve a relative URL against this one'],
+      ['--scope <scope>', `where the URL is met: ${URL_SCOPES.join(', ')}`],
+    ],
     ask(checker, input, flags) {
-      if (typeof input === 'string')
-        return checker.url(flags.base === undefined ? input : { url: input, base: flags.base });
-      const base = textField(input, 'base') ?? flags.base;
-      return checker.url({ url: requiredField(input, 'url'), ...(base === undefined ? {} : { base }) });
+      const fields = typeof input === 'string' ? { url: input } : input;
+      const base = textField(fields, 'base') ?? flags.base;
+      const named = textField(fields, 'scope') ?? flags.scope ?? 'default';
+      const scope = URL_SCOPES.find((each) => each === named);
+      if (scope === undefined)
+        throw new CrawlError('usage-invalid', `scope: expected one of ${URL_SCOPES.join(', ')}, not "${named}"`);
+      return checker.url({ url: requiredField(fields, 'url'), ...(base === undefined ? {} : { base }), scope });
     },
   },
   {

@@ -84,7 +84,10 @@ function skippedText(skipped: Explanation['skipped']): string {
 
 function urlSteps({ steps, input, url, reason }: Explanation): string {
   const found = steps
-    .filter(({ name, before, after, note }) => after !== before || note !== undefined || name.startsWith('urlfilter-'))
+    .filter(
+      ({ name, before, after, note }) =>
+        after !== before || note !== undefined || /^url(?:filter|exemption)-/.test(name),
+    )
     .map(({ name, before, after, note }) => {
       const change = after === before ? 'passed' : `${before} -> ${after ?? 'refused'}`;
       return [`  ${name}`, note === undefined ? change : `${change} (${note})`] as const;
