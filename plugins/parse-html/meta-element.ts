@@ -1,3 +1,4 @@
+import { ATTRIBUTE, type Tape } from 'incrawl/plugin';
 import { foldText } from './folded-text.ts';
 import { META_NAMES } from './meta-names.ts';
 import type { PageFacts } from './page-facts.ts';
@@ -5,30 +6,31 @@ import type { PageFacts } from './page-facts.ts';
 const MAX_KEYWORDS = 100;
 const MAX_KEYWORD = 128;
 
-/** Reads one `meta` element. */
+/** Reads one `meta` element. Most have a name that states nothing: of these the name alone is read. */
 export function readMeta(
-  attributes: Readonly<Record<string, string>>,
+  tape: Tape,
+  at: number,
   facts: PageFacts,
   agents: ReadonlySet<string>,
   refresh: (url: string) => void,
 ): void {
-  const { content } = attributes;
-  if (content === undefined) return;
-  const pragma = attributes['http-equiv']?.trim().toLowerCase();
+  const content = tape.find(at, ATTRIBUTE.content);
+  if (content < 0) return;
+  const pragma = tape.attribute(at, 'http-equiv')?.trim().toLowerCase();
   if (pragma === 'refresh') {
-    const url = refreshTarget(content);
+    const url = refreshTarget(tape.valueAt(content));
     if (url !== null) refresh(url);
-  } else if (pragma === 'content-language') facts.lang ??= content;
-  const name = (attributes.name ?? attributes.property ?? attributes.itemprop)?.trim().toLowerCase();
+  } else if (pragma === 'content-language') facts.lang ??= tape.valueAt(content);
+  const name = (tape.attribute(at, 'name') ?? tape.attribute(at, 'property') ?? tape.attribute(at, 'itemprop'))
+    ?.trim()
+    .toLowerCase();
   if (name === undefined) return;
-  if (agents.has(name)) facts.robots.push(content);
-  else if (name === 'keywords') addKeywords(facts.keywords, content);
-  else if (name === 'og:locale') facts.locale ??= content;
-  else if (name === 'og:type') facts.stated.isArticle ||= /article/i.test(content);
-  else {
-    const known = META_NAMES.get(name);
-    if (known !== undefined) facts.stated.add(known.field, known.source, content);
-  }
+  const known = META_NAMES.get(name);
+  if (agents.has(name)) facts.robots.push(tape.valueAt(content));
+  else if (known !== undefined) facts.stated.add(known.field, known.source, tape.valueAt(content));
+  else if (name === 'keywords') addKeywords(facts.keywords, tape.valueAt(content));
+  else if (name === 'og:locale') facts.locale ??= tape.valueAt(content);
+  else if (name === 'og:type') facts.stated.isArticle ||= /article/i.test(tape.valueAt(content));
 }
 
 function addKeywords(keywords: string[], content: string): void {

@@ -104,9 +104,7 @@ export class PageWalk {
         this.readLink(at);
         break;
       case META:
-        readMeta(this.attributes(at, META_ATTRIBUTES), facts, this.options.agents, (url) =>
-          this.addLink(url, REFRESH, undefined, ''),
-        );
+        readMeta(tape, at, facts, this.options.agents, this.addRefresh);
         break;
       case BASE:
         facts.baseHref ??= tape.attribute(at, 'href') ?? null;
@@ -128,19 +126,19 @@ export class PageWalk {
   }
 
   private readLink(at: number): void {
-    const attributes = this.attributes(at, LINK_ATTRIBUTES);
+    const attributes = this.linkAttributes(at);
     const { href, rel: relations, title } = attributes;
     const meaning = linkMeaning(attributes);
     if (meaning !== null) this.addLink(href, meaning, relations, title);
   }
 
-  /** The attributes of one of the few elements whose meaning depends on several. */
-  private attributes(
-    at: number,
-    names: readonly (typeof LINK_ATTRIBUTES | typeof META_ATTRIBUTES)[number][],
-  ): Record<string, string> {
+  private readonly addRefresh = (url: string): void => {
+    this.addLink(url, REFRESH, undefined, '');
+  };
+
+  private linkAttributes(at: number): Record<string, string> {
     const attributes: Record<string, string> = {};
-    for (const name of names) {
+    for (const name of LINK_ATTRIBUTES) {
       const value = this.tape.attribute(at, name);
       if (value !== undefined) attributes[name] = value;
     }
@@ -244,7 +242,6 @@ function isAmp(tape: Tape, at: number): boolean {
 }
 
 const LINK_ATTRIBUTES = ['rel', 'type', 'hreflang', 'href', 'title', 'media'] as const;
-const META_ATTRIBUTES = ['content', 'http-equiv', 'name', 'property', 'itemprop'] as const;
 const JSON_LD = /^\s*application\/ld\+json\s*(?:;|$)/i;
 const JSON_LD_CHARS = 'application/ld+json'.length;
 /** Blocks of JSON-LD read of a page. */

@@ -1,4 +1,3 @@
-// domain/page/metadata/: what a page says about itself (title, authors, times, ..), decided from all its statements.
 import { lettersOf, wordsOf } from './title-words.ts';
 
 const MAX_AUTHORS = 20;
@@ -19,6 +18,8 @@ const BETWEEN =
   /\s*(?:[,;\u3001\uff0c\uff1b\u00b7|]|\s&\s|\s\/\s|\s\+\s|\s(?:and|und|et|y|e|i|och|og|en|ja|и|та|και|with|mit)\s)\s*/iu;
 const EMAIL = /\s*[<(]?[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}[>)]?/g;
 const ADDRESS = /^(?:https?:|www\.|\/|@|#)|\.(?:com|org|net)\/|facebook\.com|twitter\.com/i;
+/** A name as most sources write it: nothing is to be taken off. */
+const PLAIN_NAME = /^[A-Z][a-z]{1,30}(?: [A-Z][a-z]{1,30}){1,2}$/;
 /** What software writes where no author is set. */
 const NOTHING =
   /^(?:admin(?:istrator)?|author|editor|redaktion|staff|user|root|guest|unknown|none|null|undefined|n\/a|anonymous|webmaster|test|wordpress)$/i;
@@ -29,6 +30,11 @@ const NOTHING =
 export function authorNames(stated: readonly string[]): string[] {
   const found = new Map<string, string>();
   for (const written of stated) {
+    if (PLAIN_NAME.test(written) && !ROLE.test(written)) {
+      const letters = lettersOf(written);
+      if (!found.has(letters)) found.set(letters, written);
+      continue;
+    }
     if (ADDRESS.test(written)) continue;
     for (const part of partsOf(written.replace(EMAIL, ' ').replace(BEFORE, ''))) {
       const name = part.trim().replace(BEFORE, '').replace(BEHIND, '').trim();

@@ -42,9 +42,9 @@ export function readJsonLd(text: string, statements: Statements): void {
   const body = article?.articleBody;
   if (typeof body === 'string' && body.length > (statements.articleBody?.length ?? 0)) statements.articleBody = body;
   const main = article ?? mainOf(found.things, 'name');
-  for (const node of main === null ? found.pages.slice(0, 1) : [main, ...found.pages.slice(0, 1)]) {
-    state(node, node === main, found, statements);
-  }
+  if (main !== null) state(main, true, found, statements);
+  const [page] = found.pages;
+  if (page !== undefined && page !== main) state(page, false, found, statements);
   for (const site of found.sites) add(statements, 'siteName', 'name', site.name);
 }
 
@@ -127,6 +127,7 @@ function kindOf(type: unknown): Kind {
 function mainOf(nodes: readonly Node[], name: string): Node | null {
   const [first] = nodes;
   if (first === undefined) return null;
+  if (nodes.length === 1) return first;
   const names = new Set(nodes.map((node) => node[name]).filter((each) => typeof each === 'string'));
   return names.size > 1 ? (nodes.find((node) => node.mainEntityOfPage !== undefined) ?? null) : first;
 }
@@ -134,19 +135,19 @@ function mainOf(nodes: readonly Node[], name: string): Node | null {
 function state(node: Node, isMain: boolean, found: Found, statements: Statements): void {
   add(statements, 'title', 'headline', node.headline);
   if (isMain && node.headline === undefined) add(statements, 'title', 'name', node.name);
-  for (const author of [node.author ?? node.creator ?? []].flat()) {
-    add(statements, 'authors', 'author', nameOf(author, found));
-  }
+  const authors = node.author ?? node.creator;
+  if (Array.isArray(authors)) for (const author of authors) add(statements, 'authors', 'author', nameOf(author, found));
+  else add(statements, 'authors', 'author', nameOf(authors, found));
   add(statements, 'publishedAt', 'datePublished', node.datePublished ?? node.dateCreated ?? node.uploadDate);
   add(statements, 'modifiedAt', 'dateModified', node.dateModified);
   add(statements, 'description', 'description', node.description);
-  for (const language of [node.inLanguage ?? []].flat()) {
+  for (const language of Array.isArray(node.inLanguage) ? node.inLanguage : [node.inLanguage]) {
     add(statements, 'lang', 'inLanguage', isNode(language) ? (language.alternateName ?? language.name) : language);
   }
-  for (const image of [node.image ?? node.thumbnailUrl ?? []].flat().slice(0, 1)) {
-    const target = isNode(image) && image.url === undefined ? found.byId.get(String(image['@id'])) : image;
-    add(statements, 'image', 'image', isNode(target) ? (target.url ?? target.contentUrl) : target);
-  }
+  const images = node.image ?? node.thumbnailUrl;
+  const image: unknown = Array.isArray(images) ? images[0] : images;
+  const target = isNode(image) && image.url === undefined ? found.byId.get(String(image['@id'])) : image;
+  add(statements, 'image', 'image', isNode(target) ? (target.url ?? target.contentUrl) : target);
   add(statements, 'siteName', 'publisher', nameOf(node.publisher, found));
 }
 

@@ -28,6 +28,8 @@ export interface MetadataPage {
 }
 
 const DAY_MS = 86_400_000;
+/** Host and path of a URL. */
+const ADDRESS = /^[a-z]+:\/\/([^/?#]*)([^?#]*)/i;
 /** Sources of names of a site, the most careful first. */
 const SITE_NAMES = ['og:site_name', 'json-ld name', 'meta application-name', 'json-ld publisher', 'meta dc.publisher'];
 
@@ -35,20 +37,22 @@ const DESCRIPTIONS = ['meta description', 'og:description', 'twitter:description
 
 /** Decides each field from all statements about it. */
 export function pageMetadata(statements: Statements, page: MetadataPage): PageMetadata {
-  const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(page.url)?.[1] ?? '';
-  const names = new SiteNames(
-    statements.of('siteName').map(({ value }) => value),
-    host.toLowerCase(),
-  );
+  const [, host = '', path = ''] = ADDRESS.exec(page.url) ?? [];
+  const names = new SiteNames(statements.of('siteName'), host.toLowerCase());
   const { isArticle } = statements;
-  const title = pageTitle(statements.of('title'), { url: page.url, names, isArticle });
+  const title = pageTitle(statements.of('title'), {
+    url: page.url,
+    names,
+    isHome: path === '' || path === '/',
+    isArticle,
+  });
   const authors = decideAuthors(statements.of('authors'), names);
-  const published = decideTime(statements.of('publishedAt'), 0, page.now + DAY_MS);
-  const modified = decideTime(statements.of('modifiedAt'), published?.value ?? 0, page.now + DAY_MS);
+  const latest = page.now + DAY_MS;
+  const published = decideTime(statements.of('publishedAt'), 0, latest);
+  const modified = decideTime(statements.of('modifiedAt'), published?.value ?? 0, latest);
   const description = statements.first('description', DESCRIPTIONS);
   const siteName = statements.first('siteName', SITE_NAMES);
-  const image = decideImage(statements.of('image'), page.resolve);
-  const decided = { title, authors, publishedAt: published, modifiedAt: modified, description, siteName, image };
+  const image = statements.firstOf('image', page.resolve);
   return {
     title: title?.value ?? null,
     authors: authors?.value ?? [],
@@ -57,7 +61,7 @@ export function pageMetadata(statements: Statements, page: MetadataPage): PageMe
     description: description?.value ?? null,
     siteName: siteName?.value ?? null,
     image: image?.value ?? null,
-    sources: sourcesOf(decided),
+    sources: sourcesOf({ title, authors, publishedAt: published, modifiedAt: modified, description, siteName, image }),
   };
 }
 
@@ -70,69 +74,81 @@ function sourcesOf(decided: Readonly<Record<string, { readonly source: string } 
   return sources;
 }
 
-/** The sources of a field in the order of their first statement, each with its values. */
-function bySource(stated: readonly Statement[]): ReadonlyMap<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const { source, value } of stated) {
-    const known = found.get(source);
-    if (known === undefined) found.set(source, [value]);
-    else known.push(value);
-  }
-  return found;
-}
-
 /** Structured data before `meta`, and that before what is read near the title. */
 const AUTHOR_SOURCES = ['json-ld', 'article:', 'og:', 'meta author', 'meta', 'itemprop', 'rel', 'byline'];
 
 /** The authors of the first source that names others than the site itself; else the site, where it is named as such. */
 function decideAuthors(stated: readonly Statement[], names: SiteNames): Decision<readonly string[]> | null {
   if (stated.length === 0) return null;
-  const sources = bySource(stated);
   let site: Decision<readonly string[]> | null = null;
-  for (const source of [...sources.keys()].sort((a, b) => rankOf(a, AUTHOR_SOURCES) - rankOf(b, AUTHOR_SOURCES))) {
-    const value = authorNames(sources.get(source) ?? []);
+  for (const source of inOrder(stated, AUTHOR_SOURCES)) {
+    const value = authorNames(valuesOf(stated, source));
     if (value.length === 0) continue;
-    if (!value.every((name) => names.has(name))) return { value, source: agreeing(source, value, sources) };
+    if (!value.every((name) => names.has(name))) return { value, source: agreeing(source, value, stated) };
     site ??= { value, source };
   }
   return site;
 }
 
-function agreeing(source: string, value: readonly string[], sources: ReadonlyMap<string, string[]>): string {
+/** The different sources of a field, the most trusted first. */
+function inOrder(stated: readonly Statement[], starts: readonly string[]): string[] {
+  const sources: string[] = [];
+  for (const { source } of stated) if (!sources.includes(source)) sources.push(source);
+  return sources.length < 2 ? sources : sources.sort((a, b) => rankOf(a, starts) - rankOf(b, starts));
+}
+
+function valuesOf(stated: readonly Statement[], source: string): string[] {
+  const values: string[] = [];
+  for (const each of stated) if (each.source === source) values.push(each.value);
+  return values;
+}
+
+function agreeing(source: string, value: readonly string[], stated: readonly Statement[]): string {
   const letters = value.map(lettersOf).join(' ');
-  const others = [...sources].filter(
-    ([other, written]) => other !== source && authorNames(written).map(lettersOf).join(' ') === letters,
-  );
-  return [source, ...others.map(([other]) => other)].join(', ');
+  const sources = [source];
+  for (const { source: other } of stated) {
+    if (sources.includes(other)) continue;
+    const others = authorNames(valuesOf(stated, other));
+    if (others.map(lettersOf).join(' ') === letters) sources.push(other);
+  }
+  return sources.join(', ');
 }
 
 /** The order in which sources of times are believed. */
 const TIME_SOURCES = ['json-ld', 'article:', 'og:', 'meta', 'itemprop', 'time', 'text'];
-const rankOf = (source: string, starts: readonly string[]): number =>
-  starts.findIndex((start) => source.startsWith(start));
+
+function rankOf(source: string, starts: readonly string[]): number {
+  for (let rank = 0; rank < starts.length; rank++) if (source.startsWith(starts[rank]!)) return rank;
+  return starts.length;
+}
+
+const isDay = (at: number): boolean => at % DAY_MS === 0;
+
+interface ReadTime {
+  readonly source: string;
+  readonly value: number;
+  readonly rank: number;
+}
 
 /** The first readable time within bounds; of times of one day the one with the finest clock. */
 function decideTime(stated: readonly Statement[], from: number, to: number): Decision<number> | null {
-  if (stated.length === 0) return null;
-  const found = stated
-    .flatMap(({ source, value }) => {
-      const at = writtenTime(value);
-      return at === null || at < from || at > to ? [] : [{ source, value: at }];
-    })
-    .sort((a, b) => rankOf(a.source, TIME_SOURCES) - rankOf(b.source, TIME_SOURCES));
+  const found: ReadTime[] = [];
+  let written = '';
+  let at: number | null = null;
+  for (const { source, value } of stated) {
+    // Most sources repeat one another.
+    if (value !== written) at = writtenTime(value);
+    written = value;
+    if (at !== null && at >= from && at <= to) found.push({ source, value: at, rank: rankOf(source, TIME_SOURCES) });
+  }
+  if (found.length > 1) found.sort((a, b) => a.rank - b.rank);
   const [first] = found;
   if (first === undefined) return null;
-  const isDay = (at: number): boolean => at % DAY_MS === 0;
-  const near = ({ value }: { value: number }): boolean => Math.abs(value - first.value) < DAY_MS && !isDay(value);
-  const best = isDay(first.value) ? (found.find(near) ?? first) : first;
-  const others = found.filter((each) => each !== best && each.value === best.value).map(({ source }) => source);
-  return { value: best.value, source: [...new Set([best.source, ...others])].join(', ') };
-}
-
-function decideImage(stated: readonly Statement[], resolve: MetadataPage['resolve']): Decision<string> | null {
-  for (const { source, value } of stated) {
-    const url = resolve(value);
-    if (url !== null) return { value: url, source };
-  }
-  return null;
+  const finer = isDay(first.value)
+    ? found.find(({ value }) => !isDay(value) && Math.abs(value - first.value) < DAY_MS)
+    : undefined;
+  const { source, value } = finer ?? first;
+  const sources = [source];
+  for (const each of found) if (each.value === value && !sources.includes(each.source)) sources.push(each.source);
+  return { value, source: sources.join(', ') };
 }

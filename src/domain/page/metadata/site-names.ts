@@ -1,4 +1,5 @@
 import { memoized } from '../../memoized.ts';
+import type { Statement } from './statements.ts';
 import { lettersOf, wordsOf } from './title-words.ts';
 
 /** Shorter names are found as whole parts of a title only. */
@@ -11,23 +12,31 @@ const PART_IN_NAME = 0.6;
 
 /** The names of a site, as it states them and as its host has them. */
 export class SiteNames {
-  private readonly letters: ReadonlySet<string>;
-  private readonly hasShort: boolean;
+  private readonly stated: readonly Statement[];
+  private readonly host: string;
+  /** A text of more characters names no site. */
+  private readonly mostChars: number;
+  private known: ReadonlySet<string> | null = null;
+  private hasShort = false;
 
-  constructor(stated: Iterable<string>, host: string) {
-    const found = new Set(hostNames(host));
-    for (const name of stated) found.add(lettersOf(name));
-    found.delete('');
-    this.letters = found;
-    this.hasShort = [...found].some((name) => name.length <= MOST_INITIALS);
+  /** @param host lower case, with its port */
+  constructor(stated: readonly Statement[], host: string) {
+    this.stated = stated;
+    this.host = host;
+    let longest = host.length;
+    for (const { value } of stated) longest = Math.max(longest, value.length);
+    this.mostChars = longest / NAME_IN_PART;
   }
 
   /** Whether a part of a title names the site; so does one without letters. */
   has(part: string): boolean {
+    // Most titles are longer than the names of their site. The letters of those that are not are worth their price.
+    if (part.length > this.mostChars) return false;
     const letters = lettersOf(part);
-    if (letters === '' || this.letters.has(letters)) return true;
+    const known = this.letters;
+    if (letters === '' || known.has(letters)) return true;
     if (letters.length >= LEAST_LETTERS) {
-      for (const name of this.letters) {
+      for (const name of known) {
         if (name.length < LEAST_LETTERS) continue;
         if (name.length >= NAME_IN_PART * letters.length && letters.includes(name)) return true;
         if (letters.length >= PART_IN_NAME * name.length && name.includes(letters)) return true;
@@ -38,7 +47,17 @@ export class SiteNames {
     const initials = wordsOf(part)
       .map((word) => word[0])
       .join('');
-    return initials.length > 1 && this.letters.has(initials);
+    return initials.length > 1 && known.has(initials);
+  }
+
+  private get letters(): ReadonlySet<string> {
+    if (this.known !== null) return this.known;
+    const found = new Set(hostNames(this.host));
+    for (const { value } of this.stated) found.add(lettersOf(value));
+    found.delete('');
+    for (const name of found) this.hasShort ||= name.length <= MOST_INITIALS;
+    this.known = found;
+    return found;
   }
 }
 

@@ -74,6 +74,30 @@ describe('the title', () => {
       '十年一遇最美月全食明晚登场',
       'title',
     ],
+    [
+      'is a heading without the name of the site behind it',
+      { title: 'A walk | Example Post', h1: 'A walk | Example Post' },
+      'A walk',
+      'h1, title',
+    ],
+    [
+      'is no heading that says what kind of page it is',
+      { title: 'All of it | Example', h1: 'Thread: All of it' },
+      'All of it',
+      'title',
+    ],
+    [
+      'keeps underscores within words',
+      { title: 'Module ngx_http_rewrite_module' },
+      'Module ngx_http_rewrite_module',
+      'title',
+    ],
+    [
+      'has no section between it and the name of the site',
+      { title: 'Which boots to buy - Walks - Example' },
+      'Which boots to buy',
+      'title',
+    ],
     ['written with references twice', { title: 'Q &amp;amp; A', h1: 'Q &amp; A' }, 'Q & A', 'h1'],
   ])('%s', (_, said, title, source) => {
     const found = decide(titles(said));
@@ -84,6 +108,18 @@ describe('the title', () => {
     const said = titles({ title: 'The heart of the internet', h1: ['Enameled cast iron pan', 'Related'] });
     const url = 'https://talk.example/r/1/enameled_cast_iron_pan/';
     expect(decide(said, { url }).title).toBe('Enameled cast iron pan');
+  });
+
+  it('is the part of the title that the address names, where the heading is the name of a book', () => {
+    const said = titles({ title: 'What is ownership? - The Language', h1: 'The Language' });
+    expect(decide(said, { url: 'https://doc.example/book/what-is-ownership.html' }).title).toBe('What is ownership?');
+    expect(decide(said, { url: 'https://doc.example/book/the-language.html' }).title).toBe('The Language');
+  });
+
+  it('of the first page of a site has its name', () => {
+    const said = titles({ 'og:title': 'Example | Tools for all' });
+    expect(decide(said, { url: 'https://example.org/?from=mail' }).title).toBe('Example | Tools for all');
+    expect(decide(said, { url: 'https://example.org/tools' }).title).toBe('Tools for all');
   });
 
   it('of an article is the heading that shares words with its title', () => {
@@ -107,6 +143,7 @@ describe('authors', () => {
     ['Doe, Jane', ['Jane Doe']],
     ['Jane Doe, senior political editor', ['Jane Doe']],
     ['Jane Doe (Reuters)', ['Jane Doe']],
+    ['Senior Editor', []],
     ['von Anna Weiß', ['Anna Weiß']],
     ['구현모 기자 reporter@example.com', ['구현모']],
     ['作者：王小明', ['王小明']],
