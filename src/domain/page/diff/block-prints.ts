@@ -4,7 +4,7 @@ import { addProseOf } from '../content/prose-lines.ts';
 import { certainBlocks, isProseSigned } from '../content/signed-text.ts';
 import { Utf8Text } from '../text/utf8-text.ts';
 import { ELSEWHERE } from './changed-places.ts';
-import { printOf, rangePrintOf } from './text-print.ts';
+import { joinedPrint, rangePrintOf } from './text-print.ts';
 
 /** Fingerprint of one place of a page at a visit. */
 export interface BlockPrint {
@@ -34,68 +34,93 @@ export const MAX_SIBLINGS = 64;
 interface Place {
   readonly path: string;
   readonly isMain: boolean;
-  readonly isProse: boolean;
   /** Its blocks that count, and their characters. */
   readonly counted: number[];
   chars: number;
 }
 
-const FEED = 0x0a;
+/** What counts of each block: a range of bytes, and its UTF-16 units. */
+interface CountedText {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly units: Int32Array;
+}
+
+/** What counts in the content, and around it. */
+interface CountedTexts {
+  readonly isMain: Uint8Array;
+  readonly content: CountedText;
+  readonly around: CountedText;
+}
+
+/** Sentences of the blocks of the content, and where those of each begin and end. */
 const prose = new Utf8Text();
-const text = new Utf8Text();
 
 /**
  * Fingerprints of the blocks of a page by place. Elements of one kind in one container are one place, so that another
  * paragraph changes one print and shifts none. In the content that counts which is signed: the sentences, or all text.
  */
 export function blockPrints(blocks: BlockTable): BlockPrint[] {
-  const places = placesIn(blocks);
+  const texts = countedTexts(blocks);
+  const places = placesIn(blocks, texts);
   const content = places.filter(({ isMain }) => isMain).sort(byChars);
   const kept = content.length <= MAX_BLOCK_PRINTS ? content : content.slice(0, MAX_BLOCK_PRINTS - 1);
+  const others = content.slice(kept.length);
   let left = MAX_SIBLINGS;
-  const prints = kept.map((place): BlockPrint => {
-    const found = printOfPlace(place, blocks, left);
-    left -= found.siblings?.length ?? 0;
-    return found;
+  const prints = kept.map((place) => {
+    const print = printOfPlace(place, texts.content, blocks, left);
+    left -= print.siblings?.length ?? 0;
+    return print;
   });
-  if (kept.length < content.length) prints.push(restOf(content.slice(kept.length), blocks));
+  if (others.length > 0) prints.push(printOfPlace(joined(others), texts.content, blocks, 0));
   const around = places.filter(({ isMain }) => !isMain).sort(byChars);
-  return [
-    ...prints,
-    ...around.slice(0, MAX_BLOCK_PRINTS - prints.length).map((place) => printOfPlace(place, blocks, 0)),
-  ];
+  for (const place of around.slice(0, MAX_BLOCK_PRINTS - prints.length)) {
+    prints.push(printOfPlace(place, texts.around, blocks, 0));
+  }
+  return prints;
 }
 
 const byChars = (a: Place, b: Place): number => b.chars - a.chars || (a.path < b.path ? -1 : 1);
 
-function restOf(places: readonly Place[], blocks: BlockTable): BlockPrint {
-  const counted = places.flatMap((place) => place.counted);
-  const chars = places.reduce((sum, place) => sum + place.chars, 0);
-  return printOfPlace({ path: ELSEWHERE, isMain: true, isProse: places[0]!.isProse, counted, chars }, blocks, 0);
+const joined = (places: readonly Place[]): Place => ({
+  path: ELSEWHERE,
+  isMain: true,
+  counted: places.flatMap(({ counted }) => counted),
+  chars: places.reduce((sum, { chars }) => sum + chars, 0),
+});
+
+function countedTexts(blocks: BlockTable): CountedTexts {
+  const { count, bytes, starts, ends, chars } = blocks;
+  const isMain = certainBlocks(blocks);
+  const sentences = { starts: new Int32Array(count), ends: new Int32Array(count), units: new Int32Array(count) };
+  prose.clear();
+  for (let at = 0; at < count; at++) {
+    if (isMain[at] === 0) continue;
+    const before = prose.units;
+    sentences.starts[at] = prose.end;
+    addProseOf(blocks, at, prose);
+    sentences.ends[at] = prose.end;
+    sentences.units[at] = prose.units - before;
+  }
+  const whole = { bytes, starts, ends, units: chars };
+  const isProse = isProseSigned(prose.units, blocks, isMain);
+  return { isMain, content: isProse ? { ...sentences, bytes: prose.bytes } : whole, around: whole };
 }
 
-function placesIn(blocks: BlockTable): Place[] {
-  const isCertain = certainBlocks(blocks);
-  const units = proseUnits(blocks, isCertain);
-  const areSentences = isProseSigned(
-    units.reduce((sum, each) => sum + each, 0),
-    blocks,
-    isCertain,
-  );
+/** Content that is not signed weighs nothing. */
+function placesIn({ count, places: numbers, placeNames }: BlockTable, texts: CountedTexts): Place[] {
   const content = new Map<number, Place>();
   const around = new Map<number, Place>();
-  for (let at = 0; at < blocks.count; at++) {
-    const isMain = isCertain[at] === 1;
-    // Content that is not signed weighs nothing.
-    const chars = isMain && areSentences ? units[at]! : blocks.chars[at]!;
+  for (let at = 0; at < count; at++) {
+    const isMain = texts.isMain[at] === 1;
+    const chars = (isMain ? texts.content : texts.around).units[at]!;
     if (chars === 0) continue;
     const places = isMain ? content : around;
-    const number = blocks.places[at]!;
+    const number = numbers[at]!;
     const place = places.get(number);
-    if (place === undefined) {
-      const isProse = isMain && areSentences;
-      places.set(number, { path: blocks.placeNames[number]!, isMain, isProse, counted: [at], chars });
-    } else {
+    if (place === undefined) places.set(number, { path: placeNames[number]!, isMain, counted: [at], chars });
+    else {
       place.counted.push(at);
       place.chars += chars;
     }
@@ -103,36 +128,26 @@ function placesIn(blocks: BlockTable): Place[] {
   return [...content.values(), ...around.values()];
 }
 
-/** UTF-16 units of the sentences of each block of the content. */
-function proseUnits(blocks: BlockTable, isCertain: Uint8Array): Int32Array {
-  const units = new Int32Array(blocks.count);
-  for (let at = 0; at < blocks.count; at++) {
-    if (isCertain[at] === 0) continue;
-    prose.clear();
-    addProseOf(blocks, at, prose);
-    units[at] = prose.units;
+/** @param most elements that can be told apart; fewer than two are none */
+function printOfPlace(
+  { path, isMain, counted, chars }: Place,
+  { bytes, starts, ends, units }: CountedText,
+  { nths }: BlockTable,
+  most: number,
+): BlockPrint {
+  const prints = counted.map((at) => rangePrintOf(bytes, starts[at]!, ends[at]!));
+  const print = joinedPrint(prints);
+  if (!isMain || most < 2 || prints.length < 2) return { path, isMain, chars, print };
+  const apart = prints.length <= most ? prints.length : most - 1;
+  const siblings = prints.slice(0, apart).map((own, i): SiblingPrint => {
+    const at = counted[i]!;
+    return [shortPrint(own), units[at]!, nths[at]!];
+  });
+  if (apart < prints.length) {
+    const rest = counted.slice(apart).reduce((sum, at) => sum + units[at]!, 0);
+    siblings.push([shortPrint(joinedPrint(prints.slice(apart))), rest, 0]);
   }
-  return units;
+  return { path, isMain, chars, print, siblings };
 }
 
-/** @param most elements that can be told apart; fewer than two are none */
-function printOfPlace({ path, isMain, isProse, counted, chars }: Place, blocks: BlockTable, most: number): BlockPrint {
-  const { bytes, starts, ends, nths } = blocks;
-  const count = counted.length;
-  const isApart = isMain && count > 1 && most > 1;
-  const siblings: SiblingPrint[] = [];
-  text.clear();
-  let from = 0;
-  let units = 0;
-  for (const [i, at] of counted.entries()) {
-    if (i > 0) text.addByte(FEED);
-    const isRest = i > siblings.length;
-    if (!isRest) [from, units] = [text.end, text.units];
-    if (isProse) addProseOf(blocks, at, text);
-    else text.add(bytes, starts[at]!, ends[at]!, blocks.chars[at]!);
-    // The last one that may be told apart has all the rest.
-    if (!isApart || (siblings.length === most - 1 && i < count - 1)) continue;
-    siblings.push([rangePrintOf(text.bytes, from, text.end), text.units - units, isRest ? 0 : nths[at]!]);
-  }
-  return { path, isMain, chars, print: printOf(text), ...(isApart ? { siblings } : {}) };
-}
+const shortPrint = (print: number): number => print >>> 16 || 1;

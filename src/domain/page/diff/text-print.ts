@@ -41,9 +41,13 @@ function stepped(hash: number, word: number): number {
   return next ^ (next >>> 15);
 }
 
-/** Fingerprint of a range of bytes, 16 bits, never 0. */
+/** As {@link printOf}, of a range of bytes; equal to it for ASCII. */
 export const rangePrintOf = (bytes: Uint8Array, from: number, to: number): number =>
-  hashed(SEED ^ (to - from), bytes, to, from) >>> 16 || 1;
+  hashed(SEED ^ (to - from), bytes, to, from) >>> 0;
+
+/** Print of texts in their order; of one alone its own. */
+export const joinedPrint = (prints: readonly number[]): number =>
+  prints.length === 1 ? prints[0]! : prints.reduce(stepped, SEED) >>> 0;
 
 /** Bits of a print of words. */
 export const PRINT_BITS = 24;
