@@ -13,7 +13,7 @@ export function spelledVariant(
 ): ParseOutcome {
   const declared = outcome.kind === 'parsed' ? canonicalOf(outcome) : null;
   if (outcome.kind !== 'parsed' || declared === null) return outcome;
-  const { url } = urls.apply(declared, { from: page.url, depth: page.depth, seedHosts });
+  const { url } = urls.apply(declared, { from: page.url, depth: page.depth, seedHosts, scope: 'outlink' });
   if (url === declared) return outcome;
   const { variant, variantOf, ...metadata } = outcome.metadata;
   return { ...outcome, metadata: url === page.url ? metadata : { ...outcome.metadata, variantOf: url ?? declared } };
