@@ -10,6 +10,7 @@ export type { ChangeKind } from './domain/crawl/change/page-change.ts';
 export type { CrawlState } from './domain/crawl/states/datum.ts';
 export type { SkipReason } from './domain/crawl/states/skip-reasons.ts';
 export { CrawlError, type ErrorCode } from './domain/errors.ts';
+export type { DomainFamilies } from './domain/url/families/stored-families.ts';
 export { type BackupSummary, backupState, checkBackup, restoreState } from './operations/care/backup.ts';
 export type { PruneSummary, SegmentVerdict } from './operations/care/prune-segments.ts';
 export {
@@ -35,6 +36,7 @@ export type { FetchStepOptions, ParseStepOptions } from './operations/loop/step-
 export type { UpdateStepOptions } from './operations/loop/update-round.ts';
 export type { BatchExport } from './operations/map-reduce/batch-export.ts';
 export type { SignatureRequest } from './operations/map-reduce/batch-operations.ts';
+export type { AppliedFamilies, UndoneFamilies } from './operations/map-reduce/keep-families.ts';
 export { streamingStep } from './operations/map-reduce/streaming-step.ts';
 export { installPackage, type PackageInstall, plannedInstall } from './operations/packages/install-package.ts';
 export { type PackageView, packageViews } from './operations/packages/package-views.ts';

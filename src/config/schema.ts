@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseExpression } from '../domain/query/parse.ts';
 import { parseIntervalRule } from './interval-rule.ts';
 import { cluster } from './sections/cluster.ts';
-import { outlinks, parse, partition, segments } from './sections/content.ts';
+import { linkclusters, outlinks, parse, partition, segments } from './sections/content.ts';
 import { crawl } from './sections/crawl.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
 import { changes, db, log, plugins, reports, seen } from './sections/machinery.ts';
@@ -16,6 +16,7 @@ export const SECTIONS = {
   fetch,
   parse,
   outlinks,
+  linkclusters,
   partition,
   crawl,
   generate,
@@ -44,6 +45,7 @@ export const configSchema = z
     fetch: fetch.prefault({}),
     parse: parse.prefault({}),
     outlinks: outlinks.prefault({}),
+    linkclusters: linkclusters.prefault({}),
     partition: partition.prefault({}),
     crawl: crawl.prefault({}),
     generate: generate.prefault({}),

@@ -16,6 +16,7 @@ import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 import type { OnWork } from '../ports/work-progress.ts';
 import type { UrlAdmission } from '../steps/update/admission.ts';
+import type { LinkFamilies } from '../steps/update/link-families.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';
 import type { UrlChain } from '../steps/url-chain.ts';
 
@@ -89,6 +90,7 @@ export interface Store {
   /** Counts of query strings by path, kept from one updatedb to the next. */
   readonly variants: QueryVariants;
   readonly admission: UrlAdmission;
+  readonly families: LinkFamilies;
   /** Adds the look-ups of new URLs since the last call to the counts that `readdb --seen` shows. */
   saveSeenStats(): Promise<void>;
 }

@@ -1,12 +1,13 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
+import type { DomainFamilies } from '../domain/url/families/stored-families.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
 
 /**
- * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks, segment rows and the
- * change feed.
+ * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks, link families,
+ * segment rows and the change feed.
  *
  * One process writes at a time. The methods may be called concurrently; writes take effect in the order of the calls. A
  * batch of one `write` becomes visible, and survives a crash, as a whole or not at all.
@@ -43,6 +44,10 @@ export interface CrawlDb extends RecordIndexes, ChangeFeed {
   links(url: string): Promise<readonly string[]>;
   /** Every page with stored outlinks, in key order. A consistent snapshot. */
   scanLinks(): AsyncIterable<StoredLinks>;
+  /** Families of URLs per registrable domain, in the order asked; `undefined` for a domain without any. */
+  linkFamilies(domains: readonly string[]): Promise<(DomainFamilies | undefined)[]>;
+  /** All domains with families, in key order. A consistent snapshot. */
+  scanLinkFamilies(): AsyncIterable<DomainFamilies>;
   /** The lease on a URL, if any, in the order asked. */
   leases(urls: readonly string[]): Promise<(Lease | undefined)[]>;
   /** All leases of one segment, or of all. */
@@ -63,6 +68,8 @@ export interface CrawlDbBatch {
   readonly deletes?: readonly CrawlDatum[];
   /** Replaces the stored outlinks of a page; an empty list removes them. */
   readonly links?: readonly StoredLinks[];
+  /** Replaces the families of domains; an empty list removes them. */
+  readonly linkFamilies?: readonly DomainFamilies[];
   readonly hostFacts?: readonly { readonly host: string; readonly facts: HostFacts }[];
   /**
    * Leases due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. An entry is

@@ -40,6 +40,8 @@ export interface UpdateSteps {
   trimFeed(): Promise<unknown>;
   /** update/orphans.ts, when it is time. */
   sweepOrphans(): Promise<Pick<UpdateSummary, 'orphans'>>;
+  /** The noise families of the links so far, when it is time. */
+  applyFamilies(): Promise<void>;
 }
 
 export interface LoopOptions {
@@ -129,7 +131,9 @@ export async function applySegment(steps: UpdateSteps, segment: string): Promise
   await steps.parse(segment);
   const summary = await steps.updatedb(segment);
   await steps.trimFeed();
-  return { ...summary, ...(await steps.sweepOrphans()) };
+  const orphans = await steps.sweepOrphans();
+  await steps.applyFamilies();
+  return { ...summary, ...orphans };
 }
 
 /** Faults that end a crawl in order: what was done so far is applied, and the next run goes on. */

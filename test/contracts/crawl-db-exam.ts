@@ -119,6 +119,7 @@ export async function contentOf(db: CrawlDb) {
     counters,
     hosts,
     links: await listOf(db.scanLinks()),
+    families: await listOf(db.scanLinkFamilies()),
     segments: await db.segments(),
     changing,
     spread: await db.spread(),

@@ -52,6 +52,35 @@ export function writingContract(exam: CrawlDbExam): void {
     });
   });
 
+  describe('link families', () => {
+    const family = (leader: string, isNoise = true) => ({ leader, size: 7, isNoise, similarityToNoise: 0.875 });
+    const ofA = { domain: 'a.example', appliedAt: 5, families: [family('/ad?id=1'), family('/é漢', false)] };
+    const ofPort = { domain: '127.0.0.1:8080', appliedAt: 6, families: [family('/tag/1')] };
+
+    it('are kept by domain, in key order, whatever records there are', async () => {
+      await exam.db.write({ linkFamilies: [ofPort, ofA] });
+      expect(await exam.db.linkFamilies(['a.example', 'b.example', '127.0.0.1:8080'])).toEqual([
+        ofA,
+        undefined,
+        ofPort,
+      ]);
+      const before = (await listOf(exam.db.scanLinkFamilies())).map(({ domain }) => domain);
+      expect(new Set(before)).toEqual(new Set(['a.example', '127.0.0.1:8080']));
+      await exam.insert(visitedDatum(A));
+      await exam.db.write({ deletes: [await exam.lookedUp(A)] });
+      expect((await listOf(exam.db.scanLinkFamilies())).map(({ domain }) => domain)).toEqual(before);
+    });
+
+    it('replace those of their domain, and none removes them', async () => {
+      await exam.db.write({ linkFamilies: [ofA, ofPort] });
+      const later = { ...ofA, appliedAt: 9, families: [family('/login?next=')] };
+      await exam.db.write({ linkFamilies: [later, { ...ofPort, families: [] }] });
+      expect(await listOf(exam.db.scanLinkFamilies())).toEqual([later]);
+      await exam.db.write({ linkFamilies: [{ ...ofPort, families: [] }] });
+      expect(await exam.db.linkFamilies(['127.0.0.1:8080'])).toEqual([undefined]);
+    });
+  });
+
   describe('a batch', () => {
     it('is applied as a whole or not at all', async () => {
       await exam.insert(visitedDatum(A));

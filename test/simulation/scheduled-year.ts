@@ -12,6 +12,7 @@ import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { NO_SKIP_SINK } from '../../src/steps/counters/skip-notes.ts';
 import { generate } from '../../src/steps/generate/generate.ts';
 import { UrlAdmission } from '../../src/steps/update/admission.ts';
+import { LinkFamilies } from '../../src/steps/update/link-families.ts';
 import { QueryVariants } from '../../src/steps/update/query-variants.ts';
 import { updateFromSegment } from '../../src/steps/update/updatedb.ts';
 
@@ -182,6 +183,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
           seedHosts: new Set(),
           variants: new QueryVariants(db, 0),
           admission: new UrlAdmission(db, []),
+          families: new LinkFamilies({ db, domainOf: (host: string) => host, treatment: 'demote' as const }),
         },
         near: null,
       },

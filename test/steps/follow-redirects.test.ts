@@ -11,6 +11,7 @@ import type { FetchedRecord, RoundBounds } from '../../src/ports/segment-store.t
 import { NO_SKIP_SINK } from '../../src/steps/counters/skip-notes.ts';
 import { type FollowOptions, followRedirects } from '../../src/steps/fetch/follow-redirects.ts';
 import { UrlAdmission } from '../../src/steps/update/admission.ts';
+import { LinkFamilies } from '../../src/steps/update/link-families.ts';
 import { QueryVariants } from '../../src/steps/update/query-variants.ts';
 import { fetchItem } from '../contracts/segment-records.ts';
 
@@ -58,6 +59,7 @@ async function round(bounds: RoundBounds = BOUNDS, seeds = 3) {
       seedHosts: new Set(['a.org']),
       variants: new QueryVariants(db, 0),
       admission: new UrlAdmission(db, []),
+      families: new LinkFamilies({ db, domainOf: (host: string) => host, treatment: 'demote' as const }),
       skips: NO_SKIP_SINK,
     },
     domainOf: (host: string) => host.split('.').slice(-2).join('.'),

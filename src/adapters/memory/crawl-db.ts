@@ -13,6 +13,7 @@ import {
   urlKey,
   urlPrefixRange,
 } from '../../domain/url/canonical/url-key.ts';
+import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
   CrawlDb,
@@ -44,6 +45,7 @@ class MemoryCrawlDb implements CrawlDb {
   /** Segment that leases the URL. */
   readonly #leases = new Map<string, string>();
   readonly #links = new Map<string, readonly string[]>();
+  readonly #families = new Map<string, DomainFamilies>();
   readonly #facts = new Map<string, HostFacts>();
   readonly #segments = new Map<string, SegmentRow>();
   readonly #meta = new Map<string, string>();
@@ -85,6 +87,10 @@ class MemoryCrawlDb implements CrawlDb {
     for (const { url, targets } of batch.links ?? []) {
       if (targets.length === 0) this.#links.delete(url);
       else this.#links.set(url, [...targets]);
+    }
+    for (const families of batch.linkFamilies ?? []) {
+      if (families.families.length === 0) this.#families.delete(families.domain);
+      else this.#families.set(families.domain, families);
     }
     for (const { host, facts } of batch.hostFacts ?? []) this.#facts.set(host, { ...facts });
     for (const entry of batch.lease?.entries ?? []) {
@@ -188,6 +194,14 @@ class MemoryCrawlDb implements CrawlDb {
     for (const { value } of inKeyOrder([...this.#links], ([url]) => urlKey(url))) {
       yield { url: value[0], targets: value[1] };
     }
+  }
+
+  async linkFamilies(domains: readonly string[]): Promise<(DomainFamilies | undefined)[]> {
+    return domains.map((domain) => this.#families.get(domain));
+  }
+
+  async *scanLinkFamilies(): AsyncGenerator<DomainFamilies> {
+    for (const { value } of inKeyOrder([...this.#families.values()], ({ domain }) => hostPrefix(domain))) yield value;
   }
 
   async leases(urls: readonly string[]): Promise<(Lease | undefined)[]> {

@@ -2,6 +2,7 @@ import type { ChangeRow, FeedEnds } from '../../domain/crawl/change/change-feed.
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
 import { hostRange } from '../../domain/url/canonical/url-key.ts';
+import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
   CrawlDb,
@@ -18,6 +19,7 @@ import type {
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { ChangingQuery, IndexName, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
+import { readFamilies, scanFamilies } from './codecs/family-rows.ts';
 import {
   dueNewRange,
   dueRange,
@@ -208,6 +210,14 @@ export class RowsCrawlDb implements CrawlDb {
         yield { url, targets: decodeLinks(url, bytes) };
       }
     }
+  }
+
+  linkFamilies(domains: readonly string[]): Promise<(DomainFamilies | undefined)[]> {
+    return readFamilies(this.#rows, domains);
+  }
+
+  scanLinkFamilies(): AsyncIterable<DomainFamilies> {
+    return scanFamilies(this.#rows);
   }
 
   async leases(urls: readonly string[]): Promise<(Lease | undefined)[]> {

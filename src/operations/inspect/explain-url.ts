@@ -1,5 +1,6 @@
 // operations/inspect/: explanations of URLs, and what the segments hold.
 import { checkRobots } from '../../adapters/http/robots/check-robots.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { Config } from '../../config/schema.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
@@ -13,6 +14,7 @@ import { openVisitPrice } from '../../steps/facts/visit-price.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
 import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';
+import { LinkFamilies } from '../../steps/update/link-families.ts';
 import type { QuestionPlugins } from '../deps.ts';
 import { lastSkips } from '../reports/skip-report.ts';
 
@@ -61,6 +63,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now,
     mostAudits: deps.config.fetch.auditShare,
+    family: stored === null ? null : await familyOf(deps, stored),
     trail: datum === undefined ? [] : await trailOf(db, datum),
     skipped: stored === null ? [] : await lastSkips(dir, new Set([stored, input]), SKIPS),
     variants: stored === null || datum !== undefined ? null : await variantsOf(deps, stored),
@@ -84,6 +87,15 @@ async function trailOf(db: CrawlDb, datum: CrawlDatum): Promise<TrailStep[]> {
     next = page.referrer;
   }
   return trail;
+}
+
+async function familyOf({ db, config }: ExplainDeps, url: string): Promise<OutlookInput['family']> {
+  const { noise: treatment } = config.linkclusters;
+  const [match] = await new LinkFamilies({ db, domainOf, treatment }).match([url]);
+  if (match === null || match === undefined) return null;
+  const { family, similarity } = match;
+  const { leader, size, similarityToNoise } = family;
+  return { domain: domainOf(hostOf(url)), leader, size, similarity, similarityToNoise, treatment };
 }
 
 async function variantsOf({ db, config }: ExplainDeps, url: string): Promise<OutlookInput['variants']> {

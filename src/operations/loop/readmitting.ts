@@ -13,6 +13,7 @@ import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import { NO_SKIP_SINK, type SkipSink } from '../../steps/counters/skip-notes.ts';
 import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
+import { FAMILIES_PRINT_KEY } from '../../steps/update/link-families.ts';
 import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';
 import { counted } from '../../steps/work-meter.ts';
 import type { CrawlDeps } from '../deps.ts';
@@ -38,13 +39,14 @@ export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_IN
 /** Ports and plugins by which updatedb admits links. */
 export function linkDeps({ plugins, store }: Pick<CrawlDeps, 'plugins' | 'store'>, skips: SkipSink): LinkDeps {
   const { urls, loaded } = plugins;
-  const { seen, seedHosts, variants, admission } = store();
+  const { seen, seedHosts, variants, admission, families } = store();
   return {
     seen,
     urls,
     seedHosts,
     variants,
     admission,
+    families,
     skips,
     seedScore: (url) => loaded.scoring?.seedScore(url) ?? 1,
     outlinkScore: (parent, outlink, depth) => loaded.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
@@ -66,7 +68,7 @@ export interface ReadmitLimits {
 export async function readmitWhenWider(deps: ReadmitDeps, limits: ReadmitLimits): Promise<ReadmitSummary | null> {
   if (deps.config.updatedb.readmitLinks === 'off') return null;
   const { db } = deps.store();
-  const rules = rulesOf(deps, limits);
+  const rules = await rulesOf(deps, limits);
   const known = decodeLinkRules(await db.meta(RULES_KEY));
   if (known === null) {
     await saveRules(deps, rules);
@@ -134,7 +136,7 @@ async function readmitAll(deps: ReadmitDeps, limits: ReadmitLimits): Promise<Rea
     { ...linkOptions(config, limits.maxLayers), chunk: config.updatedb.chunk, initialIntervalMs },
     limits.signal,
   );
-  if (!summary.isCutShort) await saveRules(deps, rulesOf(deps, limits));
+  if (!summary.isCutShort) await saveRules(deps, await rulesOf(deps, limits));
   return summary;
 }
 
@@ -151,13 +153,13 @@ async function* linkingPages(deps: Pick<CrawlDeps, 'config' | 'segments' | 'stor
 }
 
 /**
- * All that decides which links are admitted: the options for links, the URL plugins in their order, and the seed hosts,
- * by which scope filters judge.
+ * All that decides which links are admitted: the options for links, the URL plugins in their order, the seed hosts, by
+ * which scope filters judge, and the noise families whose links are dropped.
  */
-function rulesOf(
+async function rulesOf(
   deps: Pick<CrawlDeps, 'config' | 'plugins' | 'store'>,
   { additions, maxLayers }: ReadmitLimits,
-): LinkRules {
+): Promise<LinkRules> {
   const { config, plugins } = deps;
   const { maxLayers: layers, followVariants, ...rest } = linkOptions(config, maxLayers);
   // The default has the fingerprint of the versions that did not know it.
@@ -165,12 +167,14 @@ function rulesOf(
   const prints = plugins.loaded.entries.map(({ print }) => print).filter((print) => print !== '');
   // Without any the print is that of versions before there were scopes.
   const scopes = [...plugins.loaded.scopes].map(([scope, chain]) => [scope, chain.map(({ name }) => name)]);
-  const { seedHosts } = deps.store();
+  const { db, families, seedHosts } = deps.store();
+  // Families that only lower links let in as many as others.
+  const dropped = families.treatment === 'drop' ? ((await db.meta(FAMILIES_PRINT_KEY)) ?? '') : '';
   // XOR, since a set of hosts has no order.
   let hosts = 0;
   for (const host of seedHosts) hosts ^= murmur3(host);
   const print = createHash('sha256')
-    .update(JSON.stringify([options, prints, seedHosts.size, hosts, ...scopes]))
+    .update(JSON.stringify([options, prints, seedHosts.size, hosts, ...scopes, ...(dropped === '' ? [] : [dropped])]))
     .digest('hex')
     .slice(0, 16);
   return { print, layers: (additions ?? config.updatedb.additions) ? layers : 0 };

@@ -9,6 +9,7 @@ import { sweepOrphans } from '../../steps/update/orphans.ts';
 import { updateFromSegment } from '../../steps/update/updatedb.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';
+import { applyFamiliesWhenDue } from '../map-reduce/link-operations.ts';
 import { reportSkips } from '../reports/skip-report.ts';
 import { linkDeps, linkOptions } from './readmitting.ts';
 import { runParse, withSegment } from './segment-steps.ts';
@@ -44,6 +45,7 @@ export function updateSteps(deps: CrawlDeps, options: Omit<UpdateStepOptions, 's
     updatedb: (segment) => updatedb(deps, segment, options),
     trimFeed: () => trimFeed(deps.store().db, deps.config.changes, deps.runtime.clock.now()),
     sweepOrphans: () => sweepWhenDue(deps, options.orphans),
+    applyFamilies: () => applyFamiliesWhenDue(deps),
   };
 }
 

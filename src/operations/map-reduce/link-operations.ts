@@ -1,25 +1,66 @@
 import { join } from 'node:path';
+import { isWithinLast } from '../../domain/time.ts';
+import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
 import { counted } from '../../steps/work-meter.ts';
 import type { CrawlDeps } from '../deps.ts';
+import { type AppliedFamilies, applyFamilies, type UndoneFamilies, undoFamilies } from './keep-families.ts';
 import { localJob } from './local-job.ts';
 
 export interface LinkOperations {
   /** Families of the URLs that pages link to, per domain: the lines of the map/reduce job `linkclusters`. */
   linkClusters(): AsyncIterable<string>;
+  /**
+   * Keeps noise families, to which found links are compared from then on, in place of those before.
+   * @param lines output of the job `linkclusters`; default: of {@link linkClusters}
+   */
+  applyLinkClusters(lines?: AsyncIterable<string>): Promise<AppliedFamilies>;
+  /** Takes the families of a domain back, or all, and what they did to records. */
+  undoLinkClusters(domain: string | null): Promise<UndoneFamilies>;
+  /** The families in force, domain by domain. */
+  linkFamilies(): AsyncIterable<DomainFamilies>;
 }
 
-export function linkOperations({
-  dir,
-  runtime,
-  segments,
-}: Pick<CrawlDeps, 'dir' | 'runtime' | 'segments'>): LinkOperations {
+type LinkFamilyDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>;
+
+export function linkOperations(deps: LinkFamilyDeps): LinkOperations {
   return {
-    linkClusters: () =>
-      localJob('linkclusters', counted(linksOf(segments), runtime.onWork, 'reading outlinks'), {
-        dir: join(dir, 'tmp'),
-      }),
+    linkClusters: () => clustersOf(deps),
+    applyLinkClusters: (lines) => apply(deps, lines ?? clustersOf(deps)),
+    async undoLinkClusters(domain) {
+      const { db, families } = deps.store();
+      const undone = await undoFamilies(db, domain, deps.runtime.clock.now());
+      families.forget();
+      return undone;
+    },
+    linkFamilies: () => deps.store().db.scanLinkFamilies(),
   };
+}
+
+const clustersOf = ({ dir, runtime, segments }: Omit<LinkFamilyDeps, 'store'>): AsyncIterable<string> =>
+  localJob('linkclusters', counted(linksOf(segments), runtime.onWork, 'reading outlinks'), { dir: join(dir, 'tmp') });
+
+async function apply(deps: LinkFamilyDeps, lines: AsyncIterable<string>): Promise<AppliedFamilies> {
+  const { db, families } = deps.store();
+  const applied = await applyFamilies(db, lines, deps.runtime.clock.now());
+  families.forget();
+  return applied;
+}
+
+const APPLIED_KEY = 'linkFamiliesAppliedAt';
+
+/** Applies the families of the crawl every `linkclusters.every`, the first time this long after the first call. */
+export async function applyFamiliesWhenDue(deps: LinkFamilyDeps): Promise<void> {
+  const { everyMs } = deps.config.linkclusters;
+  if (everyMs === 0) return;
+  const { db } = deps.store();
+  const { clock, log } = deps.runtime;
+  const last = Number((await db.meta(APPLIED_KEY)) ?? Number.NaN);
+  if (!Number.isNaN(last)) {
+    if (isWithinLast(everyMs, last, clock.now())) return;
+    log.info('noise families of links were applied', { ...(await apply(deps, clustersOf(deps))) });
+  }
+  await db.write({ meta: { [APPLIED_KEY]: String(clock.now()) } });
 }
 
 /** Outlinks of all parsed pages, as input lines of the mapper. */

@@ -1,9 +1,11 @@
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { Config } from '../../config/schema.ts';
 import { admissionGates } from '../../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS } from '../../ports/seen-urls.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { UrlAdmission } from '../../steps/update/admission.ts';
+import { LinkFamilies } from '../../steps/update/link-families.ts';
 import { QueryVariants } from '../../steps/update/query-variants.ts';
 import { recover } from '../care/recover.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
@@ -39,11 +41,12 @@ export async function openStore(deps: StoreDeps, { access, signal, snapshotDir }
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, config.outlinks.maxVariantsPerPath);
     const admission = new UrlAdmission(db, admissionGates(plugins.loaded, log));
+    const families = new LinkFamilies({ db, domainOf, treatment: config.linkclusters.noise });
     let saved = NO_SEEN_STATS;
     const saveSeenStats = async (): Promise<void> => {
       saved = await rememberSeen(db, seen, saved);
     };
-    return { db, seen, seedHosts, variants, admission, saveSeenStats };
+    return { db, seen, seedHosts, variants, admission, families, saveSeenStats };
   } catch (error) {
     await db.close();
     throw error;

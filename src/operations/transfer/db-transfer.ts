@@ -4,6 +4,7 @@ import { dueFacts } from '../../domain/crawl/revisit/due.ts';
 import { mergeDatum } from '../../domain/crawl/states/merge-datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type {
   CrawlDb,
   CrawlDbBatch,
@@ -29,6 +30,7 @@ export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpL
     counts.hosts++;
     yield { host: { host, facts } };
   }
+  for await (const families of db.scanLinkFamilies()) yield { families };
   for await (const record of db.scan()) {
     counts.records++;
     yield { record };
@@ -60,9 +62,9 @@ const CHUNK = 1_000;
 
 /**
  * Writes lines into a crawl db. `whole`: the db must be empty, and becomes the exported one, leases included. `merge`:
- * existing rows stay, two records of one URL are merged by `mergeDatum`, and segments, leases and change feed of the
- * other crawl are left out. Rejects with `usage-invalid`, naming the line: under `merge` earlier lines may have been
- * written; a `whole` import that is cut short leaves nothing.
+ * existing rows stay, two records of one URL are merged by `mergeDatum`, and segments, leases, link families and change
+ * feed of the other crawl are left out. Rejects with `usage-invalid`, naming the line: under `merge` earlier lines may
+ * have been written; a `whole` import that is cut short leaves nothing.
  */
 export async function importLines(
   db: CrawlDb,
@@ -114,6 +116,7 @@ class Sink {
   #facts: { host: string; facts: HostFacts }[] = [];
   #leases = new Map<string, string[]>();
   #segments: SegmentRow[] = [];
+  #families: DomainFamilies[] = [];
   #meta: Record<string, string> = {};
   #changes: ChangeRow[] = [];
   #lastChange = 0;
@@ -138,6 +141,7 @@ class Sink {
       if (this.#mode === 'whole') this.#changes.push(line.change);
     } else if (this.#mode === 'whole') {
       if ('meta' in line) this.#meta[line.meta.name] = line.meta.value;
+      else if ('families' in line) this.#families.push(line.families);
       else if ('segment' in line) this.#segments.push(line.segment);
       else if ('lease' in line) this.#leaseOf(line.lease.segment).push(line.lease.url);
       else if ('feed' in line) this.#lastChange = line.feed.last;
@@ -185,6 +189,7 @@ class Sink {
 
   async finish(): Promise<void> {
     await this.#flush();
+    if (this.#families.length > 0) await this.#write({ linkFamilies: this.#families });
     for (const segment of this.#segments) await this.#write({ segments: [segment] });
     for (const [segment, urls] of this.#leases) {
       for (let i = 0; i < urls.length; i += CHUNK) {

@@ -7,11 +7,12 @@ import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
+import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
- * stated facts. 5: signatures of changes, elements at a place.
+ * stated facts. 5: signatures of changes, elements at a place, link families.
  */
 export const DUMP_VERSION = 5;
 
@@ -23,6 +24,7 @@ export type DumpLine =
   | { readonly incrawl: 'crawldb'; readonly version: number; readonly exportedAt: string }
   | { readonly record: CrawlDatum }
   | { readonly links: StoredLinks }
+  | { readonly families: DomainFamilies }
   | { readonly host: { readonly host: string; readonly facts: HostFacts } }
   | { readonly meta: { readonly name: string; readonly value: string } }
   | { readonly segment: SegmentRow }
@@ -144,6 +146,19 @@ const facts = z.strictObject({
   watchedMs: z.number().nonnegative().default(0),
 }) satisfies z.ZodType<HostFacts>;
 
+const families = z.strictObject({
+  domain: z.string().min(1),
+  appliedAt: time,
+  families: z.array(
+    z.strictObject({
+      leader: z.string(),
+      size: z.number().int().positive(),
+      isNoise: z.boolean(),
+      similarityToNoise: z.number().min(0).max(1),
+    }),
+  ),
+}) satisfies z.ZodType<DomainFamilies>;
+
 const seq = z.number().int().positive();
 
 const change = z.strictObject({
@@ -164,6 +179,7 @@ const change = z.strictObject({
 const line = z.union([
   z.strictObject({ record }),
   z.strictObject({ links: z.strictObject({ url: z.string(), targets: z.array(z.string()) }) }),
+  z.strictObject({ families }),
   z.strictObject({ host: z.strictObject({ host: z.string(), facts }) }),
   z.strictObject({ meta: z.strictObject({ name: z.string(), value: z.string() }) }),
   z.strictObject({

@@ -93,7 +93,7 @@ export async function repartition(
   }
 }
 
-/** Lines of the hosts of one node; metadata goes to all nodes, segments and leases to none. */
+/** Lines of the hosts of one node; named facts and link families go to all nodes, segments and leases to none. */
 async function* linesOfNode(
   lines: AsyncIterable<DumpLine>,
   isOwn: (host: string) => boolean,
@@ -117,6 +117,6 @@ async function* linesOfNode(
       if (!isOwn(hostOf(line.change.url))) continue;
       counts.changes++;
       yield line;
-    } else if ('meta' in line || 'feed' in line) yield line;
+    } else if ('meta' in line || 'families' in line || 'feed' in line) yield line;
   }
 }

@@ -6,6 +6,7 @@ import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { HostRow, Lease } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
+import type { FamilyTreatment } from '../update/link-families.ts';
 import { isoTime } from './views.ts';
 
 /** A visit in words: the rung of the ladder of change that decided, and the result. */
@@ -50,6 +51,26 @@ export function visitStories(visits: readonly Visit[]): VisitStory[] {
   });
 }
 
+/** The noise family that a URL is of, by `linkclusters --apply`. */
+export interface FamilyView {
+  readonly domain: string;
+  /** Path and query of the first URL of the family. */
+  readonly leader: string;
+  readonly size: number;
+  /** Of the URL to the first one. */
+  readonly similarity: number;
+  /** Of the family to known noise. */
+  readonly similarityToNoise: number;
+  readonly treatment: FamilyTreatment;
+}
+
+export function familySentence({ domain, leader, size, similarity, similarityToNoise }: FamilyView): string {
+  return (
+    `Its URL is of a noise family of ${domain}: like ${leader} (similarity ${similarity.toFixed(2)}), with ` +
+    `${size} URLs that are like known noise links (${similarityToNoise.toFixed(2)}).`
+  );
+}
+
 export interface OutlookInput {
   readonly datum: CrawlDatum | undefined;
   /** Canonical; `null` when the URL is refused. */
@@ -61,6 +82,8 @@ export interface OutlookInput {
   readonly now: number;
   /** Queries of its path in the crawl db, and the treatment of those beyond `max`; `null`: no query, or no limit. */
   readonly variants: { readonly known: number; readonly max: number; readonly beyond: string } | null;
+  /** `null`: it is of none. */
+  readonly family: FamilyView | null;
   /** The last times that it was skipped, oldest first. */
   readonly skipped: readonly { readonly reason: SkipReason; readonly by: string | null }[];
 }
@@ -100,8 +123,14 @@ export function waysToComeSooner({ datum, lease, robots, host, policy, now, url 
   return ways;
 }
 
+const FAMILY_OUTLOOK: Readonly<Record<FamilyTreatment, string>> = {
+  demote: 'So its score would be a tenth.',
+  defer: 'So its score would be a tenth, and it would be due one interval later.',
+  drop: 'So it would be refused (linkclusters.noise: drop).',
+};
+
 /** What would happen if a link to a URL that is not in the crawl db were found now. */
-export function ifItWereFound({ datum, url, robots, host, policy, variants, skipped }: OutlookInput): string[] {
+export function ifItWereFound({ datum, url, robots, host, policy, variants, family, skipped }: OutlookInput): string[] {
   if (datum !== undefined) return [];
   if (url === null) return ['If a link to it were found, the URL rules would refuse it for the same reason.'];
   // A counting filter decides by what it has admitted, so only what it said of the last link is known.
@@ -114,6 +143,7 @@ export function ifItWereFound({ datum, url, robots, host, policy, variants, skip
     const what = variants.beyond === 'drop' ? 'it would be refused' : 'its score would be a tenth';
     found.push(`But its path has as many queries as outlinks.maxVariantsPerPath allows (${variants.max}), so ${what}.`);
   }
+  if (family !== null) found.push(`${familySentence(family)} ${FAMILY_OUTLOOK[family.treatment]}`);
   found.push(
     host === undefined || host.urls === 0
       ? 'It would be the first URL of its host.'

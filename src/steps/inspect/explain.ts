@@ -8,6 +8,8 @@ import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { PageVariant } from '../../domain/page/links/page-variant.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import {
+  type FamilyView,
+  familySentence,
   ifItWereFound,
   type OutlookInput,
   type VisitStory,
@@ -53,6 +55,8 @@ export interface Explanation {
   /** The path by which it was found: the page that links to it, the page that links to that one, up to a seed. */
   readonly trail: readonly TrailStep[];
   readonly host: HostView | null;
+  /** The noise family of its URL, by `linkclusters --apply`; `null`: none. */
+  readonly family: FamilyView | null;
   /**
    * Share of the visits to the host that fetch the page although its headers say "unchanged", by the host's own record:
    * the most that it is now. `null` without a host.
@@ -126,6 +130,7 @@ export function explain(input: ExplainInput): Explanation {
     visits: visitStories(datum?.visits ?? []),
     trail: input.trail,
     host: input.host === undefined ? null : hostView(input.host, input.now),
+    family: input.family,
     auditShare: input.host === undefined ? null : auditShareOf(input.mostAudits, input.host.facts, NO_AUDITS),
     skipped: input.skipped,
     why: reasons(input, replay),
@@ -191,6 +196,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
   why.push(...stateSentences(datum));
+  if (input.family !== null) why.push(familySentence(input.family));
   return why;
 }
 

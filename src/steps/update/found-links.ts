@@ -7,6 +7,7 @@ import type { FetchedRecord, Outlink, ParsedRecord } from '../../ports/segment-s
 import type { SkipSink } from '../counters/skip-notes.ts';
 import type { UrlChain } from '../url-chain.ts';
 import type { UrlAdmission } from './admission.ts';
+import { type LinkFamilies, lowered, NOISE_FAMILY } from './link-families.ts';
 import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
 
 /** Treatment of links that a parse filter has marked as noise; by how much `demote` lowers a score is the scoring's. */
@@ -31,6 +32,7 @@ export interface LinkDeps {
   readonly seedHosts: ReadonlySet<string>;
   readonly variants: QueryVariants;
   readonly admission: UrlAdmission;
+  readonly families: Pick<LinkFamilies, 'treatment' | 'match'>;
   readonly skips: SkipSink;
 }
 
@@ -185,6 +187,7 @@ export async function additions(
     }
   }
   const admissions = await deps.admission.judge(kept);
+  const families = await deps.families.match(kept);
   for (const [i, url] of kept.entries()) {
     const { isRefused, factor, reason } = admissions[i]!;
     if (isRefused) {
@@ -195,24 +198,31 @@ export async function additions(
       continue;
     }
     const { parent, outlink, depth, at, noise, redirects } = found.get(url) as Found;
+    // A redirect is no link of a page: its target stands for the page itself.
+    const family = redirects === undefined ? families[i]! : null;
+    if (family !== null && deps.families.treatment === 'drop') {
+      countRejection(deps.filteredBy, NOISE_FAMILY);
+      skipLink(deps, url, 'noise-family', parent, family.family.leader);
+      continue;
+    }
     const tooMany = excess.has(url) ? TOO_MANY_QUERIES : null;
     const reasons = [tooMany, reason, noise].filter((each) => each !== null);
     for (const each of reasons) countRejection(deps.demotedBy, each);
+    if (family !== null) countRejection(deps.demotedBy, NOISE_FAMILY);
     const [demoted] = reasons;
-    added.push(
-      newDatum({
-        url,
-        now: at,
-        intervalMs,
-        referrer: parent.url,
-        depth,
-        score:
-          deps.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
-          factor *
-          (tooMany === null ? 1 : DEMOTION),
-        metadata: { ...(demoted !== undefined && { demoted }), ...(redirects !== undefined && { redirects }) },
-      }),
-    );
+    const datum = newDatum({
+      url,
+      now: at,
+      intervalMs,
+      referrer: parent.url,
+      depth,
+      score:
+        deps.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
+        factor *
+        (tooMany === null ? 1 : DEMOTION),
+      metadata: { ...(demoted !== undefined && { demoted }), ...(redirects !== undefined && { redirects }) },
+    });
+    added.push(family === null ? datum : lowered(datum, family, deps.families.treatment));
   }
   return added;
 }

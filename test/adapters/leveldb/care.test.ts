@@ -6,6 +6,7 @@ import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { repairDb, verifyDb } from '../../../src/adapters/leveldb/db-care.ts';
 import { openLevelRows } from '../../../src/adapters/leveldb/open-rows.ts';
 import { changeKey, FEED_ENDS_KEY } from '../../../src/adapters/rows/codecs/change-rows.ts';
+import { familiesKey } from '../../../src/adapters/rows/codecs/family-rows.ts';
 import {
   COUNTERS_KEY,
   FORMAT_VERSION_FACT,
@@ -205,6 +206,13 @@ describe('verify and repair of the crawl db', () => {
 
   it('a record under a key of another URL is not taken for that URL', async () => {
     const copy = await damaged(async (rows) => rows.put(`${ROW.record}com.example.:no-url`, junk));
+    expect(kindsOf(await findingsOf(copy))).toEqual(['row-unreadable']);
+    expect(await repaired(copy)).toMatchObject({ records: 60, quarantined: 1 });
+    expect(await contentIn(copy.dir)).toEqual(sound);
+  });
+
+  it('unreadable link families go to the quarantine', async () => {
+    const copy = await damaged((rows) => rows.put(familiesKey('a.example'), junk));
     expect(kindsOf(await findingsOf(copy))).toEqual(['row-unreadable']);
     expect(await repaired(copy)).toMatchObject({ records: 60, quarantined: 1 });
     expect(await contentIn(copy.dir)).toEqual(sound);

@@ -1,5 +1,6 @@
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Report } from '../../../ports/state-care.ts';
+import { decodeFamilies } from '../codecs/family-rows.ts';
 import { COUNTERS_KEY, hostKey, hostOfKey, ROW, type RowKind, rowRange, urlOfRow } from '../codecs/keys.ts';
 import {
   decodeHost,
@@ -48,6 +49,7 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   quarantined += await sift(deps, ROW.host, (key, bytes) => decodeHost(hostOfKey(key), bytes));
   quarantined += await sift(deps, ROW.lease, (key, bytes) => decodeLease(urlOfRow(key), bytes));
   quarantined += await sift(deps, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), true);
+  quarantined += await sift(deps, ROW.families, decodeFamilies);
   quarantined += await sift(deps, ROW.change, readFeedRow);
   const leasesEnded = await endStrayLeases(deps);
   await rebuildDueIndex(rows);

@@ -3,6 +3,7 @@ import { hostRange } from '../../../domain/url/canonical/url-key.ts';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Report, RowCounts } from '../../../ports/state-care.ts';
 import type { OnWork } from '../../../ports/work-progress.ts';
+import { decodeFamilies } from '../codecs/family-rows.ts';
 import {
   COUNTERS_KEY,
   hostOfKey,
@@ -46,6 +47,7 @@ export async function verifyRows(rows: Rows, report: Report, near?: NearPlan, on
   if (due !== expectedDue) for (const kind of [ROW.due, ROW.dueNew]) await checkDue(rows, kind, report);
   const leases = await checkLeases(rows, segments, report);
   const links = await checkLinks(rows, report, onWork);
+  await checkFamilies(rows, report);
   await checkHosts(rows, report);
   await checkCounters(rows, counting, leases, report);
   const changes = await verifyFeed(rows, report);
@@ -137,6 +139,12 @@ async function checkLinks(rows: Rows, report: Report, onWork: OnWork | undefined
     }
   }
   return links;
+}
+
+async function checkFamilies(rows: Rows, report: Report): Promise<void> {
+  for await (const batch of readRange(rows, rowRange(ROW.families))) {
+    for (const [key, bytes] of batch) readRow(key, report, () => decodeFamilies(key, bytes));
+  }
 }
 
 /** Hosts with records were checked before. These count URLs and have none. */

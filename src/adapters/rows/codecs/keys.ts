@@ -21,6 +21,7 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `t` + cell | count of records (spread-cells.ts) |
  * | `u` + URL key | record |
  * | `v` + host key + falling rate + rest of the URL key | index of pages that change (index-rows.ts) |
+ * | `w` + domain key | families of the URLs of a domain (family-rows.ts) |
  * | `x` + letter + URL key | index of rare states and of failing pages (index-rows.ts) |
  */
 export const ROW = {
@@ -37,6 +38,7 @@ export const ROW = {
   spread: 't',
   record: 'u',
   changing: 'v',
+  families: 'w',
   mark: 'x',
 } as const;
 export type RowKind = (typeof ROW)[keyof typeof ROW];

@@ -1,6 +1,8 @@
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { urlKey } from '../../../domain/url/canonical/url-key.ts';
+import type { DomainFamilies } from '../../../domain/url/families/stored-families.ts';
 import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../../ports/crawl-db.ts';
+import { encodeFamilies, familiesKey } from '../codecs/family-rows.ts';
 import { dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from '../codecs/keys.ts';
 import { decodeRecord, encodeRecord } from '../codecs/record-codec.ts';
 import type { LeaseRow } from '../codecs/row-codecs.ts';
@@ -66,8 +68,8 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
 }
 
 /**
- * Turns a batch into rows, in the order puts, deletes, links, facts, leases, releases, segments. Invariant: a record
- * with a `nextFetchAt` has either a due row or a lease; a record without one has no due row.
+ * Turns a batch into rows, in the order puts, deletes, links, families, facts, leases, releases, segments. Invariant: a
+ * record with a `nextFetchAt` has either a due row or a lease; a record without one has no due row.
  */
 export class StagedBatch {
   readonly tallies = new TallyChange();
@@ -93,6 +95,7 @@ export class StagedBatch {
     for (const put of batch.puts ?? []) this.#put(put);
     for (const [i, datum] of (batch.deletes ?? []).entries()) this.#delete(datum.url, reads.deleted[i] ?? null);
     for (const links of batch.links ?? []) this.#putLinks(links);
+    for (const families of batch.linkFamilies ?? []) this.#putFamilies(families);
     for (const { host, facts } of batch.hostFacts ?? []) this.tallies.setFacts(host, facts);
     if (batch.lease !== undefined) {
       for (const [i, entry] of batch.lease.entries.entries()) this.#lease(batch.lease.segment, entry, reads.due[i]);
@@ -154,6 +157,12 @@ export class StagedBatch {
     const key = ROW.links + urlKey(url);
     if (targets.length === 0) this.#sink.del(key);
     else this.#sink.put(key, encodeLinks(url, targets));
+  }
+
+  #putFamilies(families: DomainFamilies): void {
+    const key = familiesKey(families.domain);
+    if (families.families.length === 0) this.#sink.del(key);
+    else this.#sink.put(key, encodeFamilies(families));
   }
 
   #lease(segment: string, entry: DueEntry, stored: Buffer | undefined): void {

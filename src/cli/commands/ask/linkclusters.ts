@@ -1,10 +1,16 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import type { AppliedFamilies, DomainFamilies, UndoneFamilies } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
+import { linesOf, linesOfFile } from '../../input/line-reader.ts';
+import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
-import { writeList } from '../../program/write-answer.ts';
+import { writeList, writeSummary } from '../../program/write-answer.ts';
 import type { ListFormat } from '../../render/listing.ts';
+import { counted } from '../../render/quantities.ts';
 import { ANY_LENGTH, type Column } from '../../render/table.ts';
+import type { Session } from '../../session.ts';
 
 interface ClusterView {
   readonly domain: string;
@@ -28,25 +34,119 @@ export function addLinkclusters(program: Command, run: Run): void {
     .command('linkclusters')
     .description(
       'Clusters of the URLs that crawled pages link to, by domain and longest common subsequence. Clusters like the ' +
-        'links that parsefilter-noise-links marked are noise.',
+        'links that parsefilter-noise-links marked are noise. --apply keeps them: links found later that are like them ' +
+        'are treated as linkclusters.noise says.',
     )
+    .option('--apply [file]', 'keep the noise clusters, of the crawl or of a file from "mr reduce"; -: stdin')
+    .option('--undo [domain]', 'take the clusters of a domain back, or all, and restore the URLs that they lowered')
+    .option('--applied', 'list the noise clusters that are kept')
+    .option('--dry-run', DRY_RUN)
     .addOption(
       new Option('--format <format>', '--json prints one JSON array').choices(['table', 'jsonl', 'csv', 'tsv']),
     )
-    .addHelpText('after', '\nExamples:\n  incrawl linkclusters\n  incrawl linkclusters --format tsv > families.tsv');
-  command.action((flags: { readonly format?: Exclude<ListFormat, 'json'> | 'tsv' }) =>
-    run(command, (session) =>
-      session.withSegments(async (crawler) => {
-        const { format } = flags;
-        if (format === 'tsv') {
-          for await (const line of crawler.linkClusters()) await session.out.write(`${line}\n`);
-          return EXIT.done;
-        }
-        await writeList(session, clusterViews(crawler.linkClusters()), COLUMNS, { format, empty: 'No links yet.' });
-        return EXIT.done;
-      }),
-    ),
+    .addHelpText(
+      'after',
+      `
+Examples:
+  incrawl linkclusters
+  incrawl linkclusters --apply --dry-run
+  incrawl linkclusters --format tsv > families.tsv
+  incrawl linkclusters --apply families.tsv
+  incrawl linkclusters --undo example.org`,
+    );
+  command.action((flags: LinkclustersFlags) =>
+    run(command, (session) => {
+      const { apply, undo, applied, dryRun = false, format } = flags;
+      if ([apply, undo, applied].filter((each) => each !== undefined).length > 1) {
+        return session.refuse('one of --apply, --undo and --applied was expected');
+      }
+      if (dryRun && apply === undefined && undo === undefined) {
+        return session.refuse('--dry-run was given without --apply or --undo: a list changes nothing');
+      }
+      if (apply !== undefined) return applyClusters(session, apply, dryRun);
+      if (undo !== undefined) return undoClusters(session, undo === true ? null : undo, dryRun);
+      return applied ? listApplied(session, format) : listClusters(session, format);
+    }),
   );
+}
+
+interface LinkclustersFlags {
+  readonly apply?: string | true;
+  readonly undo?: string | true;
+  readonly applied?: true;
+  readonly dryRun?: boolean;
+  readonly format?: Format;
+}
+
+type Format = Exclude<ListFormat, 'json'> | 'tsv';
+
+async function applyClusters(session: Session, file: string | true, dryRun: boolean): Promise<number> {
+  const isFile = file !== true && file !== '-';
+  if (isFile && !existsSync(file)) return session.refuse(`no such file: ${file}`);
+  const lines = isFile ? linesOfFile(file) : file === '-' ? linesOf(session.surroundings.stdin()) : undefined;
+  const summary = await asAsked(session, dryRun, (crawler) => crawler.applyLinkClusters(lines));
+  await writeSummary(session, summary, () => appliedText(summary), dryRun);
+  return EXIT.done;
+}
+
+function appliedText({ domains, families, urls, removed }: AppliedFamilies): string {
+  const gone = removed === 0 ? '' : ` ${counted(removed, 'domain')} had some before, and none now.`;
+  if (families === 0) return `No noise clusters of five URLs or more.${gone}\n`;
+  const from = `${counted(urls, 'URL')} of ${counted(domains, 'domain')}`;
+  return `${counted(families, 'noise cluster')} kept, made of ${from}.${gone}\n`;
+}
+
+async function undoClusters(session: Session, domain: string | null, dryRun: boolean): Promise<number> {
+  const summary = await asAsked(session, dryRun, (crawler) => crawler.undoLinkClusters(domain));
+  await writeSummary(session, summary, () => undoneText(summary), dryRun);
+  return EXIT.done;
+}
+
+const undoneText = ({ domains, families, restored }: UndoneFamilies): string =>
+  `${counted(families, 'noise cluster')} of ${counted(domains, 'domain')} taken back, ${counted(restored, 'URL')} restored.\n`;
+
+async function listClusters(session: Session, format: Format | undefined): Promise<number> {
+  return session.withSegments(async (crawler) => {
+    if (format === 'tsv') {
+      for await (const line of crawler.linkClusters()) await session.out.write(`${line}\n`);
+      return EXIT.done;
+    }
+    await writeList(session, clusterViews(crawler.linkClusters()), COLUMNS, { format, empty: 'No links yet.' });
+    return EXIT.done;
+  });
+}
+
+async function listApplied(session: Session, format: Format | undefined): Promise<number> {
+  if (format === 'tsv') return session.refuse('--applied prints a table, jsonl, csv or --json');
+  return session.withSnapshot(async (crawler) => {
+    const rows = keptViews(crawler.linkFamilies());
+    await writeList(session, rows, KEPT_COLUMNS, { format, empty: 'No noise clusters are kept.' });
+    return EXIT.done;
+  });
+}
+
+interface KeptView {
+  readonly domain: string;
+  readonly size: number;
+  readonly similarityToNoise: number;
+  readonly appliedAt: string;
+  readonly first: string;
+}
+
+const KEPT_COLUMNS: readonly Column<KeptView>[] = [
+  { title: 'domain', max: ANY_LENGTH, cell: ({ domain }) => domain },
+  { title: 'URLs', cell: ({ size }) => String(size), align: 'right' },
+  { title: 'similarity', rank: 1, cell: ({ similarityToNoise }) => similarityToNoise.toFixed(2), align: 'right' },
+  { title: 'applied', rank: 2, cell: ({ appliedAt }) => appliedAt },
+  { title: 'path of the first URL', max: ANY_LENGTH, cell: ({ first }) => first },
+];
+
+async function* keptViews(rows: AsyncIterable<DomainFamilies>): AsyncGenerator<KeptView> {
+  for await (const { domain, appliedAt, families } of rows) {
+    for (const { leader: first, size, isNoise, similarityToNoise } of families) {
+      if (isNoise) yield { domain, size, similarityToNoise, appliedAt: new Date(appliedAt).toISOString(), first };
+    }
+  }
 }
 
 async function* clusterViews(lines: AsyncIterable<string>): AsyncGenerator<ClusterView> {

@@ -28,6 +28,10 @@ export const SKIP_REASONS = {
   ),
   'noise-link': found('The link is in navigation, a footer or the like.', 'outlinks.noise'),
   'variant-link': found('The link only names the AMP, print or mobile version of its page.', 'outlinks.followVariants'),
+  'noise-family': found(
+    'Its URL is of a family of noise links.',
+    'linkclusters.noise; "incrawl linkclusters --undo" takes the families back',
+  ),
   nofollow: found('The link says nofollow.', 'outlinks.followNofollow'),
   'beyond-depth': found('It is farther from a seed than the depth limit.', 'crawl --depth'),
   'rule-changed': selected('It is known, but the URL plugins refuse it now.', '"incrawl explain URL" names the rule'),

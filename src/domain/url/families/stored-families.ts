@@ -1,0 +1,73 @@
+import { LcsPattern, nearestPattern } from './lcs.ts';
+import { FAMILY_OPTIONS, pathAndQuery } from './url-families.ts';
+
+/** A family of URLs as it is kept, to be compared with links that are found later. */
+export interface StoredFamily {
+  /** Path and query of its first URL, cut as in `FamilyOptions.maxChars`: what other URLs are compared with. */
+  readonly leader: string;
+  readonly size: number;
+  readonly isNoise: boolean;
+  /** Of its URLs to the nearest noise samples, 0 to 1. */
+  readonly similarityToNoise: number;
+}
+
+/** The families of a registrable domain, its noise and what could be mistaken for it. */
+export interface DomainFamilies {
+  readonly domain: string;
+  /** When they were applied, ms since the epoch. */
+  readonly appliedAt: number;
+  readonly families: readonly StoredFamily[];
+}
+
+/** Smaller families are not kept: a few links that were marked together say little about others. */
+const LEAST_SIZE = 5;
+/** Families kept of a domain, the largest first; content families without noise families near them are not. */
+const MOST_NOISE = 256;
+const MOST_CONTENT = 256;
+/**
+ * A content family with a leader less like that of any noise family seldom is the nearest one of a URL that is like
+ * noise.
+ */
+const RIVAL_SIMILARITY = 0.5;
+
+/** What is kept of the families of a domain; empty without noise. */
+export function familiesToKeep(families: readonly StoredFamily[]): StoredFamily[] {
+  const bySize = [...families].sort((a, b) => b.size - a.size);
+  const noise = bySize.filter(({ isNoise, size }) => isNoise && size >= LEAST_SIZE).slice(0, MOST_NOISE);
+  if (noise.length === 0) return [];
+  const patterns = noise.map(({ leader }) => new LcsPattern(leader));
+  const rivals = bySize
+    .filter(({ isNoise, leader }) => !isNoise && nearestPattern(leader, patterns, RIVAL_SIMILARITY) !== null)
+    .slice(0, MOST_CONTENT);
+  return [...noise, ...rivals];
+}
+
+export interface FamilyMatch {
+  readonly family: StoredFamily;
+  /** Of the URL to the first one of the family. */
+  readonly similarity: number;
+}
+
+/** The families of one domain, made ready for many URLs. */
+export class FamilyMatcher {
+  readonly #noise: readonly StoredFamily[];
+  readonly #noiseLeaders: readonly LcsPattern[];
+  readonly #contentLeaders: readonly LcsPattern[];
+
+  constructor(families: readonly StoredFamily[]) {
+    this.#noise = families.filter(({ isNoise }) => isNoise);
+    this.#noiseLeaders = this.#noise.map(({ leader }) => new LcsPattern(leader));
+    this.#contentLeaders = families.filter(({ isNoise }) => !isNoise).map(({ leader }) => new LcsPattern(leader));
+  }
+
+  /** The noise family that the URL would join; `null`: it would join a content family, or none. */
+  match(url: string): FamilyMatch | null {
+    const text = pathAndQuery(url).slice(0, FAMILY_OPTIONS.maxChars);
+    const nearest = nearestPattern(text, this.#noiseLeaders, FAMILY_OPTIONS.threshold);
+    if (nearest === null) return null;
+    const { at, similarity } = nearest;
+    // In doubt it is content.
+    if (nearestPattern(text, this.#contentLeaders, similarity) !== null) return null;
+    return { family: this.#noise[at]!, similarity };
+  }
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { type DomainFamilies, familiesToKeep, type StoredFamily } from '../../domain/url/families/stored-families.ts';
+import { FAMILY_OPTIONS, pathAndQuery } from '../../domain/url/families/url-families.ts';
+import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
+import { FAMILIES_PRINT_KEY, released } from '../../steps/update/link-families.ts';
+
+export interface AppliedFamilies {
+  /** Domains with noise families, and the number of these families and of the URLs in them. */
+  readonly domains: number;
+  readonly families: number;
+  readonly urls: number;
+  /** Domains that had noise families before, and have none now. */
+  readonly removed: number;
+}
+
+/**
+ * Keeps the noise families of the output of the job `linkclusters`, in place of those before: all in one batch, so
+ * that a crash leaves the old ones or the new ones. Rejects with `usage-invalid`, naming the line, for lines of another
+ * kind.
+ */
+export async function applyFamilies(db: CrawlDb, lines: AsyncIterable<string>, now: number): Promise<AppliedFamilies> {
+  const kept: DomainFamilies[] = [];
+  for await (const { domain, families } of familiesOfLines(lines)) {
+    const keep = familiesToKeep(families);
+    if (keep.length > 0) kept.push({ domain, appliedAt: now, families: keep });
+  }
+  const domains = new Set(kept.map(({ domain }) => domain));
+  const gone: DomainFamilies[] = [];
+  for await (const row of db.scanLinkFamilies()) if (!domains.has(row.domain)) gone.push({ ...row, families: [] });
+  const meta = { [FAMILIES_PRINT_KEY]: printOf(kept) };
+  await db.write({ linkFamilies: [...kept, ...gone], meta }, { durable: true });
+  const noise = kept.flatMap(({ families }) => families.filter(({ isNoise }) => isNoise));
+  return {
+    domains: kept.length,
+    families: noise.length,
+    urls: noise.reduce((sum, { size }) => sum + size, 0),
+    removed: gone.length,
+  };
+}
+
+/** Changes with the families, whatever the time of their application; empty without any. */
+function printOf(domains: readonly DomainFamilies[]): string {
+  if (domains.length === 0) return '';
+  const hash = createHash('sha256');
+  for (const { domain, families } of domains) hash.update(JSON.stringify([domain, families]));
+  return hash.digest('hex').slice(0, 16);
+}
+
+const VERDICTS: readonly string[] = ['noise', 'content'];
+
+/** Families by domain, of lines in which those of a domain lie together. */
+async function* familiesOfLines(
+  lines: AsyncIterable<string>,
+): AsyncGenerator<{ readonly domain: string; readonly families: readonly StoredFamily[] }> {
+  const ended = new Set<string>();
+  let domain: string | null = null;
+  let families: StoredFamily[] = [];
+  let number = 0;
+  for await (const line of lines) {
+    number++;
+    if (line.trim() === '') continue;
+    const [name = '', family = '', size = '', verdict = '', similarity = '', first = ''] = line.split('\t');
+    if (family === 'outside' || size === 'deviant') continue;
+    const similarityToNoise = Number(similarity);
+    const isFamily = name !== '' && VERDICTS.includes(verdict) && first !== '' && /^\d+$/.test(size);
+    if (!isFamily || !(similarityToNoise >= 0 && similarityToNoise <= 1)) {
+      throw new CrawlError(
+        'usage-invalid',
+        `line ${number}: the output of "incrawl mr reduce linkclusters" was expected (domain, number, size, noise or ` +
+          `content, similarity, URL, with tabs between them), got "${line.slice(0, 80)}"`,
+      );
+    }
+    if (name !== domain) {
+      if (domain !== null) yield { domain, families };
+      if (ended.has(name)) {
+        throw new CrawlError('usage-invalid', `line ${number}: the lines of ${name} do not lie together: sort them`);
+      }
+      domain = name;
+      ended.add(name);
+      families = [];
+    }
+    const leader = (first.startsWith('/') ? first : pathAndQuery(first)).slice(0, FAMILY_OPTIONS.maxChars);
+    families.push({ leader, size: Number(size), isNoise: verdict === 'noise', similarityToNoise });
+  }
+  if (domain !== null) yield { domain, families };
+}
+
+export interface UndoneFamilies {
+  readonly domains: number;
+  readonly families: number;
+  /** Records that have their score and their time of before again. */
+  readonly restored: number;
+}
+
+/** Records restored per batch. */
+const CHUNK = 1_000;
+
+/**
+ * Removes the noise families of a domain, or all, and restores the records that entered by them. The families go last,
+ * so a run that is cut short is repeated. Links that were dropped are judged again by the next crawl.
+ * @param domain `null`: all; one without families restores what an earlier run has left
+ */
+export async function undoFamilies(db: CrawlDb, domain: string | null, now: number): Promise<UndoneFamilies> {
+  let restored = 0;
+  let puts: CrawlDbPut[] = [];
+  const flush = async (): Promise<void> => {
+    if (puts.length > 0) await db.write({ puts });
+    restored += puts.length;
+    puts = [];
+  };
+  for await (const datum of recordsOf(db, domain)) {
+    const former = released(datum, now);
+    if (former === null) continue;
+    puts.push({ datum: former, previous: datum });
+    if (puts.length >= CHUNK) await flush();
+  }
+  await flush();
+  const gone: DomainFamilies[] = [];
+  const left: DomainFamilies[] = [];
+  let families = 0;
+  for await (const row of db.scanLinkFamilies()) {
+    if (domain !== null && row.domain !== domain) {
+      left.push(row);
+      continue;
+    }
+    families += row.families.filter(({ isNoise }) => isNoise).length;
+    gone.push({ ...row, families: [] });
+  }
+  await db.write({ linkFamilies: gone, meta: { [FAMILIES_PRINT_KEY]: printOf(left) } }, { durable: true });
+  return { domains: gone.length, families, restored };
+}
+
+async function* recordsOf(db: CrawlDb, domain: string | null): AsyncGenerator<CrawlDatum> {
+  if (domain === null) yield* db.scan();
+  // A port belongs to hosts alone, which are domains of their own where they are addresses.
+  else if (hostOf(`http://${domain}/`).includes(':')) yield* db.scan({ host: domain });
+  else yield* db.scan({ domain });
+}

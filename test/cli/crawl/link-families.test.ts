@@ -1,0 +1,265 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { AppliedFamilies, Explanation, UndoneFamilies } from '../../../src/crawler.ts';
+import type { RecordView } from '../../../src/steps/inspect/views.ts';
+import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
+import { BINARY, json, run, workDir } from '../support/binary.ts';
+import { served } from '../support/served.ts';
+import { jsonStaying, runStaying } from '../support/staying.ts';
+
+const PROSE =
+  'A paragraph that is long enough to be taken for the content of its page, as it says a good deal about its subject. ';
+const WORDS = 'harbour winter council orchard railway museum festival weather library bridge garden market'.split(' ');
+const ARTICLES = 60;
+const slug = (id: number): string => `${WORDS[id % 12]}-${WORDS[(id * 5 + 3) % 12]}-${WORDS[(id * 7 + 1) % 12]}`;
+const articlePath = (id: number): string => (id === 0 ? '/' : `/news/2024/${slug(id)}-${1_000 + id}.html`);
+
+/**
+ * Articles that link to three others each from their text. Around it every page has adverts, a login and tags of its
+ * own; later articles have an advert in their text as well, which no place on the page gives away.
+ */
+const server = createServer((request, response) => {
+  const path = request.url ?? '/';
+  if (path === '/robots.txt') {
+    response.writeHead(404).end();
+    return;
+  }
+  response.setHeader('content-type', 'text/html; charset=utf-8');
+  const named = /-(\d+)\.html$/.exec(path)?.[1];
+  if (path !== '/' && named === undefined) {
+    response.end(`<!doctype html><title>${path}</title><main><p>${PROSE.repeat(3)} This is about ${path}.</main>`);
+    return;
+  }
+  const id = named === undefined ? 0 : Number(named) - 1_000;
+  const next = [1, 2, 3].map((n) => 3 * id + n).filter((n) => n < ARTICLES);
+  const text = next.map((n) => `<p>${PROSE} See <a href="${articlePath(n)}">report ${n}</a>. ${PROSE}`).join('');
+  const sold = id < 10 ? '' : `<p>${PROSE} An <a href="/ad/click?campaign=${9_000 + id}&slot=7">offer</a>. ${PROSE}`;
+  const adverts = [0, 1, 2, 3].map((n) => `<li><a href="/ad/click?campaign=${37 * id + n}&slot=${n}">Buy ${n}</a>`);
+  const tags = [0, 1, 2].map((n) => `<a href="/tag/topic-${3 * id + n}">Tag ${n}</a>`);
+  response.end(`<!doctype html><title>Report ${id}</title>
+    <nav><a href="/account/login?next=%2Fnews%2F${1_000 + id}">Log in</a></nav>
+    <main><article><h1>Report ${id}</h1><p>${PROSE} The ${id}th one. ${text}${sold}<p>${PROSE}</article></main>
+    <aside><ul>${adverts.join('')}</ul></aside><footer>${tags.join(' ')}</footer>`);
+});
+const site = served(server);
+
+const NOISE = /^\/(ad|account|tag)\//;
+const crawlArgs = (...more: string[]): string[] => [
+  'crawl',
+  `${site.origin}/`,
+  ...['--allow', '127.0.0.1', '--delay', '0'],
+  ...more,
+];
+
+interface State {
+  readonly content: string[];
+  readonly noise: string[];
+  /** Noise URLs in the crawl db that were never fetched. */
+  readonly waiting: number;
+}
+
+async function stateOf(cwd: string): Promise<State> {
+  const records = await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd });
+  const paths = (of: RecordView[]): string[] => of.map(({ url }) => url.slice(site.origin.length)).sort();
+  const isNoise = ({ url }: RecordView): boolean => NOISE.test(url.slice(site.origin.length));
+  const fetched = records.filter(({ httpStatus }) => httpStatus === 200);
+  return {
+    content: paths(fetched.filter((record) => !isNoise(record))),
+    noise: paths(fetched.filter(isNoise)),
+    waiting: records.filter((record) => isNoise(record) && record.httpStatus === null).length,
+  };
+}
+
+interface Kept {
+  readonly domain: string;
+  readonly first: string;
+  readonly size: number;
+}
+
+const keptIn = (cwd: string): Promise<Kept[]> => jsonStaying<Kept[]>(['linkclusters', '--applied'], { cwd });
+const kindsOf = (kept: readonly Kept[]): string[] => [...new Set(kept.map(({ first }) => first.split('/')[1]!))].sort();
+
+/** The state after two rounds, to begin from. */
+let begun: string;
+const fromThere = (): string => {
+  const cwd = workDir();
+  cpSync(begun, cwd, { recursive: true });
+  return cwd;
+};
+
+describe('link families that are applied', { timeout: 120_000 }, () => {
+  let whole: State;
+
+  beforeAll(async () => {
+    const cwd = workDir();
+    await json(crawlArgs(), { cwd });
+    whole = await stateOf(cwd);
+    begun = workDir();
+    await json(crawlArgs('--rounds', '3'), { cwd: begun });
+  }, 120_000);
+
+  it('without them a crawl fetches all noise', () => {
+    expect(whole.content).toEqual(Array.from({ length: ARTICLES }, (_, id) => articlePath(id)).sort());
+    expect(whole.noise.length).toBeGreaterThan(4 * ARTICLES);
+  });
+
+  it('are the three kinds of noise, and no content', async () => {
+    const cwd = fromThere();
+    const tried = await jsonStaying<AppliedFamilies>(['linkclusters', '--apply', '--dry-run'], { cwd });
+    expect(await keptIn(cwd)).toEqual([]);
+    const applied = await jsonStaying<AppliedFamilies>(['linkclusters', '--apply'], { cwd });
+    expect(tried).toEqual({ ...applied, dryRun: true });
+    expect(applied).toMatchObject({ domains: 1, removed: 0 });
+    expect(kindsOf(await keptIn(cwd))).toEqual(['account', 'ad', 'tag']);
+  });
+
+  it.each(['demote', 'defer', 'drop'])('%s: every content page is fetched', async (noise) => {
+    const cwd = fromThere();
+    await jsonStaying(['linkclusters', '--apply'], { cwd });
+    const set = ['-D', `linkclusters.noise=${noise}`];
+    const { totals } = await jsonStaying<CrawlSummary>(crawlArgs(...set), { cwd });
+    const after = await stateOf(cwd);
+    expect(after.content).toEqual(whole.content);
+    const reason = 'linkclusters: noise family';
+    const kept = whole.noise.length - after.noise.length;
+    if (noise === 'demote') {
+      expect(after.noise).toEqual(whole.noise);
+      expect(totals.demotedBy).toMatchObject({ [reason]: expect.any(Number) });
+    } else {
+      expect(kept).toBeGreaterThan(whole.noise.length / 2);
+      expect(after.waiting).toBe(noise === 'defer' ? kept : 0);
+    }
+    if (noise === 'drop') expect(totals.filteredBy).toMatchObject({ [reason]: expect.any(Number) });
+
+    // All that they did is taken back.
+    const undone = await jsonStaying<UndoneFamilies>(['linkclusters', '--undo', ...set], { cwd });
+    expect(undone).toMatchObject({ domains: 1, restored: noise === 'drop' ? 0 : expect.any(Number) });
+    expect(await keptIn(cwd)).toEqual([]);
+    await jsonStaying(crawlArgs(...set), { cwd });
+    expect(await stateOf(cwd)).toEqual(whole);
+    for (const { metadata } of await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd })) {
+      expect(metadata).not.toHaveProperty('linkFamily');
+    }
+  });
+
+  it('with as many fetches more content is reached', async () => {
+    const reached = async (apply: boolean): Promise<number> => {
+      const cwd = fromThere();
+      if (apply) await jsonStaying(['linkclusters', '--apply'], { cwd });
+      await jsonStaying(crawlArgs('--budget', '120', '-D', 'outlinks.noise=follow'), { cwd });
+      return (await stateOf(cwd)).content.length;
+    };
+    expect(await reached(true)).toBeGreaterThan(await reached(false));
+  });
+
+  it('explain names the family and how like it the URL is', async () => {
+    const cwd = fromThere();
+    await jsonStaying(['linkclusters', '--apply'], { cwd });
+    const of = (path: string): Promise<Explanation> => jsonStaying(['explain', site.origin + path], { cwd });
+    const advert = await of('/ad/click?campaign=77777&slot=3');
+    expect(advert.family).toMatchObject({ leader: expect.stringContaining('/ad/click?'), treatment: 'demote' });
+    expect(advert.family!.similarity).toBeGreaterThan(0.8);
+    expect(advert.ifFound.join(' ')).toContain('noise family');
+    expect((await of(articlePath(59))).family).toBeNull();
+  });
+
+  it('from a file of the reducer they are those of the crawl itself', async () => {
+    const cwd = fromThere();
+    const file = join(cwd, 'families.tsv');
+    const { stdout } = await runStaying(['linkclusters', '--format', 'tsv'], { cwd });
+    writeFileSync(file, stdout);
+    await jsonStaying(['linkclusters', '--apply', file], { cwd });
+    const byFile = await keptIn(cwd);
+    await jsonStaying(['linkclusters', '--apply'], { cwd });
+    const timeless = (kept: readonly Kept[]) => kept.map((each) => ({ ...each, appliedAt: null }));
+    expect(timeless(byFile)).toEqual(timeless(await keptIn(cwd)));
+    expect(byFile.length).toBeGreaterThan(2);
+    const broken = await run(['linkclusters', '--apply', '-'], { cwd, input: `${stdout}a.org\tnot a family\n` });
+    expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining(`line ${stdout.split('\n').length}`) });
+    expect(timeless(await keptIn(cwd))).toEqual(timeless(byFile));
+  });
+
+  it('survive backup, dump and load, and a domain is undone alone', async () => {
+    const cwd = fromThere();
+    const lines = ['a.org', 'b.org'].flatMap((domain) =>
+      [0, 1].map((n) => `${domain}\t${n}\t${9 - n}\tnoise\t0.9000\thttps://www.${domain}/${'abc'.repeat(n + 1)}/${n}`),
+    );
+    await runStaying(['linkclusters', '--apply', '-'], { cwd, input: lines.join('\n') });
+    const kept = await keptIn(cwd);
+    expect(kept.map(({ domain, size }) => [domain, size])).toEqual([
+      ['a.org', 9],
+      ['a.org', 8],
+      ['b.org', 9],
+      ['b.org', 8],
+    ]);
+    const { stdout: dump } = await runStaying(['export-db'], { cwd });
+    const loaded = workDir();
+    expect(await runStaying(['import-db'], { cwd: loaded, input: dump })).toMatchObject({ code: 0 });
+    expect(await keptIn(loaded)).toEqual(kept);
+    await runStaying(['backup', 'backup'], { cwd });
+    await runStaying(['restore', join(cwd, 'backup'), '--dir', 'restored'], { cwd });
+    expect(await jsonStaying(['linkclusters', '--applied', '--dir', 'restored'], { cwd })).toEqual(kept);
+    expect(await runStaying(['repair'], { cwd })).toMatchObject({ code: 0 });
+    expect(await jsonStaying(['verify'], { cwd })).toMatchObject({ findings: [] });
+    await jsonStaying(['linkclusters', '--undo', 'a.org'], { cwd });
+    expect(await keptIn(cwd)).toEqual(kept.filter(({ domain }) => domain === 'b.org'));
+  });
+
+  it('killed at any moment they are the old ones or the new ones', async () => {
+    const cwd = workDir();
+    await jsonStaying(['inject', `${site.origin}/`], { cwd });
+    const file = (name: string): string => {
+      const lines = Array.from(
+        { length: 3_000 },
+        (_, n) => `h${n}.org\t0\t7\tnoise\t0.9000\thttps://h${n}.org/${name}/1`,
+      );
+      const path = join(cwd, `${name}.tsv`);
+      writeFileSync(path, `${lines.join('\n')}\n`);
+      return path;
+    };
+    const files = [file('one'), file('two')];
+    await runStaying(['linkclusters', '--apply', files[0]!], { cwd });
+    const seen = new Set<string>();
+    for (let kill = 0; kill < 8; kill++) {
+      const child: ChildProcess = spawn(process.execPath, [BINARY, 'linkclusters', '--apply', files[(kill + 1) % 2]!], {
+        cwd,
+      });
+      const exit = once(child, 'exit');
+      await Promise.race([sleep(250 + 90 * kill), exit]);
+      child.kill('SIGKILL');
+      await exit;
+      const kept = await keptIn(cwd);
+      expect(kept).toHaveLength(3_000);
+      const names = new Set(kept.map(({ first }) => first.split('/')[1]!));
+      expect(names.size).toBe(1);
+      for (const name of names) seen.add(name);
+    }
+    expect(seen.size).toBeGreaterThan(0);
+  });
+
+  it('a crawl applies them by itself every linkclusters.every', async () => {
+    const cwd = workDir();
+    const every = ['-D', 'linkclusters.every=1ms', '-D', 'linkclusters.noise=drop'];
+    await jsonStaying(crawlArgs(...every), { cwd });
+    expect(kindsOf(await keptIn(cwd))).toEqual(['account', 'ad', 'tag']);
+    const after = await stateOf(cwd);
+    expect(after.content).toEqual(whole.content);
+    expect(after.noise.length).toBeLessThan(whole.noise.length);
+  });
+
+  it('two wishes at once are refused', async () => {
+    for (const args of [
+      ['--apply', '--undo'],
+      ['--applied', '--dry-run'],
+      ['--apply', 'no-such-file'],
+    ]) {
+      expect(await runStaying(['linkclusters', ...args], { cwd: begun })).toMatchObject({ code: 2 });
+    }
+    expect(spawnSync(process.execPath, [BINARY, 'linkclusters', '--apply'], { cwd: workDir() }).status).not.toBe(0);
+  });
+});
