@@ -63,6 +63,7 @@ export {
 export type { TransferSummary } from './operations/transfer/db-transfer.ts';
 export type { MergeSummary } from './operations/transfer/merge-states.ts';
 export type { RepartitionSummary } from './operations/transfer/repartition.ts';
+export type { ImportSummary } from './operations/transfer/transfer-operations.ts';
 export { scaffoldPlugin } from './plugin-host/loading/scaffold.ts';
 export { makeFolder } from './plugin-host/make-folder.ts';
 export type { OnWork, WorkProgress } from './ports/work-progress.ts';

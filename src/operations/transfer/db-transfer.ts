@@ -1,4 +1,3 @@
-// operations/transfer/: crawl dbs as lines of JSON, merged and cut into shares.
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
 import { dueFacts } from '../../domain/crawl/revisit/due.ts';
 import { mergeDatum } from '../../domain/crawl/states/merge-datum.ts';
@@ -112,6 +111,7 @@ class Sink {
   readonly #db: CrawlDb;
   readonly #mode: 'whole' | 'merge';
   #puts: CrawlDbPut['datum'][] = [];
+  readonly #urls = new Set<string>();
   #links: StoredLinks[] = [];
   #facts: { host: string; facts: HostFacts }[] = [];
   #leases = new Map<string, string[]>();
@@ -129,6 +129,9 @@ class Sink {
   async add(line: Exclude<DumpLine, { readonly end: DumpCounts }>): Promise<void> {
     if ('record' in line) {
       this.records++;
+      // Two URLs of a foreign crawl may be one here: the second is merged into the first.
+      if (this.#urls.has(line.record.url)) await this.#flush();
+      this.#urls.add(line.record.url);
       this.#puts.push(line.record);
     } else if ('links' in line) {
       this.links++;
@@ -169,6 +172,7 @@ class Sink {
     await this.#write({ puts, links, hostFacts, feed });
     this.#changes = [];
     this.#puts = [];
+    this.#urls.clear();
     this.#links = [];
     this.#facts = [];
   }

@@ -1,21 +1,31 @@
 import { counted } from '../../steps/work-meter.ts';
 import { recover } from '../care/recover.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { dumpLines, importLines, readDump, type TransferSummary } from './db-transfer.ts';
+import { readAnyDump } from './any-dump.ts';
+import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
 import { type MergeSummary, mergeState } from './merge-states.ts';
+import type { SkippedLine } from './nutch-dump.ts';
 import { type RepartitionOptions, type RepartitionSummary, repartition } from './repartition.ts';
 
 /** Export, import, merge and split of whole crawl dbs. */
 export interface TransferOperations {
   /** The crawl db as lines of JSON, without line ends. */
   exportDb(): AsyncIterable<string>;
-  /** Imports such lines into an empty crawl db, or (`merge`) adds them. */
-  importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): Promise<TransferSummary>;
+  /** Imports such lines, or those of a dump of Nutch, into an empty crawl db, or (`merge`) adds them. */
+  importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): Promise<ImportSummary>;
   /** Adds the crawl of another state directory to this one. */
   merge(dir: string): Promise<MergeSummary>;
   /** Splits the crawl db into one for each node. */
   repartition(options: RepartitionOptions): Promise<RepartitionSummary>;
 }
+
+export interface ImportSummary extends TransferSummary {
+  /** URLs of a foreign dump that cannot be crawled; the log names the first of them. */
+  readonly skipped: number;
+}
+
+/** Skipped URLs that are logged. */
+const NAMED = 20;
 
 export function transferOperations({
   dir,
@@ -32,10 +42,14 @@ export function transferOperations({
     },
     async importDb(lines, mode) {
       const { db } = store();
-      const summary = await importLines(db, readDump(lines), mode, onWork);
+      let skipped = 0;
+      const onSkipped = ({ line, url, reason }: SkippedLine): void => {
+        if (++skipped <= NAMED) log.warn(`line ${line}: ${url} is skipped: ${reason}`);
+      };
+      const summary = await importLines(db, readAnyDump(lines, { now: clock.now(), onSkipped }), mode, onWork);
       // Segments may have come along on disk, or not.
       await recover(db, segments, log);
-      return summary;
+      return { ...summary, skipped };
     },
     merge: (other) => mergeState(store().db, dir, other, runtime),
     repartition: (options) => repartition(store().db, { by: config.partition.by, ...options }, runtime),

@@ -4,16 +4,23 @@ import { linesOf, linesOfFile } from '../../input/line-reader.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
+import { counted } from '../../render/quantities.ts';
 import { transferText } from '../../render/text/transfer-text.ts';
 
 export function addImportDb(program: Command, run: Run): void {
   const command = program
     .command('import-db')
-    .argument('[file]', 'output of export-db; default, and -: stdin')
-    .description('Read the output of export-db into the crawl db, which must be empty.')
+    .argument('[file]', 'output of export-db, or a dump of a Nutch crawl db as JSON or CSV; default, and -: stdin')
+    .description(
+      'Read the output of export-db, or of "nutch readdb CRAWLDB -dump OUT -format json" (or csv), into the crawl db, ' +
+        'which must be empty.',
+    )
     .option('--merge', 'add to an existing crawl db; of two records of a URL the one visited last wins')
     .option('--dry-run', DRY_RUN)
-    .addHelpText('after', '\nExamples:\n  gunzip < crawldb.jsonl.gz | incrawl import-db --dir crawldb-new');
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gunzip < crawldb.jsonl.gz | incrawl import-db --dir crawldb-new\n  cat OUT/part-r-* | incrawl import-db',
+    );
   command.action((file: string | undefined, flags: { readonly merge?: true; readonly dryRun?: boolean }) =>
     run(command, async (session) => {
       const isFile = file !== undefined && file !== '-';
@@ -22,7 +29,9 @@ export function addImportDb(program: Command, run: Run): void {
       const { dryRun = false } = flags;
       const mode = flags.merge ? 'merge' : 'whole';
       const summary = await asAsked(session, dryRun, (crawler) => crawler.importDb(lines, mode), { mustExist: false });
-      await writeAnswer(session, summary, () => `${transferText(summary)}.\n`, dryRun);
+      const { skipped } = summary;
+      const left = skipped === 0 ? '' : `${counted(skipped, 'URL')} skipped: they cannot be crawled.\n`;
+      await writeAnswer(session, summary, () => `${transferText(summary)}.\n${left}`, dryRun);
     }),
   );
 }
