@@ -24,6 +24,7 @@ import { benchDedup } from './near/dedup.ts';
 import { benchNear } from './near/near-groups.ts';
 import { benchNearTables } from './near/near-tables.ts';
 import { benchNeardup } from './near/neardup.ts';
+import { benchRevisions } from './near/revisions.ts';
 import { benchPeers } from './peers/peers.ts';
 import { benchLiveView } from './questions/live-view.ts';
 import { benchQuestions } from './questions/questions.ts';
@@ -51,6 +52,9 @@ const { values } = parseArgs({
     fingerprints: { type: 'string', default: '10000000' },
     sizes: { type: 'string', default: '1000000,10000000' },
     state: { type: 'string' },
+    against: { type: 'string', default: '' },
+    labelled: { type: 'string', default: '' },
+    every: { type: 'string', default: '1' },
   },
 });
 const pages = Number(values.pages);
@@ -111,7 +115,12 @@ if (isAsked('seen')) await benchSeen(say, verdict);
 if (isAsked('seen-fp')) await benchSeenFp(say, verdict, 10_000_000);
 if (isAsked('near')) benchNear(verdict);
 if (isAsked('dedup')) await benchDedup(say, verdict, Number(values.fingerprints));
-if (isAsked('neardup')) await benchNeardup(say, verdict, Number(values.articles), Number(values.seed));
+const against = values.against.split(',').filter(Boolean);
+if (isAsked('neardup')) await benchNeardup(say, verdict, Number(values.articles), Number(values.seed), against);
+if (values.only === 'revisions') {
+  const labelled = values.labelled.split(',').filter(Boolean);
+  await benchRevisions(say, { labelled, every: Number(values.every), seed: Number(values.seed), against });
+}
 if (values.only === 'cluster') await benchCluster(say);
 if (isAsked('changes')) await benchChanges(say, verdict);
 if (isAsked('questions')) await benchQuestions(say, verdict);

@@ -6,9 +6,10 @@
  */
 import { parseArgs } from 'node:util';
 import { SIMHASH64_LIKELIHOOD_RATIOS } from '../../src/domain/crawl/change/change-belief.ts';
+import { BlockTable } from '../../src/domain/page/block-table.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
-import { DIMENSION_WEIGHTS, pageDimensions } from '../../src/domain/page/near/page-dimensions.ts';
-import { createSimhash } from '../../src/domain/page/near/simhash.ts';
+import { DIMENSION_WEIGHTS } from '../../src/domain/page/near/page-dimensions.ts';
+import { createPageSigner } from '../../src/domain/page/near/page-signer.ts';
 import type { Random } from '../freshness/worlds.ts';
 import { seeded } from '../seeded.ts';
 
@@ -79,14 +80,10 @@ function changedShare(before: readonly string[], after: readonly string[]): numb
   return 1 - shared / (a.size + b.size - shared);
 }
 
-const simhash = createSimhash();
+const sign = createPageSigner({ weights: DIMENSION_WEIGHTS });
+const blocks = new BlockTable();
 const signatureOf = (text: readonly string[]): string =>
-  simhash(
-    pageDimensions(
-      { title: 'a title', keywords: [], text: text.join(' '), mainText: null, blocks: [] },
-      DIMENSION_WEIGHTS,
-    ),
-  ) ?? '0'.repeat(16);
+  sign({ title: 'a title', keywords: [], text: text.join(' '), mainText: null }, blocks).change ?? '0'.repeat(16);
 
 const counts = { major: new Array<number>(MOST_BITS + 1).fill(0), minor: new Array<number>(MOST_BITS + 1).fill(0) };
 for (let i = 0; i < Number(values.pages); i++) {

@@ -1,64 +1,109 @@
 /**
- * `npm run bench -- --only neardup [--seed N] [--articles N]`: accuracy of the default signature on labelled
- * pairs of made pages, through the whole pipeline from HTML: the same article with other surroundings, an edit of known
- * size, or another article in the same template.
+ * `npm run bench -- --only neardup [--seed N] [--articles N] [--against DIST,..]`: accuracy of the default signatures
+ * on labelled pairs of made pages, through the whole pipeline from HTML: the same article with other surroundings, as
+ * another site prints it, an edit of known size, or another article in the same template. `--against` measures other
+ * builds on the same pairs.
  */
 import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
-import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
-import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
-import { confusionAt, idealDistances, type Judged, rankCorrelation, SAME_BELOW, shareOf } from '../neardup/figures.ts';
-import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from '../neardup/pairs.ts';
+import {
+  areaUnderCurve,
+  confusionAt,
+  idealDistances,
+  type Judged,
+  rankCorrelation,
+  SAME_BELOW,
+  shareOf,
+} from '../neardup/figures.ts';
+import { FRESH_KINDS, OTHER_SAME_TEMPLATE, type PagePair, pagePairs, SYNDICATED } from '../neardup/pairs.ts';
 import { rotatingPages } from '../neardup/rotating.ts';
 import { seeded } from '../seeded.ts';
+import { bitsBetween, createSignPage, type SignedPage, type SignPage } from './page-signatures.ts';
 import { benchRestless } from './restless.ts';
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Distance up to which pages count as the same. */
 const K = 3;
 
 type Say = (text: string) => void;
+type Verdict = (isGood: boolean, text: string) => void;
+/** `distance` is that of the signatures for likeness. */
+type JudgedPair = Judged & Pick<PagePair, 'wordsEdited'> & { readonly change: number };
 
 export async function benchNeardup(
   say: Say,
-  verdict: (isGood: boolean, text: string) => void,
+  verdict: Verdict,
   articles: number,
   seed: number,
+  against: readonly string[],
 ): Promise<void> {
   const pairs = pagePairs(articles, seed);
-  const parse = await createParse();
-  const known = new Map<string, string>();
-  const signatureOf = async (html: string): Promise<string> => {
-    const signature = known.get(html) ?? (await parse(html)).signature ?? '';
-    known.set(html, signature);
-    return signature;
-  };
-  const judged: (Judged & { readonly wordsEdited: number })[] = [];
-  for (const { kind, changed, wordsEdited, before, after } of pairs) {
-    const distance = hammingDistance(await signatureOf(before), await signatureOf(after));
-    judged.push({ kind, changed, wordsEdited, distance });
+  for (const build of [null, ...against]) {
+    say(`${build ?? 'this build'}: ${pairs.length} pairs of ${articles} pages, seed ${seed}`);
+    const sign = await createSignPage(build);
+    const judged = await judgedPairs(pairs, sign);
+    sayKinds(say, judged);
+    reportLikeness(say, verdict, judged);
+    reportChange(say, verdict, judged, seed);
+    await benchRotating(say, sign, Math.ceil(articles / 3), seed);
+    await benchRestless(say, sign, Math.ceil(articles / 3), seed);
   }
-  const kinds = new Map<string, Judged[]>();
-  for (const each of judged) kinds.set(each.kind, [...(kinds.get(each.kind) ?? []), each]);
-  say(`${judged.length} pairs of ${articles} pages, seed ${seed}`);
-  say('                                  pairs   h = 0   h <= 3   mean h');
-  for (const [kind, own] of kinds) {
-    const mean = own.reduce((sum, { distance }) => sum + distance, 0) / own.length;
-    const within = (k: number): string => `${(100 * shareOf(own, ({ distance }) => distance <= k)).toFixed(1)} %`;
+}
+
+async function judgedPairs(pairs: readonly PagePair[], sign: SignPage): Promise<JudgedPair[]> {
+  const known = new Map<string, Pick<SignedPage, 'likeness' | 'change'>>();
+  const signed = async (html: string) => {
+    const { likeness, change } = known.get(html) ?? (await sign(html));
+    known.set(html, { likeness, change });
+    return { likeness, change };
+  };
+  const judged: JudgedPair[] = [];
+  for (const { kind, changed, wordsEdited, before, after } of pairs) {
+    const [a, b] = [await signed(before), await signed(after)];
+    const change = bitsBetween(a.change, b.change);
+    judged.push({ kind, changed, wordsEdited, distance: bitsBetween(a.likeness, b.likeness), change });
+  }
+  return judged;
+}
+
+const percent = (share: number, digits = 2): string => `${(100 * share).toFixed(digits)} %`;
+
+function sayKinds(say: Say, judged: readonly JudgedPair[]): void {
+  say('                                          likeness                change');
+  say('                                  pairs   h <= 3   mean h          h = 0   mean h');
+  for (const kind of new Set(judged.map((pair) => pair.kind))) {
+    const own = judged.filter((pair) => pair.kind === kind);
+    const mean = (of: (pair: JudgedPair) => number): string =>
+      (own.reduce((sum, pair) => sum + of(pair), 0) / own.length).toFixed(2).padStart(6);
+    const within = percent(
+      shareOf(own, ({ distance }) => distance <= K),
+      1,
+    );
+    const still = percent(
+      shareOf(own, ({ change }) => change === 0),
+      1,
+    );
     say(
-      `${kind.padEnd(32)} ${String(own.length).padStart(6)}  ${within(0).padStart(7)}  ${within(K).padStart(7)}  ${mean.toFixed(2).padStart(6)}`,
+      `${kind.padEnd(32)} ${String(own.length).padStart(6)}  ${within.padStart(7)}  ${mean(({ distance }) => distance)}        ${still.padStart(7)}  ${mean(({ change }) => change)}`,
     );
   }
-  const percent = (share: number, digits = 2): string => `${(100 * share).toFixed(digits)} %`;
+}
+
+function reportLikeness(say: Say, verdict: Verdict, all: readonly JudgedPair[]): void {
+  const judged = all.filter(({ kind }) => kind !== SYNDICATED);
   const { f1, recall, falseShare } = confusionAt(K, judged);
-  verdict(f1 >= 0.945, `F1 at k = ${K} ${f1.toFixed(3)} >= 0.945 (found ${percent(recall)} of the same)`);
+  verdict(f1 >= 0.96, `F1 at k = ${K} ${f1.toFixed(3)} >= 0.96 (found ${percent(recall)} of the same)`);
   verdict(falseShare <= 0.005, `false pairs ${percent(falseShare)} <= 0.5 %`);
-  const fellows = kinds.get(OTHER_SAME_TEMPLATE) ?? [];
-  const fellowShare = shareOf(fellows, ({ distance }) => distance <= K);
+  const isNear = ({ distance }: Judged): boolean => distance <= K;
+  const of = (name: string): JudgedPair[] => all.filter(({ kind }) => kind === name);
+  const fellowShare = shareOf(of(OTHER_SAME_TEMPLATE), isNear);
   verdict(fellowShare <= 0.004, `other articles of one template ${percent(fellowShare)} <= 0.4 %`);
+  const copies = shareOf(of(SYNDICATED), isNear);
+  verdict(copies >= 0.6, `syndicated copies found ${percent(copies, 1)} >= 60 %`);
   const harsh = confusionAt(K, judged, SAME_BELOW);
   say(`with nothing between same and different, F1 ${harsh.f1.toFixed(3)}, false pairs ${percent(harsh.falseShare)}`);
+}
+
+function reportChange(say: Say, verdict: Verdict, all: readonly JudgedPair[], seed: number): void {
+  const judged = all.filter(({ kind }) => kind !== SYNDICATED).map((pair) => ({ ...pair, distance: pair.change }));
   const rho = rankCorrelation(judged);
   verdict(rho >= 0.92, `rank correlation of distance with the size of the change ${rho.toFixed(3)} >= 0.92`);
   const versions = judged.filter(({ wordsEdited }) => wordsEdited > 0);
@@ -68,6 +113,8 @@ export async function benchNeardup(
   );
   const visits = judged.filter(({ kind, wordsEdited }) => wordsEdited > 0 || FRESH_KINDS.includes(kind));
   say(`among visits to one page, edited or not, ${rankCorrelation(visits).toFixed(3)}`);
+  const area = areaUnderCurve(visits);
+  verdict(area >= 0.955, `changes of 2 % and more stand out: area under the curve ${area.toFixed(3)} >= 0.955`);
   const moved = shareOf(
     versions.filter(({ wordsEdited }) => wordsEdited >= 0.02),
     ({ distance }) => distance > 0,
@@ -78,14 +125,12 @@ export async function benchNeardup(
     ({ distance }) => distance === 0,
   );
   verdict(left >= 0.95, `adverts, dates, counters, navigation leave it: ${percent(left, 1)} >= 95 %`);
-  await benchRotating(say, parse, Math.ceil(articles / 3), seed);
-  await benchRestless(say, parse, Math.ceil(articles / 3), seed);
 }
 
 const VISITS = 9;
 
 /** Whether a block that differs at each visit is ignored, and an edit beside it still found. */
-async function benchRotating(say: Say, parse: Parse, pages: number, seed: number): Promise<void> {
+async function benchRotating(say: Say, sign: SignPage, pages: number, seed: number): Promise<void> {
   let calm = 0;
   let noticed = 0;
   const all = rotatingPages(pages, VISITS, seed);
@@ -94,11 +139,11 @@ async function benchRotating(say: Say, parse: Parse, pages: number, seed: number
     const isQuiet: boolean[] = [];
     let before: string | null = null;
     for (const html of versions) {
-      const { signature, blocks = [] } = await parse(html);
-      const learnt = learnBlocks(memory, { blocks });
+      const { change, outcome } = await sign(html);
+      const learnt = learnBlocks(memory, { blocks: outcome.blocks ?? [] });
       memory = learnt.memory;
-      isQuiet.push(learnt.isOnlyVolatile || signature === before);
-      before = signature;
+      isQuiet.push(learnt.isOnlyVolatile || change === before);
+      before = change;
     }
     if (isQuiet.slice(4, -1).every(Boolean)) calm++;
     if (isQuiet.at(-1) === false) noticed++;
@@ -108,34 +153,4 @@ async function benchRotating(say: Say, parse: Parse, pages: number, seed: number
     `a part that is another one at each visit counts for nothing from the fifth visit on: ${of(calm)} of ${all.length} pages`,
   );
   say(`an edit of 5 % beside it is noticed all the same: ${of(noticed)}`);
-}
-
-type Parse = (html: string) => Promise<Extract<ParseOutcome, { kind: 'parsed' }>>;
-
-/** Whole pages through the shipped plugins. */
-async function createParse(): Promise<Parse> {
-  const parser = await createInlinePageParser(
-    {
-      list: DEFAULT_PLUGIN_LIST,
-      baseDir: process.cwd(),
-      signature: 'simhash',
-      limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: false },
-      agent: 'incrawl',
-      intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
-    },
-    silent,
-  );
-  return async (html) => {
-    const { record } = await parser.live({
-      index: 0,
-      url: 'https://a.example/page',
-      metadata: {},
-      headers: {},
-      contentType: 'text/html; charset=utf-8',
-      body: new TextEncoder().encode(html),
-    });
-    if (record.outcome.kind !== 'parsed' || record.outcome.signature === null)
-      throw new Error(`no signature of ${html.slice(0, 200)}`);
-    return record.outcome;
-  };
 }

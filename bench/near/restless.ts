@@ -3,10 +3,8 @@
  * nothing, and whether articles that change count all the same.
  */
 import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
-import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
 import { changingPages, editedPages, type PageCourse, restlessPages } from '../neardup/volatile-pages.ts';
-
-type Parse = (html: string) => Promise<Extract<ParseOutcome, { kind: 'parsed' }>>;
+import type { SignPage } from './page-signatures.ts';
 
 /** First visit that should be calm: two are needed to know the paragraphs, three to see one of them change alone. */
 const FIRST_CALM = 4;
@@ -20,20 +18,20 @@ interface Tally {
   hiddenEdits: number;
 }
 
-export async function benchRestless(say: (text: string) => void, parse: Parse, each: number, seed: number) {
+export async function benchRestless(say: (text: string) => void, sign: SignPage, each: number, seed: number) {
   const percent = (part: number, of: number): string => `${((100 * part) / of).toFixed(1)} %`;
-  for (const [kind, { pages, calmPages, calmVisits, stillVisits }] of await tallied(restlessPages(each, seed), parse)) {
+  for (const [kind, { pages, calmPages, calmVisits, stillVisits }] of await tallied(restlessPages(each, seed), sign)) {
     const visits = `${percent(calmVisits, stillVisits)} of ${stillVisits} visits from the fifth on`;
     say(`${kind} among paragraphs counts for nothing at ${visits}, at all of them on ${percent(calmPages, pages)}`);
   }
   for (const courses of [changingPages(each, seed), editedPages(each, seed)]) {
-    for (const [kind, { edits, hiddenEdits }] of await tallied(courses, parse)) {
+    for (const [kind, { edits, hiddenEdits }] of await tallied(courses, sign)) {
       say(`${kind}: taken for a part that always differs at ${percent(hiddenEdits, edits)} of ${edits} changes`);
     }
   }
 }
 
-async function tallied(courses: readonly PageCourse[], parse: Parse): Promise<Map<string, Tally>> {
+async function tallied(courses: readonly PageCourse[], sign: SignPage): Promise<Map<string, Tally>> {
   const tallies = new Map<string, Tally>();
   for (const { kind, versions } of courses) {
     const tally = tallies.get(kind) ?? {
@@ -50,19 +48,20 @@ async function tallied(courses: readonly PageCourse[], parse: Parse): Promise<Ma
     let before: string | null = null;
     let isCalm = true;
     for (const [visit, { html, isEdited }] of versions.entries()) {
-      const { signature, blocks = [], places } = await parse(html);
+      const { change, outcome } = await sign(html);
+      const { blocks = [], places } = outcome;
       const learnt = learnBlocks(memory, { blocks, places });
       memory = learnt.memory;
       if (isEdited) {
         tally.edits++;
         if (learnt.isOnlyVolatile) tally.hiddenEdits++;
       } else if (visit >= FIRST_CALM) {
-        const isQuiet = learnt.isOnlyVolatile || signature === before;
+        const isQuiet = learnt.isOnlyVolatile || change === before;
         tally.stillVisits++;
         if (isQuiet) tally.calmVisits++;
         else isCalm = false;
       }
-      before = signature;
+      before = change;
     }
     if (isCalm) tally.calmPages++;
   }

@@ -78,6 +78,15 @@ export const truncated =
     return withSentences(article, (sentence, at) => (at < kept ? [sentence] : []));
   };
 
+/** Another title, a teaser before the text, and the last paragraph left out of one in two. */
+export const syndicated: Edit = (article, random) => {
+  const { language, paragraphs } = article;
+  const author = authorOf(language, random);
+  const kept = paragraphs.length > 4 && random() < 0.5 ? paragraphs.slice(0, -1) : paragraphs;
+  const title = language.written(author.sentence().slice(0, intOf(random, 5, 10))).slice(0, -1);
+  return { ...article, title, paragraphs: [[author.sentence()], ...kept] };
+};
+
 /** Two paragraphs change places. */
 export const reordered: Edit = (article, random) => {
   const paragraphs = [...article.paragraphs];

@@ -31,6 +31,28 @@ export function confusionAt(k: number, pairs: readonly Judged[], differentFrom =
   };
 }
 
+/**
+ * Probability that a change of {@link SAME_BELOW} or more has the larger distance of two pairs, one with such a change
+ * and one without; equal distances count half.
+ */
+export function areaUnderCurve(pairs: readonly Judged[]): number {
+  const below = new Map<number, number>();
+  const major: Judged[] = [];
+  let minor = 0;
+  for (const pair of pairs) {
+    if (pair.changed >= SAME_BELOW) major.push(pair);
+    else {
+      below.set(pair.distance, (below.get(pair.distance) ?? 0) + 1);
+      minor++;
+    }
+  }
+  let sum = 0;
+  for (const { distance } of major) {
+    for (const [other, count] of below) sum += distance > other ? count : distance === other ? count / 2 : 0;
+  }
+  return sum / (major.length * minor);
+}
+
 /** Spearman's rank correlation; equal values share their mean rank. */
 export function rankCorrelation(pairs: readonly Judged[]): number {
   const x = ranks(pairs.map(({ changed }) => changed));

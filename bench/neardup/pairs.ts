@@ -29,6 +29,8 @@ export const FRESH_KINDS: readonly string[] = [
   'other navigation',
   'adverts, dates, navigation',
 ];
+/** The article as another site prints it: its own title and teaser, other surroundings, often cut at the end. */
+export const SYNDICATED = 'syndicated';
 const FELLOWS = 6;
 const STRANGERS = 2;
 /** One page in so many is Chinese. */
@@ -72,6 +74,13 @@ export function pagePairs(articles: number, seed: number): PagePair[] {
         words ?? edits.wordsEdited(article, after),
       );
     };
+    const copy = edits.syndicated(article, random);
+    add(
+      SYNDICATED,
+      { site: elsewhere, article: copy, chrome: chromeOf(elsewhere, random) },
+      edits.changedShare(article, copy),
+      0,
+    );
     edited('paragraphs in another order', edits.reordered);
     edited('one word', edits.oneWord);
     edited('a sentence', edits.oneSentence);

@@ -1,4 +1,4 @@
-import { createSimhash, hammingDistance, type Page, type Signature } from 'incrawl/plugin';
+import { createSimhash, hammingDistance, type Page, type Signature, type SignaturePair } from 'incrawl/plugin';
 import { samplePage, testHost, testPlugin } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import plugin, { signatureId } from './plugin.ts';
@@ -13,56 +13,65 @@ function page(found: Partial<Page['result']>): Page {
   return sample;
 }
 
+function signed(found: Partial<Page['result']>, options: Readonly<Record<string, unknown>> = {}): SignaturePair {
+  return signature(options).sign(page(found)) as SignaturePair;
+}
+
 it('keeps the contract of signatures', async () => {
   await testPlugin(plugin);
 });
 
-it('signs title, keywords and text with weights 3, 2, 1', () => {
+it('signs title, keywords and text for change with weights 3, 2, 1, the text for likeness', () => {
   const found = {
     title: 'A title of words',
     keywords: ['some', 'key words'],
     text: 'and a text that is somewhat longer',
   };
-  const expected = createSimhash()([
-    { text: found.title, weight: 3 },
-    { text: 'some key words', weight: 2 },
-    { text: found.text, weight: 1 },
-  ]);
-  expect(signature().sign(page(found))).toBe(expected);
+  const text = { text: found.text, weight: 1 };
+  const all = [{ text: found.title, weight: 3 }, { text: 'some key words', weight: 2 }, text];
+  for (const tfCap of [0, 1, 3]) {
+    const simhash = createSimhash({ tfCap });
+    expect(signed(found, { tfCap })).toEqual({ likeness: simhash([text]), change: simhash(all) });
+  }
 });
 
 it('prefers the main content to the whole text', () => {
   const mainText = 'we love our great country';
-  expect(signature().sign(page({ text: 'menu menu menu footer', mainText }))).toBe('fd851af90bc24962');
-  expect(signature().sign(page({ text: mainText }))).toBe('fd851af90bc24962');
+  const both = { likeness: 'fd851af90bc24962', change: 'fd851af90bc24962' };
+  expect(signed({ text: 'menu menu menu footer', mainText })).toEqual(both);
+  expect(signed({ text: mainText })).toEqual(both);
 });
 
 it('leaves out what weighs nothing', () => {
   const options = { titleWeight: 0, keywordsWeight: 0 };
   const found = { title: 'changing', keywords: ['changing'], text: 'we love our great country' };
-  expect(signature(options).sign(page(found))).toBe('fd851af90bc24962');
+  expect(signed(found, options).change).toBe('fd851af90bc24962');
+  const title = signed(found, { textWeight: 0 });
+  expect(title.likeness).toBe(title.change);
   expect(plugin.options!.safeParse({ ...options, textWeight: 0 }).success).toBe(false);
 });
 
 it('a page without words has none', () => {
-  expect(signature().sign(page({ title: '...', text: '\u2014' }))).toBeNull();
+  expect(signed({ title: '...', text: '\u2014' })).toEqual({ likeness: null, change: null });
+  expect(signed({ title: 'A title alone', text: '' })).toMatchObject({ likeness: null, change: expect.any(String) });
 });
 
 describe('the id says what decides the bits', () => {
   const weights = { title: 3, keywords: 2, text: 1, topic: 1 };
 
   it.each<[string, string]>([
-    [signatureId(weights, null, '76.1'), 'simhash64-w3-d3.2.1.1-v2-icu76'],
-    [signatureId(weights, 4, '76.1'), 'simhash64-w3-d3.2.1.1-tf4-v2-icu76'],
-    [signatureId({ ...weights, title: 0 }, null, undefined), 'simhash64-w3-d0.2.1.1-v2-icu0'],
+    [signatureId(weights, 0, '76.1'), 'simhash64x2-w3-d3.2.1.1-v3-icu76'],
+    [signatureId(weights, null, '76.1'), 'simhash64x2-w3-d3.2.1.1-tf-v3-icu76'],
+    [signatureId(weights, 4, '76.1'), 'simhash64x2-w3-d3.2.1.1-tf4-v3-icu76'],
+    [signatureId({ ...weights, title: 0 }, 0, undefined), 'simhash64x2-w3-d0.2.1.1-v3-icu0'],
   ])('%s', (id, expected) => {
     expect(id).toBe(expected);
   });
 
   it('other options, other bits', () => {
-    const found = page({ text: 'the rose is the rose that is the rose and the thorn is the thorn of the rose' });
-    expect(signature().sign(found)).not.toBe(signature({ tfCap: 1 }).sign(found));
-    expect(signature().id).not.toBe(signature({ tfCap: 1 }).id);
+    const found = { text: 'the rose is the rose that is the rose and the thorn is the thorn of the rose' };
+    expect(signed(found)).not.toEqual(signed(found, { tfCap: null }));
+    expect(signature().id).not.toBe(signature({ tfCap: null }).id);
   });
 });
 
@@ -71,11 +80,12 @@ it('an edited sentence is near, another page far', () => {
     { length: 60 },
     (_, at) => `Sentence ${at} tells of item ${at * 7919} and of place ${at * 104_729}.`,
   );
-  const sign = (list: readonly string[]): string =>
-    String(signature().sign(page({ title: 'Items', text: list.join('\n') })));
   const other = sentences.map((_, at) => `Quite unlike row${at * 31} it holds value${at * 17} beside name${at * 13}.`);
   const edited = sentences.with(30, 'This one was written anew.');
-  expect(hammingDistance(sign(sentences), sign(sentences))).toBe(0);
-  expect(hammingDistance(sign(sentences), sign(edited))).toBeLessThan(8);
-  expect(hammingDistance(sign(sentences), sign(other))).toBeGreaterThan(16);
+  for (const kind of ['likeness', 'change'] as const) {
+    const sign = (list: readonly string[]): string => signed({ title: 'Items', text: list.join('\n') })[kind]!;
+    expect(hammingDistance(sign(sentences), sign(sentences))).toBe(0);
+    expect(hammingDistance(sign(sentences), sign(edited))).toBeLessThan(8);
+    expect(hammingDistance(sign(sentences), sign(other))).toBeGreaterThan(16);
+  }
 });

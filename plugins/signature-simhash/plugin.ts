@@ -1,10 +1,9 @@
 import {
-  createSimhash,
+  createPageSigner,
   DIMENSION_WEIGHTS,
-  DIMENSIONS_VERSION,
   type DimensionWeights,
   definePlugin,
-  pageDimensions,
+  PAGE_SIGNER_VERSION,
   SHINGLE_SIZE,
 } from 'incrawl/plugin';
 import { z } from 'zod';
@@ -18,8 +17,13 @@ const optionsSchema = z
     keywordsWeight: weight.default(DIMENSION_WEIGHTS.keywords),
     textWeight: weight.default(DIMENSION_WEIGHTS.text),
     topicWeight: weight.default(DIMENSION_WEIGHTS.topic),
-    /** Cap on term frequencies; `null`: no cap. */
-    tfCap: z.int().min(1).max(1_000_000).nullable().default(null),
+    tfCap: z
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .nullable()
+      .default(0)
+      .describe('A shingle weighs the frequencies of its words more, each counted up to it; null: without a limit.'),
     segmenter: z
       .enum(['icu', 'jieba'])
       .default('icu')
@@ -43,21 +47,22 @@ export default definePlugin<'signature', Options>({
       topic: topicWeight,
     };
     const jieba = segmenter === 'jieba' ? loadJieba() : null;
-    const simhash = createSimhash({
-      ...(tfCap === null ? {} : { tfCap }),
+    const sign = createPageSigner({
+      weights,
+      tfCap: tfCap ?? Number.POSITIVE_INFINITY,
       ...(jieba === null ? {} : { cut: jieba.cut }),
     });
     const id = signatureId(weights, tfCap, process.versions.icu);
     return {
       id: jieba === null ? id : id.replace(/-icu\d+$/, `-jieba${jieba.version.split('.').slice(0, 2).join('.')}`),
-      sign: (page) => simhash(pageDimensions(page.result, weights, page.blocks)),
+      sign: (page) => sign(page.result, page.blocks),
     };
   },
 });
 
-/** Id from every parameter that decides the bits; ICU is one, since it segments the words of unspaced scripts. */
+/** Name of both signatures from every parameter that decides the bits; ICU is one, since it segments the words of unspaced scripts. */
 export function signatureId(weights: DimensionWeights, tfCap: number | null, icu: string | undefined): string {
   const { title, keywords, text, topic } = weights;
-  const cap = tfCap === null ? '' : `-tf${tfCap}`;
-  return `simhash64-w${SHINGLE_SIZE}-d${title}.${keywords}.${text}.${topic}${cap}-v${DIMENSIONS_VERSION}-icu${icu?.split('.')[0] ?? '0'}`;
+  const cap = tfCap === null ? '-tf' : tfCap === 0 ? '' : `-tf${tfCap}`;
+  return `simhash64x2-w${SHINGLE_SIZE}-d${title}.${keywords}.${text}.${topic}${cap}-v${PAGE_SIGNER_VERSION}-icu${icu?.split('.')[0] ?? '0'}`;
 }

@@ -55,6 +55,7 @@ export {
   type DimensionWeights,
   pageDimensions,
 } from '../../domain/page/near/page-dimensions.ts';
+export { createPageSigner, PAGE_SIGNER_VERSION, type PageSignerOptions } from '../../domain/page/near/page-signer.ts';
 export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../../domain/page/near/shingler.ts';
 export { shingles } from '../../domain/page/near/shingles.ts';
 export { createSimhash, type SimhashOptions, type TextDimension } from '../../domain/page/near/simhash.ts';

@@ -38,10 +38,10 @@ const MAX_A = 40;
 export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1.36, 3.2, 7.4, 22, 47]);
 
 /**
- * The ratios of the default signature, `simhash64` over weighted word shingles, whose bits flip sooner: measured on
+ * The ratios of the default signature of change, `simhash64x2` over word shingles, whose bits flip sooner: measured on
  * 29,900 changes of a seeded editor with exact labels (bench/changes/calibrate-likelihood.ts).
  */
-export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.075, 0.2, 0.4, 0.74, 1.3, 2.4, 16]);
+export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.046, 0.12, 0.29, 0.59, 1.5, 3, 41]);
 
 /** Evidence of a visit about changes since the previous one. */
 export type ChangeEvidence =

@@ -51,7 +51,8 @@ function addLine(prose: Utf8Text, bytes: Uint8Array, from: number, to: number, u
   prose.addByte(FEED);
 }
 
-function isProse(bytes: Uint8Array, from: number, to: number, units: number): boolean {
+/** Whether a range without white space at its ends, of so many UTF-16 units, is a line of sentences. */
+export function isProse(bytes: Uint8Array, from: number, to: number, units: number): boolean {
   if (units >= LONG_LINE) return true;
   if (units < LEAST_WIDE_LINE) return false;
   const isBroad = to - from > units && isBroadInTheMiddle(bytes, from, units >> 1);

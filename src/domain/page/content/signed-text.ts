@@ -3,9 +3,9 @@ import { Utf8Text } from '../text/utf8-text.ts';
 import { addProse, addProseOf } from './prose-lines.ts';
 
 /** Certain blocks must be this share of the main content, or all of it is signed. */
-const LEAST_CERTAIN = 0.3;
+export const LEAST_CERTAIN = 0.3;
 /** Prose must be this share of the rest, or lines of all kinds are signed. */
-const LEAST_PROSE = 0.6;
+export const LEAST_PROSE = 0.6;
 /** Blocks whose odds to be content are this many times below those of the typical one are left out. */
 const DOUBT = 8;
 
@@ -61,7 +61,8 @@ function proseOrAll(blocks: BlockTable, isChosen: Uint8Array): Uint8Array {
 export const isProseSigned = (units: number, blocks: BlockTable, isChosen: Uint8Array): boolean =>
   units >= LEAST_PROSE * charsOf(blocks, isChosen);
 
-function isJudged({ count, certainty }: BlockTable): boolean {
+/** Whether certainties of the blocks are known. */
+export function isJudged({ count, certainty }: BlockTable): boolean {
   for (let at = 0; at < count; at++) if (!Number.isNaN(certainty[at])) return true;
   return false;
 }

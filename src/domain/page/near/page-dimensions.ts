@@ -52,5 +52,5 @@ export function pageDimensions(
 const DIVIDER = /\s+[|\-\u2013\u2014\u00b7\u2022\u00bb\u203a:]+\s+|\s*[|_\uff5c]\s*/;
 
 /** The longest part: sites put their name, a section or a slogan beside it. */
-const ownTitle = (title: string): string =>
+export const ownTitle = (title: string): string =>
   title.split(DIVIDER).reduce((longest, part) => (part.length > longest.length ? part : longest), '');

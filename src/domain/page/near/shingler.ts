@@ -9,16 +9,20 @@ export interface WeightedShingles {
   readonly high: Int32Array;
   readonly low: Int32Array;
   readonly weight: Float64Array;
+  /** Words of the longest marked line that each occurs in ({@link Shingler.endLine}); 0: it occurs in none. */
+  readonly lineWords: Int32Array;
   readonly count: number;
 }
 
 export interface Shingler {
   /** Begins a list of words, which takes them from a finder ({@link createWordFinder}). */
   begin(): WordSink;
+  /** Ends a line: no shingle has words on both sides. Without a call, the whole list is one line without a mark. */
+  endLine(isMarked: boolean): void;
   /**
    * The set of 3-word shingles of the words since {@link begin}, each weighing `featureWeight` plus the term
-   * frequencies of its words within this list (each frequency counted up to `tfCap`). Fewer than three words make one
-   * shingle. Uses the list up; the answer is valid until the next one begins.
+   * frequencies of its words within this list (each frequency counted up to `tfCap`). A line of fewer than three words
+   * makes one shingle. Uses the list up; the answer is valid until the next one begins.
    */
   weigh(featureWeight: number, tfCap?: number): WeightedShingles;
   /** As {@link weigh}, of a list of words. */
@@ -29,18 +33,29 @@ export interface Shingler {
 export function createShingler(): Shingler {
   const words = new WordFingerprints();
   let tables = tablesFor(words.high.length);
+  const lines: Line[] = [];
+  let lineStart = 0;
   const begin = (): WordSink => {
     words.clear();
+    lines.length = 0;
+    lineStart = 0;
     return words;
+  };
+  const endLine = (isMarked: boolean): void => {
+    if (words.count > lineStart) lines.push({ to: words.count, isMarked });
+    lineStart = words.count;
+    words.beginLine();
   };
   const weigh = (featureWeight: number, tfCap = Number.POSITIVE_INFINITY): WeightedShingles => {
     if (tables.weight.length !== words.high.length) tables = tablesFor(words.high.length);
-    countTerms(words, tables);
-    const count = weighDistinct(words, tables, featureWeight, tfCap);
-    return { high: words.high, low: words.low, weight: tables.weight, count };
+    endLine(false);
+    if (tfCap > 0) countTerms(words, tables);
+    const count = weighDistinct(words, lines, tables, featureWeight, tfCap);
+    return { high: words.high, low: words.low, weight: tables.weight, lineWords: tables.lineWords, count };
   };
   return {
     begin,
+    endLine,
     weigh,
     shingle: ({ bytes, ends, count }, featureWeight, tfCap) => {
       const sink = begin();
@@ -53,8 +68,15 @@ export function createShingler(): Shingler {
   };
 }
 
+interface Line {
+  /** Number of the word behind it. */
+  readonly to: number;
+  readonly isMarked: boolean;
+}
+
 interface Tables {
   readonly weight: Float64Array;
+  readonly lineWords: Int32Array;
   /** Number of the distinct word at each position. */
   readonly term: Int32Array;
   readonly frequency: Int32Array;
@@ -64,6 +86,7 @@ interface Tables {
 
 const tablesFor = (words: number): Tables => ({
   weight: new Float64Array(words),
+  lineWords: new Int32Array(words),
   term: new Int32Array(words),
   frequency: new Int32Array(words),
   slots: new Int32Array(2 * words),
@@ -98,30 +121,50 @@ function countTerms({ count, wordHigh, wordLow }: WordFingerprints, { term, freq
 }
 
 /** Keeps each distinct shingle once, with its weight; returns how many there are. */
-function weighDistinct(words: WordFingerprints, tables: Tables, featureWeight: number, tfCap: number): number {
+function weighDistinct(
+  words: WordFingerprints,
+  lines: readonly Line[],
+  tables: Tables,
+  featureWeight: number,
+  tfCap: number,
+): number {
   const { count, high, low } = words;
-  const { weight, term, frequency, slots } = tables;
+  const { weight, lineWords, slots } = tables;
   const mask = emptySlots(slots, count);
-  const size = Math.min(SHINGLE_SIZE, count);
   let distinct = 0;
-  for (let last = Math.max(0, size - 1); last < count; last++) {
-    const itsHigh = high[last]!;
-    const itsLow = low[last]!;
-    let slot = (itsHigh ^ itsLow) & mask;
-    let found = slots[slot]! - 1;
-    while (found >= 0 && (high[found] !== itsHigh || low[found] !== itsLow)) {
-      slot = (slot + 1) & mask;
-      found = slots[slot]! - 1;
+  let from = 0;
+  for (const { to, isMarked } of lines) {
+    const marked = isMarked ? to - from : 0;
+    const size = Math.min(SHINGLE_SIZE, to - from);
+    for (let last = from + size - 1; last < to; last++) {
+      const itsHigh = high[last]!;
+      const itsLow = low[last]!;
+      let slot = (itsHigh ^ itsLow) & mask;
+      let found = slots[slot]! - 1;
+      while (found >= 0 && (high[found] !== itsHigh || low[found] !== itsLow)) {
+        slot = (slot + 1) & mask;
+        found = slots[slot]! - 1;
+      }
+      if (found >= 0) {
+        if (marked > lineWords[found]!) lineWords[found] = marked;
+        continue;
+      }
+      high[distinct] = itsHigh;
+      low[distinct] = itsLow;
+      weight[distinct] = tfCap > 0 ? featureWeight + frequencies(tables, last, size, tfCap) : featureWeight;
+      lineWords[distinct] = marked;
+      slots[slot] = ++distinct;
     }
-    if (found >= 0) continue;
-    let sum = featureWeight;
-    for (let word = last - size + 1; word <= last; word++) sum += Math.min(tfCap, frequency[term[word]!]!);
-    high[distinct] = itsHigh;
-    low[distinct] = itsLow;
-    weight[distinct] = sum;
-    slots[slot] = ++distinct;
+    from = to;
   }
   return distinct;
+}
+
+/** The sum of the frequencies of the words of a shingle. */
+function frequencies({ term, frequency }: Tables, last: number, size: number, tfCap: number): number {
+  let sum = 0;
+  for (let word = last - size + 1; word <= last; word++) sum += Math.min(tfCap, frequency[term[word]!]!);
+  return sum;
 }
 
 /** Clears as many slots as `count` entries need; returns their mask. */

@@ -14,7 +14,7 @@ const lane = (words: number): Int32Array<ArrayBuffer> => new Int32Array(words);
 /**
  * Rabin fingerprints, in two lanes, of the words of a text, and of the shingles of up to three words that end with
  * each. They are computed byte by byte, without building words or shingles: three states run side by side, begun at the
- * last, the last but one and the last but two words.
+ * last, the last but one and the last but two words of a line.
  */
 export class WordFingerprints implements WordSink {
   count = 0;
@@ -23,6 +23,7 @@ export class WordFingerprints implements WordSink {
   wordHigh = lane(FIRST_WORDS);
   wordLow = lane(FIRST_WORDS);
   private isInside = false;
+  private lineStart = 0;
   private high1 = 0;
   private low1 = 0;
   private high2 = 0;
@@ -38,7 +39,13 @@ export class WordFingerprints implements WordSink {
       this.wordLow = lane(FIRST_WORDS);
     }
     this.count = 0;
+    this.beginLine();
+  }
+
+  /** The shingles of the words to come have no word of those before. */
+  beginLine(): void {
     this.isInside = false;
+    this.lineStart = this.count;
     this.high1 = RABIN_EMPTY_HIGH;
     this.low1 = RABIN_EMPTY_LOW;
     this.high2 = RABIN_EMPTY_HIGH;
@@ -71,6 +78,7 @@ export class WordFingerprints implements WordSink {
     const tableHigh = RABIN_HIGH;
     const tableLow = RABIN_LOW;
     let { high1, low1, high2, low2, high3, low3, isInside, count } = this;
+    const { lineStart } = this;
     let at = from;
     while (at < to) {
       let byte = letters[bytes[at]!]!;
@@ -87,7 +95,7 @@ export class WordFingerprints implements WordSink {
         count++;
         continue;
       }
-      if (!isInside && count > 0) {
+      if (!isInside && count > lineStart) {
         // Each state goes on to the next word with the space between; a new one begins.
         let index = (low2 ^ SPACE) & 255;
         low3 = ((low2 >>> 8) | (high2 << 24)) ^ tableLow[index]!;
@@ -98,7 +106,7 @@ export class WordFingerprints implements WordSink {
         low1 = RABIN_EMPTY_LOW;
         high1 = RABIN_EMPTY_HIGH;
         // Until there are enough words, all states begin at the first one.
-        if (count === 1) {
+        if (count === lineStart + 1) {
           low3 = low2;
           high3 = high2;
         }

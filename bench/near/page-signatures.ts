@@ -1,0 +1,57 @@
+/** Signatures of whole pages through the shipped plugins, of this build or of another one. */
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
+import { changeSignatureOf } from '../../src/domain/crawl/states/signature-distance.ts';
+import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
+
+export interface SignedPage {
+  readonly likeness: string;
+  readonly change: string;
+  readonly outcome: Extract<ParseOutcome, { kind: 'parsed' }>;
+}
+
+export type SignPage = (html: string) => Promise<SignedPage>;
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+type Lists = typeof import('../../src/plugin-host/loading/plugin-list.ts');
+type Parsers = typeof import('../../src/plugin-host/parsing/page-parser.ts');
+
+/** @param build folder of another build (its `dist`); `null`: this one */
+export async function createSignPage(build: string | null): Promise<SignPage> {
+  const folder = build === null ? resolve(import.meta.dirname, '../..') : resolve(build);
+  const load = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
+  const { DEFAULT_PLUGIN_LIST } = (await load('src/plugin-host/loading/plugin-list.js')) as Lists;
+  const { createInlinePageParser } = (await load('src/plugin-host/parsing/page-parser.js')) as Parsers;
+  const parser = await createInlinePageParser(
+    {
+      list: DEFAULT_PLUGIN_LIST,
+      baseDir: process.cwd(),
+      signature: 'simhash',
+      limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: false },
+      agent: 'incrawl',
+      intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
+    },
+    silent,
+  );
+  return async (html) => {
+    const { record } = await parser.live({
+      index: 0,
+      url: 'https://a.example/page',
+      metadata: {},
+      headers: {},
+      contentType: 'text/html; charset=utf-8',
+      body: new TextEncoder().encode(html),
+    });
+    const { outcome } = record;
+    if (outcome.kind !== 'parsed') throw new Error(`not parsed: ${html.slice(0, 200)}`);
+    return { likeness: outcome.signature ?? '', change: changeSignatureOf(outcome) ?? '', outcome };
+  };
+}
+
+/** Bits; all of them where only one page has a signature. */
+export function bitsBetween(a: string, b: string): number {
+  if (a === '' || b === '') return a === b ? 0 : 64;
+  return hammingDistance(a, b);
+}

@@ -1,0 +1,107 @@
+import type { BlockTable } from '../block-table.ts';
+import { SignedLines } from '../content/signed-lines.ts';
+import { Utf8Text } from '../text/utf8-text.ts';
+import { createWordFinder, type TextCutter, type WordSink } from '../text/word-scan.ts';
+import { type DimensionWeights, ownTitle } from './page-dimensions.ts';
+import { createShingler, type WeightedShingles } from './shingler.ts';
+import { Votes } from './votes.ts';
+
+/** Version of the choice of texts and of their weights; part of the name of every signature made with it. */
+export const PAGE_SIGNER_VERSION = 3;
+
+/**
+ * In the signature of likeness a shingle counts by the words of its line, up to so many. What a site puts around the
+ * text of others is short: teasers, credits, notes.
+ */
+const MOST_LINE_WORDS = 60;
+
+export interface PageSignerOptions {
+  /** Weights of the shingles of each kind of text; 0 leaves a kind out. */
+  readonly weights: DimensionWeights;
+  /** Each shingle weighs the frequencies of its words more, each counted up to it. Default 0: all weigh the same. */
+  readonly tfCap?: number;
+  /** Cuts texts of unspaced scripts into words. Default: the runtime's `Intl.Segmenter`. */
+  readonly cut?: TextCutter;
+}
+
+interface SignablePage {
+  readonly title: string | null;
+  readonly documentTitle?: string | null;
+  readonly keywords: readonly string[];
+  readonly mainText: string | null;
+  readonly text: string;
+}
+
+/** 16 hex digits each, or `null` where there is no word to sign. */
+interface PageSignatures {
+  readonly likeness: string | null;
+  readonly change: string | null;
+}
+
+/**
+ * Signs a page for likeness and for change: two Simhashes of 64 bits (M. Charikar 2002) from one scan of the words.
+ * That of change has the title, the keywords and the signed lines ({@link SignedLines}), a vote a shingle, so that
+ * every edit counts the same. That of likeness has the sentences of these lines, which other sites print alike, and
+ * no title, which they change. Shingles do not go over the end of a line: what stands between two lines moves none.
+ *
+ * The signer keeps buffers between calls and is not to be shared between threads.
+ */
+export function createPageSigner({ weights, tfCap = 0, cut }: PageSignerOptions) {
+  const findWords = createWordFinder(cut);
+  const shingler = createShingler();
+  const source = new Utf8Text();
+  const lines = new SignedLines();
+  const likeness = new Votes();
+  const change = new Votes();
+
+  const takeText = (text: string, words: WordSink): void => {
+    source.clear();
+    source.addString(text);
+    findWords(source.bytes, 0, source.end, words);
+  };
+  const voteText = (text: string, weight: number): void => {
+    if (text === '' || weight === 0) return;
+    takeText(text, shingler.begin());
+    change.addAll(shingler.weigh(weight, tfCap));
+  };
+  const voteLines = (): void => {
+    const words = shingler.begin();
+    for (let line = 0; line < lines.count; line++) {
+      findWords(lines.bytes, lines.starts[line]!, lines.ends[line]!, words);
+      shingler.endLine(lines.isLiked(line));
+    }
+    voteBoth(shingler.weigh(weights.text, tfCap));
+  };
+  const voteAnchors = (texts: readonly string[]): void => {
+    if (texts.length === 0 || weights.topic === 0) return;
+    const words = shingler.begin();
+    for (const text of texts) {
+      takeText(text, words);
+      shingler.endLine(true);
+    }
+    voteBoth(shingler.weigh(weights.topic, tfCap));
+  };
+  const voteBoth = (shingles: WeightedShingles): void => {
+    change.addAll(shingles);
+    const { high, low, weight, lineWords, count } = shingles;
+    for (let at = 0; at < count; at++) {
+      const itsWords = lineWords[at]!;
+      if (itsWords > 0) likeness.add(high[at]!, low[at]!, weight[at]! * Math.min(itsWords, MOST_LINE_WORDS));
+    }
+  };
+
+  return (page: SignablePage, blocks: BlockTable): PageSignatures => {
+    likeness.clear();
+    change.clear();
+    if (weights.text > 0) {
+      lines.fill(page, blocks);
+      voteLines();
+    }
+    voteAnchors(blocks.anchorTexts);
+    voteText(ownTitle((page.documentTitle === undefined ? page.title : page.documentTitle) ?? ''), weights.title);
+    voteText(page.keywords.join(' '), weights.keywords);
+    const changed = change.counted();
+    // Without a weight for the text the title is what pages are likened by.
+    return { likeness: weights.text > 0 ? likeness.counted() : changed, change: changed };
+  };
+}
