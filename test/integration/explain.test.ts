@@ -56,7 +56,7 @@ describe('explain', () => {
       { url: `${site.origin}/`, depth: 0 },
     ]);
     expect(reported.visits.map(({ rung }) => rung)).toEqual([null, 5, 4]);
-    expect(reported.visits[1]?.found).toMatch(/^the text has changed: \d+ of 64 signature bits$/);
+    expect(reported.visits[1]?.found).toMatch(/^the text has changed: \d+ of 64 bits of the change signature$/);
     expect(reported.schedule?.terms.length).toBeGreaterThan(2);
     expect(reported.host).toMatchObject({ urls: 5, headersTrusted: true });
     expect(reported.sooner[0]).toContain('"incrawl touch"');

@@ -34,7 +34,8 @@ export const parse = z.strictObject({
     default: 'simhash',
     pattern: /^[\w-]+$/,
     wanted: 'the name of a signature plugin without "signature-"',
-    prose: 'Signature plugin that measures how much a page has changed, named without "signature-".',
+    prose:
+      'Signature plugin that measures how alike pages are and how much one has changed, named without "signature-".',
   }),
   storeText: flag({
     default: true,

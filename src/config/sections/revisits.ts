@@ -78,7 +78,7 @@ export const dedup = z.strictObject({
   mode: choice(['mark', 'skip-outlinks', 'off'], {
     default: 'mark',
     prose:
-      'Near duplicates, pages whose signature is close to that of a known page: mark them as duplicates, skip their ' +
+      'Near duplicates, pages whose signature for likeness is close to that of a known page: mark them as duplicates, skip their ' +
       'outlinks too, or do nothing. Duplicates are still visited, and are no longer duplicates once their content ' +
       'differs.',
   }),

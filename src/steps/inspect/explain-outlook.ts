@@ -46,7 +46,7 @@ export function visitStories(visits: readonly Visit[]): VisitStory[] {
     const words =
       distance === 0
         ? 'the body has changed, the text has not'
-        : `the text has changed: ${distance} of 64 signature bits`;
+        : `the text has changed: ${distance} of 64 bits of the change signature`;
     return { at: isoTime(at), rung, found: words };
   });
 }

@@ -55,7 +55,11 @@ export function addChanges(program: Command, run: Run): void {
     )
     .option('--kind <kinds>', 'only these kinds, separated by commas', changeKinds)
     .option('--host <host>', 'only pages of this host (host or host:port)', hostName)
-    .option('--min-distance <bits>', 'leave out modifications with a smaller signature distance', wholeNumber(0))
+    .option(
+      '--min-distance <bits>',
+      'leave out modifications with a smaller distance of change signatures',
+      wholeNumber(0),
+    )
     .option('--limit <n>', 'at most this many entries', wholeNumber(1))
     .addOption(listFormatOption())
     .option('--follow', 'keep printing new entries, one line each, until a signal; with --json lines of JSON')

@@ -18,8 +18,8 @@ export function addNear(program: Command, run: Run): void {
     .command('near')
     .argument('<url>', 'a known page')
     .description(
-      'Near-duplicates of a page by signature distance, nearest first. Up to 3 bits within dedup.scope the signature ' +
-        'index answers at once; anything beyond reads the records.',
+      'Near-duplicates of a page by the distance of signatures for likeness, nearest first. Up to 3 bits within ' +
+        'dedup.scope the signature index answers at once; anything beyond reads the records.',
     )
     .option('-k, --distance <bits>', 'largest distance, 0 to 64', wholeNumber(0, 64), 3)
     .addOption(scopeOption())

@@ -30,7 +30,7 @@ export function blocksHtml({ check, reasons, reading }: ExplainedParse): string 
     `Blocks of ${check.title ?? check.url}`,
     `<h1><bdi>${escaped(title)}</bdi></h1>
 <p><bdi>${escaped(check.url)}</bdi></p>
-<p>${blocks.length} blocks, ${main.length} of them main content (green): ${check.mainText.length} of ${check.text.length} characters. A reading mode shows ${reading.length} characters (R). Signature ${escaped(check.signature ?? 'none')}.</p>
+<p>${blocks.length} blocks, ${main.length} of them main content (green): ${check.mainText.length} of ${check.text.length} characters. A reading mode shows ${reading.length} characters (R). Signature ${escaped(check.signature ?? 'none')}, of changes ${escaped(check.changeSignature ?? 'none')}.</p>
 <p>Behind the certainty, the features that decided most: each with its value and what it adds to the logit.</p>
 ${blocks.map(blockSection).join('\n')}
 <details><summary>What a reading mode shows: ${reading.length} characters</summary><p dir="auto">${withBreaks(reading)}</p></details>`,

@@ -28,7 +28,7 @@ export function recordText(record: RecordView, style: TextStyle): string {
     ['length', record.contentLength === null ? null : bytes(record.contentLength)],
     ['target', record.target],
     ['signature', record.signature === null ? null : `${record.signature} (${record.signatureName ?? 'unknown'})`],
-    ['of changes', record.changeSignature === record.signature ? null : record.changeSignature],
+    ['change signature', record.changeSignature === record.signature ? null : record.changeSignature],
     ['digest', record.digest],
     ['last change in', record.changedBlocks.join(', ')],
     ['volatile', record.volatileBlocks.join(', ')],

@@ -25,6 +25,7 @@ ${facts([
   ['charset', check.charset],
   ['language', stated(check, 'lang', check.lang)],
   ['signature', check.signature],
+  ['change signature', check.changeSignature === check.signature ? null : check.changeSignature],
   [
     'main content',
     `${main} of ${check.blocks.length} blocks, ${check.mainText.length} of ${check.text.length} characters`,
@@ -50,7 +51,7 @@ const NEAR_COLUMNS: readonly Column<NearPage>[] = [
 export function nearPage(url: string, near: readonly NearPage[] | null): Markup {
   return markup`<p>${urlLink(url)}</p>${
     near === null
-      ? markup`<p class="nothing">This page is unknown, or has no signature.</p>`
+      ? markup`<p class="nothing">This page is unknown, or has no signature for likeness.</p>`
       : htmlTable('Pages whose signatures differ by at most 3 bits', NEAR_COLUMNS, near, {
           url: (page) => urlLink(page.url),
         })

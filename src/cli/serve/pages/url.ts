@@ -106,7 +106,7 @@ function recordSection(record: RecordView, { trail, host }: Explanation): Markup
     ['Last-Modified', record.lastModified],
     ['length', record.contentLength === null ? null : bytes(record.contentLength)],
     ['signature', record.signature === null ? null : `${record.signature} (${record.signatureName ?? 'unknown'})`],
-    ['of changes', record.changeSignature === record.signature ? null : record.changeSignature],
+    ['change signature', record.changeSignature === record.signature ? null : record.changeSignature],
     ['digest', record.digest],
     ['failures', record.failures === 0 ? null : count(record.failures)],
     [
