@@ -5,6 +5,17 @@ import { pluginApiPage } from './plugin-api-page.mjs';
 const root = new URL('..', import.meta.url);
 const built = (path) => import(new URL(`dist/src/${path}`, root).href);
 
+const stream = new PassThrough();
+const surroundings = { argv: [], env: {}, stdin: () => process.stdin, stdout: stream, stderr: stream };
+
+/** The commands of the built program with their options. */
+export async function programTree() {
+  const [{ createProgram }, { commandTree }] = await Promise.all(
+    ['cli/commands/all-commands.js', 'cli/completion/command-tree.js'].map(built),
+  );
+  return commandTree(createProgram(surroundings).command);
+}
+
 export async function referencePages() {
   const [{ createProgram }, { commandsPage }, tables, { queryPage }, { asMarkdown }] = await Promise.all(
     [
@@ -15,8 +26,6 @@ export async function referencePages() {
       'cli/reference/page.js',
     ].map(built),
   );
-  const stream = new PassThrough();
-  const surroundings = { argv: [], env: {}, stdin: () => process.stdin, stdout: stream, stderr: stream };
   return new Map([
     ['changes.md', asMarkdown(tables.changesPage())],
     ['commands.md', asMarkdown(commandsPage(createProgram(surroundings).command))],
