@@ -9,6 +9,7 @@ import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { OnWork } from '../ports/work-progress.ts';
 import { type BudgetView, budgetView } from '../steps/facts/fetch-budget.ts';
 import type { Explanation } from '../steps/inspect/explain.ts';
+import { findHosts, type HostQuery } from '../steps/inspect/find-hosts.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
 import { type Grouping, groupHosts } from '../steps/inspect/host-groups.ts';
 import type { NearOptions, NearPage } from '../steps/inspect/near-pages.ts';
@@ -99,11 +100,13 @@ export const QUESTIONS = {
   /** `full`: with the change rates, which need a pass over the due index, however large it is. */
   hosts: stream(async function* (
     deps,
-    { full = false, ...query }: { readonly limit?: number; readonly full?: boolean } = {},
+    { full = false, ...query }: HostQuery & { readonly full?: boolean } = {},
   ): AsyncGenerator<HostView, void, undefined> {
     const db = await deps.db();
+    const env = { now: deps.clock.now(), domainOf };
     const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db, deps.onWork) : null;
-    for await (const row of db.hosts(query)) yield hostView(row, deps.clock.now(), changes?.get(row.host) ?? null);
+    for await (const row of findHosts(db, env, query))
+      yield hostView(row, deps.clock.now(), changes?.get(row.host) ?? null);
   }),
   /** Entries of the change feed, oldest first; with `newest`, the last ones, in the same order. */
   changes: stream(async function* (deps, query: ChangesQuery = {}): AsyncGenerator<ChangeView, void, undefined> {

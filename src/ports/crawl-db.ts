@@ -1,5 +1,6 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
+import type { HostTraffic } from '../domain/crawl/states/host-traffic.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
 import type { DomainFamilies } from '../domain/url/families/stored-families.ts';
 import type { ChangeFeed } from './change-feed.ts';
@@ -197,6 +198,8 @@ export interface HostFacts {
   /** Major changes that visits are believed to have seen, and the time between those visits, ms. */
   readonly changes: number;
   readonly watchedMs: number;
+  /** Costs and failures of its visits; `null`: none since they are counted, and in the facts that segments hold. */
+  readonly traffic: HostTraffic | null;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -214,6 +217,7 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   restUntil: null,
   changes: 0,
   watchedMs: 0,
+  traffic: null,
 });
 
 export interface Lease {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { NO_TRAFFIC } from '../../src/domain/crawl/states/host-traffic.ts';
 import { mergeDatum } from '../../src/domain/crawl/states/merge-datum.ts';
 import { dumpLines, importLines, readDump } from '../../src/operations/transfer/db-transfer.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
@@ -39,7 +40,12 @@ describe('a crawl db as lines of text', () => {
     const db = await dbOf(visitedDatum(A), newDatum({ url: B, now: 5, intervalMs: 1_000 }));
     await db.write({
       links: [{ url: A, targets: [B, 'https://c.example/größe'] }],
-      hostFacts: [{ host: 'a.example', facts: { ...NO_HOST_FACTS, audits: 3, bytesSaved: 17 } }],
+      hostFacts: [
+        {
+          host: 'a.example',
+          facts: { ...NO_HOST_FACTS, audits: 3, bytesSaved: 17, traffic: { ...NO_TRAFFIC, visits: 4 } },
+        },
+      ],
       meta: { seedHosts: '["a.example"]' },
       segments: [{ id: 's1', state: 'generated', createdAt: 7, urls: 1, applied: 0 }],
       feed: { add: { notedAt: 9, changes: [A, B, A].map((url) => changeOf(url)) }, trimThrough: 1 },

@@ -59,7 +59,7 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
       return list(
         session,
         flags,
-        db.hosts({ ...limitOf(flags), full: flags.full ?? false }),
+        db.hosts({ ...limitOf(flags), ...hostQueryOf(flags), full: flags.full ?? false }),
         (all) => all.HOST_COLUMNS,
       );
     case 'due':
@@ -143,5 +143,10 @@ function reportText({ index, range, rowsRead, returned }: QueryReport): string {
 function noteQuery(session: Session, { explainQuery }: ReaddbFlags, text: string): void {
   if (explainQuery) session.note(`Query: ${text}`);
 }
+
+const hostQueryOf = ({ where, sort }: ReaddbFlags): { where?: string; sort?: string } => ({
+  ...(where !== undefined && { where }),
+  ...(sort !== undefined && { sort }),
+});
 
 const limitOf = ({ limit }: ReaddbFlags): { limit?: number } => (limit === undefined ? {} : { limit });

@@ -42,6 +42,9 @@ const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'overdue', 'hosts', 's
 /** Options that select records or their fields: alone they imply `--dump`. */
 const CHOICES = ['host', 'domain', 'status', 'prefix', 'retryMin', 'where', 'sample', 'sort', 'fields'] as const;
 
+/** Those that a question about hosts takes as well. */
+const OF_HOSTS: readonly string[] = ['where', 'sort'];
+
 /** Questions about records, which take {@link CHOICES}. */
 const OF_RECORDS: readonly string[] = ['dump', 'topN', 'due', 'overdue'];
 
@@ -50,9 +53,12 @@ export function questionOf(flags: ReaddbFlags): Question | { readonly error: str
   const chosen = CHOICES.filter((choice) => flags[choice] !== undefined);
   if (asked.length > 1) return { error: `${asked.map(optionName).join(' and ')} are two questions: ask one` };
   const question = asked[0] ?? (chosen.length > 0 ? 'dump' : 'stats');
-  if (chosen.length > 0 && !OF_RECORDS.includes(question)) {
-    const are = chosen.length === 1 ? 'chooses' : 'choose';
-    return { error: `${chosen.map(optionName).join(', ')} ${are} records of --dump, not of ${optionName(question)}` };
+  const ofRecords = question === 'hosts' ? chosen.filter((choice) => !OF_HOSTS.includes(choice)) : chosen;
+  if (ofRecords.length > 0 && !OF_RECORDS.includes(question)) {
+    const are = ofRecords.length === 1 ? 'chooses' : 'choose';
+    return {
+      error: `${ofRecords.map(optionName).join(', ')} ${are} records of --dump, not of ${optionName(question)}`,
+    };
   }
   if (flags.by !== undefined && question !== 'stats') return { error: '--by goes with --stats' };
   if (flags.full && question !== 'stats' && question !== 'hosts') return { error: '--full goes with --stats, --hosts' };

@@ -1,4 +1,5 @@
 import { type FieldType, METADATA_PREFIX, QUERY_FIELDS } from '../../domain/query/fields.ts';
+import { HOST_FIELDS } from '../../domain/query/host-fields.ts';
 import { LITERAL_EXAMPLES } from '../../domain/query/literal.ts';
 import type { ReferencePage } from './page.ts';
 
@@ -37,6 +38,11 @@ export function queryPage(): ReferencePage {
           [`${METADATA_PREFIX}NAME`, TYPES.any, 'metadata of a seed or a plugin'],
           ['visits, lastError, metadata', 'parts', 'for --fields only: as in the whole record'],
         ],
+      },
+      {
+        heading: 'Fields of hosts (readdb --hosts)',
+        columns: ['field', 'type', 'meaning'],
+        rows: HOST_FIELDS.all.map(({ name, type, text }) => [name, TYPES[type], text]),
       },
       { heading: 'Operators', columns: ['operator', 'meaning'], rows: OPERATORS },
       {

@@ -63,10 +63,27 @@ function fieldText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
+const milliseconds = (seconds: number): string => count(Math.round(1_000 * seconds));
+
 export const HOST_COLUMNS: readonly Column<HostView>[] = [
   { title: 'host', max: 60, cell: (row) => row.host },
   { title: 'urls', align: 'right', cell: (row) => count(row.urls) },
   { title: 'states', rank: 1, cell: (row) => statesInLine(row.byState) },
+  { title: 'visits', rank: 2, align: 'right', cell: (row) => count(row.visits) },
+  {
+    title: 'unreached',
+    rank: 3,
+    align: 'right',
+    cell: (row) => count(row.dnsFailures + row.connectionFailures + row.timeouts),
+  },
+  {
+    title: 'p50, p90 ms',
+    rank: 3,
+    align: 'right',
+    cell: ({ latencyP50, latencyP90 }) =>
+      latencyP50 === null || latencyP90 === null ? '-' : `${milliseconds(latencyP50)}, ${milliseconds(latencyP90)}`,
+  },
+  { title: 'received', rank: 4, align: 'right', cell: (row) => bytes(row.receivedBytes) },
   { title: 'headers', rank: 4, cell: (row) => (row.headersTrusted ? 'trusted' : 'distrusted') },
   { title: 'audits', rank: 5, align: 'right', cell: (row) => count(row.audits) },
   { title: 'wrong', rank: 6, align: 'right', cell: (row) => count(row.lies) },

@@ -1,15 +1,16 @@
 // domain/query/: the expressions of --where.
+import type { CrawlDatum } from '../crawl/states/datum.ts';
 import type { QueryField } from './fields.ts';
 
 /** A parsed and type-checked `--where` expression. */
-export type Expression =
-  | { readonly kind: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
-  | { readonly kind: 'not'; readonly of: Expression }
-  | Comparison;
+export type Expression<Row = CrawlDatum> =
+  | { readonly kind: 'and' | 'or'; readonly left: Expression<Row>; readonly right: Expression<Row> }
+  | { readonly kind: 'not'; readonly of: Expression<Row> }
+  | Comparison<Row>;
 
-export interface Comparison {
+export interface Comparison<Row = CrawlDatum> {
   readonly kind: 'compare';
-  readonly field: QueryField;
+  readonly field: QueryField<Row>;
   readonly operator: Operator;
   /** More than one only for `in`. `null`: no value. */
   readonly values: readonly Literal[];

@@ -7,12 +7,22 @@ import { hostOf } from '../url/canonical/url-key.ts';
 /** `time`: ms since the epoch; `duration`: ms; `size`: bytes; `any`: whatever the metadata hold. */
 export type FieldType = 'text' | 'number' | 'size' | 'time' | 'duration' | 'boolean' | 'any';
 
-export interface QueryField {
+/** A field of a row: of a record, unless said otherwise. */
+export interface QueryField<Row = CrawlDatum> {
   readonly name: string;
   readonly type: FieldType;
   /** For the documentation. */
   readonly text: string;
-  read(datum: CrawlDatum, env: QueryEnvironment): MetadataValue | null;
+  read(row: Row, env: QueryEnvironment): MetadataValue | null;
+}
+
+/** The fields of one kind of rows. */
+export interface FieldSet<Row> {
+  readonly all: readonly QueryField<Row>[];
+  /** A field by its name, ignoring case where names do; `undefined` for an unknown one. */
+  named(name: string): QueryField<Row> | undefined;
+  /** Names beyond those of `all`, for messages. */
+  readonly more: string;
 }
 
 /** Values that an expression may use beside the record. */
@@ -107,3 +117,5 @@ export function fieldNamed(name: string): QueryField | undefined {
     read: ({ metadata }) => (Object.hasOwn(metadata, key) ? (metadata[key] ?? null) : null),
   };
 }
+
+export const RECORD_FIELDS: FieldSet<CrawlDatum> = { all: QUERY_FIELDS, named: fieldNamed, more: ', metadata.NAME' };

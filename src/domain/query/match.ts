@@ -2,30 +2,28 @@ import type { CrawlDatum, MetadataValue } from '../crawl/states/datum.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import type { QueryEnvironment } from './fields.ts';
 
-export type Matches = (datum: CrawlDatum) => boolean;
+export type Matches<Row = CrawlDatum> = (row: Row) => boolean;
 
 /**
  * An expression as a predicate over records. Linear in the size of the record and the expression: no regular
  * expressions are used.
  */
-export function matcherOf(expression: Expression, env: QueryEnvironment): Matches {
+export function matcherOf<Row = CrawlDatum>(expression: Expression<Row>, env: QueryEnvironment): Matches<Row> {
   switch (expression.kind) {
     case 'and':
     case 'or': {
       const left = matcherOf(expression.left, env);
       const right = matcherOf(expression.right, env);
-      return expression.kind === 'and'
-        ? (datum) => left(datum) && right(datum)
-        : (datum) => left(datum) || right(datum);
+      return expression.kind === 'and' ? (row) => left(row) && right(row) : (row) => left(row) || right(row);
     }
     case 'not': {
       const of = matcherOf(expression.of, env);
-      return (datum) => !of(datum);
+      return (row) => !of(row);
     }
     case 'compare': {
       const test = testOf(expression);
       const { field } = expression;
-      return (datum) => test(field.read(datum, env));
+      return (row) => test(field.read(row, env));
     }
   }
 }
@@ -33,7 +31,7 @@ export function matcherOf(expression: Expression, env: QueryEnvironment): Matche
 type Test = (value: MetadataValue | null) => boolean;
 
 /** A missing value equals only `null`, differs from all other values, and is never less or greater. */
-function testOf({ operator, values }: Comparison): Test {
+function testOf({ operator, values }: Pick<Comparison, 'operator' | 'values'>): Test {
   const wanted = values[0] ?? null;
   switch (operator) {
     case '=':

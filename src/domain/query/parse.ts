@@ -1,9 +1,12 @@
 import { closestName } from '../closest-name.ts';
 import { CRAWL_STATES, VISIT_OUTCOMES } from '../crawl/states/datum.ts';
 import type { Comparison, Expression, Literal, Operator } from './expression.ts';
-import { fieldNamed, QUERY_FIELDS, type QueryField } from './fields.ts';
+import { type FieldSet, type QueryField, RECORD_FIELDS } from './fields.ts';
 import { LITERAL_EXAMPLES, literalOf } from './literal.ts';
 import { mistake, type Word, Words } from './words.ts';
+
+/** What a value is checked by. */
+type AnyField = Pick<QueryField, 'name' | 'type'>;
 
 /** Deepest nesting of parentheses and `not`. */
 const MAX_NESTING = 50;
@@ -41,21 +44,28 @@ const CLOSED: ReadonlyMap<string, readonly string[]> = new Map<string, readonly 
  * A field of type boolean may stand alone. Throws `usage-invalid` with the column of the mistake.
  */
 export function parseExpression(text: string, now: number): Expression {
-  const reader = new Reader(new Words(text), now);
+  return parseExpressionOver(RECORD_FIELDS, text, now);
+}
+
+/** As {@link parseExpression}, over the fields of other rows. */
+export function parseExpressionOver<Row>(fields: FieldSet<Row>, text: string, now: number): Expression<Row> {
+  const reader = new Reader(fields, new Words(text), now);
   return reader.whole();
 }
 
-class Reader {
+class Reader<Row> {
+  readonly #fields: FieldSet<Row>;
   readonly #words: Words;
   readonly #now: number;
   #nesting = 0;
 
-  constructor(words: Words, now: number) {
+  constructor(fields: FieldSet<Row>, words: Words, now: number) {
+    this.#fields = fields;
     this.#words = words;
     this.#now = now;
   }
 
-  whole(): Expression {
+  whole(): Expression<Row> {
     const expression = this.#or();
     if (!this.#words.isAtEnd()) {
       throw mistake(this.#words.at, `expected "and", "or" or the end, got "${this.#words.next()?.text}"`);
@@ -63,19 +73,19 @@ class Reader {
     return expression;
   }
 
-  #or(): Expression {
+  #or(): Expression<Row> {
     let left = this.#and();
     while (this.#words.take('or', '||')) left = { kind: 'or', left, right: this.#and() };
     return left;
   }
 
-  #and(): Expression {
+  #and(): Expression<Row> {
     let left = this.#not();
     while (this.#words.take('and', '&&')) left = { kind: 'and', left, right: this.#not() };
     return left;
   }
 
-  #not(): Expression {
+  #not(): Expression<Row> {
     const { at } = this.#words;
     if (++this.#nesting > MAX_NESTING)
       throw mistake(at, `expected at most ${MAX_NESTING} levels of parentheses and "not"`);
@@ -90,7 +100,7 @@ class Reader {
     }
   }
 
-  #comparison(): Expression {
+  #comparison(): Expression<Row> {
     const field = this.#field();
     const isNegated = this.#words.take('not');
     const { at } = this.#words;
@@ -104,22 +114,23 @@ class Reader {
     const isNot = isNegated || (spelling === 'is' && this.#words.take('not'));
     checkOperator(field, operator, at);
     const values = operator === 'in' ? this.#list(field) : [this.#value(field, operator)];
-    const comparison: Comparison = { kind: 'compare', field, operator, values };
+    const comparison: Comparison<Row> = { kind: 'compare', field, operator, values };
     return isNot ? { kind: 'not', of: comparison } : comparison;
   }
 
-  #field(): QueryField {
+  #field(): QueryField<Row> {
     const word = this.#words.next();
     if (word === null) throw mistake(this.#words.at, 'expected a field, got the end');
-    const field = fieldNamed(word.text);
+    const field = this.#fields.named(word.text);
     if (field !== undefined) return field;
-    const names = QUERY_FIELDS.map(({ name }) => name);
+    const names = this.#fields.all.map(({ name }) => name);
     const guess = closestName(word.text, names);
-    const hint = guess === undefined ? `the fields are ${names.join(', ')}, metadata.NAME` : `did you mean ${guess}?`;
+    const hint =
+      guess === undefined ? `the fields are ${names.join(', ')}${this.#fields.more}` : `did you mean ${guess}?`;
     throw mistake(word.at, `there is no field ${quoted(word.text)}; ${hint}`);
   }
 
-  #list(field: QueryField): Literal[] {
+  #list(field: AnyField): Literal[] {
     if (!this.#words.take('(')) throw mistake(this.#words.at, 'expected "(" and values separated by commas after "in"');
     const values: Literal[] = [];
     do values.push(this.#value(field, 'in'));
@@ -128,7 +139,7 @@ class Reader {
     return values;
   }
 
-  #value(field: QueryField, operator: Operator): Literal {
+  #value(field: AnyField, operator: Operator): Literal {
     const word = this.#words.value();
     if (word === null)
       throw mistake(this.#words.at, `expected ${LITERAL_EXAMPLES[field.type]} after ${field.name} ${operator}`);
@@ -149,11 +160,11 @@ class Reader {
 }
 
 /** Quotes mark a text only where a field may hold texts and other values. */
-function readValue(field: QueryField, { text, isQuoted }: Word, now: number): Literal | undefined {
+function readValue(field: AnyField, { text, isQuoted }: Word, now: number): Literal | undefined {
   return isQuoted && field.type === 'any' ? text : literalOf(field.type, text, now);
 }
 
-function checkOperator({ name, type }: QueryField, operator: Operator, at: number): void {
+function checkOperator({ name, type }: AnyField, operator: Operator, at: number): void {
   const isOfText = operator === '~' || operator === 'like';
   if (isOfText && type !== 'text' && type !== 'any')
     throw mistake(at, `"${operator}" compares texts, and ${name} is not a text`);
@@ -162,7 +173,7 @@ function checkOperator({ name, type }: QueryField, operator: Operator, at: numbe
     throw mistake(at, `"${operator}" cannot compare ${name}, which is true or false`);
 }
 
-function checkClosed({ name }: QueryField, operator: Operator, value: Literal, { at }: Word): void {
+function checkClosed({ name }: AnyField, operator: Operator, value: Literal, { at }: Word): void {
   const known = CLOSED.get(name);
   if (known === undefined || typeof value !== 'string' || known.includes(value)) return;
   if (operator === '~' || operator === 'like') return;

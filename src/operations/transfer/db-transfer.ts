@@ -188,7 +188,13 @@ class Sink {
   async #newFacts(): Promise<{ host: string; facts: HostFacts }[]> {
     if (this.#mode === 'whole') return this.#facts;
     const rows = await this.#db.hostRows(this.#facts.map(({ host }) => host));
-    return this.#facts.filter((_, i) => rows[i] === undefined || isNothing(rows[i].facts));
+    return this.#facts.flatMap(({ host, facts }, i) => {
+      const known = rows[i]?.facts ?? NO_HOST_FACTS;
+      // Traffic alone contradicts none of the other facts. It is not added up: so merging twice adds nothing.
+      return isNothing({ ...known, traffic: null })
+        ? [{ host, facts: { ...facts, traffic: known.traffic ?? facts.traffic } }]
+        : [];
+    });
   }
 
   async finish(): Promise<void> {

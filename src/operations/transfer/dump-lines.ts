@@ -5,14 +5,16 @@ import { MAX_CHURN } from '../../domain/crawl/change/churn.ts';
 import { MAX_CHARS } from '../../domain/crawl/change/like-siblings.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
+import { LAST_LATENCY_STEP } from '../../domain/crawl/states/host-traffic.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
-import type { HostFacts, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
+import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../ports/crawl-db.ts';
 
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
- * stated facts. 5: signatures of changes, elements at a place, link families.
+ * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
+ * hosts.
  */
 export const DUMP_VERSION = 5;
 
@@ -126,6 +128,8 @@ const record = z.strictObject({
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 }) satisfies z.ZodType<CrawlDatum>;
 
+const count = z.number().int().nonnegative();
+
 const facts = z.strictObject({
   audits: z.number(),
   lies: z.number(),
@@ -144,6 +148,20 @@ const facts = z.strictObject({
   restUntil: maybeTime.default(null),
   changes: z.number().nonnegative().default(0),
   watchedMs: z.number().nonnegative().default(0),
+  traffic: z
+    .strictObject({
+      visits: count,
+      dnsFailures: count,
+      connectionFailures: count,
+      timeouts: count,
+      receivedBytes: count,
+      latency: z.strictObject({
+        first: count.max(LAST_LATENCY_STEP),
+        counts: z.array(count).max(LAST_LATENCY_STEP + 1),
+      }),
+    })
+    .nullable()
+    .default(null),
 }) satisfies z.ZodType<HostFacts>;
 
 const families = z.strictObject({
@@ -240,7 +258,9 @@ export function parseDumpLine(text: string, number: number): DumpLine {
   const read = schema.safeParse(value);
   // The value itself: what a schema gives back has lost names such as `__proto__`.
   if (read.success) {
-    return field === 'record' ? { record: completed((value as { record: CrawlDatum }).record) } : (value as DumpLine);
+    if (field === 'record') return { record: completed((value as { record: CrawlDatum }).record) };
+    const { host } = value as { host?: { readonly host: string; readonly facts: HostFacts } };
+    return host === undefined ? (value as DumpLine) : { host: { ...host, facts: { ...NO_HOST_FACTS, ...host.facts } } };
   }
   const [issue] = read.error.issues;
   return refuse(`${issue?.path.join('.')}: ${issue?.message}`);

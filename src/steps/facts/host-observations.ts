@@ -1,3 +1,4 @@
+import { NO_TRAFFIC, TrafficSum } from '../../domain/crawl/states/host-traffic.ts';
 import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, HostObservation } from '../../ports/segment-store.ts';
 
@@ -20,6 +21,7 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
     restUntil: observation.restUntil ?? facts.restUntil ?? null,
     changes: (facts.changes ?? 0) + (observation.changes ?? 0),
     watchedMs: (facts.watchedMs ?? 0) + (observation.watchedMs ?? 0),
+    traffic: facts.traffic ?? null,
   };
 }
 
@@ -42,26 +44,39 @@ export function observationsOf(chunk: readonly { readonly fetched: FetchedRecord
   );
 }
 
-/** The facts of the hosts concerned, with the observations added. */
+/** The facts of the hosts concerned, with the observations and the costs of the visits added. */
 export async function factsAfter(
   db: CrawlDb,
   observations: readonly DatedObservation[],
+  visits: readonly Pick<FetchedRecord, 'host' | 'outcome'>[],
   distrustMs: number,
 ): Promise<{ host: string; facts: HostFacts }[]> {
-  const hosts = [...new Set(observations.map(({ host }) => host))];
+  const hosts = [...new Set([...observations, ...visits].map(({ host }) => host))];
   if (hosts.length === 0) return [];
   const rows = await db.hostRows(hosts);
   const facts = new Map(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
   for (const { host, observation, at } of observations)
     facts.set(host, withObservation(facts.get(host) ?? NO_HOST_FACTS, observation, at, distrustMs));
-  return [...facts].map(([host, fact]) => ({ host, facts: fact }));
+  const traffic = new Map<string, TrafficSum>();
+  for (const { host, outcome } of visits) {
+    let sum = traffic.get(host);
+    if (sum === undefined) {
+      sum = new TrafficSum(facts.get(host)?.traffic ?? NO_TRAFFIC);
+      traffic.set(host, sum);
+    }
+    sum.add(outcome);
+  }
+  return [...facts].map(([host, fact]) => {
+    const sum = traffic.get(host)?.value;
+    return { host, facts: sum === undefined || sum.visits === 0 ? fact : { ...fact, traffic: sum } };
+  });
 }
 
-/** The facts of hosts by their names. */
+/** The facts of hosts by their names, as segments hold them: without their traffic, which no fetch needs. */
 export async function factsOf(
   db: Pick<CrawlDb, 'hostRows'>,
   hosts: readonly string[],
 ): Promise<Record<string, HostFacts>> {
   const rows = await db.hostRows(hosts);
-  return Object.fromEntries(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
+  return Object.fromEntries(hosts.map((host, i) => [host, { ...(rows[i]?.facts ?? NO_HOST_FACTS), traffic: null }]));
 }

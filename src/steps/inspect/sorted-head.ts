@@ -5,8 +5,8 @@ import type { QueryEnvironment, QueryField } from '../../domain/query/fields.ts'
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { ReadMeter } from '../../ports/record-indexes.ts';
 
-export interface Order {
-  readonly field: QueryField;
+export interface Order<Row = CrawlDatum> {
+  readonly field: QueryField<Row>;
   readonly isDescending: boolean;
   readonly env: QueryEnvironment;
 }
@@ -72,12 +72,12 @@ const MOST_SORTED = 200_000;
  * The first `limit` records of an order, in memory for twice their number; missing values last, equal ones in the order
  * of `data`. Rejects with `usage-invalid` when there are too many to sort without a limit.
  */
-export async function* sortedHead(
-  data: AsyncIterable<CrawlDatum>,
-  { field, isDescending, env }: Order,
+export async function* sortedHead<Row = CrawlDatum>(
+  data: AsyncIterable<Row>,
+  { field, isDescending, env }: Order<Row>,
   limit: number,
-): AsyncGenerator<CrawlDatum> {
-  const best: { datum: CrawlDatum; value: MetadataValue | null; at: number }[] = [];
+): AsyncGenerator<Row> {
+  const best: { datum: Row; value: MetadataValue | null; at: number }[] = [];
   const cut = (): void => {
     best.sort((a, b) => compare(a.value, b.value, isDescending) || a.at - b.at);
     if (best.length > limit) best.length = limit;

@@ -1,4 +1,5 @@
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
+import { type HostTraffic, latencyPercentile, NO_TRAFFIC } from '../../domain/crawl/states/host-traffic.ts';
 import { changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
 import type { DueEntry, HostRow, StateCounts } from '../../ports/crawl-db.ts';
 
@@ -84,6 +85,17 @@ export interface HostView {
   readonly hintMisses: number;
   /** End of the pause that the host has asked for (Retry-After); `null`: none. */
   readonly restUntil: string | null;
+  /** Visits that sent a request, or failed to, and how many of them failed so. */
+  readonly visits: number;
+  readonly dnsFailures: number;
+  readonly connectionFailures: number;
+  readonly timeouts: number;
+  /** All bytes received, headers included. */
+  readonly receivedBytes: number;
+  /** Seconds within which 50, 90 and 99 % of the answered visits ended; `null` without any. */
+  readonly latencyP50: number | null;
+  readonly latencyP90: number | null;
+  readonly latencyP99: number | null;
   /** Major changes a day expected of its pages, by their estimated rates; `null` without any. */
   readonly changesPerDay: number | null;
 }
@@ -151,9 +163,21 @@ export function dueView(entry: DueEntry): DueView {
   };
 }
 
+function trafficView({ latency, ...sums }: HostTraffic) {
+  const within = (share: number): number | null => {
+    const ms = latencyPercentile({ latency, ...sums }, share);
+    return ms === null ? null : Number((ms / 1_000).toPrecision(3));
+  };
+  return { ...sums, latencyP50: within(0.5), latencyP90: within(0.9), latencyP99: within(0.99) };
+}
+
 export function hostView(row: HostRow, now: number, changesPerDay: number | null = null): HostView {
-  const { distrustedUntil, restUntil, ...known } = row.facts;
-  const facts = { ...known, restUntil: restUntil === null || now >= restUntil ? null : isoTime(restUntil) };
+  const { distrustedUntil, restUntil, traffic, ...known } = row.facts;
+  const facts = {
+    ...known,
+    ...trafficView(traffic ?? NO_TRAFFIC),
+    restUntil: restUntil === null || now >= restUntil ? null : isoTime(restUntil),
+  };
   const headersTrusted = distrustedUntil === null || now >= distrustedUntil;
   const rate = changesPerDay === null ? null : Number(changesPerDay.toPrecision(3));
   return { host: row.host, urls: row.urls, byState: row.byState, headersTrusted, ...facts, changesPerDay: rate };

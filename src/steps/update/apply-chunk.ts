@@ -107,7 +107,7 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
   // A link to a URL that has its first record from this chunk leads to no other one.
   for (const { isStored, previous } of visits) if (!isStored) draft.found.delete(previous.url);
   const added = await newUrls(run, draft);
-  await write(run, draft, added, observationsOf(chunk), row);
+  await write(run, draft, added, chunk, row);
   return draft.tally;
 }
 
@@ -234,14 +234,19 @@ async function write(
   { db, clock, links: { seen }, options }: UpdateRun,
   { puts, deletes, firstRecords, links, shown, changes }: Draft,
   added: readonly CrawlDatum[],
-  observations: readonly DatedObservation[],
+  chunk: readonly JoinedRecord[],
   row: SegmentRow,
 ): Promise<void> {
   await db.write({
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
     deletes,
     links,
-    hostFacts: await factsAfter(db, [...observations, ...shown], options.distrustMs),
+    hostFacts: await factsAfter(
+      db,
+      [...observationsOf(chunk), ...shown],
+      chunk.map(({ fetched }) => fetched),
+      options.distrustMs,
+    ),
     segments: [row],
     ...noted(changes, clock.now()),
   });

@@ -5,6 +5,7 @@ import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { DueEntry, HostFacts, SegmentRow } from '../../../ports/crawl-db.ts';
 import { pack, unpack } from './pack.ts';
 import { STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';
+import { decodeTraffic, encodeTraffic, type TrafficTuple } from './traffic-codec.ts';
 
 /** Rows beside the records. Their layout belongs to the format version of the whole db. */
 
@@ -118,6 +119,7 @@ type FactsTuple = readonly [
   /** Rows written before changes were counted by host end here. */
   changes?: number,
   watchedMs?: number,
+  traffic?: TrafficTuple | null,
 ];
 
 export function encodeHost({ tally, facts }: StoredHost): Buffer {
@@ -142,12 +144,14 @@ type RarelySet =
   | []
   | [AnswerTuple]
   | [AnswerTuple | null, number]
-  | [AnswerTuple | null, number | null, changes: number, watchedMs: number];
+  | [AnswerTuple | null, number | null, changes: number, watchedMs: number]
+  | [AnswerTuple | null, number | null, changes: number, watchedMs: number, TrafficTuple];
 
 /** The end of a host row, left out where all its values are absent. */
-function rarelySet({ nothing, restUntil, changes, watchedMs }: HostFacts): RarelySet {
+function rarelySet({ nothing, restUntil, changes, watchedMs, traffic }: HostFacts): RarelySet {
   const answer: AnswerTuple | null =
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars];
+  if (traffic !== null) return [answer, restUntil, changes, watchedMs, encodeTraffic(traffic)];
   if (watchedMs > 0) return [answer, restUntil, changes, watchedMs];
   if (restUntil !== null) return [answer, restUntil];
   return answer === null ? [] : [answer];
@@ -162,12 +166,15 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
-  const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null, changes = 0, watchedMs = 0] =
-    tuple;
+  const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null, ...counted] = tuple;
+  const [changes = 0, watchedMs = 0, traffic = null] = counted;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
   const nothing =
     answer === null ? null : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
-  return { audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil, changes, watchedMs };
+  return {
+    ...{ audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil, changes, watchedMs },
+    traffic: traffic === null ? null : decodeTraffic(traffic),
+  };
 }
 
 export interface StoredCounters {

@@ -36,7 +36,10 @@ export function addReaddb(program: Command, run: Run): void {
     .option('--status <state>', 'only records in this state', crawlState)
     .option('--prefix <url>', 'only records whose URL begins with this', urlPrefix)
     .option('--retry-min <n>', 'only records with at least this many failed visits in a row', wholeNumber(1))
-    .option('--where <expr>', 'only records that match, such as "depth > 3 and title ~ login"')
+    .option(
+      '--where <expr>',
+      'only records that match, such as "depth > 3 and title ~ login"; of --hosts: only such hosts',
+    )
     .option('--sample <n>', 'a uniform random sample of this size', wholeNumber(1))
     .option('--sort <field>', 'order by this field; FIELD:desc for descending')
     .option('--fields <names>', 'only these fields, separated by commas', collectList)
@@ -51,6 +54,7 @@ Examples:
   incrawl readdb --url https://example.org/
   incrawl readdb --host example.org --status gone --format csv > gone.csv
   incrawl readdb --domain example.org --top-n 20 --sort changesPerDay --fields url,changesPerDay,interval
+  incrawl readdb --hosts --where "dnsFailures > 3 or latencyP90 > 5s" --sort receivedBytes:desc
   incrawl readdb --where "failures >= 3 and errorAt > now-7d" --fields url,error,failures
 
 "incrawl help query" names the fields and operators of --where.`,

@@ -1,0 +1,53 @@
+import { closestName } from '../../domain/closest-name.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { QueryEnvironment } from '../../domain/query/fields.ts';
+import { HOST_FIELDS } from '../../domain/query/host-fields.ts';
+import { matcherOf } from '../../domain/query/match.ts';
+import { parseExpressionOver } from '../../domain/query/parse.ts';
+import type { CrawlDb, HostRow } from '../../ports/crawl-db.ts';
+import { type Order, sortedHead } from './sorted-head.ts';
+
+export interface HostQuery {
+  /** An expression over the fields of a host; see `HOST_FIELDS`. */
+  readonly where?: string;
+  /** Field to sort by, with `:desc` or `:asc`; default: in the order of the keys. */
+  readonly sort?: string;
+  readonly limit?: number;
+}
+
+/** Hosts by any conditions, in a pass over their rows. Throws `usage-invalid` for an invalid query. */
+export async function* findHosts(
+  db: Pick<CrawlDb, 'hosts'>,
+  env: QueryEnvironment,
+  { where, sort, limit = Number.POSITIVE_INFINITY }: HostQuery,
+): AsyncGenerator<HostRow> {
+  const matches = where === undefined ? null : matcherOf(parseExpressionOver(HOST_FIELDS, where, env.now), env);
+  const order = sort === undefined ? null : orderOf(sort, env);
+  const isCut = matches === null && order === null && Number.isFinite(limit);
+  const rows = matching(db.hosts(isCut ? { limit } : {}), matches ?? (() => true));
+  if (order !== null) yield* sortedHead(rows, order, limit);
+  else yield* head(rows, limit);
+}
+
+async function* matching(rows: AsyncIterable<HostRow>, matches: (row: HostRow) => boolean): AsyncGenerator<HostRow> {
+  for await (const row of rows) if (matches(row)) yield row;
+}
+
+async function* head(rows: AsyncIterable<HostRow>, limit: number): AsyncGenerator<HostRow> {
+  let left = limit;
+  if (left <= 0) return;
+  for await (const row of rows) {
+    yield row;
+    if (--left <= 0) return;
+  }
+}
+
+function orderOf(text: string, env: QueryEnvironment): Order<HostRow> {
+  const [, name = '', direction] = /^(.*?)(?::(asc|desc))?$/.exec(text) ?? [];
+  const field = HOST_FIELDS.named(name);
+  if (field !== undefined) return { field, isDescending: direction === 'desc', env };
+  const names = HOST_FIELDS.all.map((each) => each.name);
+  const guess = closestName(name, names);
+  const hint = guess === undefined ? `known are ${names.join(', ')}` : `did you mean ${guess}?`;
+  throw new CrawlError('usage-invalid', `sort: hosts have no field "${name}"; ${hint}`);
+}
