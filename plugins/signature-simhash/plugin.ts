@@ -60,7 +60,10 @@ export default definePlugin<'signature', Options>({
   },
 });
 
-/** Name of both signatures from every parameter that decides the bits; ICU is one, since it segments the words of unspaced scripts. */
+/**
+ * Name of both signatures from every parameter that decides the bits; ICU is one, since it segments the words of
+ * unspaced scripts.
+ */
 export function signatureId(weights: DimensionWeights, tfCap: number | null, icu: string | undefined): string {
   const { title, keywords, text, topic } = weights;
   const cap = tfCap === null ? '-tf' : tfCap === 0 ? '' : `-tf${tfCap}`;

@@ -20,30 +20,44 @@ const codesOf = (characters: string): ReadonlySet<number> =>
 const ENDS = codesOf('.!?…:;。！？．：；।۔؟։።။។།');
 const CLOSERS = codesOf('"\'”’»)]」』）】');
 
+/** Shorter lines that are no sentences are dates, counters, bylines and captions as a rule, UTF-16 units. */
+const LEAST_STEADY_LINE = 60;
+
+/** Which lines are taken: of a range without white space at its ends, and of its UTF-16 units. */
+export type LineRule = (bytes: Uint8Array, from: number, to: number, units: number) => boolean;
+
 /** {@link addProse} of a block. */
 export function addProseOf(
   { bytes, starts, ends, chars, isWide, isFolded }: BlockTable,
   at: number,
   prose: Utf8Text,
+  isTaken: LineRule = isProse,
 ): void {
   const from = starts[at]!;
   const to = ends[at]!;
-  if (isFolded[at] === 0) addProse(prose, bytes, from, to, isWide[at] === 1);
-  else if (isProse(bytes, from, to, chars[at]!)) addLine(prose, bytes, from, to, chars[at]!);
+  if (isFolded[at] === 0) addProse(prose, bytes, from, to, isWide[at] === 1, isTaken);
+  else if (isTaken(bytes, from, to, chars[at]!)) addLine(prose, bytes, from, to, chars[at]!);
 }
 
-/** Adds the lines of a range that are sentences, each ended by a line feed. `isWide`: it has more than ASCII. */
-export function addProse(prose: Utf8Text, bytes: Uint8Array, from: number, to: number, isWide: boolean): void {
+/**
+ * Adds the lines of a range that are sentences, or that another rule takes, each ended by a line feed. `isWide`: it has
+ * more than ASCII.
+ */
+export function addProse(
+  prose: Utf8Text,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  isWide: boolean,
+  isTaken: LineRule = isProse,
+): void {
   for (let start = from, end = from; start < to; start = ++end) {
     while (end < to && bytes[end] !== FEED) end++;
-    if (end - start >= LEAST_WIDE_LINE) addIfProse(prose, bytes, start, end, isWide);
+    if (end - start < LEAST_WIDE_LINE) continue;
+    const [first, last] = trimmed(bytes, start, end);
+    const units = isWide ? unitsIn(bytes, first, last) : last - first;
+    if (isTaken(bytes, first, last, units)) addLine(prose, bytes, first, last, units);
   }
-}
-
-function addIfProse(prose: Utf8Text, bytes: Uint8Array, start: number, end: number, isWide: boolean): void {
-  const [from, to] = trimmed(bytes, start, end);
-  const units = isWide ? unitsIn(bytes, from, to) : to - from;
-  if (isProse(bytes, from, to, units)) addLine(prose, bytes, from, to, units);
 }
 
 function addLine(prose: Utf8Text, bytes: Uint8Array, from: number, to: number, units: number): void {
@@ -51,7 +65,11 @@ function addLine(prose: Utf8Text, bytes: Uint8Array, from: number, to: number, u
   prose.addByte(FEED);
 }
 
-/** Whether a range without white space at its ends, of so many UTF-16 units, is a line of sentences. */
+/** Whether a line is signed for change: sentences, and what is longer than a date, a counter or a byline. */
+export const isSteadyLine: LineRule = (bytes, from, to, units) =>
+  units >= LEAST_STEADY_LINE || isProse(bytes, from, to, units);
+
+/** Whether a line is sentences. */
 export function isProse(bytes: Uint8Array, from: number, to: number, units: number): boolean {
   if (units >= LONG_LINE) return true;
   if (units < LEAST_WIDE_LINE) return false;

@@ -1,13 +1,11 @@
 import { type BlockTable, MAIN_BLOCK, TOPIC_BLOCK } from '../block-table.ts';
 import { unitsIn } from '../text/utf8.ts';
 import { trimmed, Utf8Text } from '../text/utf8-text.ts';
-import { isProse } from './prose-lines.ts';
+import { isProse, isSteadyLine } from './prose-lines.ts';
 import { certainBlocks, isJudged, LEAST_CERTAIN, LEAST_PROSE } from './signed-text.ts';
 
 /** Blocks with more of their text inside links are teasers and adverts as a rule. */
 const MOST_ANCHORS = 0.15;
-/** Shorter lines that are no sentences are dates, counters, bylines and captions as a rule, UTF-16 units. */
-const LEAST_LINE = 60;
 
 const FEED = 0x0a;
 
@@ -21,6 +19,7 @@ export class SignedLines {
   readonly starts: number[] = [];
   readonly ends: number[] = [];
   private readonly isSentence: boolean[] = [];
+  private readonly isSteady: boolean[] = [];
   private readonly units: number[] = [];
   private readonly whole = new Utf8Text();
   private isProse = false;
@@ -52,6 +51,7 @@ export class SignedLines {
     this.starts.length = 0;
     this.ends.length = 0;
     this.isSentence.length = 0;
+    this.isSteady.length = 0;
     this.units.length = 0;
     this.isProse = false;
   }
@@ -64,7 +64,7 @@ export class SignedLines {
     this.addLines(0, whole.end, !whole.isAscii);
   }
 
-  /** Takes the main blocks of a page, the sure ones if they are enough. Returns false where all are fewer than `least`. */
+  /** Takes the main blocks, the sure ones if they are enough. Returns false where all are fewer than `least`. */
   private addBlocks(blocks: BlockTable, least: number): boolean {
     const { count, types, chars, anchorChars } = blocks;
     const isSure = certainBlocks(blocks);
@@ -102,12 +102,14 @@ export class SignedLines {
     this.starts.push(from);
     this.ends.push(to);
     this.units.push(units);
-    this.isSentence.push(isProse(this.bytes, from, to, units));
+    const isSentence = isProse(this.bytes, from, to, units);
+    this.isSentence.push(isSentence);
+    this.isSteady.push(isSentence || isSteadyLine(this.bytes, from, to, units));
   }
 
   /** Leaves lines out, unless those that stay are too few. */
   private choose(): void {
-    const { starts, ends, units, isSentence } = this;
+    const { starts, ends, units, isSentence, isSteady } = this;
     let all = 0;
     let kept = 0;
     let prose = 0;
@@ -115,13 +117,13 @@ export class SignedLines {
       const size = units[line]! + 1;
       all += size;
       if (isSentence[line]!) prose += size;
-      if (isSentence[line]! || units[line]! >= LEAST_LINE) kept += size;
+      if (isSteady[line]!) kept += size;
     }
     this.isProse = prose > 0 && prose >= LEAST_PROSE * all;
     if (kept === all || kept < LEAST_PROSE * all) return;
     let count = 0;
     for (let line = 0; line < units.length; line++) {
-      if (!isSentence[line]! && units[line]! < LEAST_LINE) continue;
+      if (!isSteady[line]!) continue;
       starts[count] = starts[line]!;
       ends[count] = ends[line]!;
       isSentence[count] = isSentence[line]!;

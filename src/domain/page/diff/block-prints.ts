@@ -1,6 +1,6 @@
 // domain/page/diff/: differences of texts by words, and prints of the parts of a page.
 import type { BlockTable } from '../block-table.ts';
-import { addProseOf } from '../content/prose-lines.ts';
+import { addProseOf, isSteadyLine } from '../content/prose-lines.ts';
 import { certainBlocks, isProseSigned } from '../content/signed-text.ts';
 import { Utf8Text } from '../text/utf8-text.ts';
 import { ELSEWHERE } from './changed-places.ts';
@@ -54,12 +54,13 @@ interface CountedTexts {
   readonly around: CountedText;
 }
 
-/** Sentences of the blocks of the content, and where those of each begin and end. */
+/** Lines of the content that are signed for change, and where those of each block begin and end. */
 const prose = new Utf8Text();
 
 /**
  * Fingerprints of the blocks of a page by place. Elements of one kind in one container are one place, so that another
- * paragraph changes one print and shifts none. In the content that counts which is signed: the sentences, or all text.
+ * paragraph changes one print and shifts none. In the content that counts which is signed for change: the steady
+ * lines, or all text.
  */
 export function blockPrints(blocks: BlockTable): BlockPrint[] {
   const texts = countedTexts(blocks);
@@ -93,19 +94,19 @@ const joined = (places: readonly Place[]): Place => ({
 function countedTexts(blocks: BlockTable): CountedTexts {
   const { count, bytes, starts, ends, chars } = blocks;
   const isMain = certainBlocks(blocks);
-  const sentences = { starts: new Int32Array(count), ends: new Int32Array(count), units: new Int32Array(count) };
+  const lines = { starts: new Int32Array(count), ends: new Int32Array(count), units: new Int32Array(count) };
   prose.clear();
   for (let at = 0; at < count; at++) {
     if (isMain[at] === 0) continue;
     const before = prose.units;
-    sentences.starts[at] = prose.end;
-    addProseOf(blocks, at, prose);
-    sentences.ends[at] = prose.end;
-    sentences.units[at] = prose.units - before;
+    lines.starts[at] = prose.end;
+    addProseOf(blocks, at, prose, isSteadyLine);
+    lines.ends[at] = prose.end;
+    lines.units[at] = prose.units - before;
   }
   const whole = { bytes, starts, ends, units: chars };
   const isProse = isProseSigned(prose.units, blocks, isMain);
-  return { isMain, content: isProse ? { ...sentences, bytes: prose.bytes } : whole, around: whole };
+  return { isMain, content: isProse ? { ...lines, bytes: prose.bytes } : whole, around: whole };
 }
 
 /** Content that is not signed weighs nothing. */
