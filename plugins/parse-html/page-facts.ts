@@ -20,6 +20,8 @@ export interface RawLink {
 export interface PageFacts {
   /** The `title` element, white space folded. */
   title: string | null;
+  /** Entries of the `h1` elements that are shown. */
+  headings: number[];
   /** All but the language. */
   readonly stated: Statements;
   lang: string | null;
@@ -37,6 +39,7 @@ export interface PageFacts {
 export function emptyFacts(): PageFacts {
   return {
     title: null,
+    headings: [],
     stated: new Statements(),
     lang: null,
     isAmp: false,

@@ -161,7 +161,9 @@ export class PageWalk {
   }
 
   private readHeading(at: number): void {
-    if (this.mutedTo < 0) this.facts.stated.add('title', 'h1', shownText(this.tape, at, MAX_TITLE));
+    if (this.mutedTo >= 0) return;
+    this.facts.headings.push(at);
+    this.facts.stated.add('title', 'h1', shownText(this.tape, at, MAX_TITLE));
   }
 
   private readScript(at: number): void {

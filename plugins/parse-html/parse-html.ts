@@ -18,6 +18,7 @@ import type { Options } from './options.ts';
 import { mergeOutlinks } from './outlinks.ts';
 import type { PageFacts, RawLink } from './page-facts.ts';
 import { PageWalk } from './page-walk.ts';
+import { ShownFacts } from './shown-facts.ts';
 import { VisibleText } from './visible-text.ts';
 
 export interface ReaderOptions extends Options {
@@ -27,6 +28,9 @@ export interface ReaderOptions extends Options {
   readonly now: () => number;
 }
 
+/** Headings beside which authors and dates are looked for. */
+const MAX_HEADINGS = 2;
+
 /** Writes the nodes of pages on tapes, reads each once, and fills in the result. */
 export class HtmlReader {
   private readonly options: ReaderOptions;
@@ -34,6 +38,7 @@ export class HtmlReader {
   private readonly scanner = new MarkupScanner();
   private readonly walk = new PageWalk();
   private readonly visibleText = new VisibleText();
+  private readonly shownFacts = new ShownFacts();
 
   constructor(options: ReaderOptions) {
     this.options = options;
@@ -63,6 +68,7 @@ export class HtmlReader {
     const { malformed } = facts.stated;
     if (malformed > 0) result.metadata['parse-html.malformedJsonLd'] = malformed;
     const resolve = addLinks(page, tape, facts, maxLinks);
+    for (const heading of facts.headings.slice(0, MAX_HEADINGS)) this.shownFacts.read(tape, heading, facts.stated);
     result.articleBody = facts.stated.articleBody;
     const { sources } = result;
     Object.assign(result, pageMetadata(facts.stated, { url: page.url, now: now(), resolve }));

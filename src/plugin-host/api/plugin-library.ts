@@ -85,6 +85,7 @@ export {
   type WordScanner,
   type WordSink,
 } from '../../domain/page/text/word-scan.ts';
+export { writtenTime } from '../../domain/page/text/written-time.ts';
 // URLs: urlnormalizer-*, urlfilter-*.
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 export { FeatureFilter } from '../../domain/url/families/feature-filter.ts';

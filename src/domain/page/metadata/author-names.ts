@@ -30,7 +30,7 @@ const NOTHING =
 export function authorNames(stated: readonly string[]): string[] {
   const found = new Map<string, string>();
   for (const written of stated) {
-    if (PLAIN_NAME.test(written) && !ROLE.test(written)) {
+    if (PLAIN_NAME.test(written) && !BEFORE.test(written) && !ROLE.test(written)) {
       const letters = lettersOf(written);
       if (!found.has(letters)) found.set(letters, written);
       continue;

@@ -27,6 +27,7 @@ export const ATTRIBUTE_NAMES = [
   'open',
   'shadowrootmode',
   'media',
+  'datetime',
 ] as const;
 /** A name that has a number. */
 export type AttributeName = Exclude<(typeof ATTRIBUTE_NAMES)[number], ''>;

@@ -144,6 +144,8 @@ describe('authors', () => {
     ['Jane Doe, senior political editor', ['Jane Doe']],
     ['Jane Doe (Reuters)', ['Jane Doe']],
     ['Senior Editor', []],
+    ['By Jane Doe', ['Jane Doe']],
+    ['By Jane', ['Jane']],
     ['von Anna Weiß', ['Anna Weiß']],
     ['구현모 기자 reporter@example.com', ['구현모']],
     ['作者：王小明', ['王小明']],
