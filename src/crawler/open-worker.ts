@@ -9,6 +9,7 @@ import { requireSharedDb } from '../operations/cluster/open-shared-db.ts';
 import { type Worker, worker } from '../operations/cluster/worker.ts';
 import type { Store } from '../operations/deps.ts';
 import { openStore } from '../operations/state/open-store.ts';
+import { keptCache } from '../operations/state/seen-urls.ts';
 import { makeFolder } from '../plugin-host/make-folder.ts';
 import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
@@ -30,6 +31,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const shared = createSharedLanes({ redis, name, lanes, clock, leaseMs, defaultDelayMs: config.fetch.delayMs });
   const wiring = { ...own, web: { ...own.web, lanes: shared } };
   const engine = createBullJobEngine({ bullmq, redis: await connectRedis(url, 'endless'), name, leaseMs, log });
+  const cacheOf = keptCache(config);
   return worker({
     wiring,
     engine,
@@ -41,9 +43,11 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
       signal: AbortSignal | undefined,
       use: (store: Store) => Promise<Value>,
     ): Promise<Value> {
-      const store = await openStore(wiring, { access, signal });
+      const store = await openStore(wiring, { access, signal, cacheOf });
       try {
-        return await use(store);
+        const value = await use(store);
+        if (access === 'write') await store.saveSeenStats();
+        return value;
       } finally {
         await store.db.close();
       }

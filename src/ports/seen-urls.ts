@@ -13,6 +13,12 @@ export interface SeenUrls {
   stats(): SeenUrlsStats;
 }
 
+/**
+ * Fact of a crawl db: when URLs were last deleted from it, ms since the epoch. Known URLs that a process remembers from
+ * before are void once another process has deleted some.
+ */
+export const PURGED_KEY = 'purgedAt';
+
 export interface SeenUrlsStats {
   readonly probes: number;
   /** Found in the cache of hot URLs. */

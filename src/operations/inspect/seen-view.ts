@@ -20,6 +20,9 @@ export interface SeenView {
   readonly measuredFalsePositiveRate: number | null;
   /** Expected share of new pages that is lost: 0 unless `seen.trust` is `bloom`. */
   readonly mayLose: number;
+  /** What is on in processes that write: in memory with its rows in the crawl db, in Redis, or none. */
+  readonly filterIn: 'memory' | 'redis' | 'off';
+  /** `null`: it is off, or the crawl db is shared, and only its writer has it open. */
   readonly filter: SeenFilterStats | null;
 }
 
@@ -35,6 +38,7 @@ export async function seenView({ seen }: Config, db: CrawlDb, filter: SeenFilter
     readRate: share(asked.reads, asked.probes),
     measuredFalsePositiveRate: share(asked.falsePositives, asked.falsePositives + asked.filterNew),
     mayLose: seen.trust === 'bloom' && stats !== null ? stats.estimatedFalsePositiveRate : 0,
+    filterIn: seen.filter,
     filter: stats,
   };
 }

@@ -11,7 +11,7 @@ import { recover } from '../care/recover.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { openOwnDb } from './open-own-db.ts';
-import { openSeenUrls, rememberSeen } from './seen-urls.ts';
+import { type CacheOf, openSeenUrls, rememberSeen } from './seen-urls.ts';
 
 export type StoreDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments'>;
 
@@ -21,13 +21,18 @@ export interface StoreOptions {
   readonly signal?: AbortSignal | undefined;
   /** As in `CrawlerOptions`. */
   readonly snapshotDir?: string | undefined;
+  /** Default: a cache of hot URLs that lives as long as the store. */
+  readonly cacheOf?: CacheOf;
 }
 
 /**
  * Opens the configured crawl db, in the state directory or in Redis, and recovers from a crash. Rejects as the openers
  * of crawl dbs do.
  */
-export async function openStore(deps: StoreDeps, { access, signal, snapshotDir }: StoreOptions): Promise<Store> {
+export async function openStore(
+  deps: StoreDeps,
+  { access, signal, snapshotDir, cacheOf }: StoreOptions,
+): Promise<Store> {
   const { dir, config, plugins, segments } = deps;
   const { clock, log } = deps.runtime;
   const isShared = snapshotDir === undefined && isInRedis(config, dir);
@@ -35,7 +40,7 @@ export async function openStore(deps: StoreDeps, { access, signal, snapshotDir }
     ? await (await import('../cluster/open-shared-db.ts')).openSharedDb({ config, dir, log, access, signal })
     : await openOwnDb({ config, dir: snapshotDir ?? dir, log, clock });
   try {
-    const seen = openSeenUrls(config, db, log);
+    const seen = openSeenUrls(config, db, log, await cacheOf?.(db));
     const isReading = snapshotDir !== undefined || (isShared && access === 'look');
     if (!isReading) await recover(db, segments, log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);

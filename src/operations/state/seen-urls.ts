@@ -5,11 +5,12 @@ import { createSeenUrls } from '../../adapters/rows/seen/seen-urls.ts';
 import type { Config } from '../../config/schema.ts';
 import { type BloomPlan, planGrowingBloom } from '../../domain/url/bloom/bloom-sizing.ts';
 import { HotUrls } from '../../domain/url/cache/hot-urls.ts';
+import type { UrlCache } from '../../domain/url/cache/url-cache.ts';
 import { WeightedUrls } from '../../domain/url/cache/weighted-urls.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
-import { NO_SEEN_STATS, type SeenUrls, type SeenUrlsStats } from '../../ports/seen-urls.ts';
+import { NO_SEEN_STATS, PURGED_KEY, type SeenUrls, type SeenUrlsStats } from '../../ports/seen-urls.ts';
 
 /** The configured filter; `undefined` when it is off. */
 export async function configuredFilter({ seen }: Config): Promise<BloomPlan | SharedSeenFilter | undefined> {
@@ -20,11 +21,33 @@ export async function configuredFilter({ seen }: Config): Promise<BloomPlan | Sh
   return new RedisSeenFilter({ redis: await connectRedis(seen.redis), name: seen.redisName, plan });
 }
 
-export function openSeenUrls({ seen }: Config, db: RowsCrawlDb, log: Log): SeenUrls {
-  const { cacheSize, trust } = seen;
+const newCache = ({ seen }: Pick<Config, 'seen'>): UrlCache =>
+  seen.cache === 'lru' ? new HotUrls(seen.cacheSize) : new WeightedUrls(seen.cacheSize);
+
+/** Gives the cache of hot URLs for an opening of the crawl db. */
+export type CacheOf = (db: Pick<CrawlDb, 'meta'>) => Promise<UrlCache>;
+
+/**
+ * One cache for all openings of a crawl db by a process that does not hold it in between. It begins anew when URLs were
+ * deleted since: by others, who do not tell this process which.
+ */
+export function keptCache(config: Pick<Config, 'seen'>): CacheOf {
+  let cache = newCache(config);
+  let known: string | undefined;
+  return async (db) => {
+    const purged = await db.meta(PURGED_KEY);
+    if (purged !== known) cache = newCache(config);
+    known = purged;
+    return cache;
+  };
+}
+
+/** @param cache default: one of its own */
+export function openSeenUrls(config: Config, db: RowsCrawlDb, log: Log, cache = newCache(config)): SeenUrls {
+  const { trust } = config.seen;
   return createSeenUrls({
     hasMany: (urls) => db.hasMany(urls),
-    cache: seen.cache === 'lru' ? new HotUrls(cacheSize) : new WeightedUrls(cacheSize),
+    cache,
     trust,
     log,
     ...(db.seenFilter === null ? {} : { filter: db.seenFilter }),

@@ -5,6 +5,7 @@ import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle, type Transition } from '../../domain/crawl/states/settle.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
+import { PURGED_KEY } from '../../ports/seen-urls.ts';
 import type { SegmentInfo } from '../../ports/segment-store.ts';
 import { addFailure, type FailureKind, parseFailureOf } from '../counters/failures.ts';
 import type { Layers } from '../counters/layers.ts';
@@ -248,6 +249,7 @@ async function write(
       options.distrustMs,
     ),
     segments: [row],
+    ...(deletes.length > 0 && { meta: { [PURGED_KEY]: String(clock.now()) } }),
     ...noted(changes, clock.now()),
   });
   seen.add([...firstRecords, ...added.map(({ url }) => url)]);

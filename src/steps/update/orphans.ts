@@ -4,7 +4,7 @@ import { type SettlePolicy, settle } from '../../domain/crawl/states/settle.ts';
 import { urlKey } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { LinkedUrls, OpenLinkedUrls } from '../../ports/linked-urls.ts';
-import type { SeenUrls } from '../../ports/seen-urls.ts';
+import { PURGED_KEY, type SeenUrls } from '../../ports/seen-urls.ts';
 import { noted } from '../facts/change-feed.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions, type VisitedPage } from './repeats.ts';
 
@@ -89,6 +89,7 @@ async function sweepRecords(
       puts: [...puts, ...revivedPuts],
       deletes,
       links,
+      ...(deletes.length > 0 && { meta: { [PURGED_KEY]: String(options.now) } }),
       ...noted([...dropped, ...changed], options.now),
     });
     deps.seen.remove(deletes.map(({ url }) => url));

@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import type { SeenView } from '../../../src/crawler.ts';
 import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
 import { type RedisServer, startRedis, startRedisCluster } from '../../adapters/redis/redis-server.ts';
 import { type Running, run, start, workDir } from '../support/binary.ts';
@@ -195,6 +199,30 @@ describe.skipIf(NO_BULLMQ !== null)(
       requirePolite(before);
       await cluster.stop();
     }, 90_000);
+
+    it('a worker knows in a later round what it has met in an earlier one, and readdb --seen counts it', async () => {
+      // A row of pages, one a round; each links to the next one, and to the same five as all others.
+      const row = createServer((request, response) => {
+        const number = Number(/^\/row\/(\d)$/.exec(request.url ?? '')?.[1] ?? 9);
+        if (request.url === '/robots.txt') response.statusCode = 404;
+        response.setHeader('content-type', 'text/html');
+        const menu = [1, 2, 3, 4, 5].map((n) => `<a href="/menu/${n}">menu ${n}</a>`).join(' ');
+        response.end(number < 5 ? `<p>${menu} <a href="/row/${number + 1}">next</a>` : '<p>the end');
+      }).listen(0, '127.0.0.1');
+      await once(row, 'listening');
+      const origin = `http://127.0.0.1:${(row.address() as AddressInfo).port}`;
+      const where = within(join(workDir(), 'hot'), 'hot');
+      await prepare(['inject', `${origin}/row/0`, ...where]);
+      await requireDone([start(['work', '--json', ...where, ...network])]);
+      row.close();
+      const seen = await jsonStaying<SeenView>(['readdb', '--seen', ...where]);
+      expect(seen).toMatchObject({ filterIn: 'memory', filter: null });
+      // The menu is new in the first round, and known without a read in the four that follow.
+      expect(seen.asked).toMatchObject({ probes: 30, filterNew: 10, cacheHits: 20, reads: 0 });
+      const text = (await runStaying(['readdb', '--seen', ...where])).stdout;
+      expect(text).toMatch(/^cache +weighted, up to 65,536 URLs, \d+ hits? \(/m);
+      expect(text).toMatch(/^filter +on \(memory\); open in the process that writes, not here$/m);
+    }, 60_000);
 
     it('refuses to work without a server', async () => {
       const { code, stderr } = await run(['work', '--dir', workDir()]);

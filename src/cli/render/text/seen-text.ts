@@ -10,10 +10,14 @@ export function seenText(view: SeenView, style: TextStyle): string {
   const { asked, cache, filter } = view;
   const fields: [string, string][] = [
     ['lookups', `${counted(asked.probes, 'URL')}`],
-    ['cache', `${cache.kind}, up to ${counted(cache.urls, 'URL')}, hit rate ${percent(view.cacheHitRate)}`],
+    [
+      'cache',
+      `${cache.kind}, up to ${counted(cache.urls, 'URL')}, ${counted(asked.cacheHits, 'hit')} (${percent(view.cacheHitRate)})`,
+    ],
     ['reads', `${percent(view.readRate)} of the lookups read the crawl db`],
   ];
-  if (filter === null) return `${fieldLines([...fields, ['filter', 'off']])}\n`;
+  const off = view.filterIn === 'off' ? 'off' : `on (${view.filterIn}); open in the process that writes, not here`;
+  if (filter === null) return `${fieldLines([...fields, ['filter', off]])}\n`;
   const { estimatedFalsePositiveRate: estimated, falsePositiveRate: bound } = filter;
   const perUrl = filter.urls === 0 ? '' : `, ${(filter.bits / filter.urls).toFixed(1)} bits a URL`;
   const measured = view.measuredFalsePositiveRate;
