@@ -20,6 +20,7 @@ import { type Site, startSite } from './crawl/site-process.ts';
 import { benchLarge } from './crawldb/large.ts';
 import { benchStore } from './crawldb/store-options.ts';
 import { benchExport } from './export/export.ts';
+import { benchHadoop } from './hadoop/hadoop.ts';
 import { benchDedup } from './near/dedup.ts';
 import { benchNear } from './near/near-groups.ts';
 import { benchNearTables } from './near/near-tables.ts';
@@ -115,6 +116,7 @@ if (isAsked('seen')) await benchSeen(say, verdict);
 if (isAsked('seen-fp')) await benchSeenFp(say, verdict, 10_000_000);
 if (isAsked('near')) benchNear(verdict);
 if (isAsked('dedup')) await benchDedup(say, verdict, Number(values.fingerprints));
+if (values.only === 'hadoop') await benchHadoop(say, verdict, pages, values.state);
 const against = values.against.split(',').filter(Boolean);
 if (isAsked('neardup')) await benchNeardup(say, verdict, Number(values.articles), Number(values.seed), against);
 if (values.only === 'revisions') {
