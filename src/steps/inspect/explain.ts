@@ -16,6 +16,7 @@ import {
   visitStories,
   waysToComeSooner,
 } from './explain-outlook.ts';
+import { partSentences } from './explain-parts.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -258,7 +259,7 @@ function stateSentences(datum: CrawlDatum): string[] {
   }
   sentences.push(...seriesSentences(datum));
   if (datum.metadata.noindex === true) sentences.push('The page has a noindex directive: exports leave it out.');
-  sentences.push(...blockSentences(datum));
+  sentences.push(...partSentences(datum));
   if (datum.fixedIntervalMs !== null)
     sentences.push('Its interval is fixed by its seed (fixedInterval); no schedule changes it.');
   return sentences;
@@ -275,29 +276,5 @@ function seriesSentences({ metadata: { variant, variantOf, pageNumber } }: Crawl
     );
   }
   if (pageNumber !== undefined) sentences.push(`It is page ${pageNumber} of a text or list of several pages.`);
-  return sentences;
-}
-
-/** The parts of the page that change. */
-function blockSentences({ blocks, visits }: CrawlDatum): string[] {
-  if (blocks === null) return [];
-  const { changed, volatile } = blocks;
-  const sentences: string[] = [];
-  if (changed.length > 0) sentences.push(`The last change was in these parts: ${changed.join(', ')}.`);
-  else if (visits.at(-1)?.outcome === 'modified') {
-    sentences.push('The last change was in no text that was compared: only in links, markup or hidden parts.');
-  }
-  if (volatile.length > 0) {
-    sentences.push(`These parts differ at most visits, so they do not count as a change: ${volatile.join(', ')}.`);
-    if (volatile.some((name) => /:\d+$/.test(name))) {
-      sentences.push(
-        'The number of a part is that among its like siblings: those that stayed tell it from the others.',
-      );
-    }
-    const last = visits.at(-1);
-    if (last?.outcome === 'modified' && last.distance === 0) {
-      sentences.push('Nothing else that counts differed at the last visit with another body, so its distance is 0.');
-    }
-  }
   return sentences;
 }
