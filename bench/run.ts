@@ -29,6 +29,7 @@ import { benchRevisions } from './near/revisions.ts';
 import { benchPeers } from './peers/peers.ts';
 import { benchLiveView } from './questions/live-view.ts';
 import { benchQuestions } from './questions/questions.ts';
+import { benchTraps } from './traps/traps.ts';
 import { benchSeen } from './urls/seen.ts';
 import { benchSeenFp } from './urls/seen-fp.ts';
 import { benchUrlRules } from './urls/url-rules.ts';
@@ -136,6 +137,7 @@ if (values.only === undefined || values.only === 'live-view') await benchLiveVie
 if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);
 if (values.only === undefined || values.only === 'url-rules') benchUrlRules(say, verdict);
 if (values.only === undefined || values.only === 'export') await benchExport(say, verdict);
+if (isAsked('traps')) await benchTraps(say, verdict);
 if (values.only === 'large') {
   const sizes = values.sizes.split(',').map(Number);
   benchLarge(say, { sizes, state: values.state, svg: values.svg });

@@ -1,4 +1,5 @@
-import { testPlugin } from 'incrawl/plugin-testing';
+import { definePlugin } from 'incrawl/plugin';
+import { testHost, testPlugin } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import plugin from './plugin.ts';
 
@@ -9,32 +10,66 @@ const SITE = Array.from(
   (_, i) => `http://a.org/dir${'abcdefghij'[i % DIRECTORIES]}/2015/page${Math.floor(i / DIRECTORIES)}.html`,
 );
 
+const PUBLISHED = { mode: 'published' };
+
 async function judged(options: Record<string, unknown>, urls: readonly string[], known: readonly string[] = []) {
   const filter = await testPlugin(plugin, { options });
   for (const url of known) filter.learn?.(url);
   const verdicts = urls.map((url) => filter.admit?.(url));
-  return {
-    verdicts,
-    admitted: verdicts.filter((verdict) => verdict?.admit === true && verdict.demote === undefined).length,
-    deferred: verdicts.filter((verdict) => verdict?.admit === true && verdict.demote !== undefined).length,
-    dropped: verdicts.filter((verdict) => verdict?.admit === false).length,
-  };
+  return { verdicts, admitted: verdicts.filter((verdict) => verdict?.admit).length };
 }
 
-describe('a templated site', () => {
-  it('loses nothing by default: what is not admitted is put off', async () => {
-    const { admitted, deferred, dropped } = await judged({ quota: 12 }, SITE);
-    expect({ admitted, deferred, dropped }).toEqual({
-      admitted: 12 * DIRECTORIES,
-      deferred: (TAILS - 12) * DIRECTORIES,
-      dropped: 0,
-    });
+describe('families', () => {
+  const familiesOf = async (url: string, options = {}) => {
+    const filter = await testPlugin(plugin, { options });
+    return filter.sharing?.familiesOf(url);
+  };
+
+  it.each([
+    ['http://a.org/', ['a.org|', 'a.org']],
+    ['http://a.org/docs/intro.html', ['a.org|docs', 'a.org']],
+    ['http://a.org/news/2015/05/9.html', ['a.org|news/#/#|#.html', 'a.org|news/#/#', 'a.org|news', 'a.org']],
+    ['http://a.org/shop/list?b=1&a=2', ['a.org|shop|list|b&a', 'a.org|shop|list', 'a.org|shop', 'a.org']],
+    ['http://a.org/cal/2031/05/17/', ['a.org|cal/#/#|#', 'a.org|cal/#/#', 'a.org|cal', 'a.org']],
+  ])('of %s', async (url, names) => {
+    expect((await familiesOf(url))?.map(({ name }) => name)).toEqual(names);
   });
 
-  it('keeps D + T - 1 pages at most as published, and says of the rest why', async () => {
-    const { admitted, dropped, verdicts } = await judged({ mode: 'published' }, SITE);
+  it('have the quota, the site its own', async () => {
+    const families = await familiesOf('http://a.org/x/y.html', { quota: 7, siteQuota: 9 });
+    expect(families?.map(({ quota }) => quota)).toEqual([7, 9]);
+  });
+
+  it('are as configured', async () => {
+    const families = await familiesOf('http://a.org/en/news/9', { families: [['site', 'segment:2', 'depth']] });
+    expect(families?.map(({ name }) => name)).toEqual(['a.org|en|4', 'a.org']);
+  });
+
+  it('may go by a feature of another plugin', async () => {
+    const other = definePlugin({
+      name: 'urlfilter-language',
+      api: 1,
+      setup: () => ({
+        filter: () => ({ accept: true as const }),
+        features: { language: (segments) => (/^(en|de)$/.test(segments[1] ?? '') ? (segments[1] as string) : null) },
+      }),
+    });
+    const { features = {} } = await testPlugin(other);
+    const options = plugin.options?.parse({ families: [['site', 'language']] });
+    if (options === undefined) throw new TypeError('the plugin has options');
+    const filter = await plugin.setup(testHost, options);
+    filter.useFeatures?.(features);
+    const namesOf = (url: string) => filter.sharing?.familiesOf(url).map(({ name }) => name);
+    expect(namesOf('http://a.org/de/x/y')).toEqual(['a.org|de', 'a.org']);
+    expect(namesOf('http://a.org/x/y')).toEqual(['a.org']);
+    expect(() => filter.useFeatures?.({})).toThrow(/"language"/);
+  });
+});
+
+describe('as published', () => {
+  it('keeps D + T - 1 pages at most, and says of the rest why', async () => {
+    const { admitted, verdicts } = await judged(PUBLISHED, SITE);
     expect(admitted).toBeLessThanOrEqual(DIRECTORIES + TAILS - 1);
-    expect(admitted + dropped).toBe(SITE.length);
     expect(verdicts.at(-1)).toMatchObject({
       reason: expect.stringMatching(/^similar to known URLs: site \d+, depth 4/),
     });
@@ -42,35 +77,27 @@ describe('a templated site', () => {
 
   it('a fifth feature lets more in', async () => {
     const years = SITE.map((url, i) => url.replace('2015', String(2000 + i)));
-    const { admitted } = await judged(
-      { mode: 'published', features: ['site', 'depth', 'directory', 'tail', 'segment:3'] },
-      years,
-    );
-    expect(admitted).toBe(SITE.length);
+    const features = ['site', 'depth', 'directory', 'tail', 'segment:3'];
+    expect((await judged({ ...PUBLISHED, features }, years)).admitted).toBe(SITE.length);
+  });
+
+  it('what the crawl db has counts after a restart', async () => {
+    // Ten tail pages that the first 200 URLs do not have.
+    expect((await judged(PUBLISHED, SITE.slice(200), SITE.slice(0, 200))).admitted).toBeLessThanOrEqual(10);
   });
 });
 
 it.each([
-  [{}, 0],
-  // Ten tail pages that the first 200 URLs do not have.
-  [{ mode: 'published' }, 10],
-])('what the crawl db has counts after a restart (%j)', async (options, atMost) => {
-  const { admitted, deferred, dropped } = await judged({ ...options, quota: 5 }, SITE.slice(200), SITE.slice(0, 200));
-  expect(admitted).toBeLessThanOrEqual(atMost);
-  expect(admitted + deferred + dropped).toBe(100);
+  [{}, 'families a.org|news/#|#.html, a.org|news/#, a.org|news, a.org'],
+  [PUBLISHED, 'features site 166193, depth 4, directory 1084457, tail 728361'],
+])('describes what it goes by (%j)', async (options, expected) => {
+  const filter = await testPlugin(plugin, { options });
+  expect(filter.describe?.('http://a.org/news/2015/9.html')).toBe(expected);
 });
 
-it('explains the features of a URL', async () => {
-  const filter = await testPlugin(plugin, {});
-  const context = { from: null, depth: 0, seedHosts: new Set<string>() };
-  expect(filter.filter('http://a.org/news/2015/9.html', context)).toEqual({
-    accept: true,
-    reason: 'signature a.org|4|news|#.html',
-  });
-});
-
-it('refuses features that it does not have', async () => {
-  await expect(testPlugin(plugin, { options: { mode: 'published', features: ['colour'] } })).rejects.toThrow(
-    /segment:3/,
-  );
-});
+it.each([{ mode: 'published', features: ['color'] }, { families: [['site', 'color']] }])(
+  'refuses features that nobody provides (%j)',
+  async (options) => {
+    await expect(testPlugin(plugin, { options })).rejects.toThrow(/"color"; expected .* segment:3/);
+  },
+);

@@ -1,6 +1,6 @@
 import { canonicalUrl, explainCanonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { Log } from '../ports/log.ts';
-import type { UrlAdmissionVerdict, UrlContext, UrlRefusal, UrlScope, UrlVerdict } from './api/plugin-api.ts';
+import type { UrlAdmissionVerdict, UrlContext, UrlFamily, UrlRefusal, UrlScope, UrlVerdict } from './api/plugin-api.ts';
 import { atOnce } from './loading/answer-checks.ts';
 import type { LoadedPlugins } from './loading/load-plugins.ts';
 import { textOf } from './loading/resolve-plugin.ts';
@@ -84,7 +84,8 @@ export function explainUrlChain(
   }
   for (const plugin of plugins.filters) {
     const verdict = filterBy(plugin, url, context);
-    steps.push({ name: plugin.name, before: url, after: verdict.accept ? url : null, note: verdict.reason });
+    const note = verdict.reason ?? describedBy(plugin, url);
+    steps.push({ name: plugin.name, before: url, after: verdict.accept ? url : null, note });
     if (verdict.accept) continue;
     const { by, reason, isExempt } = afterExemptions(
       plugins,
@@ -176,6 +177,14 @@ function filterBy(plugin: LoadedPlugins['filters'][number], url: string, context
   }
 }
 
+function describedBy(plugin: LoadedPlugins['filters'][number], url: string): string | undefined {
+  try {
+    return atOnce('describe', plugin.extension.describe?.(url));
+  } catch (error) {
+    return `plugin-failed: ${plugin.name}: ${textOf(error)}`;
+  }
+}
+
 /** The filters with `admit`, each under its name. One that throws admits the URL and is logged once. */
 export function admissionGates({ filters }: Pick<LoadedPlugins, 'filters'>, log: Log) {
   return filters.flatMap(({ name, extension }) => {
@@ -199,6 +208,26 @@ export function admissionGates({ filters }: Pick<LoadedPlugins, 'filters'>, log:
       },
     ];
   });
+}
+
+/** The families of the first filter that names some, under its name; `null`: none does. */
+export function sharingGate({ filters }: Pick<LoadedPlugins, 'filters'>, log: Pick<Log, 'warn'>, now: () => number) {
+  const found = filters.find(({ extension }) => extension.sharing !== undefined);
+  const given = found?.extension.sharing;
+  if (found === undefined || given === undefined) return null;
+  const { name } = found;
+  let hasFailed = false;
+  const familiesOf = (url: string): readonly UrlFamily[] => {
+    try {
+      return atOnce('familiesOf', given.familiesOf(url));
+    } catch (error) {
+      if (!hasFailed) log.warn('a URL filter failed; it admits every URL', { plugin: name, error: textOf(error) });
+      hasFailed = true;
+      return [];
+    }
+  };
+  const { growth, trial, maxFamilies, free, demote } = given;
+  return { name, now, sharing: { growth, trial, maxFamilies, free, demote, familiesOf } };
 }
 
 const ADMIT: UrlAdmissionVerdict = Object.freeze({ admit: true });

@@ -15,6 +15,8 @@ export interface LoopSteps extends UpdateSteps {
   inject(): Promise<void>;
   /** update/readmit-links.ts, where the URL rules were widened; `null`: there was nothing to do. */
   readmitLinks(): Promise<ReadmitSummary | null>;
+  /** update/waiting-links.ts, for hosts whose waiting links were not judged for a day. */
+  admitWaiting(): Promise<void>;
   /** fetch/sitemaps.ts, for the hosts whose sitemaps are to be read by now. */
   readSitemaps(): Promise<void>;
   /** Ids of the segments that an interrupted run left behind, oldest first. */
@@ -63,6 +65,7 @@ export type Stopwatch = { readonly ms: number; readonly cpuMs: number };
 export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<CrawlSummary> {
   await steps.inject();
   const readmitted = await steps.readmitLinks();
+  await steps.admitWaiting();
   await steps.readSitemaps();
   const rounds: RoundSummary[] = [];
   const end = await playRounds(steps, options, rounds).catch(endByFault);
@@ -103,7 +106,10 @@ interface Round {
   readonly from: Stopwatch;
 }
 
-/** `null`: played to its end. Else it was stopped half way: its segment stays, and the next run goes on with it. */
+/**
+ * `null`: played to its end. Else it was stopped half way: its segment stays, and the next run goes on with it. What
+ * was applied until then counts as a round.
+ */
 async function playRound(
   steps: LoopSteps,
   { signal, stopwatch, onRound, onProgress }: LoopOptions,
@@ -123,13 +129,14 @@ async function playRound(
   const summary = roundSummary({ round: number, generated, fetch, updates: [update], ms, cpuMs });
   rounds.push(summary);
   onRound?.(summary);
-  return null;
+  return update.isCutShort ? { round: number, segment, urls: last.urls, left: fetch.left } : null;
 }
 
 /** Applies a segment to the crawl db, with what has to follow. */
 export async function applySegment(steps: UpdateSteps, segment: string): Promise<UpdateSummary> {
   await steps.parse(segment);
   const summary = await steps.updatedb(segment);
+  if (summary.isCutShort) return { ...summary, orphans: 0 };
   await steps.trimFeed();
   const orphans = await steps.sweepOrphans();
   await steps.applyFamilies();

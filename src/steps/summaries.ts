@@ -153,6 +153,8 @@ export interface UpdateSummary {
   readonly restored: number;
   readonly orphans: number;
   readonly released: number;
+  /** `true`: a signal came before the whole segment was applied, and the next run goes on; absent otherwise. */
+  readonly isCutShort?: true;
   /** Pages that could not be parsed, by the reason, most frequent first. */
   readonly failures: readonly FailureKind[];
   /** The same by distance from the seeds. */

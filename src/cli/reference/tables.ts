@@ -66,7 +66,7 @@ const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
   locked: 'another process holds the crawl db; the message names the process',
   stopped: 'stopped by a signal; the same command resumes',
   failureLimit: 'too many failures in a row; the network may be down',
-  forced: 'stopped at once by a second signal; files stay valid',
+  forced: 'stopped at once, by a second signal or 9 s after the first; files stay valid',
 };
 
 const STATES: Readonly<Record<CrawlState, string>> = {

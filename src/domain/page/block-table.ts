@@ -74,6 +74,19 @@ export class BlockTable {
     return this.texts.bytes;
   }
 
+  /** UTF-16 units of the main content outside links; of all blocks where none is main content. */
+  get ownChars(): number {
+    let [main, all, hasMain] = [0, 0, false];
+    for (let at = 0; at < this.count; at++) {
+      const own = this.chars[at]! - this.anchorChars[at]!;
+      all += own;
+      if (this.types[at] !== MAIN_BLOCK) continue;
+      main += own;
+      hasMain = true;
+    }
+    return hasMain ? main : all;
+  }
+
   clear(): void {
     if (this.types.length > KEPT_ROWS) this.resize(0);
     this.count = 0;

@@ -6,7 +6,7 @@ import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { explainUrlChain } from '../../plugin-host/url-chain.ts';
+import { explainUrlChain, sharingGate } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { openChangeCount, withCrawlPrior, withHostPrior } from '../../steps/facts/change-prior.ts';
@@ -14,6 +14,7 @@ import { openVisitPrice } from '../../steps/facts/visit-price.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
 import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';
+import { UrlAdmission } from '../../steps/update/admission.ts';
 import { LinkFamilies } from '../../steps/update/link-families.ts';
 import type { QuestionPlugins } from '../deps.ts';
 import { lastSkips } from '../reports/skip-report.ts';
@@ -66,6 +67,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     family: stored === null ? null : await familyOf(deps, stored),
     trail: datum === undefined ? [] : await trailOf(db, datum),
     skipped: stored === null ? [] : await lastSkips(dir, new Set([stored, input]), SKIPS),
+    share: stored === null || datum !== undefined ? null : await shareOf(deps, stored),
     variants: stored === null || datum !== undefined ? null : await variantsOf(deps, stored),
   });
 }
@@ -105,6 +107,12 @@ async function variantsOf({ db, config }: ExplainDeps, url: string): Promise<Out
   let known = 0;
   for await (const _ of db.scan({ prefix: url.slice(0, mark + 1), limit: max })) known++;
   return { known, max, beyond };
+}
+
+/** By the same judgement as the crawl, from the same records. */
+function shareOf({ db, plugins, now }: ExplainDeps, url: string): Promise<OutlookInput['share']> {
+  const gate = sharingGate(plugins.loaded, { warn: () => {} }, () => now);
+  return new UrlAdmission(db, [], gate).explain(url);
 }
 
 /** The verdict of the stored copy of robots.txt; `undefined`: no copy is stored. */

@@ -10,7 +10,7 @@ import { roundKeeper } from '../reports/round-log.ts';
 import { requireContact } from './contact-requirement.ts';
 import { redirectFollower } from './following.ts';
 import { generateRound } from './generate-round.ts';
-import { readmitWhenWider } from './readmitting.ts';
+import { admitWaitingLinks, readmitWhenWider } from './readmitting.ts';
 import { isAnyDue, roundPause } from './round-pause.ts';
 import { type SeedWatch, watchSeeds } from './seed-outcomes.ts';
 import { runFetchAndParse } from './segment-steps.ts';
@@ -62,11 +62,12 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
           injected = await prepare(deps, options.seeds, watch.add);
         },
         readmitLinks: () => readmitWhenWider(deps, { maxLayers, signal }),
+        admitWaiting: () => admitWaitingLinks(deps, { maxLayers, signal }),
         readSitemaps: () => discoverSitemaps(deps, signal),
         unfinished: () => unappliedSegments(db),
         pause: () => roundPause(deps, () => isAnyDue(db, deps.runtime.clock.now()), signal),
         ...budgeted(deps, options),
-        ...updateSteps(deps, layered),
+        ...updateSteps(deps, { ...layered, signal }),
       };
       const stopwatch = () => ({ ms: performance.now(), cpuMs: cpuMs() });
       const summary = await crawl(steps, { rounds, signal, onRound, onProgress, stopwatch }).finally(kept.done);

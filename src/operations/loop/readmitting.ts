@@ -15,6 +15,7 @@ import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
 import { FAMILIES_PRINT_KEY } from '../../steps/update/link-families.ts';
 import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';
+import { admitWaitingDaily } from '../../steps/update/waiting-links.ts';
 import { counted } from '../../steps/work-meter.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { storedPages } from '../state/stored-pages.ts';
@@ -101,6 +102,22 @@ export async function readmitWhenWider(deps: ReadmitDeps, limits: ReadmitLimits)
     await saveRules(deps, rules);
     return null;
   }
+}
+
+/** Admits some of the links that have waited for a day for the share of their family. */
+export async function admitWaitingLinks(
+  deps: Pick<ReadmitDeps, 'config' | 'runtime' | 'plugins' | 'store'>,
+  { maxLayers, signal }: Omit<ReadmitLimits, 'additions'>,
+): Promise<void> {
+  const { config, runtime, plugins } = deps;
+  if (!config.updatedb.additions) return;
+  const links = { ...linkDeps(deps, NO_SKIP_SINK), filteredBy: {}, demotedBy: {} };
+  const { initialIntervalMs } = plugins.policy.schedule;
+  const { db } = deps.store();
+  await admitWaitingDaily(
+    { db, clock: runtime.clock, links },
+    { ...linkOptions(config, maxLayers), initialIntervalMs, signal },
+  );
 }
 
 /**

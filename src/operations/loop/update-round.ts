@@ -24,6 +24,8 @@ export interface UpdateStepOptions {
   readonly orphans?: 'off' | 'mark' | 'purge';
   /** As in `CrawlOptions`. */
   readonly maxLayers?: number;
+  /** Ends the update after the batch under way. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -74,7 +76,9 @@ async function updatedb(
     soft404: config.fetch.soft404,
     repeats: { ...repeatOptions(config), skipOutlinks: config.dedup.mode === 'skip-outlinks' },
   };
-  const summary = await withSegment(deps, id, (segment) => updateFromSegment(updateDeps, segment, settings, onWork));
+  const summary = await withSegment(deps, id, (segment) =>
+    updateFromSegment(updateDeps, segment, settings, { onWork, signal: options.signal }),
+  );
   await reportSkips(deps.dir, skips, { step: 'updatedb', segment: id, at: clock.now() }, log);
   await saveSeenStats();
   return summary;

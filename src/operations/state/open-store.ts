@@ -1,7 +1,7 @@
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { Config } from '../../config/schema.ts';
-import { admissionGates } from '../../plugin-host/url-chain.ts';
+import { admissionGates, sharingGate } from '../../plugin-host/url-chain.ts';
 import { NO_SEEN_STATS } from '../../ports/seen-urls.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { UrlAdmission } from '../../steps/update/admission.ts';
@@ -45,7 +45,11 @@ export async function openStore(
     if (!isReading) await recover(db, segments, log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, config.outlinks.maxVariantsPerPath);
-    const admission = new UrlAdmission(db, admissionGates(plugins.loaded, log));
+    const admission = new UrlAdmission(
+      db,
+      admissionGates(plugins.loaded, log),
+      sharingGate(plugins.loaded, log, () => clock.now()),
+    );
     const families = new LinkFamilies({ db, domainOf, treatment: config.linkclusters.noise });
     let saved = NO_SEEN_STATS;
     const saveSeenStats = async (): Promise<void> => {

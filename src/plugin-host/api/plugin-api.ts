@@ -32,6 +32,7 @@ export type * from './exporter-api.ts';
 export type * from './parse-result.ts';
 export * from './plugin-library.ts';
 export type * from './url-api.ts';
+export type * from './url-api.ts';
 
 /** The extension that a plugin of each kind provides. */
 export interface ExtensionByKind {

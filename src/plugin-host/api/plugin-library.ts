@@ -89,8 +89,7 @@ export { writtenTime } from '../../domain/page/text/written-time.ts';
 // URLs: urlnormalizer-*, urlfilter-*.
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 export { FeatureFilter } from '../../domain/url/families/feature-filter.ts';
-export { SimilarQuota } from '../../domain/url/families/similar-quota.ts';
-export { featureNamed, featureSizing, urlSignature } from '../../domain/url/families/url-features.ts';
+export { featureNamed, featureSizing, urlSegments } from '../../domain/url/families/url-features.ts';
 // Optional packages.
 export { type LoadedPackage, type LoadPackage, loadPackage } from '../../packages/load-package.ts';
 export {

@@ -69,6 +69,10 @@ export async function testPlugin<Kind extends PluginKind, Options>(
   const kind = kindOfPlugin(plugin.name);
   const options = checkedOptions(plugin, given.options ?? {});
   const extension = await plugin.setup(given.host ?? testHost, options);
+  if (kind === 'urlfilter') {
+    const filter = extension as ExtensionByKind['urlfilter'];
+    filter.useFeatures?.(filter.features ?? {});
+  }
   const exam = EXAMS[kind] as (extension: unknown, given: PluginTestOptions) => void | Promise<void>;
   await exam(extension, given);
   return extension;

@@ -1,6 +1,10 @@
 import type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
+import type { ShareOptions, UrlFamily } from '../../domain/url/families/family-shares.ts';
+import type { UrlFeatures } from '../../domain/url/families/url-features.ts';
 
 export type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
+export type { ShareOptions, UrlFamily } from '../../domain/url/families/family-shares.ts';
+export type { UrlFeature, UrlFeatures } from '../../domain/url/families/url-features.ts';
 
 /**
  * Rewrites URLs, before the filters. Normalisers run in the order of the plugin list, or as `scopes` in that file names
@@ -41,6 +45,8 @@ export type UrlVerdict =
 export interface UrlFilter {
   /** Judges a normalised URL. Synchronous. A filter that throws keeps the URL out; the reason names the plugin. */
   filter(url: string, context: UrlContext): UrlVerdict;
+  /** What the filter goes by, of a URL that it lets in; for `incrawl check url` and `incrawl explain`. */
+  describe?(url: string): string;
   /**
    * For filters that count: called once for each new URL, that is one that passed all filters and is not in the crawl
    * db, in the order found. A filter that throws admits the URL.
@@ -48,6 +54,31 @@ export interface UrlFilter {
   admit?(url: string): UrlAdmissionVerdict;
   /** Called with every URL of the crawl db before the first {@link admit} of a run. */
   learn?(url: string): void;
+  /**
+   * Features of a URL by name, for filters that compare URLs, such as `urlfilter-similarity`. Of two of one name the
+   * one of the later filter counts.
+   */
+  readonly features?: UrlFeatures;
+  /** Called once, before any other method, with the {@link features} of all URL filters. An error ends the start. */
+  useFeatures?(features: UrlFeatures): void;
+  /**
+   * Families of like URLs, among which the host shares out how many new URLs of a site enter: those beyond the share of
+   * their family wait until visits to it bring something new. Of several filters with families the first one counts.
+   */
+  readonly sharing?: FamilySharing;
+}
+
+/** How a site is shared out among families of like URLs. */
+export interface FamilySharing extends ShareOptions {
+  /**
+   * The families of a URL, the narrowest first, the whole site last. Called once {@link UrlFilter.useFeatures} was.
+   * Synchronous; a filter that throws lets the URL in.
+   */
+  familiesOf(url: string): readonly UrlFamily[];
+  /** URLs that a host may have before any is judged. */
+  readonly free: number;
+  /** Factor on the score of URLs that enter without room, above 0 and below 1. */
+  readonly demote: number;
 }
 
 export type UrlAdmissionVerdict =

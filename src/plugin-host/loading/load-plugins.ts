@@ -14,6 +14,7 @@ import {
   type Scoring,
   type Signature,
   type UrlExemption,
+  type UrlFeatures,
   type UrlFilter,
   type UrlNormalizer,
   type UrlScope,
@@ -113,7 +114,23 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     }
     entries.push(loaded);
   }
+  shareFeatures(entries);
   return arrange(entries, options.list, options.kinds);
+}
+
+/** Gives each URL filter the features that all of them contribute. */
+function shareFeatures(entries: readonly LoadedPlugin[]): void {
+  const filters = entries.flatMap(({ kind, name, extension }) =>
+    kind === 'urlfilter' && extension !== null ? [{ name, extension: extension as UrlFilter }] : [],
+  );
+  const features: UrlFeatures = Object.assign({}, ...filters.map(({ extension }) => extension.features ?? {}));
+  for (const { name, extension } of filters) {
+    try {
+      extension.useFeatures?.(features);
+    } catch (error) {
+      throw new CrawlError('config-invalid', `${name}: ${textOf(error)}`, { cause: error });
+    }
+  }
 }
 
 async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<LoadedPlugin> {

@@ -24,6 +24,7 @@ const BUNDLED = [
   'urlfilter-rules',
   'urlfilter-scope',
   'urlfilter-traps',
+  'urlfilter-similarity',
   'parse-html',
   'parse-feed',
   'parse-text',
@@ -58,7 +59,6 @@ export const BUNDLED_PLUGINS: readonly string[] = [
   ...BUNDLED_EXPORTERS,
   'parsefilter-blocks',
   'protocol-undici',
-  'urlfilter-similarity',
 ];
 
 /** What is loaded when the operator has no list; the shipped `conf/plugins.yaml` says the same. */

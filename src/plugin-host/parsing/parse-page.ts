@@ -127,7 +127,7 @@ function recordOf(
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
     stated: statedFacts(result),
-    ...(blocks.count === 0 ? {} : { blocks: blockPrints(blocks) }),
+    ...(blocks.count === 0 ? {} : { blocks: blockPrints(blocks), ownChars: blocks.ownChars }),
     places: placePrints(result, blocks),
     noindex: result.noindex,
     metadata: boundedMetadata({ ...result.metadata, ...ownMetadata(result) }),

@@ -173,7 +173,8 @@ class Follower {
     if (!mayEnter) return null;
     const counts = { filteredBy: {}, demotedBy: {} };
     const found = new Map([[url, target]]);
-    const [datum] = await additions({ ...this.#deps.links, ...counts }, found, this.#options, initialIntervalMs);
+    const { added } = await additions({ ...this.#deps.links, ...counts }, found, this.#options, initialIntervalMs);
+    const [datum] = added;
     return datum !== undefined && this.#isWanted(datum) ? { datum, isNew: true, target } : null;
   }
 

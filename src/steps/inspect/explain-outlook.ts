@@ -4,6 +4,7 @@ import type { CrawlDatum, Visit, VisitOutcome } from '../../domain/crawl/states/
 import type { SettlePolicy } from '../../domain/crawl/states/settle.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import { figuresOf, type ShareVerdict } from '../../domain/url/families/family-shares.ts';
 import type { HostRow, Lease } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import type { FamilyTreatment } from '../update/link-families.ts';
@@ -84,6 +85,8 @@ export interface OutlookInput {
   readonly variants: { readonly known: number; readonly max: number; readonly beyond: string } | null;
   /** `null`: it is of none. */
   readonly family: FamilyView | null;
+  /** The judgement of a filter that names families of like URLs; `null`: its host has few URLs, or there is none. */
+  readonly share: { readonly by: string; readonly verdict: ShareVerdict } | null;
   /** The last times that it was skipped, oldest first. */
   readonly skipped: readonly { readonly reason: SkipReason; readonly by: string | null }[];
 }
@@ -129,16 +132,37 @@ const FAMILY_OUTLOOK: Readonly<Record<FamilyTreatment, string>> = {
   drop: 'So it would be refused (linkclusters.noise: drop).',
 };
 
+function shareSentence({ by: filter, verdict: { verdict, by } }: NonNullable<OutlookInput['share']>): string {
+  const family = by === null ? '' : ` (${figuresOf(by)})`;
+  return verdict === 'trial'
+    ? `If a link to it were found, it could enter with a lower score: its family of like URLs is full${family}, and ` +
+        `${filter} lets a few of a day in.`
+    : `If a link to it were found, it would wait: its family of like URLs has used its share${family}. It enters when ` +
+        `visits to the family bring something new, or as one of a few a day (${filter}).`;
+}
+
 /** What would happen if a link to a URL that is not in the crawl db were found now. */
-export function ifItWereFound({ datum, url, robots, host, policy, variants, family, skipped }: OutlookInput): string[] {
+export function ifItWereFound({
+  datum,
+  url,
+  robots,
+  host,
+  policy,
+  variants,
+  family,
+  share,
+  skipped,
+}: OutlookInput): string[] {
   if (datum !== undefined) return [];
   if (url === null) return ['If a link to it were found, the URL rules would refuse it for the same reason.'];
   // A counting filter decides by what it has admitted, so only what it said of the last link is known.
   const last = skipped.at(-1);
   const found =
-    last?.reason === 'url-not-admitted'
-      ? [`If a link to it were found, ${last.by ?? 'a URL filter'}, which refused the last one, would decide again.`]
-      : ['If a link to it were found, it would enter the crawl db as unfetched and be due at once.'];
+    share !== null && share.verdict.verdict !== 'enters'
+      ? [shareSentence(share)]
+      : last?.reason === 'url-not-admitted'
+        ? [`If a link to it were found, ${last.by ?? 'a URL filter'}, which refused the last one, would decide again.`]
+        : ['If a link to it were found, it would enter the crawl db as unfetched and be due at once.'];
   if (variants !== null && variants.known >= variants.max) {
     const what = variants.beyond === 'drop' ? 'it would be refused' : 'its score would be a tenth';
     found.push(`But its path has as many queries as outlinks.maxVariantsPerPath allows (${variants.max}), so ${what}.`);

@@ -6,7 +6,9 @@ import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { PageVariant } from '../../domain/page/links/page-variant.ts';
+import { THIN_KEY, type Thinness } from '../../domain/url/families/visit-worth.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
+import { WAITING_KEY } from '../update/family-books.ts';
 import {
   type FamilyView,
   familySentence,
@@ -237,6 +239,12 @@ function foundSentence({ referrer, seed, depth, metadata }: CrawlDatum): string 
   return `It was found ${how} ${referrer}, ${depth} link${depth === 1 ? '' : 's'} from a seed.`;
 }
 
+const THINNESS: Readonly<Record<Thinness, string>> = {
+  'link-list':
+    'It has hardly a word of its own and many links to URLs like it: its family got no further share for it.',
+  'little-text': 'It has hardly a word of its own: its family got half a share for it.',
+};
+
 function stateSentences(datum: CrawlDatum): string[] {
   const sentences = [foundSentence(datum)];
   const redirects = redirectsTo(datum);
@@ -248,6 +256,15 @@ function stateSentences(datum: CrawlDatum): string[] {
   }
   const { demoted } = datum.metadata;
   if (demoted !== undefined) sentences.push(`It entered the crawl db with a lower score (${String(demoted)}).`);
+  const waiting = datum.metadata[WAITING_KEY];
+  if (typeof waiting === 'number') {
+    sentences.push(
+      `${waiting} of its links wait${waiting === 1 ? 's' : ''} for the share of ` +
+        'a family of like URLs; "incrawl skipped --reason like-urls-wait" names some.',
+    );
+  }
+  const thin = THINNESS[datum.metadata[THIN_KEY] as Thinness];
+  if (thin !== undefined) sentences.push(thin);
   if (datum.target !== null) {
     const relation =
       datum.state === 'duplicate'

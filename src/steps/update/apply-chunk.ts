@@ -3,6 +3,7 @@ import { judgeHint, withoutHint } from '../../domain/crawl/discovery/sitemap-hin
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle, type Transition } from '../../domain/crawl/states/settle.ts';
+import { MANY_LINKS, THIN_KEY, thinnessOf } from '../../domain/url/families/visit-worth.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 import { PURGED_KEY } from '../../ports/seen-urls.ts';
@@ -28,6 +29,7 @@ import type { JoinedRecord } from './joined-records.ts';
 import { listedPage } from './listed-page.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
+import { withWaiting } from './waiting-links.ts';
 
 export interface UpdateOptions extends LinkOptions {
   /** Whether newly found URLs enter the crawl db. */
@@ -76,6 +78,8 @@ interface Draft {
   readonly changes: PageChange[];
   /** URLs met as links or redirect targets. */
   readonly found: Map<string, Found>;
+  /** Pages that had their first answer. */
+  readonly firsts: CrawlDatum[];
 }
 
 /** A visit to a page that is known, or was listed. */
@@ -102,6 +106,7 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
     shown: [],
     changes: [],
     found: new Map(),
+    firsts: [],
   };
   const visits = await collect(run, chunk);
   for (const visit of await judge(run, draft, visits)) draftVisit(run, draft, visit);
@@ -178,12 +183,15 @@ function draftVisit(run: UpdateRun, draft: Draft, visit: JudgedVisit): void {
     draft.shown.push({ host: fetched.host, observation, at });
   }
   if (settled.seen !== undefined) draft.shown.push({ host: fetched.host, observation: settled.seen, at });
-  draftLinks(run, draft, visit);
+  const targets = draftLinks(run, draft, visit);
+  const isFirst = previous.lastFetchAt === null && datum.lastFetchAt !== null;
+  const known = isFirst ? withThinness(run, draft, visit, targets) : datum;
+  if (isFirst) draft.firsts.push(known);
   if (run.options.purgeGone && datum.state === 'gone') {
     if (isStored) purge(draft, previous, datum, at);
     return;
   }
-  const stored = isAnswer(settled) ? withoutHint(datum) : datum;
+  const stored = isAnswer(settled) ? withoutHint(known) : known;
   draft.puts.push({ datum: stored, previous: isStored ? previous : null, leasedBy: run.segment.id });
   if (!isStored) draft.firstRecords.push(previous.url);
 }
@@ -204,13 +212,33 @@ function noteChange({ changes }: Draft, previous: CrawlDatum | null, datum: Craw
   if (change !== null) changes.push(change);
 }
 
-function draftLinks(run: UpdateRun, draft: Draft, { previous, datum, parsed, fetched }: JudgedVisit): void {
-  if (parsed === null || parsed.outcome.kind !== 'parsed') return;
+/** Adds the links of a page to the draft; resolves with their targets. */
+function draftLinks(
+  run: UpdateRun,
+  draft: Draft,
+  { previous, datum, parsed, fetched }: JudgedVisit,
+): readonly string[] {
+  if (parsed === null || parsed.outcome.kind !== 'parsed') return [];
   const { options } = run;
   const isPassedOver = datum.state === 'duplicate' && options.repeats.skipOutlinks;
   const source = { page: previous, at: fetched.outcome.at };
   const targets = isPassedOver ? [] : outlinkTargets(run.links, parsed, source, options, draft.found, draft.tally);
   draft.links.push({ url: previous.url, targets });
+  return targets;
+}
+
+/** The page, marked where it has hardly a word of its own: its family may ask how many of its pages do. */
+function withThinness(
+  { links: { admission } }: UpdateRun,
+  { found }: Draft,
+  { datum, parsed }: JudgedVisit,
+  targets: readonly string[],
+): CrawlDatum {
+  const { books } = admission;
+  if (books === null || parsed?.outcome.kind !== 'parsed') return datum;
+  const content = (): readonly string[] => targets.filter((target) => (found.get(target)?.noise ?? null) === null);
+  const thin = thinnessOf(parsed.outcome.ownChars, () => books.ownLinks(datum.url, content(), MANY_LINKS));
+  return thin === null ? datum : { ...datum, metadata: { ...datum.metadata, [THIN_KEY]: thin } };
 }
 
 function purge({ tally, deletes, changes, links }: Draft, previous: CrawlDatum, datum: CrawlDatum, at: number): void {
@@ -222,9 +250,18 @@ function purge({ tally, deletes, changes, links }: Draft, previous: CrawlDatum, 
 }
 
 /** Records for the URLs found that the crawl db does not have. */
-async function newUrls(run: UpdateRun, { found, tally }: Draft): Promise<CrawlDatum[]> {
+async function newUrls(run: UpdateRun, draft: Draft): Promise<readonly CrawlDatum[]> {
   const { options, policy } = run;
-  const added = options.additions ? await additions(run.links, found, options, policy.schedule.initialIntervalMs) : [];
+  const { found, tally, firsts } = draft;
+  if (!options.additions) return [];
+  const { initialIntervalMs } = policy.schedule;
+  const { added, waiting } = await additions(run.links, found, options, initialIntervalMs, firsts);
+  const targetsOf = new Map(draft.links.map(({ url, targets }) => [url, targets]));
+  for (const [i, put] of draft.puts.entries()) {
+    const { url, state, target } = put.datum;
+    const targets = targetsOf.get(url) ?? (state.startsWith('redir') && target !== null ? [target] : null);
+    if (targets !== null) draft.puts[i] = { ...put, datum: withWaiting(put.datum, targets, waiting) };
+  }
   tally.newUrls = added.length;
   for (const { depth } of added) run.layers.count(depth, 'newUrls');
   return added;
@@ -232,7 +269,7 @@ async function newUrls(run: UpdateRun, { found, tally }: Draft): Promise<CrawlDa
 
 /** One batch, so that the chunk is applied as a whole or not at all. The filter of seen URLs follows it. */
 async function write(
-  { db, clock, links: { seen }, options }: UpdateRun,
+  { db, clock, links: { seen, admission }, options }: UpdateRun,
   { puts, deletes, firstRecords, links, shown, changes }: Draft,
   added: readonly CrawlDatum[],
   chunk: readonly JoinedRecord[],
@@ -249,7 +286,7 @@ async function write(
       options.distrustMs,
     ),
     segments: [row],
-    ...(deletes.length > 0 && { meta: { [PURGED_KEY]: String(clock.now()) } }),
+    meta: { ...(deletes.length > 0 && { [PURGED_KEY]: String(clock.now()) }), ...admission.books?.facts().meta },
     ...noted(changes, clock.now()),
   });
   seen.add([...firstRecords, ...added.map(({ url }) => url)]);

@@ -6,7 +6,7 @@ import type { SeenUrls } from '../../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord } from '../../ports/segment-store.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';
 import type { UrlChain } from '../url-chain.ts';
-import type { UrlAdmission } from './admission.ts';
+import type { Admission, UrlAdmission } from './admission.ts';
 import { type LinkFamilies, lowered, NOISE_FAMILY } from './link-families.ts';
 import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
 
@@ -166,16 +166,31 @@ function noiseOf({ noise }: Outlink, page: CrawlDatum, mode: NoiseMode): string 
 
 const NO_URLS: ReadonlySet<string> = new Set();
 
-/** Records for those of the URLs that the crawl db does not have. */
+/** What became of the URLs found. */
+export interface Additions {
+  /** Records for those that enter. */
+  readonly added: readonly CrawlDatum[];
+  /** Those that wait for the share of their family. */
+  readonly waiting: ReadonlySet<string>;
+}
+
+export const NO_ADDITIONS: Additions = Object.freeze({ added: [], waiting: new Set<string>() });
+
+/**
+ * Judges those of the URLs that the crawl db does not have.
+ * @param visited as for {@link UrlAdmission.judge}
+ */
 export async function additions(
   deps: LinkDeps & LinkCounts,
   found: ReadonlyMap<string, Found>,
   { beyondVariants }: Pick<LinkOptions, 'beyondVariants'>,
   intervalMs: number,
-): Promise<CrawlDatum[]> {
+  visited: readonly CrawlDatum[] = [],
+): Promise<Additions> {
   const urls = [...found.keys()];
   const seen = await deps.seen.probe(urls);
   const added: CrawlDatum[] = [];
+  const waiting = new Set<string>();
   const fresh = urls.filter((_, i) => !seen[i]);
   const excess = beyondVariants === 'follow' ? NO_URLS : await deps.variants.beyond(fresh);
   const kept = beyondVariants === 'drop' ? fresh.filter((url) => !excess.has(url)) : fresh;
@@ -186,15 +201,16 @@ export async function additions(
       skipLink(deps, url, 'too-many-queries', parent, null);
     }
   }
-  const admissions = await deps.admission.judge(kept);
+  const asked = kept.map((url) => ({ url, from: (found.get(url) as Found).parent.url }));
+  const admissions = await deps.admission.judge(asked, visited);
   const families = await deps.families.match(kept);
-  for (const [i, url] of kept.entries()) {
-    const { isRefused, factor, reason } = admissions[i]!;
-    if (isRefused) {
-      countRejection(deps.filteredBy, reason ?? 'refused');
-      const [by = '', ...words] = (reason ?? '').split(': ');
-      const from = (found.get(url) as Found).parent.url;
-      deps.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
+  for (const [i, { url, from }] of asked.entries()) {
+    const admission = admissions[i]!;
+    const { isRefused, isWaiting, factor, reason } = admission;
+    if (isRefused || isWaiting) {
+      countRejection(isWaiting ? deps.demotedBy : deps.filteredBy, reason ?? 'refused');
+      if (isWaiting) waiting.add(url);
+      noteOut(deps, url, from, admission);
       continue;
     }
     const { parent, outlink, depth, at, noise, redirects } = found.get(url) as Found;
@@ -224,7 +240,14 @@ export async function additions(
     });
     added.push(family === null ? datum : lowered(datum, family, deps.families.treatment));
   }
-  return added;
+  return { added, waiting };
+}
+
+/** Notes a URL that a counting filter keeps out, for good or for now. */
+function noteOut(deps: LinkDeps, url: string, from: string, { isWaiting, reason, detail }: Admission): void {
+  const [by = '', ...words] = (reason ?? '').split(': ');
+  if (isWaiting) deps.skips.note({ url, reason: 'like-urls-wait', by, detail, from });
+  else deps.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
 }
 
 /** The link without its mark, for the scoring where it does not count as noise. */

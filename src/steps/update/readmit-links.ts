@@ -12,6 +12,7 @@ import {
   type LinkOptions,
   outlinkTargets,
 } from './found-links.ts';
+import { waitingPut } from './waiting-links.ts';
 
 export interface ReadmitDeps {
   readonly db: CrawlDb;
@@ -56,15 +57,21 @@ export async function readmitLinks(
   const flush = async (): Promise<void> => {
     const found = new Map<string, Found>();
     const moved: StoredLinks[] = [];
+    const linking: { readonly datum: CrawlDatum; readonly all: readonly string[] }[] = [];
     for (const { datum, parsed } of batch) {
       const targets = outlinkTargets(counted, parsed, { page: datum, at: deps.clock.now() }, options, found, tally);
       const stored = await deps.db.links(datum.url);
-      const all = new Set([...stored, ...targets]);
-      if (all.size > stored.length) moved.push({ url: datum.url, targets: [...all] });
+      const all = [...new Set([...stored, ...targets])];
+      linking.push({ datum, all });
+      if (all.length > stored.length) moved.push({ url: datum.url, targets: all });
     }
-    const added = await additions(counted, found, options, options.initialIntervalMs);
-    const puts = added.map((datum) => ({ datum, previous: null }));
-    if (puts.length + moved.length > 0) await deps.db.write({ puts, links: moved });
+    const { added, waiting } = await additions(counted, found, options, options.initialIntervalMs);
+    const puts = [
+      ...added.map((datum) => ({ datum, previous: null })),
+      ...linking.flatMap(({ datum, all }) => waitingPut(datum, all, waiting)),
+    ];
+    if (puts.length + moved.length > 0)
+      await deps.db.write({ puts, links: moved, ...deps.links.admission.books?.facts() });
     deps.links.seen.add(added.map(({ url }) => url));
     newUrls += added.length;
     judged += batch.length;

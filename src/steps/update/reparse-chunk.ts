@@ -13,10 +13,12 @@ import {
   type LinkCounts,
   type LinkDeps,
   type LinkOptions,
+  NO_ADDITIONS,
   outlinkTargets,
 } from './found-links.ts';
 import { UNJUDGED_KEY } from './rejudge.ts';
 import { type FieldDifference, type PageDifference, recordDifferences } from './reparse-differences.ts';
+import { withWaiting } from './waiting-links.ts';
 
 /** A page whose stored body was parsed anew; texts are not needed any more. */
 export interface ReparsedPage {
@@ -98,11 +100,14 @@ export async function applyReparsed(
   }
   // Links that a page had before were judged when they were found.
   const entering = new Map([...found].filter(([url]) => gained.has(url)));
-  const added = options.additions ? await additions(deps.links, entering, options, options.initialIntervalMs) : [];
+  const { added, waiting } = options.additions
+    ? await additions(deps.links, entering, options, options.initialIntervalMs)
+    : NO_ADDITIONS;
+  const marked = waiting.size === 0 ? puts : withMarks(pages, puts, moved, waiting);
   const isUnjudged = options.isJudged && resigned.length > 0;
   await db.write(
     {
-      puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
+      puts: [...marked, ...added.map((datum) => ({ datum, previous: null }))],
       links: moved,
       ...changesOf(puts, now),
       ...(isUnjudged ? { meta: { [UNJUDGED_KEY]: 'yes' } } : {}),
@@ -111,6 +116,23 @@ export async function applyReparsed(
   );
   deps.links.seen.add(added.map(({ url }) => url));
   return { differences, resigned, newUrls: added.length };
+}
+
+/** The puts, with the pages marked that have links that wait. */
+function withMarks(
+  pages: readonly ReparsedPage[],
+  puts: readonly CrawlDbPut[],
+  moved: readonly StoredLinks[],
+  waiting: ReadonlySet<string>,
+): CrawlDbPut[] {
+  const byUrl = new Map(puts.map((put) => [put.datum.url, put]));
+  const before = new Map(pages.map(({ datum }) => [datum.url, datum]));
+  for (const { url, targets } of moved) {
+    const previous = before.get(url) as CrawlDatum;
+    const datum = withWaiting(byUrl.get(url)?.datum ?? previous, targets, waiting);
+    if (datum !== previous) byUrl.set(url, { datum, previous });
+  }
+  return [...byUrl.values()];
 }
 
 const isComparedAnew = (a: CrawlDatum, b: CrawlDatum): boolean =>

@@ -14,6 +14,7 @@ import type { LinkCounts } from './found-links.ts';
 import { joinedBatches } from './joined-records.ts';
 import { withSoft404 } from './soft-404.ts';
 import { addTally, emptyTally, type Tally } from './update-tally.ts';
+import { admitWaiting } from './waiting-links.ts';
 
 /**
  * Links of a batch, beyond which no more records join it. A batch should be garbage before V8 promotes it to its old
@@ -24,13 +25,13 @@ const MAX_CHUNK_LINKS = 7_500;
 /**
  * Applies a segment to the crawl db, chunk by chunk. Each batch writes the progress mark with the records that it
  * counts, so an interrupted run goes on where it stopped, and a segment that is applied twice changes nothing more.
- * URLs that were not fetched return to the due index at the end.
+ * URLs that were not fetched return to the due index at the end. A signal ends it after the batch under way.
  */
 export async function updateFromSegment(
   deps: UpdateDeps,
   segment: Segment,
   options: UpdateOptions,
-  onWork?: OnWork,
+  { onWork, signal }: { readonly onWork?: OnWork; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Omit<UpdateSummary, 'orphans'>> {
   const { id } = segment.info;
   const row = (await deps.db.segments()).find((each) => each.id === id);
@@ -52,17 +53,24 @@ export async function updateFromSegment(
     failures: [],
   };
   const isDone = row.state === 'updated';
-  const total = isDone ? emptyTally() : await applyChunks(run, segment, row, onWork);
-  const released = isDone ? 0 : await releaseRest(deps.db, segment);
-  if (!isDone) await countFollowed(run, segment, total);
-  const { urls: size } = segment.info;
-  const updated: SegmentRow = { ...row, urls: size, applied: row.applied + total.applied, state: 'updated' };
-  const meta = {
-    ...visitPriceFacts(visitPrice, total.visits, total.worth),
-    ...changeCountFacts(run.policy, expected, total),
-  };
-  await deps.db.write({ segments: [updated], meta }, { durable: true });
-  await segment.setState('updated');
+  const total = isDone ? emptyTally() : await applyChunks(run, segment, row, { onWork, signal });
+  const isCutShort = !isDone && row.applied + total.applied < segment.fetchedCount;
+  const isEnding = !isDone && !isCutShort;
+  const released = isEnding ? await releaseRest(deps.db, segment) : 0;
+  if (isEnding) {
+    await countFollowed(run, segment, total);
+    await admitLinks(run, total, signal);
+  }
+  if (!isCutShort) {
+    const { urls: size } = segment.info;
+    const updated: SegmentRow = { ...row, urls: size, applied: row.applied + total.applied, state: 'updated' };
+    const meta = {
+      ...visitPriceFacts(visitPrice, total.visits, total.worth),
+      ...changeCountFacts(run.policy, expected, total),
+    };
+    await deps.db.write({ segments: [updated], meta }, { durable: true });
+    await segment.setState('updated');
+  }
   const { distances, distanceSum, visits: _, worth: __, changes: ___, watchedMs: ____, ...counts } = total;
   return {
     segment: id,
@@ -73,6 +81,7 @@ export async function updateFromSegment(
     hosts: run.hosts.summary,
     meanDistance: distances === 0 ? null : distanceSum / distances,
     released,
+    ...(isCutShort && { isCutShort }),
   };
 }
 
@@ -80,18 +89,34 @@ async function applyChunks(
   run: UpdateRun,
   segment: Segment,
   row: SegmentRow,
-  onWork: OnWork | undefined,
+  { onWork, signal }: { readonly onWork?: OnWork | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<Tally> {
   const { db, options } = run;
   const total = emptyTally();
   const limits = { from: row.applied, records: options.chunk, links: MAX_CHUNK_LINKS };
   for await (const chunk of joinedBatches(segment, limits)) {
+    if (signal?.aborted) break;
     const applied = row.applied + total.applied + chunk.length;
     const records = options.soft404 ? await withSoft404(db, chunk) : chunk;
     addTally(total, await applyChunk(run, records, { ...row, applied }));
     onWork?.({ work: 'applying the segment', done: applied, total: segment.fetchedCount });
   }
   return total;
+}
+
+/** Links that the visits of this segment have made room for. */
+async function admitLinks(run: UpdateRun, total: Tally, signal: AbortSignal | undefined): Promise<void> {
+  const { options, policy } = run;
+  if (!options.additions) return;
+  await admitWaiting(run, {
+    ...options,
+    signal,
+    initialIntervalMs: policy.schedule.initialIntervalMs,
+    onAdded: (added) => {
+      total.newUrls += added.length;
+      for (const { depth } of added) run.layers.count(depth, 'newUrls');
+    },
+  });
 }
 
 /** Counts the URLs that entered the crawl db while the segment was fetched. */

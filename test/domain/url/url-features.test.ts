@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FeatureFilter } from '../../../src/domain/url/families/feature-filter.ts';
-import { SimilarQuota } from '../../../src/domain/url/families/similar-quota.ts';
 import {
+  featureNamed,
   featureSizing,
   positionOf,
   shapeOf,
   urlSegments,
-  urlSignature,
 } from '../../../src/domain/url/families/url-features.ts';
 
 const md5 = (text: string): Uint8Array => createHash('md5').update(text).digest();
@@ -111,7 +110,7 @@ describe('the published filter', () => {
   });
 });
 
-describe('the quota by signature', () => {
+describe('families of like URLs', () => {
   it.each([
     ['page-12.html', 'page-#.html'],
     ['3f2a9c81d0e4b7aa', '%'],
@@ -122,26 +121,22 @@ describe('the quota by signature', () => {
   });
 
   it.each([
-    ['http://a.org/', 'a.org|1||'],
-    ['http://a.org/x1', 'a.org|2||x#'],
-    ['http://a.org/news/2015/9.html', 'a.org|4|news|#.html'],
-  ])('signature of %s is %s', (url, signature) => {
-    expect(urlSignature(url)).toBe(signature);
+    ['http://a.org/', { path: '', section: '', shape: null, parameters: null }],
+    ['http://a.org/about.html', { path: '', section: '', shape: null, parameters: null }],
+    ['http://a.org/x1', { path: '', section: '', shape: 'x#', parameters: null }],
+    ['http://a.org/news/2015/05/9.html', { path: 'news/#/#', section: 'news', shape: '#.html', parameters: null }],
+    ['http://a.org/shop/list?b=1&a=2', { path: 'shop', section: 'shop', shape: 'list', parameters: 'b&a' }],
+    ['http://a.org/s/3f2a9c81d0e4/page', { path: 's/%', section: 's', shape: null, parameters: null }],
+  ])('features of %s', (url, expected) => {
+    const names = Object.keys(expected);
+    const found = names.map((name) => [name, featureNamed(name)?.(urlSegments(url))]);
+    expect(Object.fromEntries(found)).toEqual(expected);
   });
 
-  it('defers URLs beyond the quota of their signature, and none of other signatures', () => {
-    const quota = new SimilarQuota(3, 1_000);
-    const urls = Array.from({ length: 10 }, (_, i) => `http://a.org/calendar/${i}.html`);
-    expect(urls.map((url) => quota.add(url))).toEqual([false, false, false, true, true, true, true, true, true, true]);
-    expect(quota.add('http://a.org/about/us.html')).toBe(false);
-    expect(quota.add('http://b.org/calendar/1.html')).toBe(false);
-    expect(quota.countOf(urls[0]!)).toBe(10);
-  });
-
-  it('keeps to its number of signatures', () => {
-    const quota = new SimilarQuota(1, 2);
-    for (const url of ['http://a.org/', 'http://b.org/', 'http://c.org/', 'http://c.org/'])
-      expect(quota.add(url)).toBe(false);
-    expect(quota.add('http://a.org/')).toBe(true);
+  it('a feature from elsewhere goes before one of the same name', () => {
+    const language = (segments: readonly string[]) => (segments[1] === 'en' ? 'en' : null);
+    expect(featureNamed('language', { language })?.(['a.org', 'en'])).toBe('en');
+    expect(featureNamed('path', { path: () => 'mine' })?.(['a.org'])).toBe('mine');
+    expect(featureNamed('constructor')).toBeUndefined();
   });
 });

@@ -94,6 +94,8 @@ export type ParseOutcome =
       readonly title: string | null;
       /** As {@link CrawlDatum.textChars}; absent in segments of older versions. */
       readonly textChars?: number;
+      /** Characters of its content outside links; absent where it was not cut into blocks, and in older segments. */
+      readonly ownChars?: number;
       /** As {@link CrawlDatum.stated}; absent in segments of older versions. */
       readonly stated?: StatedFacts | null;
       /**

@@ -22,6 +22,11 @@ export const SKIP_REASONS = {
   'url-invalid': found('The link is no URL that can be crawled.', 'none: mail addresses, scripts, broken links'),
   'url-filtered': found('A URL plugin refused it.', '"incrawl explain URL" names the rule; conf/plugins.yaml sets it'),
   'url-not-admitted': found('A counting URL filter has reached its limit for such URLs.', 'the options of that filter'),
+  'like-urls-wait': found(
+    'Its family of like URLs has used its share; the link waits, and enters when visits to the family bring something ' +
+      'new, or as one of a few a day.',
+    'the options of urlfilter-similarity; a seed enters at once',
+  ),
   'too-many-queries': found(
     'Its path has too many query variants already.',
     'outlinks.maxVariantsPerPath, outlinks.beyondVariants',

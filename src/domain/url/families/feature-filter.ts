@@ -1,5 +1,4 @@
-// domain/url/families/: URLs that are alike: features, families, quotas.
-import { featureNamed, positionOf, type UrlFeature, urlSegments } from './url-features.ts';
+import { featureNamed, positionOf, type UrlFeature, type UrlFeatures, urlSegments } from './url-features.ts';
 
 export interface FeatureFilterOptions {
   /** Names of features, each with a part of its own. */
@@ -7,6 +6,8 @@ export interface FeatureFilterOptions {
   readonly bitsPerPart: number;
   /** MD5 of a text, 16 bytes. */
   readonly md5: (text: string) => Uint8Array;
+  /** As for {@link featureNamed}. */
+  readonly more?: UrlFeatures;
 }
 
 /**
@@ -20,9 +21,9 @@ export class FeatureFilter {
   readonly #bits: number;
   readonly #md5: FeatureFilterOptions['md5'];
 
-  constructor({ features, bitsPerPart, md5 }: FeatureFilterOptions) {
+  constructor({ features, bitsPerPart, md5, more }: FeatureFilterOptions) {
     this.#features = features.map((name) => {
-      const of = featureNamed(name);
+      const of = featureNamed(name, more);
       if (of === undefined)
         throw new RangeError(`a feature such as site, depth, directory, tail or segment:3 was expected, got "${name}"`);
       return { name, of };

@@ -29,13 +29,32 @@ export const URL_FEATURES = {
     const names = tail.slice(mark + 1).split('&');
     return names.map((part) => part.split('=', 1)[0]).join('&');
   },
+  /** The directories without numbers and identifiers; empty for pages at the root. */
+  path: (segments) => segments.slice(1, -1).map(shapeOf).join('/'),
+  /** The first directory without numbers and identifiers; empty for pages at the root. */
+  section: (segments) => (segments.length > 2 ? shapeOf(segments[1] as string) : ''),
+  /** The tail without query, numbers and identifiers; a tail that has none of them is no template. */
+  shape: (segments) => {
+    if (segments.length < 2) return null;
+    const tail = segments.at(-1) as string;
+    const [name = ''] = tail.split('?', 1);
+    const shape = shapeOf(name);
+    return shape === name && name.length === tail.length ? null : shape;
+  },
 } as const satisfies Readonly<Record<string, UrlFeature>>;
 
-/** `segment:3` is u3. */
-export function featureNamed(name: string): UrlFeature | undefined {
+/** Features by their names. */
+export type UrlFeatures = Readonly<Record<string, UrlFeature>>;
+
+/**
+ * `segment:3` is u3.
+ * @param more features beside {@link URL_FEATURES}, which go before those
+ */
+export function featureNamed(name: string, more: UrlFeatures = {}): UrlFeature | undefined {
   const number = /^segment:([1-9]\d?)$/.exec(name)?.[1];
   if (number !== undefined) return (segments) => segments[Number(number) - 1] ?? null;
-  return Object.hasOwn(URL_FEATURES, name) ? URL_FEATURES[name as keyof typeof URL_FEATURES] : undefined;
+  const features: UrlFeatures = Object.hasOwn(more, name) ? more : URL_FEATURES;
+  return Object.hasOwn(features, name) ? features[name] : undefined;
 }
 
 /** The last segment without numbers and identifiers. */
@@ -43,14 +62,6 @@ export function shapeOf(tail: string): string {
   return tail
     .replace(/[0-9a-f]{8,}/gi, (run) => (/\d/.test(run) && /[a-f]/i.test(run) ? '%' : run))
     .replace(/\d+/g, '#');
-}
-
-/** All features of a URL together: URLs of one signature mostly come from one template. */
-export function urlSignature(url: string): string {
-  const segments = urlSegments(url);
-  const [site = '', directory = ''] = segments;
-  const tail = segments.length > 1 ? (segments.at(-1) as string) : '';
-  return `${site}|${segments.length}|${segments.length > 2 ? directory : ''}|${shapeOf(tail)}`;
 }
 
 export interface FeatureSizing {

@@ -1,0 +1,131 @@
+// domain/url/families/: URLs that are alike: features, families, shares.
+import { ownText } from '../../own-text.ts';
+import { DAY_MS } from '../../time.ts';
+
+/** A set of URLs of one host that are probably alike. */
+export interface UrlFamily {
+  readonly name: string;
+  /** URLs that enter before anything is known of what they hold. */
+  readonly quota: number;
+}
+
+export interface ShareOptions {
+  /** Further URLs for each visit that brought something new, as long as most of them do. */
+  readonly growth: number;
+  /** URLs that a family without room is let have once in a day, so that none waits for ever. */
+  readonly trial: number;
+  /** Families counted; URLs of further ones are judged by their broader families. */
+  readonly maxFamilies: number;
+}
+
+/** What is known of a family. */
+export interface FamilyFigures {
+  readonly family: string;
+  /** URLs in the crawl db. */
+  readonly entered: number;
+  /** URLs that may be there. */
+  readonly limit: number;
+  /** First visits, and those that brought something new; one that brought little counts a half. */
+  readonly visits: number;
+  readonly worthwhile: number;
+}
+
+export interface ShareVerdict {
+  /** `trial`: without room, as one of a few of a day. */
+  readonly verdict: 'enters' | 'trial' | 'waits';
+  /** The family that decided; `null` where none has used its quota, and none is known well. */
+  readonly by: FamilyFigures | null;
+}
+
+interface Family {
+  entered: number;
+  visits: number;
+  worthwhile: number;
+  /** When the last URL entered, ms since the epoch. */
+  lastAt: number;
+  trialsLeft: number;
+}
+
+/** First visits after which a family decides by what they brought. */
+const KNOWN_WELL = 20;
+
+const UNDECIDED: ShareVerdict = Object.freeze({ verdict: 'enters', by: null });
+
+/**
+ * Shares of families of like URLs in the URLs of a host. Each new URL belongs to several families, from the narrowest
+ * to the broadest. The narrowest one that is known well decides, so that a trap spoils neither its neighbours nor its
+ * host; until one is, each has its quota. The share of a family grows with visits that bring something new: with w of v
+ * of them it may have quota + growth * w * w / v URLs, which has a bound where less than 1 / sqrt(growth) are of worth.
+ */
+export class FamilyShares {
+  readonly #options: ShareOptions;
+  readonly #families = new Map<string, Family>();
+
+  constructor(options: ShareOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#families.size;
+  }
+
+  /** @param families those of one URL, the narrowest first */
+  judge(families: readonly UrlFamily[], now: number): ShareVerdict {
+    for (const { name, quota } of families) {
+      const family = this.#families.get(name);
+      if (family === undefined) continue;
+      const isKnownWell = family.visits >= Math.min(KNOWN_WELL, quota);
+      const limit = this.#limitOf(family, quota);
+      if (!isKnownWell && family.entered < limit) continue;
+      const { entered, visits, worthwhile } = family;
+      const by = { family: name, entered, limit, visits, worthwhile };
+      if (entered < limit) return { verdict: 'enters', by };
+      if (family.trialsLeft === 0 && now - family.lastAt >= DAY_MS) family.trialsLeft = this.#options.trial;
+      return { verdict: family.trialsLeft > 0 ? 'trial' : 'waits', by };
+    }
+    return UNDECIDED;
+  }
+
+  /** Counts a URL that enters. */
+  enter(families: readonly UrlFamily[], now: number, { verdict, by }: ShareVerdict = UNDECIDED): void {
+    for (const { name } of families) {
+      const family = this.#families.get(name) ?? this.#added(name);
+      if (family === null) continue;
+      family.entered++;
+      family.lastAt = Math.max(family.lastAt, now);
+      if (verdict === 'trial' && by?.family === name) family.trialsLeft--;
+    }
+  }
+
+  /** Counts a first visit. @param worth 0 for one that brought nothing new, 1 for one that did */
+  visit(families: readonly UrlFamily[], worth: number): void {
+    for (const { name } of families) {
+      const family = this.#families.get(name);
+      if (family === undefined) continue;
+      family.visits++;
+      family.worthwhile += worth;
+    }
+  }
+
+  /** Whether a URL for which this family decides would enter. */
+  hasPlace({ name, quota }: UrlFamily, now: number): boolean {
+    return this.judge([{ name, quota }], now).verdict !== 'waits';
+  }
+
+  #limitOf({ visits, worthwhile }: Family, quota: number): number {
+    return quota + (visits === 0 ? 0 : Math.floor((this.#options.growth * worthwhile * worthwhile) / visits));
+  }
+
+  #added(name: string): Family | null {
+    if (this.#families.size >= this.#options.maxFamilies) return null;
+    const family = { entered: 0, visits: 0, worthwhile: 0, lastAt: Number.NEGATIVE_INFINITY, trialsLeft: 0 };
+    this.#families.set(ownText(name), family);
+    return family;
+  }
+}
+
+/** `a.org|cal: 100 of 100 URLs, 3 of 100 visits brought something new`. */
+export function figuresOf({ family, entered, limit, visits, worthwhile }: FamilyFigures): string {
+  const brought = `${worthwhile} of ${visits} visit${visits === 1 ? '' : 's'} brought something new`;
+  return `${family}: ${entered} of ${limit} URLs, ${brought}`;
+}

@@ -1,0 +1,129 @@
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { OrdinarySite } from '../../../bench/traps/ordinary-pages.ts';
+import { CONTROL_PAGES, TRAPS, type TrapPage, trapPage } from '../../../bench/traps/trap-pages.ts';
+import { startTrapServer, type TrapServer } from '../../../bench/traps/trap-server.ts';
+import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
+import { json, run, workDir } from '../support/binary.ts';
+
+let server: TrapServer | null = null;
+afterEach(() => {
+  server?.close();
+  server = null;
+});
+
+const QUOTA = 20;
+/** The twenty pages that all sessions share are new once, and each makes room for four more. */
+const MOST = 6 * QUOTA;
+
+/** A crawl with a fifth of the quota as shipped, so that a test takes seconds. */
+function folder(options: string): string {
+  const cwd = workDir();
+  const list = readFileSync('conf/plugins.yaml', 'utf8');
+  mkdirSync(join(cwd, 'conf'));
+  writeFileSync(
+    join(cwd, 'conf', 'plugins.yaml'),
+    list.replace('urlfilter-similarity', `urlfilter-similarity: ${options}`),
+  );
+  return cwd;
+}
+
+async function crawlOf(page: (path: string) => TrapPage | null, cwd: string, more: readonly string[] = []) {
+  server ??= await startTrapServer(page);
+  const args = ['crawl', `${server.origin}/`, '--allow', '127.0.0.1', '--delay', '0', ...more];
+  return { server, summary: await json<CrawlSummary>(args, { cwd }) };
+}
+
+describe('like URLs', () => {
+  it('of traps take a bounded share, and the other pages are all fetched', async () => {
+    const cwd = folder(`{ quota: ${QUOTA} }`);
+    const { server: site, summary } = await crawlOf(trapPage, cwd, ['--rounds', '25']);
+    const control = [...site.answered].filter((path) => path.startsWith('/docs/part')).length;
+    expect(control).toBe(CONTROL_PAGES);
+    for (const trap of TRAPS) {
+      const fetches = site.requests.get(trap) ?? 0;
+      expect(fetches, trap).toBeGreaterThanOrEqual(QUOTA);
+      expect(fetches, trap).toBeLessThanOrEqual(MOST);
+    }
+    const { urls } = await json<{ readonly urls: number }>(['readdb', '--stats'], { cwd });
+    expect(urls).toBeLessThanOrEqual(CONTROL_PAGES + 2 + TRAPS.length * MOST);
+    expect(summary.totals.demotedBy['urlfilter-similarity: like URLs wait']).toBeGreaterThan(1_000);
+
+    // A link that waits: the report of the round and the explanation give the same figures.
+    const waiting = await json<readonly { readonly url: string; readonly detail: string; readonly from: string }[]>(
+      ['skipped', '--reason', 'like-urls-wait'],
+      { cwd },
+    );
+    const last = waiting.filter(({ url }) => url.includes('/random/')).at(-1);
+    expect(last?.detail).toMatch(/\|random: 20 of 20 URLs, [\d.]+ of 20 visits brought something new$/);
+    const why = await json<{ readonly ifFound: readonly string[] }>(['explain', last?.url ?? ''], { cwd });
+    expect(why.ifFound[0]).toContain(`it would wait: its family of like URLs has used its share (${last?.detail})`);
+    const page = await json<{ readonly why: readonly string[] }>(['explain', last?.from ?? ''], { cwd });
+    expect(page.why.join(' ')).toMatch(/\d+ of its links wait for the share of a family of like URLs/);
+
+    // Another process finds the same shares used up.
+    const again = await crawlOf(trapPage, cwd, ['--rounds', '5']);
+    expect(again.summary.totals.newUrls).toBeLessThanOrEqual(5);
+  });
+
+  it('enter without room as a few of a day', async () => {
+    const cwd = folder(`{ quota: ${QUOTA}, trial: 3 }`);
+    const only = (path: string) => (path === '/' ? { title: '', text: '', links: ['/random/'] } : trapPage(path));
+    const first = await crawlOf(only, cwd);
+    const before = first.server.requests.get('random') ?? 0;
+    // With the page that leads to the trap.
+    expect(before).toBe(QUOTA + 1);
+    const state = join(cwd, 'clock.mjs');
+    // The next runs are a day and two later.
+    for (const days of [1, 1, 2]) {
+      writeFileSync(
+        state,
+        `const now = Date.now;\nDate.now = () => now() + ${days} * 86_400_000 + 60_000 * ${days};\n`,
+      );
+      const args = ['crawl', '--allow', '127.0.0.1', '--delay', '0', '--json'];
+      const { code, stderr } = await run(args, { cwd, env: { NODE_OPTIONS: `--import ${state}` } });
+      expect([0, 4], stderr).toContain(code);
+    }
+    expect((first.server.requests.get('random') ?? 0) - before).toBe(6);
+    const demoted = await json<readonly unknown[]>(['readdb', '--where', 'score < 0.05'], { cwd });
+    expect(demoted.length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('of an ordinary site are all fetched in a few rounds', async () => {
+    const site = new OrdinarySite({ messages: 400, articles: 200, products: 200, manual: 100 });
+    const { server: served, summary } = await crawlOf((path) => site.page(path), folder(`{ quota: ${QUOTA} }`));
+    expect([...site.pages].filter((path) => !served.answered.has(path))).toEqual([]);
+    expect(summary.stoppedBy).toBe('nothing-due');
+    expect(summary.rounds.length).toBeLessThanOrEqual(12);
+  });
+
+  it('go by a feature of a plugin of the user', async () => {
+    const cwd = folder('{ quota: 5, families: [[site, shelf]] }');
+    const plugin = `import { definePlugin } from 'incrawl/plugin';
+export default definePlugin({
+  name: 'urlfilter-shelf',
+  api: 1,
+  setup: () => ({
+    filter: () => ({ accept: true }),
+    features: { shelf: ([, first = '']) => /^item(a|b)/.exec(first)?.[1] ?? null },
+  }),
+});
+`;
+    mkdirSync(join(cwd, 'conf', 'plugins', 'urlfilter-shelf'), { recursive: true });
+    writeFileSync(join(cwd, 'conf', 'plugins', 'urlfilter-shelf', 'plugin.ts'), plugin);
+    appendFileSync(join(cwd, 'conf', 'plugins.yaml'), '  - use: ./plugins/urlfilter-shelf\n');
+    const names = ['a', 'b', 'c'].flatMap((shelf) =>
+      Array.from({ length: 9 }, (_, i) => `/item${shelf}-${'x'.repeat(i)}`),
+    );
+    const page = (path: string): TrapPage => ({
+      title: 'One text',
+      text: 'word '.repeat(60),
+      links: path === '/' ? names : [],
+    });
+    const { server: site } = await crawlOf(page, cwd);
+    const fetched = (shelf: string): number =>
+      [...site.answered].filter((path) => path.startsWith(`/item${shelf}`)).length;
+    expect(['a', 'b', 'c'].map(fetched)).toEqual([5, 5, 9]);
+  });
+});
