@@ -52,7 +52,7 @@ describe('like URLs', () => {
 
     // A link that waits: the report of the round and the explanation give the same figures.
     const waiting = await json<readonly { readonly url: string; readonly detail: string; readonly from: string }[]>(
-      ['skipped', '--reason', 'like-urls-wait'],
+      ['skipped', '--reason', 'like-urls-wait', '--limit', '100000'],
       { cwd },
     );
     const last = waiting.filter(({ url }) => url.includes('/random/')).at(-1);
