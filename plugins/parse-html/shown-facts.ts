@@ -9,12 +9,14 @@ const TIME = tagNumber('time');
 
 /** Entries of the tape around a heading in which its author and date are looked for. */
 const BEFORE = 60;
-const BEHIND = 240;
+const BEHIND = 180;
 /** The same for dates as text: the head of a site shows today's. */
 const JUST_BEFORE = 25;
 /** A longer text is no name, and no date. */
 const MAX_NAME = 80;
 const MAX_BYLINE = 160;
+/** An element of more entries is no byline, whatever its class. */
+const BYLINE_ENTRIES = 40;
 const MAX_DATE = 60;
 /** A text of so many bytes is the article: dates from here on are of other pages, or what it tells of. */
 const ARTICLE_BYTES = 240;
@@ -91,13 +93,13 @@ export class ShownFacts {
     if (property === AUTHOR) return this.addName(at, 'itemprop author');
     if (property !== NOTHING || tag === TIME) return this.addTime(at, property);
     if (tag === A && AUTHOR_LINK.test(tape.attribute(at, 'rel') ?? '')) return this.addName(at, 'rel author');
-    if (this.classAt(at) === AUTHOR) this.addByline(at);
+    if (this.isAuthorWanted && tape.closeOf(at) - at <= BYLINE_ENTRIES && this.classAt(at) === AUTHOR)
+      this.addByline(at);
     return false;
   }
 
   /** The innermost byline states: its links are the names, else its text up to a time, a number or a bar. */
   private addByline(at: number): void {
-    if (!this.isAuthorWanted) return;
     const { tape } = this;
     const end = tape.closeOf(at);
     let isNamed = false;
