@@ -26,6 +26,7 @@ export type { Worker } from './operations/cluster/worker.ts';
 export type { BatchLines } from './operations/dedup/batch-pairs.ts';
 export type { AppliedPairs, DedupRequest } from './operations/dedup/dedup-operations.ts';
 export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';
+export type { BrokenLinkView, InlinkView } from './operations/inspect/inlinks.ts';
 export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './operations/inspect/page-diff.ts';
 export type { SeenView } from './operations/inspect/seen-view.ts';
 export type { SegmentView } from './operations/inspect/segment-operations.ts';

@@ -5,6 +5,7 @@ import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
+import type { Log } from '../ports/log.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { OnWork } from '../ports/work-progress.ts';
 import { type BudgetView, budgetView } from '../steps/facts/fetch-budget.ts';
@@ -21,6 +22,7 @@ import { type DueView, dueView, type HostView, hostView, type RecordView, record
 import { workMeter } from '../steps/work-meter.ts';
 import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes/changes.ts';
 import type { QuestionPlugins } from './deps.ts';
+import type { BrokenLinkView, InlinkView } from './inspect/inlinks.ts';
 import type { SeenView } from './inspect/seen-view.ts';
 
 /** Sources of answers; each is opened when the first question needs it. */
@@ -108,6 +110,23 @@ export const QUESTIONS = {
     for await (const row of findHosts(db, env, query))
       yield hostView(row, deps.clock.now(), changes?.get(row.host) ?? null);
   }),
+  /** Live pages that link to a URL, with the text of their links: a pass over stored outlinks and over segments. */
+  inlinks: stream(async function* (
+    deps,
+    url: string,
+    { limit = Number.POSITIVE_INFINITY }: { readonly limit?: number } = {},
+  ): AsyncGenerator<InlinkView, void, undefined> {
+    const { inlinksOf } = await import('./inspect/inlinks.ts');
+    yield* inlinksOf(await linkSources(deps), canonicalOf(url), limit);
+  }),
+  /** Links to URLs that are gone or fail, with the pages that have them, by the broken URL; a pass as for `inlinks`. */
+  brokenLinks: stream(async function* (
+    deps,
+    { limit = Number.POSITIVE_INFINITY }: { readonly limit?: number } = {},
+  ): AsyncGenerator<BrokenLinkView, void, undefined> {
+    const { brokenLinks } = await import('./inspect/inlinks.ts');
+    yield* brokenLinks(await linkSources(deps), deps.dir, limit);
+  }),
   /** Entries of the change feed, oldest first; with `newest`, the last ones, in the same order. */
   changes: stream(async function* (deps, query: ChangesQuery = {}): AsyncGenerator<ChangeView, void, undefined> {
     yield* changeViews(await deps.db(), query);
@@ -186,6 +205,16 @@ export function crawlReader(deps: QuestionDeps): CrawlReader {
 async function findDeps(deps: QuestionDeps) {
   const { clock, random, onWork } = deps;
   return { db: await deps.db(), now: clock.now(), domainOf, random, onWork };
+}
+
+/** Segments are only read here, so there is nothing to warn of. */
+const NO_LOG: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+async function linkSources(deps: QuestionDeps) {
+  const { openSegments } = await import('./state/open-segments.ts');
+  const [config, plugins] = [await deps.config(), await deps.plugins()];
+  const segments = openSegments({ config, dir: deps.dir, log: NO_LOG });
+  return { db: await deps.db(), segments, plugins: plugins.loaded, onWork: deps.onWork };
 }
 
 async function* recordsOf(

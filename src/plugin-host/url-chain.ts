@@ -60,6 +60,13 @@ export function normalizedUrl({ normalizers, scopes }: UrlPlugins, input: string
   });
 }
 
+/** The URL under which the crawl db knows a link of a page, whether or not the filters let it in; `null`: none. */
+export function normalizedLink({ normalizers, scopes }: Omit<UrlPlugins, 'filters'>, link: string): string | null {
+  return applyUrlChain({ normalizers, filters: [], ...(scopes && { scopes }) }, link, LINK_CONTEXT).url;
+}
+
+const LINK_CONTEXT: UrlContext = { from: null, depth: 0, seedHosts: new Set(), scope: 'outlink' };
+
 /** As {@link applyUrlChain}, with a trace of each step. */
 export function explainUrlChain(
   plugins: UrlPlugins,

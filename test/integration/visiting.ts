@@ -18,6 +18,8 @@ afterEach(async () => {
 });
 
 export interface Visited {
+  /** State directory. */
+  readonly dir: string;
   readonly crawler: Crawler;
   readonly origin: string;
   /** Methods and paths in order, robots.txt left out. */
@@ -89,6 +91,7 @@ export async function visiting(answer: Answer, ...settings: string[]): Promise<V
     () => current.close(),
   );
   return {
+    dir,
     crawler,
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,

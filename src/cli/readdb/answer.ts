@@ -62,6 +62,12 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
         db.hosts({ ...limitOf(flags), ...hostQueryOf(flags), full: flags.full ?? false }),
         (all) => all.HOST_COLUMNS,
       );
+    case 'inlinks':
+      noteQuery(session, flags, `${PASS} for the links to one URL`);
+      return list(session, flags, db.inlinks(flags.inlinks ?? '', limitOf(flags)), (all) => all.INLINK_COLUMNS);
+    case 'broken':
+      noteQuery(session, flags, `index of states, index of failing pages, ${PASS}`);
+      return list(session, flags, db.brokenLinks(limitOf(flags)), (all) => all.BROKEN_COLUMNS);
     case 'due':
       return reported(
         session,
@@ -74,6 +80,8 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
       return records(session, db, flags, question.query);
   }
 }
+
+const PASS = 'a pass over the stored outlinks and one over the segments';
 
 function records(session: Session, db: CrawlReader, flags: ReaddbFlags, query: RecordQuery): Promise<number> {
   const { fields } = flags;

@@ -13,6 +13,9 @@ export interface ReaddbFlags {
   readonly overdue?: number;
   readonly hosts?: true;
   readonly seen?: true;
+  /** A URL. */
+  readonly inlinks?: string;
+  readonly broken?: true;
   readonly host?: string;
   readonly domain?: string;
   readonly status?: CrawlState;
@@ -29,7 +32,7 @@ export interface ReaddbFlags {
 
 /** One question, with the format of its answer. */
 export type Question = { readonly flags: ReaddbFlags } & (
-  | { readonly kind: 'stats' | 'url' | 'hosts' }
+  | { readonly kind: 'stats' | 'url' | 'hosts' | 'inlinks' | 'broken' }
   | { readonly kind: 'seen' }
   | { readonly kind: 'groups'; readonly by: Grouping }
   /** Entries of the due index. */
@@ -38,7 +41,7 @@ export type Question = { readonly flags: ReaddbFlags } & (
 );
 
 /** Options that exclude each other. */
-const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'overdue', 'hosts', 'seen'] as const;
+const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'overdue', 'hosts', 'seen', 'inlinks', 'broken'] as const;
 /** Options that select records or their fields: alone they imply `--dump`. */
 const CHOICES = ['host', 'domain', 'status', 'prefix', 'retryMin', 'where', 'sample', 'sort', 'fields'] as const;
 

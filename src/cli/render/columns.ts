@@ -1,8 +1,10 @@
 import type {
+  BrokenLinkView,
   ChangeView,
   DueView,
   GroupView,
   HostView,
+  InlinkView,
   RecordRow,
   RecordView,
   SegmentRecordView,
@@ -94,6 +96,21 @@ export const HOST_COLUMNS: readonly Column<HostView>[] = [
     align: 'right',
     cell: (row) => (row.changesPerDay === null ? '-' : count(row.changesPerDay)),
   },
+];
+
+export const INLINK_COLUMNS: readonly Column<InlinkView>[] = [
+  { title: 'from', max: URL_WIDTH, cell: (row) => row.from },
+  { title: 'anchor', rank: 1, max: 40, cell: (row) => row.anchor ?? '-' },
+  { title: 'rel', rank: 2, cell: (row) => row.rel ?? '-' },
+  { title: 'noise', rank: 4, cell: (row) => row.noise ?? '-' },
+  { title: 'state', rank: 3, cell: (row) => row.state },
+];
+
+export const BROKEN_COLUMNS: readonly Column<BrokenLinkView>[] = [
+  { title: 'broken URL', max: URL_WIDTH, cell: (row) => row.url },
+  { title: 'error', rank: 1, cell: (row) => (row.httpStatus === null ? row.error : `${row.error} ${row.httpStatus}`) },
+  { title: 'from', max: URL_WIDTH, cell: (row) => row.from },
+  { title: 'anchor', rank: 2, max: 40, cell: (row) => row.anchor ?? '-' },
 ];
 
 export const CHANGE_COLUMNS: readonly Column<ChangeView>[] = [

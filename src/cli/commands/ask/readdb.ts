@@ -30,6 +30,8 @@ export function addReaddb(program: Command, run: Run): void {
         .argParser(durationMs),
     )
     .option('--hosts', 'hosts with their counts and what their visits showed')
+    .option('--inlinks <url>', 'pages that link to this URL, with the text of their links')
+    .option('--broken', 'links to URLs that are gone or fail, with the pages that have them')
     .option('--seen', 'how new URLs are recognised: cache, Bloom filter with its leaves, reads of the crawl db')
     .option('--host <host>', 'only records of this host (host or host:port)', hostName)
     .option('--domain <domain>', 'only records of this domain and the hosts below it', domainName)
@@ -54,6 +56,8 @@ Examples:
   incrawl readdb --url https://example.org/
   incrawl readdb --host example.org --status gone --format csv > gone.csv
   incrawl readdb --domain example.org --top-n 20 --sort changesPerDay --fields url,changesPerDay,interval
+  incrawl readdb --inlinks https://example.org/about
+  incrawl readdb --broken --format csv > broken.csv
   incrawl readdb --hosts --where "dnsFailures > 3 or latencyP90 > 5s" --sort receivedBytes:desc
   incrawl readdb --where "failures >= 3 and errorAt > now-7d" --fields url,error,failures
 

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { sortedLines } from '../../adapters/files/sorting/external-sort.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { UrlSet } from '../../domain/url/hash/url-set.ts';
+import { isoTimeOrNull } from '../../steps/inspect/views.ts';
+import { linksTo, type StoredLinkDeps, windowsOf } from './stored-links.ts';
+
+/** A link to a page. */
+export interface InlinkView {
+  /** The page with the link. */
+  readonly from: string;
+  /** Text of the link; `null`: the segment with the parse output of the page is no longer there. */
+  readonly anchor: string | null;
+  /** `link`, `canonical`, `frame` and the like; `redirect` for a page that redirects there. */
+  readonly rel: string | null;
+  readonly nofollow: boolean | null;
+  /** Why the link counts as noise; `null` for any other link. */
+  readonly noise: string | null;
+  /** Of the page with the link. */
+  readonly state: string;
+  readonly depth: number;
+  readonly lastFetchAt: string | null;
+}
+
+/** A link to a page that is gone or fails. */
+export interface BrokenLinkView {
+  /** The broken URL, as the crawl db has it. */
+  readonly url: string;
+  readonly httpStatus: number | null;
+  /** Code of its last error; `gone` without any. */
+  readonly error: string;
+  /** Failed visits in a row. */
+  readonly failures: number;
+  readonly lastFetchAt: string | null;
+  readonly from: string;
+  readonly anchor: string | null;
+  readonly rel: string | null;
+}
+
+/** The links of live pages to a canonical URL, and the redirects to it, in the order of the segments. */
+export async function* inlinksOf(deps: StoredLinkDeps, url: string, limit: number): AsyncGenerator<InlinkView> {
+  let left = limit;
+  if (left <= 0) return;
+  const targets = new UrlSet(1);
+  targets.add(url);
+  for await (const { target, page, link } of linksTo(deps, targets)) {
+    // The set knows 64 bits of a URL.
+    if (target !== url) continue;
+    const { anchor = null, rel = null, nofollow = null, noise = null } = link ?? {};
+    yield { from: page.url, anchor, rel, nofollow, noise, ...viewOf(page) };
+    if (--left <= 0) return;
+  }
+  for (const state of ['redir_perm', 'redir_temp'] as const) {
+    for await (const page of deps.db.scan({ state })) {
+      if (page.target !== url) continue;
+      yield { from: page.url, anchor: null, rel: 'redirect', nofollow: null, noise: null, ...viewOf(page) };
+      if (--left <= 0) return;
+    }
+  }
+}
+
+const viewOf = ({ state, depth, lastFetchAt }: CrawlDatum) => ({
+  state,
+  depth,
+  lastFetchAt: isoTimeOrNull(lastFetchAt),
+});
+
+/**
+ * Links of live pages to URLs that are gone, or whose last visit failed, by the broken URL, then by the page. They are
+ * sorted in files under the state directory, so memory does not grow with their number, but for some bytes a broken URL
+ * and a page that has one.
+ * @param dir state directory
+ */
+export async function* brokenLinks(deps: StoredLinkDeps, dir: string, limit: number): AsyncGenerator<BrokenLinkView> {
+  const broken = new UrlSet();
+  for await (const { url } of deps.db.scan({ state: 'gone' })) broken.add(url);
+  for await (const datum of deps.db.scan({ failing: true })) if (isBroken(datum)) broken.add(datum.url);
+  if (broken.size === 0 || limit <= 0) return;
+  let left = limit;
+  let last = '';
+  for await (const window of windowsOf(sortedLines(linesOf(deps, broken), { dir: join(dir, 'tmp') }))) {
+    const rows = window.map((line) => JSON.parse(line) as Line);
+    const records = await deps.db.getMany(rows.map(([url]) => url));
+    for (const [i, [url, from, anchor, rel]] of rows.entries()) {
+      const target = records[i];
+      const line = window[i] as string;
+      // The same link twice on a page says nothing more; the set of broken URLs knows 64 bits of each.
+      if (line === last || target === undefined || !isBroken(target)) continue;
+      last = line;
+      const { httpStatus, failures, lastError } = target;
+      const lastFetchAt = isoTimeOrNull(target.lastFetchAt);
+      yield { url, httpStatus, error: lastError?.code ?? 'gone', failures, lastFetchAt, from, anchor, rel };
+      if (--left <= 0) return;
+    }
+  }
+}
+
+/** Refused visits say nothing of a page, and a throttled one is only put off. */
+function isBroken({ state, failures, visits, lastError }: CrawlDatum): boolean {
+  if (state === 'gone') return true;
+  return failures > 0 && visits.at(-1)?.outcome === 'failed' && lastError?.code !== 'http-throttled';
+}
+
+type Line = readonly [url: string, from: string, anchor: string | null, rel: string | null];
+
+async function* linesOf(deps: StoredLinkDeps, broken: UrlSet): AsyncGenerator<string> {
+  for await (const { target, page, link } of linksTo(deps, broken)) {
+    const line: Line = [target, page.url, link?.anchor ?? null, link?.rel ?? null];
+    yield JSON.stringify(line);
+  }
+}
