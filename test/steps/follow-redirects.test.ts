@@ -54,8 +54,7 @@ async function round(bounds: RoundBounds = BOUNDS, seeds = 3) {
     links: {
       seen: createMemorySeenUrls({ hasMany: (urls) => db.hasMany(urls) }),
       urls: { apply: (url: string) => ({ url, reason: null }) },
-      seedScore: () => 1,
-      outlinkScore: () => 0.5,
+      scores: { seedScore: () => 1, outlinkScore: () => 0.5 },
       seedHosts: new Set(['a.org']),
       variants: new QueryVariants(db, 0),
       admission: new UrlAdmission(db, []),

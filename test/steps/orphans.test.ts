@@ -8,7 +8,7 @@ import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
 import { hostOf, urlKey } from '../../src/domain/url/canonical/url-key.ts';
 import type { LinkedUrls } from '../../src/ports/linked-urls.ts';
-import type { SeenUrls } from '../../src/ports/seen-urls.ts';
+import { PURGED_KEY, type SeenUrls } from '../../src/ports/seen-urls.ts';
 import { sweepOrphans } from '../../src/steps/update/orphans.ts';
 import { temporaryFolders } from '../adapters/files/temporary-folder.ts';
 import { A, HOST_PLAN, signed } from '../contracts/fingerprint-tables.contract.ts';
@@ -112,3 +112,17 @@ async function sweptInParts(
   expect(largest).toBeLessThanOrEqual(urlsPerPart);
   expect(readdirSync(folder)).toEqual([]);
 }
+
+it('a purge leaves its mark in the crawl db, by which other processes forget the URLs that they know', async () => {
+  const db = createMemoryCrawlDb();
+  const page = newDatum({ url: 'https://a.org/', now: 1, intervalMs: 1, seed: true });
+  const lost = { ...newDatum({ url: 'https://a.org/lost', now: 1, intervalMs: 1, depth: 1 }), referrer: page.url };
+  await db.write({ puts: [page, lost].map((datum) => ({ datum, previous: null })) });
+  const seen = { remove: () => {} } as unknown as SeenUrls;
+  await sweepOrphans(
+    { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls: openInMemory },
+    { mode: 'purge', repeats: { distance: 3 }, now: 50 },
+  );
+  expect(await db.get(lost.url)).toBeUndefined();
+  expect(await db.meta(PURGED_KEY)).toBe('50');
+});

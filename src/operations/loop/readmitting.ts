@@ -49,8 +49,10 @@ export function linkDeps({ plugins, store }: Pick<CrawlDeps, 'plugins' | 'store'
     admission,
     families,
     skips,
-    seedScore: (url) => loaded.scoring?.seedScore(url) ?? 1,
-    outlinkScore: (parent, outlink, depth) => loaded.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
+    scores: {
+      seedScore: (url) => loaded.scoring?.seedScore(url) ?? 1,
+      outlinkScore: (parent, outlink, depth) => loaded.scoring?.outlinkScore(parent, outlink, depth) ?? 1,
+    },
   };
 }
 

@@ -145,7 +145,7 @@ class Follower {
   }
 
   #listed({ url }: FetchedRecord): CrawlDatum | null {
-    const { seedScore } = this.#deps.links;
+    const { seedScore } = this.#deps.links.scores;
     return listedPage(url, this.#segment.info, { seedScore, initialIntervalMs: this.#options.initialIntervalMs });
   }
 

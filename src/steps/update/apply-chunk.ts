@@ -120,7 +120,7 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
 /** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
 async function collect(run: UpdateRun, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
   const records = await run.db.getMany(chunk.map(({ fetched }) => fetched.url));
-  const { seedScore } = run.links;
+  const { seedScore } = run.links.scores;
   const { initialIntervalMs } = run.policy.schedule;
   return chunk.flatMap((joined, i) => {
     const record = records[i];

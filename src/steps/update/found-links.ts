@@ -24,11 +24,16 @@ export interface LinkOptions {
   readonly maxLayers: number;
 }
 
+/** Scores of URLs that enter. */
+export interface NewScores {
+  readonly seedScore: (url: string) => number;
+  readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
+}
+
 export interface LinkDeps {
   readonly seen: SeenUrls;
   readonly urls: UrlChain;
-  readonly seedScore: (url: string) => number;
-  readonly outlinkScore: (parent: CrawlDatum, outlink: Outlink, depth: number) => number;
+  readonly scores: NewScores;
   readonly seedHosts: ReadonlySet<string>;
   readonly variants: QueryVariants;
   readonly admission: UrlAdmission;
@@ -233,7 +238,7 @@ export async function additions(
       referrer: parent.url,
       depth,
       score:
-        deps.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
+        deps.scores.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
         factor *
         (tooMany === null ? 1 : DEMOTION),
       metadata: { ...(demoted !== undefined && { demoted }), ...(redirects !== undefined && { redirects }) },
