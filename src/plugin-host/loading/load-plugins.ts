@@ -14,7 +14,6 @@ import {
   type Scoring,
   type Signature,
   type UrlExemption,
-  type UrlFeatures,
   type UrlFilter,
   type UrlNormalizer,
   type UrlScope,
@@ -27,6 +26,7 @@ import type { PluginList, PluginListEntry } from './plugin-list.ts';
 import { pluginPrint } from './plugin-print.ts';
 import { importPlugin, resolvePlugin, textOf } from './resolve-plugin.ts';
 import { scopedNormalizers } from './scoped-normalizers.ts';
+import { shareFeatures } from './shared-features.ts';
 
 export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly name: string;
@@ -116,21 +116,6 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   }
   shareFeatures(entries);
   return arrange(entries, options.list, options.kinds);
-}
-
-/** Gives each URL filter the features that all of them contribute. */
-function shareFeatures(entries: readonly LoadedPlugin[]): void {
-  const filters = entries.flatMap(({ kind, name, extension }) =>
-    kind === 'urlfilter' && extension !== null ? [{ name, extension: extension as UrlFilter }] : [],
-  );
-  const features: UrlFeatures = Object.assign({}, ...filters.map(({ extension }) => extension.features ?? {}));
-  for (const { name, extension } of filters) {
-    try {
-      extension.useFeatures?.(features);
-    } catch (error) {
-      throw new CrawlError('config-invalid', `${name}: ${textOf(error)}`, { cause: error });
-    }
-  }
 }
 
 async function loadOne(entry: PluginListEntry, options: LoadOptions): Promise<LoadedPlugin> {

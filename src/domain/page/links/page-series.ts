@@ -37,8 +37,8 @@ interface Counting {
 
 /**
  * The place of a page in a series of pages: by `rel=next` and `rel=prev`, or by a pager ("1 2 3"), whose links differ
- * in a number alone and whose pattern the page's own address has. `rel=next` also leads to the next post or chapter; such
- * targets have another pattern, and are no next page. `null`: it is in no series.
+ * in a number alone and whose pattern the page's own address has. `rel=next` also leads to the next post or chapter;
+ * such targets have another pattern, and are no next page. `null`: it is in no series.
  */
 export function pageSeries({ url, next, previous, links }: SeriesPage): PageSeries | null {
   if (next !== null && isOfSite(next, url)) {

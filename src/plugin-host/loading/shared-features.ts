@@ -1,0 +1,19 @@
+import { CrawlError } from '../../domain/errors.ts';
+import type { UrlFeatures, UrlFilter } from '../api/plugin-api.ts';
+import type { LoadedPlugin } from './load-plugins.ts';
+import { textOf } from './resolve-plugin.ts';
+
+/** Gives each URL filter the features that all of them contribute. */
+export function shareFeatures(entries: readonly Pick<LoadedPlugin, 'kind' | 'name' | 'extension'>[]): void {
+  const filters = entries.flatMap(({ kind, name, extension }) =>
+    kind === 'urlfilter' && extension !== null ? [{ name, extension: extension as UrlFilter }] : [],
+  );
+  const features: UrlFeatures = Object.assign({}, ...filters.map(({ extension }) => extension.features ?? {}));
+  for (const { name, extension } of filters) {
+    try {
+      extension.useFeatures?.(features);
+    } catch (error) {
+      throw new CrawlError('config-invalid', `${name}: ${textOf(error)}`, { cause: error });
+    }
+  }
+}
