@@ -26,6 +26,7 @@ const COLUMNS = [
   'textSource',
   'nextPage',
   'pageNumber',
+  'topics',
 ] as const satisfies readonly (keyof ExportDocument)[];
 
 export default definePlugin({

@@ -16,6 +16,7 @@ const FIELDS = [
   'modifiedAt',
   'description',
   'keywords',
+  'topics',
   'siteName',
   'image',
   'textSource',

@@ -77,6 +77,7 @@ const page = (url: string, text = 'text'): ExportDocument => ({
   modifiedAt: null,
   description: null,
   keywords: [],
+  topics: [],
   siteName: null,
   image: null,
   textSource: null,

@@ -108,6 +108,7 @@ const pageOf = (number: number, chars: number): ExportDocument => ({
   modifiedAt: null,
   description: null,
   keywords: [],
+  topics: [],
   siteName: null,
   image: null,
   textSource: null,

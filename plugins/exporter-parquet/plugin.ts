@@ -44,6 +44,7 @@ const COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['textSource', 'VARCHAR'],
   ['nextPage', 'VARCHAR'],
   ['pageNumber', 'INTEGER'],
+  ['topics', 'VARCHAR[]'],
   ['deleted', 'BOOLEAN'],
 ];
 
@@ -119,5 +120,6 @@ function appendPage(duckdb: DuckDb, appender: DuckDbAppender, page: ExportDocume
   text(page.textSource);
   text(page.nextPage);
   number(page.pageNumber);
+  list(page.topics);
   appender.appendBoolean(false);
 }

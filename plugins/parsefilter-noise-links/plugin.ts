@@ -47,7 +47,8 @@ export default definePlugin({
         if (noise.size === 0) return;
         result.outlinks = result.outlinks.map((outlink) => {
           const reason = noise.get(outlink.url);
-          return reason === undefined ? outlink : marked(outlink, reason);
+          // The next page of an article goes on with its content, wherever the link to it stands.
+          return reason === undefined || outlink.isNextPage ? outlink : marked(outlink, reason);
         });
       },
     };
@@ -59,8 +60,8 @@ export default definePlugin({
  * and again when they are packed.
  */
 function marked(outlink: Outlink, noise: NoiseReason): Outlink {
-  const { url, anchor, rel, nofollow, lang, lastModifiedAt } = outlink;
-  if (lang !== undefined || lastModifiedAt !== undefined) return { ...outlink, noise };
+  const { url, anchor, rel, nofollow, lang, lastModifiedAt, variant } = outlink;
+  if ((lang ?? lastModifiedAt ?? variant) !== undefined) return { ...outlink, noise };
   return { url, anchor, rel, nofollow, noise };
 }
 

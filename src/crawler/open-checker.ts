@@ -10,6 +10,11 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
   const { config, log, baseDir = process.cwd(), clock = systemClock } = options;
   const list = await readPluginList(config, baseDir);
   const plugins = await loadMainPlugins(list, { config, baseDir, log, clock });
-  const parser = await createInlinePageParser(parsingOptions(config, list, baseDir), log);
-  return createChecker({ config, clock, log, plugins, parser });
+  const parsing = parsingOptions(config, list, baseDir);
+  const parser = await createInlinePageParser(parsing, log);
+  const parserBy = (signature: string) => createInlinePageParser({ ...parsing, signature }, log);
+  const signatureNames = plugins.entries.flatMap(({ kind, name }) =>
+    kind === 'signature' ? name.slice('signature-'.length) : [],
+  );
+  return createChecker({ config, clock, log, plugins, parser, signatureNames, parserBy });
 }

@@ -1,7 +1,8 @@
 // demo/: the demonstration: a changing site, crawled under a simulated clock.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Config, type Crawler, openCrawler } from '../crawler.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -54,7 +55,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   try {
     const crawler = await openCrawler({
-      config: demoConfig(options.config),
+      config: demoConfig(options.config, await writePluginList(dir)),
       dir,
       log: silent,
       clock,
@@ -106,13 +107,29 @@ async function visits(
     const record = await crawler.record(`${server.origins[0]}${path}`);
     if (record !== null) samples.push(demoSample(record, story));
   }
-  return { visits: done, samples };
+  const selected = await crawler.record(`${server.origins[0]}${SELECTED.path}`);
+  const value = selected?.metadata[`selectors.${SELECTED.field}`];
+  return { visits: done, samples, selected: { ...SELECTED, value: value === undefined ? null : String(value) } };
+}
+
+/** A field that parsefilter-selectors reads: a text beside the content, which no signature sees. */
+const SELECTED = { path: '/weather', field: 'calendar', selector: 'aside > h2 + p' };
+
+/** The shipped list of plugins, and a parse filter that reads a field by a CSS selector. */
+async function writePluginList(dir: string): Promise<string> {
+  const shipped = join(dirname(createRequire(import.meta.url).resolve('incrawl/package.json')), 'conf/plugins.yaml');
+  const { field, selector } = SELECTED;
+  const line = `\n  - parsefilter-selectors: { fields: { ${field}: '${selector}' } }\n`;
+  const file = join(dir, 'plugins.yaml');
+  await writeFile(file, `${await readFile(shipped, 'utf8')}${line}`);
+  return file;
 }
 
 /** The configuration, changed for a local site that changes within days. */
-function demoConfig(config: Config): Config {
+function demoConfig(config: Config, plugins: string): Config {
   return {
     ...config,
+    plugins: { ...config.plugins, file: plugins },
     fetch: { ...config.fetch, delayMs: 0 },
     http: { ...config.http, allowAddresses: ['127.0.0.1'] },
     schedule: { ...config.schedule, intervalMs: 2 * DAY_MS, minIntervalMs: DAY_MS / 24, maxIntervalMs: 90 * DAY_MS },

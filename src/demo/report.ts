@@ -29,6 +29,13 @@ export interface DemoSample {
 export interface DemoReport {
   readonly visits: readonly DemoVisit[];
   readonly samples: readonly DemoSample[];
+  /** A field of a page that was read by a CSS selector; `null`: it was not found. */
+  readonly selected: {
+    readonly path: string;
+    readonly field: string;
+    readonly selector: string;
+    readonly value: string | null;
+  };
 }
 
 export function demoVisit(day: number, summary: CrawlSummary, fullBytes: number): DemoVisit {
@@ -130,6 +137,9 @@ export function reportLines(report: DemoReport, width: number): string[] {
       const intervals = sample.intervals.map((days) => days.toFixed(1)).join(' -> ');
       return `  ${sample.story.padEnd(28)} ${intervals}`;
     }),
+    '',
+    `Read by a CSS selector (parsefilter-selectors), ${report.selected.selector} of ${report.selected.path}: ` +
+      `${report.selected.value ?? '-'}`,
     '',
   ];
 }

@@ -190,6 +190,8 @@ export interface ParsedRecord {
   /** As the page gives them; absent where it does not, and in segments of older versions. */
   readonly description?: string;
   readonly keywords?: readonly string[];
+  /** Texts of links on the theme of the page: those of content that consists of links. */
+  readonly topics?: readonly string[];
   readonly siteName?: string;
   /** Absolute http(s) URL. */
   readonly image?: string;

@@ -27,6 +27,7 @@ import type { Outlink } from '../../ports/segment-store.ts';
 import { askRobots, denialBy, verdictInTurn } from '../../steps/fetch/robots-turn.ts';
 import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { type PluginView, pluginViews } from '../plugins/plugin-views.ts';
+import { type SignatureView, signatureView } from './signature-comparison.ts';
 
 export interface UrlCheck {
   readonly input: string;
@@ -52,6 +53,8 @@ export interface ParseCheck {
   readonly modifiedAt: string | null;
   readonly description: string | null;
   readonly keywords: readonly string[];
+  /** Texts of links on the theme of the page. */
+  readonly topics: readonly string[];
   readonly siteName: string | null;
   readonly image: string | null;
   /** Where the parser found each of these, by field. */
@@ -104,6 +107,11 @@ export interface ParseInput {
 export interface Checker {
   url(input: string | UrlInput): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
+  /**
+   * Signatures of a page by several plugins (default: all of the list), and their distances to those of another
+   * version. Rejects with `config-invalid` for an unknown name.
+   */
+  signatures(input: ParseInput, options?: SignatureOptions): Promise<readonly SignatureView[]>;
   /** As `parse`, and why each block is content or not. */
   explainParse(input: ParseInput): Promise<ExplainedParse>;
   /**
@@ -119,16 +127,27 @@ export interface Checker {
   close(): Promise<void>;
 }
 
+export interface SignatureOptions {
+  readonly names?: readonly string[];
+  readonly against?: ParseInput;
+}
+
 export interface CheckerDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
   readonly plugins: LoadedPlugins;
-  readonly parser: Awaited<ReturnType<typeof createInlinePageParser>>;
+  readonly parser: InlineParser;
+  /** Short names of the signature plugins, and a parser that signs by one of them. */
+  readonly signatureNames: readonly string[];
+  readonly parserBy: (signature: string) => Promise<InlineParser>;
 }
 
+type InlineParser = Awaited<ReturnType<typeof createInlinePageParser>>;
+
 /** Closing it closes the parser and the protocols of the plugins. */
-export function createChecker({ config, clock, log, plugins, parser }: CheckerDeps): Checker {
+export function createChecker(deps: CheckerDeps): Checker {
+  const { config, clock, log, plugins, parser } = deps;
   const context = { from: null, depth: 0, seedHosts: new Set<string>() };
   const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
   const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs });
@@ -226,6 +245,7 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
       modifiedAt: isoTimeOrNull(result.modifiedAt),
       description: result.description,
       keywords: result.keywords,
+      topics: record.topics ?? [],
       siteName: result.siteName,
       image: result.image,
       sources: result.sources,
@@ -246,7 +266,23 @@ export function createChecker({ config, clock, log, plugins, parser }: CheckerDe
     };
   }
 
+  /** One after the other, so that the CPU times are theirs. */
+  async function signatures(input: ParseInput, options: SignatureOptions = {}): Promise<SignatureView[]> {
+    const { names = deps.signatureNames, against } = options;
+    const toParse = async (each: ParseInput) => ({ index: 0, metadata: {}, ...(await load(each)) });
+    const page = await toParse(input);
+    const other = against === undefined ? null : await toParse({ ...against, url: against.url ?? page.url });
+    const views: SignatureView[] = [];
+    for (const name of names) {
+      const signer = await deps.parserBy(name);
+      views.push(await signatureView(name, async (each) => (await signer.live(each)).record, page, other));
+      await signer.close();
+    }
+    return views;
+  }
+
   return {
+    signatures,
     async url(input) {
       const { url, base, scope = 'default' }: UrlInput = typeof input === 'string' ? { url: input } : input;
       const { url: result, reason, steps } = explainUrlChain(plugins, url, { ...context, scope }, base);

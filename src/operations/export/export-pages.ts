@@ -191,6 +191,7 @@ async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<E
     modifiedAt: isoTimeOrNull(datum.stated?.modifiedAt ?? null),
     description: parsed?.description ?? null,
     keywords: parsed?.keywords ?? [],
+    topics: parsed?.topics ?? [],
     siteName: parsed?.siteName ?? null,
     image: parsed?.image ?? null,
     textSource: parsed?.textSource ?? null,

@@ -28,6 +28,8 @@ export interface ExportDocument {
   readonly modifiedAt: string | null;
   readonly description: string | null;
   readonly keywords: readonly string[];
+  /** Texts of links on the theme of the page: those of content that consists of links. */
+  readonly topics: readonly string[];
   readonly siteName: string | null;
   /** Absolute http(s) URL of the image that stands for the page. */
   readonly image: string | null;

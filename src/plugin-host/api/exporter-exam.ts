@@ -24,6 +24,7 @@ const DOCUMENT: ExportDocument = {
   modifiedAt: null,
   description: null,
   keywords: [],
+  topics: [],
   siteName: null,
   image: null,
   textSource: null,

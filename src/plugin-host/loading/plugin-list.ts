@@ -58,6 +58,7 @@ export const BUNDLED_PLUGINS: readonly string[] = [
   ...BUNDLED,
   ...BUNDLED_EXPORTERS,
   'parsefilter-blocks',
+  'parsefilter-selectors',
   'protocol-undici',
 ];
 

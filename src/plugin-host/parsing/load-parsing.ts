@@ -17,10 +17,25 @@ export interface ParsingOptions {
   readonly intervals: PluginHost['intervals'];
 }
 
-/** The list without bundled plugins of other kinds: their kind is known from the name, without loading them. */
-function parsingPart({ entries, winners }: PluginList): PluginList {
-  const mayParse = (use: string): boolean => !BUNDLED_PLUGINS.includes(use) || WORKER_KINDS.has(kindOfPlugin(use));
+/**
+ * The list without bundled plugins of other kinds, and without bundled signatures that are not in use: both are known
+ * from their names, so that neither they nor the packages behind them are loaded.
+ */
+function parsingPart({ entries, winners }: PluginList, signature: string): PluginList {
+  const mayParse = (use: string): boolean => {
+    if (!BUNDLED_PLUGINS.includes(use)) return true;
+    const kind = kindOfPlugin(use);
+    return kind === 'signature' ? use === `${SIGNATURE}${signature}` : WORKER_KINDS.has(kind);
+  };
   return { entries: entries.filter(({ use }) => mayParse(use)), winners };
+}
+
+const SIGNATURE = 'signature-';
+
+/** Short names of all signatures of a list, loaded or not. */
+function signatureNames({ entries }: PluginList, loaded: Iterable<string>): Set<string> {
+  const listed = entries.flatMap(({ use }) => (use.startsWith(SIGNATURE) ? use.slice(SIGNATURE.length) : []));
+  return new Set([...listed, ...loaded]);
 }
 
 /** Loads parsers, parse filters and the configured signature. The main thread has checked the whole list. */
@@ -30,14 +45,16 @@ export async function loadParsing(
 ): Promise<{ plugins: LoadedPlugins; signature: Signature; limits: ParseLimits }> {
   const plugins = await loadPlugins({
     ...options,
-    list: parsingPart(options.list),
+    list: parsingPart(options.list, options.signature),
     log,
     kinds: WORKER_KINDS,
     now: Date.now,
     http: { createGotProtocol: noNetwork, createUndiciProtocol: noNetwork },
   });
   const signature = plugins.signatures.get(options.signature);
-  if (signature === undefined) throw unknownName('parse.signature', options.signature, plugins.signatures.keys());
+  if (signature === undefined) {
+    throw unknownName('parse.signature', options.signature, signatureNames(options.list, plugins.signatures.keys()));
+  }
   return { plugins, signature, limits: options.limits };
 }
 

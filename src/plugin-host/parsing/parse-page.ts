@@ -1,6 +1,8 @@
 import type { ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 import type { PageMetadataValues } from '../../domain/crawl/states/parsed-page.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import type { BlockTable } from '../../domain/page/block-table.ts';
+import { topicAnchors } from '../../domain/page/content/topic-anchors.ts';
 import { blockPrints } from '../../domain/page/diff/block-prints.ts';
 import { placePrints } from '../../domain/page/diff/page-places.ts';
 import { statedFacts } from '../../domain/page/metadata/stated-facts.ts';
@@ -141,7 +143,7 @@ function recordOf(
     lang: result.lang,
     canonical: result.canonical,
     text: limits.storeText ? cutText(withoutNulls(result.mainText ?? result.text), limits.maxTextChars) : '',
-    ...describedIn(result),
+    ...describedIn(result, blocks),
     outlinks: outlinksOf(result.outlinks, result.nofollow, limits.maxOutlinks),
   };
 }
@@ -161,11 +163,13 @@ function ownMetadata({ noindex, variant, canonical, pageNumber }: ParseResult): 
 }
 
 /** What segments keep of a page for exports. */
-function describedIn(result: ParseResult): Partial<ParsedRecord> {
+function describedIn(result: ParseResult, blocks: BlockTable): Partial<ParsedRecord> {
+  const topics = topicAnchors(blocks);
   const { description, keywords, siteName, image, nextPage, sources } = result;
   return {
     ...(description === null ? {} : { description: cutText(withoutNulls(description), MAX_DESCRIPTION_CHARS) }),
     ...(keywords.length === 0 ? {} : { keywords: keywords.slice(0, MAX_KEYWORDS).map(withoutNulls) }),
+    ...(topics.length === 0 ? {} : { topics: topics.map(withoutNulls) }),
     ...(siteName === null ? {} : { siteName: cutText(withoutNulls(siteName), MAX_TITLE_CHARS) }),
     ...(image === null || image.length > MAX_URL_LENGTH ? {} : { image }),
     ...(sources.mainText === undefined ? {} : { textSource: sources.mainText }),

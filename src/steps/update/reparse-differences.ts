@@ -70,9 +70,18 @@ export function outputDifferences(before: ParsedRecord | null, after: ParsedReco
   ];
 }
 
-const describedBy = ({ description, keywords, siteName, image, textSource, nextPage }: ParsedRecord): Values => ({
+const describedBy = ({
+  description,
+  keywords,
+  topics,
+  siteName,
+  image,
+  textSource,
+  nextPage,
+}: ParsedRecord): Values => ({
   description: description ?? null,
   keywords: keywords?.join(', ') ?? null,
+  topics: topics?.join(', ') ?? null,
   siteName: siteName ?? null,
   image: image ?? null,
   textSource: textSource ?? null,

@@ -48,6 +48,33 @@ describe.concurrent('check', () => {
     expect(all[5]?.url).toBe('https://example.org/q%E2%80%A8z');
   });
 
+  it('parse: signatures of several plugins, and how far another version is by each', async () => {
+    const cwd = workDir();
+    const lines = Array.from({ length: 30 }, (_, i) => `<p>Sentence ${i * 7919} of a page with number ${i * 31}.</p>`);
+    writeFileSync(join(cwd, 'a.html'), lines.join(''));
+    writeFileSync(join(cwd, 'b.html'), lines.with(3, '<p>Another sentence altogether, put in its place.</p>').join(''));
+    const args = ['check', 'parse', 'a.html', '--against', 'b.html'];
+    const { signatures } = await jsonStaying<{ signatures: Record<string, unknown>[] }>(
+      [...args, '--signatures', 'simhash,simhash-js,digest'],
+      { cwd },
+    );
+    expect(signatures.map(({ name, id, distance }) => [name, String(id).split('-', 1)[0], distance])).toEqual([
+      ['simhash', 'simhash64', expect.any(Number)],
+      ['simhash-js', 'simhash', expect.any(Number)],
+      ['digest', expect.any(String), expect.any(Number)],
+    ]);
+    const [simhash, simhashJs, digest] = signatures.map(({ distance }) => Number(distance));
+    expect([simhash! > 0 && simhash! < 16, simhashJs! > 0 && simhashJs! < 16, digest! > 16]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    const all = await runStaying([...args, '--signatures', 'all'], { cwd });
+    expect(all.stdout).toMatch(/signatures \(4\):\n {2}name simhash · id simhash64-.* · distance \d+ · cpuMs /);
+    const unknown = await runStaying(['check', 'parse', 'a.html', '--signatures', 'simhsh'], { cwd });
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/"simhsh".*did you mean simhash\?/)]);
+  });
+
   it('url: one argument, for people and as JSON', async () => {
     const cwd = workDir();
     expect(await jsonStaying(['check', 'url', '../b', '--base', 'http://example.org/a/c'], { cwd })).toMatchObject({

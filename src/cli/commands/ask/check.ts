@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { Checker } from '../../../crawler.ts';
+import type { Checker, ParseInput } from '../../../crawler.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { URL_SCOPES } from '../../../domain/url/canonical/url-scope.ts';
 import { answerLines, type CheckInput, parseInput, requiredField, textField } from '../../input/stdin-answers.ts';
@@ -21,6 +21,8 @@ interface CheckFlags {
   readonly robots?: string;
   readonly agent?: string;
   readonly html?: string;
+  readonly signatures?: string;
+  readonly against?: string;
 }
 
 interface Check {
@@ -61,21 +63,24 @@ const CHECKS: readonly Check[] = [
     options: [
       ['--url <url>', 'the URL that the file came from, for its relative links'],
       ['--content-type <type>', 'its Content-Type header'],
+      ['--signatures <names>', 'sign it by these signature plugins as well, separated by commas; all: by each'],
+      ['--against <file>', 'another version of it, a file or URL: the bits between the signatures of both'],
       ['--html <file>', 'write its blocks as a page for a browser: what was taken, why, and what a reading mode takes'],
     ],
     network: true,
     async ask(checker, input, flags) {
-      const isUrl = typeof input === 'string' && /^https?:\/\//i.test(input);
+      const isUrl = typeof input === 'string' && isAddress(input);
       const file = typeof input === 'string' ? (isUrl ? undefined : input) : textField(input, 'file');
       const url = (typeof input === 'string' ? (isUrl ? input : undefined) : textField(input, 'url')) ?? flags.url;
       const contentType =
         (typeof input === 'string' ? undefined : textField(input, 'contentType')) ?? flags.contentType;
       if (!file && !url) throw new CrawlError('usage-invalid', 'expected a "file" or a "url"');
       const page = { ...(file && { file }), ...(url && { url }), ...(contentType && { contentType }) };
-      if (flags.html === undefined) return checker.parse(page);
+      const signatures = await signaturesOf(checker, page, flags);
+      if (flags.html === undefined) return { ...(await checker.parse(page)), ...signatures };
       const explained = await checker.explainParse(page);
       await writeFile(flags.html, blocksHtml(explained));
-      return explained.check;
+      return { ...explained.check, ...signatures };
     },
   },
   {
@@ -114,6 +119,21 @@ const CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** The comparison of signatures, where one was asked for. */
+async function signaturesOf(checker: Checker, page: ParseInput, { signatures, against }: CheckFlags): Promise<object> {
+  if (signatures === undefined && against === undefined) return {};
+  const names = (signatures ?? 'all') === 'all' ? undefined : signatures?.split(',').map((name) => name.trim());
+  const other = against === undefined ? undefined : isAddress(against) ? { url: against } : { file: against };
+  return {
+    signatures: await checker.signatures(page, {
+      ...(names !== undefined && { names }),
+      ...(other !== undefined && { against: other }),
+    }),
+  };
+}
+
+const isAddress = (input: string): boolean => /^https?:\/\//i.test(input);
 
 export function addCheck(program: Command, run: Run): void {
   const check = program

@@ -25,7 +25,7 @@ export function checkText(answer: object, color: Color): string {
 }
 
 /** Lists on one line. */
-const SHORT_LISTS = new Set(['authors', 'keywords']);
+const SHORT_LISTS = new Set(['authors', 'keywords', 'topics']);
 
 const withSource = (value: string, source: string | undefined): string =>
   source === undefined ? value || '-' : `${value} (${source})`;
