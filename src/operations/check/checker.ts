@@ -27,7 +27,7 @@ import type { Outlink } from '../../ports/segment-store.ts';
 import { askRobots, denialBy, verdictInTurn } from '../../steps/fetch/robots-turn.ts';
 import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { type PluginView, pluginViews } from '../plugins/plugin-views.ts';
-import { type SignatureView, signatureView } from './signature-comparison.ts';
+import { type SignatureView, signatureViews } from './signature-comparison.ts';
 
 export interface UrlCheck {
   readonly input: string;
@@ -111,7 +111,10 @@ export interface Checker {
    * Signatures of a page by several plugins (default: all of the list), and their distances to those of another
    * version. Rejects with `config-invalid` for an unknown name.
    */
-  signatures(input: ParseInput, options?: SignatureOptions): Promise<readonly SignatureView[]>;
+  signatures(
+    input: ParseInput,
+    options?: { readonly names?: readonly string[]; readonly against?: ParseInput },
+  ): Promise<readonly SignatureView[]>;
   /** As `parse`, and why each block is content or not. */
   explainParse(input: ParseInput): Promise<ExplainedParse>;
   /**
@@ -125,11 +128,6 @@ export interface Checker {
   sitemap(file: string): Promise<SitemapCheck>;
   plugins(): Promise<readonly PluginView[]>;
   close(): Promise<void>;
-}
-
-export interface SignatureOptions {
-  readonly names?: readonly string[];
-  readonly against?: ParseInput;
 }
 
 export interface CheckerDeps {
@@ -266,23 +264,12 @@ export function createChecker(deps: CheckerDeps): Checker {
     };
   }
 
-  /** One after the other, so that the CPU times are theirs. */
-  async function signatures(input: ParseInput, options: SignatureOptions = {}): Promise<SignatureView[]> {
-    const { names = deps.signatureNames, against } = options;
-    const toParse = async (each: ParseInput) => ({ index: 0, metadata: {}, ...(await load(each)) });
-    const page = await toParse(input);
-    const other = against === undefined ? null : await toParse({ ...against, url: against.url ?? page.url });
-    const views: SignatureView[] = [];
-    for (const name of names) {
-      const signer = await deps.parserBy(name);
-      views.push(await signatureView(name, async (each) => (await signer.live(each)).record, page, other));
-      await signer.close();
-    }
-    return views;
-  }
-
   return {
-    signatures,
+    async signatures(input, { names = deps.signatureNames, against } = {}) {
+      const page = await load(input);
+      const other = against === undefined ? null : await load({ ...against, url: against.url ?? page.url });
+      return signatureViews(names, deps.parserBy, page, other);
+    },
     async url(input) {
       const { url, base, scope = 'default' }: UrlInput = typeof input === 'string' ? { url: input } : input;
       const { url: result, reason, steps } = explainUrlChain(plugins, url, { ...context, scope }, base);

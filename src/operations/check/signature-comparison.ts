@@ -1,6 +1,6 @@
 import { hammingDistance } from '../../domain/page/near/hamming.ts';
+import type { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
-import type { ParsedRecord } from '../../ports/segment-store.ts';
 
 /** What one signature plugin makes of a page, and of another version of it. */
 export interface SignatureView {
@@ -17,26 +17,44 @@ export interface SignatureView {
   readonly cpuMs: number;
 }
 
-/** Parses a page and signs it by one plugin. */
-export type ParseBy = (page: PageToParse) => Promise<ParsedRecord>;
+/** A page as it was loaded. */
+type LoadedPage = Pick<PageToParse, 'url' | 'body' | 'contentType' | 'headers'>;
+type InlineParser = Awaited<ReturnType<typeof createInlinePageParser>>;
 
-export async function signatureView(
+/** One plugin after the other, so that the CPU times are theirs. @param against another version of the page */
+export async function signatureViews(
+  names: readonly string[],
+  parserBy: (signature: string) => Promise<InlineParser>,
+  page: LoadedPage,
+  against: LoadedPage | null,
+): Promise<SignatureView[]> {
+  const views: SignatureView[] = [];
+  for (const name of names) {
+    const parser = await parserBy(name);
+    views.push(await signatureView(name, parser, page, against));
+    await parser.close();
+  }
+  return views;
+}
+
+async function signatureView(
   name: string,
-  parse: ParseBy,
-  page: PageToParse,
-  against: PageToParse | null,
+  parser: InlineParser,
+  page: LoadedPage,
+  against: LoadedPage | null,
 ): Promise<SignatureView> {
-  const { outcome } = await parse(page);
+  const parse = async (each: LoadedPage) => (await parser.live({ index: 0, metadata: {}, ...each })).record.outcome;
+  const outcome = await parse(page);
   const { user: from, system } = process.cpuUsage();
   await parse(page);
   const used = process.cpuUsage();
-  const spent = Math.round((used.user - from + used.system - system) / 100) / 10;
-  if (outcome.kind !== 'parsed') return { name, id: null, signature: null, cpuMs: spent };
+  const cpuMs = Math.round((used.user - from + used.system - system) / 100) / 10;
+  if (outcome.kind !== 'parsed') return { name, id: null, signature: null, cpuMs };
   const view = { name, id: outcome.signatureName, signature: outcome.signature };
-  if (against === null) return { ...view, cpuMs: spent };
-  const other = (await parse(against)).outcome;
+  if (against === null) return { ...view, cpuMs };
+  const other = await parse(against);
   const signature = other.kind === 'parsed' ? other.signature : null;
   const isComparable = outcome.signature !== null && signature !== null;
   const distance = isComparable ? hammingDistance(outcome.signature, signature) : null;
-  return { ...view, against: signature, distance, cpuMs: spent };
+  return { ...view, against: signature, distance, cpuMs };
 }
