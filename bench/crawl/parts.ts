@@ -9,6 +9,7 @@ import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { createSimhash } from '../../src/domain/page/near/simhash.ts';
 import { Tape } from '../../src/domain/page/tape/tape.ts';
+import { factsAfter } from '../../src/steps/facts/host-observations.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -26,6 +27,11 @@ async function cpuUs(calls: number, call: (i: number) => unknown): Promise<numbe
   const { user, system } = process.cpuUsage(before);
   return (user + system) / calls;
 }
+
+const visitTo = (host: string, ms: number) => ({
+  host,
+  outcome: { kind: 'gone', status: 404, at: 0, requests: 1, bodyBytes: 9_000, receivedBytes: 9_300, ms } as const,
+});
 
 export async function benchParts(say: (text: string) => void, origins: readonly string[]): Promise<void> {
   const pages: string[] = [];
@@ -58,11 +64,18 @@ export async function benchParts(say: (text: string) => void, origins: readonly 
     const put = await cpuUs(20, () => db.write({ puts: data(round++).map((datum) => ({ datum, previous: null })) }));
     const get = await cpuUs(20, (i) => db.getMany(data(i).map(({ url }) => url)));
     const absent = await cpuUs(20, (i) => db.hasMany(data(i + 1_000).map(({ url }) => url)));
+    const visited = async (hosts: number): Promise<string> => {
+      const visits = Array.from({ length: 500 }, (_, i) => visitTo(`h${i % hosts}.example`, 1 + ((i * 7_919) % 900)));
+      const us = await cpuUs(60, async () => db.write({ hostFacts: await factsAfter(db, [], visits, 0) }));
+      return (us / visits.length).toFixed(1);
+    };
+    const traffic = [await visited(1), await visited(50), await visited(500)];
     await db.close();
     const each = (us: number): string => (us / batch).toFixed(1);
     say(
       `parts           crawl db, a record: put of a new one ${each(put)} us, sorted getMany ${each(get)} us, absent keys ${each(absent)} us`,
     );
+    say(`parts           host statistics of 500 visits to 1, 50, 500 hosts: ${traffic.join(', ')} us a visit`);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
