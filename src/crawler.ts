@@ -21,14 +21,8 @@ export {
   verifyState,
 } from './operations/care/state-care.ts';
 export type { ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
-export type {
-  Checker,
-  ExplainedParse,
-  ParseCheck,
-  ParseInput,
-  SitemapCheck,
-  UrlCheck,
-} from './operations/check/checker.ts';
+export type { ParseCheck, SitemapCheck, UrlCheck } from './operations/check/check-results.ts';
+export type { Checker, ExplainedParse, ParseInput } from './operations/check/checker.ts';
 export type { Worker } from './operations/cluster/worker.ts';
 export type { BatchLines } from './operations/dedup/batch-pairs.ts';
 export type { AppliedPairs, DedupRequest } from './operations/dedup/dedup-operations.ts';

@@ -1,4 +1,3 @@
-// operations/check/: one part of the chain, asked about one input.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,78 +8,23 @@ import type { Config } from '../../config/schema.ts';
 import { changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { contentReasons, type Reason } from '../../domain/page/content/trees/content-reasons.ts';
-import type { PageBlock } from '../../domain/page/page-block.ts';
 import type { PageNode } from '../../domain/page/page-node.ts';
 import { readableText } from '../../domain/page/published/readable-text.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
 import type { Page } from '../../plugin-host/api/plugin-api.ts';
 import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
 import type { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
-import { loadSitemapParser, type ParseSitemap } from '../../plugin-host/parsing/sitemap-parser.ts';
-import { explainUrlChain, type UrlTraceStep } from '../../plugin-host/url-chain.ts';
+import { loadSitemapParser } from '../../plugin-host/parsing/sitemap-parser.ts';
+import { explainUrlChain } from '../../plugin-host/url-chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
-import type { Outlink } from '../../ports/segment-store.ts';
 import { askRobots, denialBy, verdictInTurn } from '../../steps/fetch/robots-turn.ts';
 import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { type PluginView, pluginViews } from '../plugins/plugin-views.ts';
+import type { ParseCheck, SitemapCheck, UrlCheck, UrlInput } from './check-results.ts';
 import { type SignatureView, signatureViews } from './signature-comparison.ts';
-
-export interface UrlCheck {
-  readonly input: string;
-  readonly url: string | null;
-  readonly reason: string | null;
-  readonly steps: readonly UrlTraceStep[];
-}
-
-export interface UrlInput {
-  readonly url: string;
-  readonly base?: string;
-  /** Where the URL is met; default: `default`. */
-  readonly scope?: UrlScope;
-}
-
-export interface ParseCheck {
-  readonly file: string | null;
-  readonly url: string;
-  readonly title: string | null;
-  readonly authors: readonly string[];
-  /** Times in ISO 8601. */
-  readonly publishedAt: string | null;
-  readonly modifiedAt: string | null;
-  readonly description: string | null;
-  readonly keywords: readonly string[];
-  /** Texts of links on the theme of the page. */
-  readonly topics: readonly string[];
-  readonly siteName: string | null;
-  readonly image: string | null;
-  /** Where the parser found each of these, by field. */
-  readonly sources: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly mainText: string;
-  readonly lang: string | null;
-  readonly charset: string | null;
-  readonly signature: string | null;
-  /** By which visits are compared. */
-  readonly changeSignature: string | null;
-  readonly canonical: string | null;
-  /** The version of the canonical page that it is: `amp`, `print` or `mobile`. */
-  readonly variant: string | null;
-  readonly nextPage: string | null;
-  /** Its number in a series of pages, from 1. */
-  readonly pageNumber: number | null;
-  readonly contentType: string;
-  readonly blocks: readonly PageBlock[];
-  readonly outlinks: readonly (Outlink & { readonly noiseReason?: string })[];
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
-
-export interface SitemapCheck extends ReturnType<ParseSitemap> {
-  readonly file: string;
-}
 
 /** A page with what decided on its blocks. */
 export interface ExplainedParse {

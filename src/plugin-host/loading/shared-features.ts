@@ -1,10 +1,15 @@
 import { CrawlError } from '../../domain/errors.ts';
 import type { UrlFeatures, UrlFilter } from '../api/plugin-api.ts';
-import type { LoadedPlugin } from './load-plugins.ts';
 import { textOf } from './resolve-plugin.ts';
 
+interface FeatureSource {
+  readonly kind: string;
+  readonly name: string;
+  readonly extension: object | null;
+}
+
 /** Gives each URL filter the features that all of them contribute. */
-export function shareFeatures(entries: readonly Pick<LoadedPlugin, 'kind' | 'name' | 'extension'>[]): void {
+export function shareFeatures(entries: readonly FeatureSource[]): void {
   const filters = entries.flatMap(({ kind, name, extension }) =>
     kind === 'urlfilter' && extension !== null ? [{ name, extension: extension as UrlFilter }] : [],
   );

@@ -117,7 +117,11 @@ describe('text on a terminal', () => {
 it('the report of the demo fits 80 columns, and cuts nothing below', () => {
   const counts = { notModified: 6, skippedByHeaders: 3, unchanged: 5, new: 0, modified: 12, gone: 3, moved: 3 };
   const visit = { day: 14, pages: 42, fetched: 42, ...counts, meanDistance: 16.2, requests: 42 };
-  const report = { visits: [{ ...visit, bodyBytes: 124_000, fullBytes: 250_000 }], samples: [], selected: { path: '/', field: 'x', selector: 'p', value: null } };
+  const report = {
+    visits: [{ ...visit, bodyBytes: 124_000, fullBytes: 250_000 }],
+    samples: [],
+    selected: { path: '/', field: 'x', selector: 'p', value: null },
+  };
   const heading = (width: number) => reportLines(report, width).find((line) => /\bday\b.*due/.test(line)) ?? '';
   expect(heading(Number.POSITIVE_INFINITY)).toMatch(/bits .*moved .*requests/);
   expect(heading(80)).toMatch(/^day .*changed {2}gone +bytes {2}of full$/);

@@ -1,7 +1,7 @@
 import { type BlockTable, MAIN_BLOCK, TOPIC_BLOCK } from '../block-table.ts';
+import { isProse, isSteadyLine } from '../prose/prose-lines.ts';
 import { unitsIn } from '../text/utf8.ts';
 import { trimmed, Utf8Text } from '../text/utf8-text.ts';
-import { isProse, isSteadyLine } from './prose-lines.ts';
 import { certainBlocks, isJudged, LEAST_CERTAIN, LEAST_PROSE } from './signed-text.ts';
 
 /** Blocks with more of their text inside links are teasers and adverts as a rule. */

@@ -1,6 +1,6 @@
 import { type BlockTable, MAIN_BLOCK } from '../block-table.ts';
+import { addProse, addProseOf } from '../prose/prose-lines.ts';
 import { Utf8Text } from '../text/utf8-text.ts';
-import { addProse, addProseOf } from './prose-lines.ts';
 
 /** Certain blocks must be this share of the main content, or all of it is signed. */
 export const LEAST_CERTAIN = 0.3;

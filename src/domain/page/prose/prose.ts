@@ -1,5 +1,3 @@
-// domain/page/prose/: where the prose and the headline of a page stand.
-
 import { HIDDEN, NOSCRIPT } from '../content/element-signs.ts';
 import type { Outline } from '../content/outline.ts';
 import type { PageShape } from '../content/page-shape.ts';

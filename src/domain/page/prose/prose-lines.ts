@@ -1,3 +1,4 @@
+// domain/page/prose/: which lines are prose, and where the prose and the headline of a page stand.
 import type { BlockTable } from '../block-table.ts';
 import { characterBefore, codePointAt, lengthFromLead, unitsIn } from '../text/utf8.ts';
 import { trimmed, type Utf8Text } from '../text/utf8-text.ts';

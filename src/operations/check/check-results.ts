@@ -1,0 +1,59 @@
+// operations/check/: one part of the chain, asked about one input.
+import type { PageBlock } from '../../domain/page/page-block.ts';
+import type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
+import type { ParseSitemap } from '../../plugin-host/parsing/sitemap-parser.ts';
+import type { UrlTraceStep } from '../../plugin-host/url-chain.ts';
+import type { Outlink } from '../../ports/segment-store.ts';
+
+export interface UrlCheck {
+  readonly input: string;
+  readonly url: string | null;
+  readonly reason: string | null;
+  readonly steps: readonly UrlTraceStep[];
+}
+
+export interface UrlInput {
+  readonly url: string;
+  readonly base?: string;
+  /** Where the URL is met; default: `default`. */
+  readonly scope?: UrlScope;
+}
+
+export interface ParseCheck {
+  readonly file: string | null;
+  readonly url: string;
+  readonly title: string | null;
+  readonly authors: readonly string[];
+  /** Times in ISO 8601. */
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly description: string | null;
+  readonly keywords: readonly string[];
+  /** Texts of links on the theme of the page. */
+  readonly topics: readonly string[];
+  readonly siteName: string | null;
+  readonly image: string | null;
+  /** Where the parser found each of these, by field. */
+  readonly sources: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly mainText: string;
+  readonly lang: string | null;
+  readonly charset: string | null;
+  readonly signature: string | null;
+  /** By which visits are compared. */
+  readonly changeSignature: string | null;
+  readonly canonical: string | null;
+  /** The version of the canonical page that it is: `amp`, `print` or `mobile`. */
+  readonly variant: string | null;
+  readonly nextPage: string | null;
+  /** Its number in a series of pages, from 1. */
+  readonly pageNumber: number | null;
+  readonly contentType: string;
+  readonly blocks: readonly PageBlock[];
+  readonly outlinks: readonly (Outlink & { readonly noiseReason?: string })[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface SitemapCheck extends ReturnType<ParseSitemap> {
+  readonly file: string;
+}
