@@ -59,7 +59,7 @@ describe.concurrent('check', () => {
       { cwd },
     );
     expect(signatures.map(({ name, id, distance }) => [name, String(id).split('-', 1)[0], distance])).toEqual([
-      ['simhash', 'simhash64', expect.any(Number)],
+      ['simhash', expect.stringMatching(/^simhash64/), expect.any(Number)],
       ['simhash-js', 'simhash', expect.any(Number)],
       ['digest', expect.any(String), expect.any(Number)],
     ]);
@@ -70,7 +70,7 @@ describe.concurrent('check', () => {
       true,
     ]);
     const all = await runStaying([...args, '--signatures', 'all'], { cwd });
-    expect(all.stdout).toMatch(/signatures \(4\):\n {2}name simhash · id simhash64-.* · distance \d+ · cpuMs /);
+    expect(all.stdout).toMatch(/signatures \(4\):\n {2}name simhash · id simhash64.* · distance \d+ · cpuMs /);
     const unknown = await runStaying(['check', 'parse', 'a.html', '--signatures', 'simhsh'], { cwd });
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/"simhsh".*did you mean simhash\?/)]);
   });

@@ -40,6 +40,7 @@ describe('pagers', () => {
     ['counts of comments', '/news', { 12: '/story-871#comments', 3: '/other-872' }],
     ['the pager of another list', '/story', { 2: '/list?page=2', 3: '/list?page=3' }],
     ['seasons with a first one elsewhere', '/show', { 1: '/show/1', 2: '/show/2', 3: '/show/3' }],
+    ['versions', '/docs/18/x.html', { 17: '/docs/17/x.html', 16: '/docs/16/x.html' }],
     ['other sites', '/story', { 2: '//b.org/story/2', 3: '//b.org/story/3' }],
   ])('no series: %s', (_title, path, links) => {
     expect(pageSeries({ url: at(path), next: null, previous: null, links: pager(links) })).toBeNull();

@@ -74,6 +74,8 @@ function pagerOf(url: string, links: SeriesPage['links']): PageSeries | null {
     const itself = urls.get(number);
     // A first page elsewhere: days or years, not pages of this one.
     if (number === 1 && itself !== undefined && itself !== url && isBare(template)) continue;
+    // Versions and years do not begin with 1.
+    if (number > 2 && isBare(template) && !urls.has(1)) continue;
     const next = urls.get(number + 1) ?? null;
     if (next !== null || urls.has(number - 1)) return { next, number, source: 'pager' };
   }
