@@ -5,7 +5,7 @@ import { type Markup, markup, type Shown } from './markup.ts';
 const MANY_COLUMNS = 6;
 
 /** Texts of this length, such as times and outcomes, stay on one line of a wide table. */
-const UNBROKEN_CHARS = 20;
+const UNBROKEN_CHARS = 19;
 
 /** Longer texts in lists are cut; the page of a URL shows them in full. */
 const SHOWN_CHARS = 120;

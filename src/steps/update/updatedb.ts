@@ -95,11 +95,12 @@ async function applyChunks(
   const total = emptyTally();
   const limits = { from: row.applied, records: options.chunk, links: MAX_CHUNK_LINKS };
   for await (const chunk of joinedBatches(segment, limits)) {
-    if (signal?.aborted) break;
     const applied = row.applied + total.applied + chunk.length;
     const records = options.soft404 ? await withSoft404(db, chunk) : chunk;
     addTally(total, await applyChunk(run, records, { ...row, applied }));
     onWork?.({ work: 'applying the segment', done: applied, total: segment.fetchedCount });
+    // After a batch, not before: what a short stopped round fetched is applied as a whole.
+    if (signal?.aborted) break;
   }
   return total;
 }

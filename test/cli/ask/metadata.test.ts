@@ -90,7 +90,7 @@ describe('what a page states about itself', () => {
       },
     );
     const { stdout: csv } = await runStaying(['export', '--format', 'csv'], { cwd });
-    expect(csv).toContain(',authors,publishedAt,modifiedAt,description,keywords,siteName,image,deleted');
+    expect(csv).toContain(',authors,publishedAt,modifiedAt,description,keywords,siteName,image,textSource,nextPage,');
     await run(['export', '--format', 'markdown', '-o', 'pages.md'], { cwd });
     expect(readFileSync(join(cwd, 'pages.md'), 'utf8')).toContain(
       'authors: ["Jane Doe","John Roe"]\npublishedAt: "2025-06-05T12:46:12.000Z"\n',

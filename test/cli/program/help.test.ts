@@ -40,7 +40,7 @@ describe('help', () => {
     expect(optionsOf('incrawl inject')).toEqual(['--mode', '--update', '--overwrite', '--dry-run']);
     expect(optionsOf('incrawl generate')).toEqual(
       // biome-ignore format: one list
-      ['--top-n', '--max-per-host', '--max-per-domain', '--min-score', '--min-interval', '--status', '--add-days', '--budget', '--dry-run'],
+      ['--top-n', '--max-per-host', '--max-per-domain', '--min-score', '--min-interval', '--status', '--where', '--add-days', '--budget', '--from', '--filter', '--normalize', '--dry-run'],
     );
     expect(optionsOf('incrawl updatedb')).toEqual([
       '--no-additions',

@@ -18,7 +18,9 @@ const article = (seed: number, sentences: number): string =>
 
 /** Articles with print versions, some with a longer one too; notes with too little text; a menu of adverts. */
 const gate = createGate();
+let asked = 0;
 const server = createServer((request, response) => {
+  asked++;
   const path = request.url ?? '/';
   const [, kind, number, version] = path.split('/');
   const links = [1, 2, 3, 4].flatMap((i) => [
@@ -147,10 +149,11 @@ describe('batches for a cluster', { sequential: true }, () => {
     const held = copied('held');
     await prepare(['inject', `${site.origin}/late`, '--dir', held], { cwd });
     await prepare(['mr', 'export', 'signatures', '-o', 'before', '--dir', held], { cwd });
+    asked = 0;
     const crawl = start(['crawl', ...CRAWL, '--dir', held], { cwd });
-    await expect
-      .poll(async () => (await runStaying(['dedup', '--dir', held], { cwd })).code, { timeout: 20_000 })
-      .toBe(5);
+    // A command that writes would keep the crawl from opening the crawl db, so it waits for the first request.
+    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(0);
+    expect((await runStaying(['dedup', '--dir', held], { cwd })).code).toBe(5);
     await prepare(['mr', 'export', 'signatures', '-o', 'meanwhile', '--dir', held], { cwd });
     gate.open();
     crawl.child.kill('SIGKILL');
