@@ -116,7 +116,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
       entry = taken;
     };
     try {
-      return await task({ spare: turn.spare, next });
+      return await task({ spare: () => turn.spare(), next });
     } finally {
       entry.running--;
       if (entry.running === 0 && lanes.sizeOf(host) <= 1 && held.get(host) === entry) await leave(host, entry);

@@ -86,6 +86,14 @@ describe.skipIf(NO_REDIS !== null)(
     );
 
     it(
+      'turns that ask nothing of the host begin no delay',
+      each(async () => {
+        const lanes = await worker(3_600_000);
+        await Promise.all(Array.from({ length: 20 }, () => lanes.run('a', async (turn) => turn.spare())));
+      }),
+    );
+
+    it(
       'the hosts of a worker that died are free a lease and a delay later',
       each(async () => {
         const dead = await worker(40, 150);
