@@ -8,12 +8,14 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { CrawlError } from '../../../domain/errors.ts';
 import { errnoOf, fileError } from '../file-errors.ts';
+import { ownPartial } from './own-folder.ts';
 import { isProcessGone } from './process-gone.ts';
 
 export const LOCK = 'writer.lock';
@@ -23,6 +25,9 @@ export const LOCK = 'writer.lock';
  * all in containers.
  */
 const PATIENCE_MS = 60_000;
+
+/** What file systems without hard links answer. */
+const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'ENOSYS']);
 
 /**
  * An exclusive lock on writing a folder. A segment: fetch and parse can run as processes of their own, and opening for
@@ -87,7 +92,23 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
   };
 }
 
+/** The lock appears with its content: half of one, left by a kill, would keep all processes out until patience ends. */
 function tryCreate(file: string): boolean {
+  const whole = ownPartial(file);
+  try {
+    writeFileSync(whole, JSON.stringify(SELF));
+    linkSync(whole, file);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    if (WITHOUT_LINKS.has(errnoOf(error))) return tryCreateInPlace(file);
+    throw fileError(file, error);
+  } finally {
+    rmSync(whole, { force: true });
+  }
+}
+
+function tryCreateInPlace(file: string): boolean {
   try {
     const fd = openSync(file, 'wx');
     try {
