@@ -42,7 +42,9 @@ if (!stampIs(installStamp, installed)) {
 }
 
 const buildStamp = join(root, 'dist', '.incrawl-built');
-const sources = ['src', 'plugins', 'bench'].flatMap(filesBelow).filter((file) => !file.endsWith('.test.ts'));
+const sources = ['src', 'plugins', 'bench', 'test/torture', 'test/simulation', 'test/adapters/redis']
+  .flatMap(filesBelow)
+  .filter((file) => !file.endsWith('.test.ts'));
 const built = hashOf(['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...sources]);
 if (process.argv.includes('--force-build') || !stampIs(buildStamp, built)) {
   say('incrawl: building (tsc)');
